@@ -19,6 +19,7 @@ from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
 from pytest_riskguard.data.input_files import InputFile
+from pytest_riskguard.data.ranking import topic_of_rows
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
@@ -372,16 +373,16 @@ def qrels_of(
 
 def qrels_of_groups(
     given: Input,
-    places: Places,
     names: tuple[str, ...],
+    offsets: IntArray,
     documents: Ids,
     grades: FloatArray,
     *,
     lines: Callable[[], IntArray],
     digest: str,
 ) -> Qrels:
-    """As ``qrels_of``, of rows that are checked, and whose topics are places among ``names``, sorted as text."""
-    return _qrels(Rows(given, lines), places, names, documents, grades, None, {}, digest)
+    """As ``qrels_of``, of rows that are checked, and stand by topic, sorted as text."""
+    return _qrels(Rows(given, lines), topic_of_rows(offsets), names, documents, grades, None, {}, digest)
 
 
 def _qrels(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile, Ties
-from pytest_riskguard.data.ids import Ids, IntArray, Places, rows_of, topics_with
+from pytest_riskguard.data.ids import Ids, IntArray, rows_of, topics_with
 from pytest_riskguard.data.input_files import ContentError, InputFile, is_folder
 from pytest_riskguard.data.metadata import Latency, latency_of
 from pytest_riskguard.data.ranking import (
@@ -295,22 +295,21 @@ def run_of(
     counts = given.ties or ("as_returned" if ordered else "docid")
     if found is None:
         counts = "as_returned"  # there is no other order
-    run = _run(
-        rows,
-        places,
-        names,
-        ids,
-        found,
-        None if ranks is None else _ranks(ranks),
-        replace(source, ties=counts),
-    )
+    of_ranks = None if ranks is None else _ranks(ranks)
+    if np.any(places[1:] < places[:-1]):
+        order = np.argsort(places, kind="stable")
+        places, ids, rows = places[order], ids.at(order), rows.at(order)
+        found = None if found is None else found[order]
+        of_ranks = None if of_ranks is None else of_ranks[order]
+    offsets = np.searchsorted(places, np.arange(len(names) + 1)).astype(np.int64)
+    run = _run(rows, names, offsets, ids, found, of_ranks, replace(source, ties=counts))
     return keyed(given, run, given.keys) if by_text and given.keys is not None else run
 
 
 def run_of_groups(
     given: Input,
-    places: Places,
     names: tuple[str, ...],
+    offsets: IntArray,
     documents: Ids,
     scores: FloatArray,
     ranks: Ranks,
@@ -318,26 +317,20 @@ def run_of_groups(
     lines: Callable[[], IntArray],
     digest: str,
 ) -> Run:
-    """As ``run_of``, of rows that are checked, and whose topics are places among ``names``, sorted as text."""
+    """As ``run_of``, of rows that are checked, and stand by topic, sorted as text."""
     source = Source(ties=given.ties or "docid", digest=digest, is_trec=given.ties != "as_returned")
-    return _run(Rows(given, lines), places, names, documents, scores, ranks, source)
+    return _run(Rows(given, lines), names, offsets, documents, scores, ranks, source)
 
 
 def _run(
     rows: Rows,
-    places: Places,
     names: tuple[str, ...],
+    offsets: IntArray,
     ids: Ids,
     scores: FloatArray | None,
     ranks: Ranks | None,
     source: Source,
 ) -> Run:
-    if np.any(places[1:] < places[:-1]):
-        order = np.argsort(places, kind="stable")
-        places, ids, rows = places[order], ids.at(order), rows.at(order)
-        scores = None if scores is None else scores[order]
-        ranks = None if ranks is None else ranks[order]
-    offsets = np.searchsorted(places, np.arange(len(names) + 1, dtype=places.dtype)).astype(np.int64)
     rows.limit(TOPICS, len(names))
     rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
     run = Run(names, offsets, ids, np.zeros(len(ids)) if scores is None else scores, ranks, source)
@@ -346,11 +339,9 @@ def _run(
         run = _as_returned(rows, run, has_scores=scores is not None)
     else:
         run = _by_score(rows, run)
-    return (
-        run
-        if source.digest
-        else run.with_source(digest=digest_of([Ids.of(names), run.documents], offsets, run.scores))
-    )
+    if source.digest:
+        return run
+    return run.with_source(digest=digest_of([Ids.of(names), run.documents], offsets, run.scores))
 
 
 def _by_score(rows: Rows, run: Run) -> Run:

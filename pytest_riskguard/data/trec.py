@@ -11,6 +11,7 @@ import hashlib
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +20,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.ids import Ids, IntArray, Places, begins_of, starts_of
+from pytest_riskguard.data.ids import Ids, IntArray, begins_of, starts_of
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Grades, Qrels, qrels_of_groups
 from pytest_riskguard.data.ranking import NO_RANK, Ranks
@@ -81,20 +82,26 @@ class _Columns:
         for column, added in ((self._lengths, documents.lengths), (self._values, values), (self._ranks, ranks)):
             column.add(added)
 
-    def joined(self) -> tuple[Places, tuple[str, ...], Ids, FloatArray, Ranks]:
-        """The topic of each row by its place among all, sorted as text; these; and the other columns, by topic."""
+    def joined(self) -> tuple[tuple[str, ...], IntArray, Ids, FloatArray, Ranks]:
+        """The topics, sorted as text, where the rows of each begin, and the other columns, by topic."""
         names = tuple(sorted(self.places))
         place_of = dict(zip((self.places[name] for name in names), range(len(names)), strict=True))
         pieces = sorted(((place_of[place], start, stop) for place, start, stop in self._pieces), key=itemgetter(0))
+        is_sorted = all(one[2] == other[1] for one, other in pairwise(pieces))
 
         def by_topic(column: npt.NDArray[Any]) -> Any:
-            return np.concatenate([column[start:stop] for _, start, stop in pieces]) if len(column) else column
+            if is_sorted or not len(column):
+                return column
+            return np.concatenate([column[start:stop] for _, start, stop in pieces])
 
+        sizes = np.zeros(len(names), dtype=np.int64)
+        for place, start, stop in pieces:
+            sizes[place] += stop - start
         lengths = self._lengths.whole()
         ids = Ids(self._text.whole(), by_topic(starts_of(lengths)), by_topic(lengths))
-        sizes = [stop - start for _, start, stop in pieces]
-        places = np.repeat(np.array([place for place, _, _ in pieces], dtype=np.int32), sizes)
-        return places, names, ids, by_topic(self._values.whole()), by_topic(self._ranks.whole())
+        del lengths  # memory, where topics were not sorted
+        offsets = np.append(0, np.cumsum(sizes))
+        return names, offsets, ids, by_topic(self._values.whole()), by_topic(self._ranks.whole())
 
     def __bool__(self) -> bool:
         return bool(self.places)
@@ -143,8 +150,8 @@ def trec_judgements(file: InputFile) -> Qrels:
         columns, digest = _line_by_line(file, 4, _wrong_of_qrels)
     if not columns:
         raise file.refuse(None, f"expected {_QRELS}, found an empty file")
-    places, names, ids, grades, _ = columns.joined()
-    return qrels_of_groups(file, places, names, ids, grades, lines=partial(_lines_in, file, 4), digest=digest)
+    names, offsets, ids, grades, _ = columns.joined()
+    return qrels_of_groups(file, names, offsets, ids, grades, lines=partial(_lines_in, file, 4), digest=digest)
 
 
 def _lines_in(file: InputFile, fields: int) -> IntArray:
