@@ -124,14 +124,13 @@ def scored_run(
     texts = queries or qrels.texts
     if isinstance(run, Path | str | GivenFile):
         given = GivenFile.of(run)
-        name = name or system_name(given)
-        source, opened = given.path.name, read_run(given, TopicKeys(texts))
+        name, opened = name or system_name(given), read_run(given, TopicKeys(texts))
     else:
         opened = as_run(run)
-        name = source = name or opened.source.name or "candidate"
-        opened = keyed(InputData(source, reason="bad_run"), opened, TopicKeys(texts))
+        name = name or opened.source.name or "candidate"
+        opened = keyed(InputData(name, reason="bad_run"), opened, TopicKeys(texts))
         texts = texts or opened.source.texts
-    scorer = _Scorer(qrels, parsed, source, depth or depth_for(parsed, qrels))
+    scorer = _Scorer(qrels, parsed, opened.source.file or name, depth or depth_for(parsed, qrels))
     judged, found = scorer.scored(opened)
     is_answered = np.zeros(len(qrels.topics), dtype=bool)
     is_answered[qrels.arrays.places_of(judged.topics)] = True

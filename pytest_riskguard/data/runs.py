@@ -54,6 +54,8 @@ class Source:
     ----------
     name : str
         What verdicts call the system; empty where nobody named it.
+    file : str
+        The name of the file, without its folder, for messages; empty where there is none.
     digest : str
         ``sha256:...`` of a file in TREC's format, decompressed; of other runs, of their content in columns.
     texts : mapping topic -> query text
@@ -79,6 +81,7 @@ class Source:
     """
 
     name: str = ""
+    file: str = ""
     digest: str = ""
     texts: Mapping[str, str] = field(default_factory=lambda: _NONE)
     by_text: bool = False
@@ -506,4 +509,4 @@ def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Ru
     run: Run = format_of(file, "rankings").reader("rankings")(file)
     if not run.topics:
         raise file.refuse(None, "expected rankings, found none")
-    return run
+    return run.with_source(file=file.name)
