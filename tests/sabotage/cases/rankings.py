@@ -19,7 +19,7 @@ ORDER = [
     "pass as scored and fail as written",
     "topics that is not the order as written",
 ]
-UPSIDE_DOWN = ["candidate.run:2: expected scores (column 5) that fall as ranks rise", "upside down"]
+UPSIDE_DOWN = ["candidate.run:2: expected scores that fall as ranks rise", "upside down"]
 PROD_RUN = "runs/prod.run"
 
 
