@@ -19,7 +19,7 @@ from pytest_riskguard.data.unjudged import (
     UnjudgedDocuments,
     possible_scores,
     unjudged_documents,
-    values_if_relevant,
+    values_if_judged,
 )
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
@@ -190,10 +190,7 @@ class Rejudged:
     def _values_if(self, relevant: BoolArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """The places in the scores that change, with the values there of the candidate and of the baseline."""
         topics, counts = np.unique(self.unjudged.topics[relevant], return_counts=True)
-        rows = self.unjudged.rows[relevant]
-        candidate, baseline = (
-            values_if_relevant(run, topics, counts, rows[:, side]) for side, run in enumerate(self.runs)
-        )
+        candidate, baseline = values_if_judged(self.runs, topics, counts, self.unjudged.rows[relevant]).T
         return self.places[topics], candidate, baseline
 
     def _ruled_with(self, places: IntArray, *values: FloatArray) -> tuple[float, Answer]:
@@ -205,10 +202,8 @@ class Rejudged:
     @cached_property
     def effects(self) -> FloatArray:
         """How much each unjudged document would move its topic's difference if it alone were relevant."""
-        topics, rows = self.unjudged.topics, self.unjudged.rows
-        candidate, baseline = (
-            values_if_relevant(run, topics, np.ones_like(topics), rows[:, side]) for side, run in enumerate(self.runs)
-        )
+        topics = self.unjudged.topics
+        candidate, baseline = values_if_judged(self.runs, topics, np.ones_like(topics), self.unjudged.rows).T
         now = (self.scores[0].values - self.scores[1].values)[self.places[topics]]
         effects: FloatArray = candidate - baseline - now
         return effects
