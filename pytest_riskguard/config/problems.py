@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -19,6 +18,7 @@ from pytest_riskguard.config.schema import ComputedBaseline, Config, GateModel, 
 from pytest_riskguard.config.setting_types import cut_at_comma
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import ANY, BUDGETED, KINDS, MEDIAN, OPTIONS, Gate, options_of
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.text import nearest
@@ -50,7 +50,7 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Problem:
     """One error."""
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+
+from pytest_riskguard.frozen import frozen
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -21,7 +23,7 @@ BoolArray = npt.NDArray[np.bool_]
 CWL_RANKS = 1000
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class JudgedRows:
     """The judged documents of topics, with the ranks at which a run has them.
 
@@ -92,7 +94,7 @@ def places_within(groups: IntArray) -> IntArray:
 Formula = Callable[[JudgedRows, JudgedRows], FloatArray]
 
 
-@dataclass(frozen=True)
+@frozen
 class Kernel:
     """A measure with its parameters.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +13,7 @@ from pytest_riskguard.data.judged import RankedDocuments, RankedRun, depth_of
 from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, JudgedRows, places_within
 from pytest_riskguard.data.measures import has_kernel
 from pytest_riskguard.data.scoring import is_binary, judged_rows, kernel_of, values_of
+from pytest_riskguard.frozen import frozen
 
 #: About how many documents of each run are searched at a time.
 DOCUMENTS_AT_ONCE = 50_000
@@ -33,7 +33,7 @@ MOST_RANKED, MOST_ALONE = 20_000, 200_000
 RANKED_OF_PROVIDER, ALONE_OF_PROVIDER = 50, 2_000
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class UnjudgedDocuments:
     """The unjudged documents in the first ranks of candidate or baseline, grouped by topic.
 
@@ -190,7 +190,7 @@ def _cuts(sizes: IntArray) -> IntArray:
     return np.flatnonzero(np.diff(np.cumsum(sizes) // ROWS_AT_ONCE)) + 1
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PossibleScores:
     """Scores of two runs on topics with unjudged documents, one row for each way of judging these that was tried.
 

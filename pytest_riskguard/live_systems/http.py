@@ -14,7 +14,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
@@ -26,6 +25,7 @@ from pytest_riskguard.config.http_settings import VARIABLE, address_problem
 from pytest_riskguard.data.engines import AnswerError, Hits, identifier, only_answer, whole_scores
 from pytest_riskguard.data.input_files import LimitError, read_limited
 from pytest_riskguard.errors import DataError, MissingFileError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
 from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
 from pytest_riskguard.serialization import JsonError, parsed_value
@@ -200,7 +200,7 @@ def _seconds(retry_after: Any) -> float:
     return max(until - time.time(), 0.0)
 
 
-@dataclass(frozen=True)
+@frozen
 class Request:
     """One request; ``body`` is JSON, or None."""
 
