@@ -225,14 +225,14 @@ def test_a_mistake_in_the_file_is_a_message_without_a_traceback(pytester, projec
 
 
 MODULES = {
-    "import pytest; pytest.skip('no', allow_module_level=True)": "*cannot import 'own:ask': it called pytest.skip*",
-    "import pytest; pytest.importorskip('nowhere')": "*cannot import 'own:ask': it called pytest.skip (could not *",
+    "import pytest; pytest.skip('no', allow_module_level=True)": "*cannot import 'own:ask': Skipped: *",
+    "import pytest; pytest.importorskip('nowhere')": "*cannot import 'own:ask': Skipped: could not *",
     "def ask(query)": "*cannot import 'own:ask': SyntaxError: * (own.py:1)",
     "x = 1\nraise SystemExit(0)": "*cannot import 'own:ask': SystemExit: 0 (own.py:2)",
     "x = 1\n1 / 0": "*cannot import 'own:ask': ZeroDivisionError: division by zero (own.py:2)",
     "x = 1": "*cannot import 'own:ask': AttributeError: * has no attribute 'ask'; expected*",
-    "def ask(query):\n    import pytest\n    pytest.skip('no')": "*with the same error: it called pytest.skip *",
-    "def ask(query):\n    import pytest\n    pytest.xfail('no')": "*with the same error: it called pytest.xfail *",
+    "def ask(query):\n    import pytest\n    pytest.skip('no')": "*with the same error: Skipped: *",
+    "def ask(query):\n    import pytest\n    pytest.xfail('no')": "*with the same error: XFailed: *",
     "def ask(query):\n    raise SystemExit(0)": "*with the same error: SystemExit: 0 (own.py:2)*",
 }
 
