@@ -149,25 +149,6 @@ def test_a_broken_riskguard_yaml_is_a_failing_item_at_its_line(pytester, project
     assert "pytest_riskguard/" not in result.stdout.str()
 
 
-def test_everything_that_is_missing_is_said_once(pytester, project):
-    project("good")
-    path = pytester.path / "riskguard.yaml"
-    text = path.read_text().replace("qrels.txt", "no.txt").replace("baseline: prod", "baseline: prdo")
-    path.write_text(text + text[text.index("  - {") :].replace("no-risk", "second"))
-    result = pytester.runpytest("--riskguard")
-    result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(
-        [
-            "  Nothing was compared: no.txt: no such file (the qrels named in riskguard.yaml:*",
-            "  riskguard.yaml names 3 things that are missing or unusable:",
-            "    riskguard.yaml:*: collection.qrels: no.txt: no such file",
-            "    riskguard.yaml:*: baseline of gate 'no-risk': no baseline 'prdo' is stored; did you mean 'prod'?*",
-            "    riskguard.yaml:*: baseline of gate 'second': no baseline 'prdo' is stored; did you mean 'prod'?*",
-        ]
-    )
-    assert result.stdout.str().count("missing or unusable") == 1
-
-
 def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
     project("loss")
     pytester.makeini("[pytest]\njunit_family = xunit1")
