@@ -71,4 +71,4 @@ def test_classes_keep_their_own_methods_and_may_be_equal_to_themselves_alone():
 
 
 def test_objects_are_pickled():
-    assert pickle.loads(pickle.dumps(Named(1, inner=[2]))) == Named(1, inner=[2])
+    assert pickle.loads(pickle.dumps(Named(1, inner=[2]))) == Named(1, inner=[2])  # noqa: S301

@@ -69,7 +69,7 @@ class LazyGroup(click.Group):
 
 
 def load_numpy() -> None:
-    """numpy without the threads of its linear algebra, which are half of the time that it takes to load."""
+    """Load numpy without the threads of its linear algebra, which are half of the time that it takes to load."""
     name = "OPENBLAS_NUM_THREADS"
     if name not in os.environ:
         os.environ[name] = "1"

@@ -153,7 +153,7 @@ def _with_slices(config: Config) -> Config:
             earlier |= dict.fromkeys(slices, entry)
         except ValueError as error:
             text = f"slice of gate {gate.name!r}: {error}"
-            errors.append(ConfigError(config.path, config.line_of(gate, "slice", index), text, gate=gate.name))
+            errors.append(ConfigError(config.path, config.line_of(gate, "slice", index), text))
     if errors:
         raise ConfigError.of(errors)
     return config.with_slices({name: tuple(slices) for name, slices in entry_of.items()})

@@ -26,18 +26,13 @@ from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 
 def measure_notation(name: str) -> str:
     """A measure of ir-measures, a function or a column of scores; whether it exists is not looked up."""
-    if cut_at_comma(name):
+    if name.count("(") != name.count(")"):
         raise ValueError(
             f'{shown(name)} looks cut at a comma; a measure with a comma needs quotes, such as "RBP(p=0.8,rel=1)"'
         )
     if not name or name != name.strip() or not name.isprintable():
         raise ValueError(f"expected a measure such as nDCG@10 or AP(rel=2), found {shown(name)}")
     return name
-
-
-def cut_at_comma(name: str) -> bool:
-    """Whether brackets do not match, as in ``AP(rel=2``, which a comma has cut off ``AP(rel=2,judged_only=True)``."""
-    return name.count("(") != name.count(")")
 
 
 @frozen
