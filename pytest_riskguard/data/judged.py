@@ -7,7 +7,7 @@ is not read again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from pytest_riskguard.data.ranking import Order, Ranking, Ranks, order_of, ranki
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import Judged
 from pytest_riskguard.data.scoring import labels_for
+from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -59,7 +60,7 @@ def rank_order(measure: Measure) -> Order:
     return order_of(str(provider_of(measure).NAME))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class JudgedRun:
     """A run as far as judgements and first ranks go.
 
@@ -233,7 +234,7 @@ class Judging:
         return replace(judged, judged=Judged(len(run.topics), int(np.count_nonzero(judged.has_judged)), share))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RankedDocuments:
     """Some documents of a run: row, place of the topic in the columns of the judgements, id and rank of each."""
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+
+from pytest_riskguard.frozen import frozen
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -22,7 +24,7 @@ Formula = Callable[..., FloatArray]
 CWL_RANKS = 1000
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class JudgedRows:
     """The judged documents of topics, with the ranks at which a run has them.
 
@@ -70,7 +72,7 @@ def places_within(groups: IntArray) -> IntArray:
     return np.arange(len(groups), dtype=np.int64) - np.searchsorted(groups, groups)
 
 
-@dataclass(frozen=True)
+@frozen
 class Kernel:
     """A measure with its parameters.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, Judge
 from pytest_riskguard.data.measures import has_kernel
 from pytest_riskguard.data.qrels import JudgementArrays, judgement_rows
 from pytest_riskguard.data.scoring import is_binary, judged_rows, kernel_of, values_of
+from pytest_riskguard.frozen import frozen
 
 #: About how many judged documents are scored at a time: more would need memory, fewer more calls.
 ROWS_AT_ONCE = 2**15
@@ -42,7 +42,7 @@ class Limits(NamedTuple):
 WITH_KERNEL, WITH_PROVIDER = Limits(128, 20_000, 200_000), Limits(16, 50, 2_000)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class UnjudgedDocuments:
     """The unjudged documents in the first ranks of candidate or baseline, grouped by topic.
 
@@ -174,7 +174,7 @@ def values_if_judged(
     return values
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PossibleScores:
     """Scores of two runs on topics with unjudged documents, one row for each way of judging these that was tried.
 

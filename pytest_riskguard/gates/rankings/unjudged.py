@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Literal
@@ -21,6 +21,7 @@ from pytest_riskguard.data.unjudged import (
     unjudged_documents,
     values_if_judged,
 )
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
@@ -53,7 +54,7 @@ _CASES: Mapping[Case, Sequence[int]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Known:
     """What was found about two runs.
 
@@ -70,7 +71,7 @@ class Known:
     rankings: dict[Hashable, tuple[RankedDocument, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen
 class Tried:
     """What the gate says in the ways of judging that were tried, the verdict's own first, and how many these are.
 
@@ -84,7 +85,7 @@ class Tried:
     certain: bool
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Rejudged:
     """A comparison of two runs that can be repeated under other judgements, at the level that decided.
 
@@ -273,7 +274,7 @@ def rests_on_labels(outcome: Outcome, labels: Judgements) -> Iterator[VerdictWar
         yield warning("rests_on_judges", judges=len(found.judges), agree=agree, agreeing=found.agreeing)
 
 
-@dataclass(frozen=True)
+@frozen
 class ToJudge:
     """An unjudged document of a topic."""
 
