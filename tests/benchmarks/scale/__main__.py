@@ -6,8 +6,8 @@ python -m tests.benchmarks.scale --small             tiny files, for results rat
 python -m tests.benchmarks.scale --write             also writes the tables of docs/performance.md
 
 comparing: ``riskguard compare`` that fails, with all that it explains, beside the two commands of ir_measures that
-score both runs, and a script that scores them in one process. formats: one run, and one file of judgements, in several
-formats. Files are generated in --folder and kept there (2 GB).
+score both runs, and a script that scores them in one process. formats: one run, and one file of judgements, in
+several formats. Files are generated in --folder and kept there (2 GB).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def comparing(folder: Path, small: bool, rounds: int) -> str:
         measured = alternately(
             {
                 "riskguard compare": (*PYTHON, "-c", COMPARE, "compare", *given),
-                "ir_measures, a command for each run": ("sh", "-c", " && ".join(commands)),
+                "ir_measures, a command for each run": ("sh", "-c", " && ".join(map(shlex.join, one_each))),
                 "ir_measures, both runs in a script": (*PYTHON, "-c", IR_MEASURES, *scored),
             },
             rounds=rounds,
