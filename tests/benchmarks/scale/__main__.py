@@ -78,9 +78,7 @@ def comparing(folder: Path, small: bool, rounds: int) -> str:
         options = [part for measure in measures for part in ("--measure", measure)]
         given = (candidate, "--baseline", baseline, "--qrels", qrels, *options)
         scored = (qrels, baseline, candidate, *measures)
-        commands = [
-            shlex.join((*PYTHON, "-m", "ir_measures", qrels, run, *measures)) for run in (baseline, candidate)
-        ]
+        one_each = [(*PYTHON, "-m", "ir_measures", qrels, run, *measures) for run in (baseline, candidate)]
         measured = alternately(
             {
                 "riskguard compare": (*PYTHON, "-c", COMPARE, "compare", *given),
