@@ -38,9 +38,10 @@ def _frozen(cls: type, eq: bool) -> type:
 
 def _set(self: Any, name: str, value: object) -> None:
     """Each attribute is set once, by ``__init__``."""
-    if name in vars(self):
+    attributes = self.__dict__
+    if name in attributes:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
-    object.__setattr__(self, name, value)
+    attributes[name] = value
 
 
 def _delete(_self: Any, name: str) -> None:
