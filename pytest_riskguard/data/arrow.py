@@ -48,7 +48,7 @@ def column_of(column: Any, check: Check = lambda _lengths: None) -> Any:
         parts = [_ids(chunk, check) for chunk in column.chunks]
         if len(parts) == 1:
             return parts[0]
-        check(np.concatenate([part.lengths for part in parts] or [np.zeros(1)]))
+        check(np.concatenate([part.lengths for part in parts] or [np.zeros(1, dtype=np.int64)]))
         return Ids.joined(parts)
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

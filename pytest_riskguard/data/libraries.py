@@ -26,7 +26,7 @@ Numbers = Mapping[str, Mapping[str, float]]
 # JSON as ranx and pytrec_eval have it: ``{topic: {document: number}}``.
 
 
-def ranx_fits(file: InputFile, kind: Kind) -> Misfit | None:
+def ranx_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the file is an object of objects of numbers."""
     return _misfit(file.json_or_none) if file.looks_like_json else Misfit("it is not JSON")
 
@@ -41,7 +41,7 @@ def _misfit(value: Any) -> Misfit | None:
         other = next((one for one, number in documents.items() if type(number) not in (int, float)), None)
         if other is not None:
             return Misfit(f"{other!r:.60} of {topic!r:.60} has no number", 3)
-    columns = places(value, kind)
+    columns = places(value, "rankings")
     if "document" in columns and len(columns) >= 3:  # pandas wrote it, whose columns look like topics
         return Misfit("it is a frame by columns; write it with orient='records' (pandas)", 4)
     return None

@@ -273,7 +273,7 @@ def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
 
 def topics_of_table(table: Table, given: Mapping[str, str] = _NONE, *, digest: str | None = None) -> Topics:
     """One for each row; further columns are tags."""
-    texts = table.find("topics", given).filled("query").strings()
+    texts = table.find("topics", given).text("query").strings()
     topics: list[str] | list[None] = [None] * len(texts) if table.by_text else table.filled("topic").strings()
     weights: list[float] = []
     if "weight" in table.places:

@@ -36,8 +36,8 @@ class RefusedError(Exception):
 def text_blocks(file: InputFile, fields: int, *, longest: Limit) -> Iterator[tuple[Ids, ...]]:
     """The fields of lines, of about a million bytes at a time, which their ids share; blank lines are left out.
 
-    White space separates fields. ``RefusedError`` for another number of fields, and for lines of more than ``longest``
-    bytes.
+    White space separates fields. ``RefusedError`` for another number of fields, and for lines of more bytes than
+    ``longest``.
     """
     for _, text in file.texts(longest):
         if not text.endswith(b"\n"):

@@ -269,7 +269,7 @@ def test_topics_have_texts_weights_and_tags():
         with pytest.raises(DataError, match=problem):
             read_topics(bad)
     with pytest.raises(TypeError, match="topics: expected a mapping topic -> query text"):
-        read_topics(7)  # type: ignore[arg-type]
+        read_topics(7)
 
 
 def test_a_tag_of_a_topic_may_be_missing():
