@@ -103,7 +103,7 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
     if len(respelled) > MAX_RESPELLED * len(rankings):
         in_topics = f": in {len(respelled):,} of the {len(rankings):,} topics examined"
         problem = f"{in_topics} they differ in upper and lower case; {_REMEDY}"
-        raise refuse(*zip(*respelled, strict=True), problem)
+        raise refuse([found for found, _ in respelled], [expected for _, expected in respelled], problem)
     unmatched = judged.answered - judged.topics
     if 2 * unmatched > judged.answered:
         sample = _first_documents(run, qrels, np.flatnonzero(~run.has_judged))
@@ -215,7 +215,7 @@ def matches(qrels: Qrels, run: JudgedRun) -> list[tuple[int, int]]:
         found, relevant = judgements >= 0, is_relevant[judgements]
         return np.stack([found, found & is_first, relevant, relevant & is_first])
 
-    own, counts = sides(run.judgements[rows]), np.zeros((4, 2), dtype=np.int64)
+    own, counts = sides(run.judgements[rows].astype(np.int64)), np.zeros((4, 2), dtype=np.int64)
     for step in range(1, OTHER_TOPICS + 1):
         shift = max(1, step * len(qrels.topics) // (OTHER_TOPICS + 1))
         other_topics = (places[topics] + shift) % len(qrels.topics)
