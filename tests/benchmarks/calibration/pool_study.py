@@ -75,11 +75,8 @@ class Cell:
 
     def pools(self) -> Iterator[np.ndarray]:
         """Scores, shape (n_systems, n_topics)."""
-        draw, place = (
-            POPULATIONS[self.population],
-            [list(POPULATIONS).index(self.population), self.systems, self.topics],
-        )
-        start = [20240704 + self.seed, *place]
+        draw = POPULATIONS[self.population]
+        start = [20240704 + self.seed, list(POPULATIONS).index(self.population), self.systems, self.topics]
         if self.changed is not None:
             start = [self.seed, self.topics, self.changed, zlib.crc32(self.population.encode())]
         rng = np.random.default_rng(start)
@@ -108,12 +105,12 @@ def simulate(cell: Cell) -> list[Row]:
     rows: list[Row] = []
     for i, alpha in enumerate(alphas):
         shares = dict(zip(methods, fails[:, i].mean(axis=0).tolist(), strict=True))
-        one: dict[str, object] = {"population": cell.population, "topics": cell.topics, "systems": cell.systems}
+        place: dict[str, object] = {"population": cell.population, "topics": cell.topics, "systems": cell.systems}
         if cell.changed is None:
-            rows.append(("georisk", {**one, "alpha": f"{alpha:g}", **shares}))
+            rows.append(("georisk", {**place, "alpha": f"{alpha:g}", **shares}))
             continue
-        one = {"changed": cell.changed, "topics": cell.topics, "population": cell.population, "alpha": f"{alpha:g}"}
-        rows.append(("georisk-few-changes", {**one, **shares, "rule": float(np.mean(fails[:, i].all(axis=1)))}))
+        place = {"changed": cell.changed, "topics": cell.topics, "population": cell.population, "alpha": f"{alpha:g}"}
+        rows.append(("georisk-few-changes", {**place, **shares, "rule": float(np.mean(fails[:, i].all(axis=1)))}))
     return rows
 
 

@@ -19,8 +19,6 @@ TABLES = Path(__file__).resolve().parents[3] / "docs" / "data" / "calibration"
 
 #: A header, then rows.
 Table = list[list[str]]
-
-
 #: A row of a table: the name of its file, and values by the words of the header. Floats are shares.
 Row = tuple[str, dict[str, object]]
 
@@ -63,11 +61,9 @@ class Study:
         """On how many of a cell's data sets a column was counted: 0 if it names the cell, None if it is no share."""
         if column in self.place:
             return 0
-        return (
-            None
-            if column in self.no_share
-            else min(max(simulations // self.part, 1), self.fewer.get(column, simulations))
-        )
+        if column in self.no_share:
+            return None
+        return min(max(simulations // self.part, 1), self.fewer.get(column, simulations))
 
 
 def shown(value: object) -> str:
