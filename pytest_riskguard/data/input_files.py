@@ -11,8 +11,7 @@ import os
 import re
 import stat
 import zlib
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from itertools import islice
@@ -159,9 +158,7 @@ _HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 #: How many bad lines of a file are named after the first.
 MAX_LINES = 10
 
-_Part = TypeVar("_Part")
-#: How many parts of a file an error names.
-_MOST_PARTS = 8
+_Row = TypeVar("_Row")
 #: Lines with their numbers.
 Lines = Iterator[tuple[int, bytes]]
 #: What a line should hold and what it holds; None of a good line.
@@ -339,24 +336,23 @@ class InputFile:
             except JsonError as problem:
                 raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
 
-    def chosen(self, what: str, parts: Iterable[tuple[Sequence[str], _Part]]) -> _Part:
-        """The part that ``FILE#PART`` calls by one of its names, or the only one; the error of this file for no such.
+    def chosen(self, parts: Mapping[str, Sequence[_Row]], what: str) -> Sequence[_Row]:
+        """The rows of the part that ``FILE#PART`` names, or those of the only part; nothing of a file without rows.
 
-        ``what`` says what a part is, such as a system.
+        The error of this file if there is no part of that name, or several and none is named; ``what`` says what a
+        part is, such as a system.
         """
-        parts = list(parts)
-        fitting = [part for names, part in parts if self.part is None or self.part in names]
-        if len(fitting) == 1:
-            return fitting[0]
-        times = Counter(name for names, _ in parts for name in {*names})
-        shown = [
-            next((name for name in names if times[name] == 1), [*names, ""][0]) for names, _ in parts[:_MOST_PARTS]
-        ]
-        listed = ", ".join(f"{name!r:.60}" for name in shown) + ", ..." * (len(parts) > len(shown))
-        named = "" if self.part is None else f" named {self.part!r:.60}"
-        example = f"{self.name}#{[*shown, 'NAME'][0]:.60}"
-        found = f"found {len(fitting)} among {listed or 'none'}"
-        raise self.refuse(None, f"expected one {what}{named}, {found}; name one, as in {example!r}")
+        if self.part is None and len(parts) <= 1:
+            return next(iter(parts.values()), ())
+        if self.part is not None and self.part in parts:
+            return parts[self.part]
+        names = ", ".join(f"{name!r:.60}" for name in [*parts][:10])
+        if self.part is not None:
+            raise self.refuse(None, f"expected a {what} named {self.part!r:.60}, found {names or 'none'}")
+        example = f"{self.name}#{next(iter(parts))}"
+        raise self.refuse(
+            None, f"expected one {what}, found {len(parts)}: {names}; name one of them, such as {example!r:.100}"
+        )
 
     def refuse(self, line: int | None, problem: str) -> FileError:
         """The error to raise for this file."""

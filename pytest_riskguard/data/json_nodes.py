@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.named_columns import text_of
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.text import clean
+
+Part = TypeVar("Part")
+#: How many parts of a file an error names.
+_MOST_PARTS = 8
 
 
 def at(value: Any, path: str) -> Any:
@@ -114,7 +119,25 @@ def require(misfit: Misfit | None, file: InputFile) -> None:
         raise file.refuse(None, f"expected the format that was named, but {misfit.reason}")
 
 
+def chosen(file: InputFile, what: str, parts: Iterable[tuple[Sequence[str], Part]]) -> Part:
+    """The part that ``FILE#PART`` calls by one of its names, or the only one; the error of the file for no such.
+
+    ``what`` says what a part is, such as a system.
+    """
+    parts = list(parts)
+    fitting = [part for names, part in parts if file.part is None or file.part in names]
+    if len(fitting) == 1:
+        return fitting[0]
+    times = Counter(name for names, _ in parts for name in {*names})
+    shown = [next((name for name in names if times[name] == 1), [*names, ""][0]) for names, _ in parts[:_MOST_PARTS]]
+    listed = ", ".join(f"{name!r:.60}" for name in shown) + ", ..." * (len(parts) > len(shown))
+    named = "" if file.part is None else f" named {file.part!r:.60}"
+    example = f"{file.name}#{[*shown, 'NAME'][0]:.60}"
+    found = f"found {len(fitting)} among {listed or 'none'}"
+    raise file.refuse(None, f"expected one {what}{named}, {found}; name one, as in {example!r}")
+
+
 def chosen_node(file: InputFile, what: str, parts: Iterable[JsonNode]) -> JsonNode:
-    """The part that ``FILE#NAME`` calls by its name or its id."""
+    """As ``chosen``, of objects with a name or an id."""
     named = [([name.text() for key in ("name", "id") if (name := part.find(key))], part) for part in parts]
-    return file.chosen(what, named)
+    return chosen(file, what, named)

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_riskguard.data.engines import ENGINES
 from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode, at, chosen_node, first_value, nodes, without
+from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, first_value, nodes, without
 from pytest_riskguard.data.named_columns import as_tag
 from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
 from pytest_riskguard.data.records import Kind
@@ -38,12 +38,15 @@ def workbench_fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 
 def _documents(file: InputFile, key: str) -> list[JsonNode]:
-    """Documents with a key as they are stored, also those of a search response."""
-    stored = []
+    """Documents with a key."""
+    return [document for document in _stored(file) if document.find(key) is not None]
+
+
+def _stored(file: InputFile) -> Iterator[JsonNode]:
+    """Documents as they are stored, also those of a search response."""
     for node in nodes(file):
         hits = node.find("hits.hits")
-        stored += [one.find("_source") or one for one in ([node] if hits is None else hits.items())]
-    return [document for document in stored if document.find(key) is not None]
+        yield from (one.find("_source") or one for one in ([node] if hits is None else hits.items()))
 
 
 def _finished(document: JsonNode) -> JsonNode:
@@ -67,9 +70,9 @@ def workbench_judgements(file: InputFile) -> Qrels:
 
 def workbench_topics(file: InputFile) -> Topics:
     """The queries of a query set, or of the file that is uploaded for one; their further fields are tags."""
-    queries = _documents(file, "queryText")
-    if not queries:
-        queries = list(chosen_node(file, "query set", _documents(file, "querySetQueries"))["querySetQueries"].items())
+    queries = _stored(file)
+    if sets := _documents(file, "querySetQueries"):
+        queries = chosen_node(file, "query set", sets)["querySetQueries"].items()
     rows = []
     for query in queries:
         tags = {key: tag for key, node in query.entries() if (tag := as_tag(node.value)) and key not in _NO_TAGS}
@@ -96,7 +99,7 @@ def workbench_rankings(file: InputFile) -> Run:
     for configuration, query, documents in ranked:
         ids = [document.text() for document in documents.items()]
         rankings.setdefault(configuration.text(), []).append((query.text(), ids, None, None, None))
-    rows = file.chosen("search configuration", (((name,), rows) for name, rows in rankings.items()))
+    rows = chosen(file, "search configuration", (((name,), rows) for name, rows in rankings.items()))
     return run_of_rankings(file, rows, by_text=True)
 
 
@@ -138,13 +141,13 @@ def rank_eval_judgements(file: InputFile) -> Qrels:
 
 def rank_eval_topics(file: InputFile) -> Topics:
     """The id of each request, and the only text that its query or its parameters have."""
-    rows = []
+    rows: list[tuple[str, str, dict[str, str], None]] = []
     for request in JsonNode(file, file.json)["requests"].items():
         texts = {*_texts(at(request.value, "params"))} or {*_texts(at(request.value, "request"))}
         if len(texts) != 1:
             found = listed(tuple(sorted(texts)), most=3) or "none"
             raise request.refuse(f"expected one query text in its request or its params, found {found}")
-        rows.append((request["id"].text(), *texts, {}, None))
+        rows.append((request["id"].text(), texts.pop(), {}, None))
     return topics_of_rows(file, rows)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pytest_riskguard.data.given_file import IRDS, names_collection
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
-from pytest_riskguard.data.json_nodes import first_value, nodes, require, without
+from pytest_riskguard.data.json_nodes import chosen, first_value, nodes, require, without
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
@@ -102,7 +102,7 @@ def mteb_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 def mteb_rankings(file: InputFile) -> Run:
     """The scores of one subset and split: ``FILE#subset/split``, or the name of one where that is enough."""
     require(mteb_fits(file, "rankings"), file)
-    return _rankings(file, file.chosen("subset and split", _parts(file)))
+    return _rankings(file, chosen(file, "subset and split", _parts(file)))
 
 
 def _parts(file: InputFile) -> list[tuple[tuple[str, ...], Any]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode, at, chosen_node, first_value, require, without
+from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, first_value, require, without
 from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of, run_of_rankings
@@ -85,7 +85,7 @@ def quepid_rankings(file: InputFile) -> Run:
             hit = cells["Query Text"], cells["Doc ID"], number(cells["Doc Position"]), line
             names = (cells[name] for name in ("Snapshot Name", "Snapshot Time", "Case Name") if name in cells)
             snapshots.setdefault((*names,), []).append(hit)
-    topics, documents, ranks, lines = zip(*file.chosen("snapshot", snapshots.items()), strict=True)
+    topics, documents, ranks, lines = zip(*chosen(file, "snapshot", snapshots.items()), strict=True)
     return run_of(file, topics, documents, None, ranks, lines=lines, by_text=True)
 
 

@@ -56,7 +56,6 @@ SAME: list[tuple[Any, ...]] = [
     ("_book_json", "query_doc_pairs.0.judgements.2.rating", 3),
     ("_book_json", "query_doc_pairs.0.judgements.1.user_email", None),
     ("_snapshot_json", "docs.99", [{"id": "of-a-deleted-query"}]),
-    ("_snapshot_csv", "doc-1,1,", "doc-1,0.5,"),
     ("_detailed_ratings", "unrated,9,,--,9", "unrated,9,,,9,more,cells"),
     ("_detailed_ratings", "unrated,9", ",9"),
     ("_ltr", "# doc-2", "1:0.3 2:7 # doc-2"),
@@ -166,7 +165,7 @@ LIST = f"{IN_RESULTS}.judgmentRatings.0"
 POINTWISE = [{"evaluationId": "v", "searchConfigurationId": "conf-2", "queryText": "tv"}]
 FAILED = {"q1": {"error": "late"}, "q2\x1b[2J": {}}
 TWO = {"bool": {"must": [{"match": {"a": "red"}}, {"match": {"b": "shoes"}}]}}
-OTHERS = [{"_source": {"name": name, "judgmentRatings": []}} for name in ("b", "imported")]
+OTHERS: list[dict[str, Any]] = [{"_source": {"name": name, "judgmentRatings": []}} for name in ("b", "imported")]
 REFUSED: list[tuple[Any, ...]] = [
     ("_ltr", "# doc-2", "doc-2", "expected judgements in a format"),
     ("_ltr", "# doc-3", "doc-3", ".txt:6: expected `rating qid:<id> # <docid> <query text>`"),
@@ -236,14 +235,9 @@ REFUSED: list[tuple[Any, ...]] = [
         '{"text": "',
         ".ndjson:2: expected a key 'queryText'",
     ),
-    ("_snapshot_csv", "doc-1,1,", "doc-1,first,", ".csv:2: expected a whole number as the rank of 'doc-1'"),
+    ("_snapshot_csv", '2""",doc-2,2', '2""",doc-2,first', ".csv:21: expected a whole number as the rank of 'doc-2'"),
     ("_snapshot_csv", '"red shoes, ""size 1"""', "", ".csv:2: expected a query text"),
-    (
-        "_snapshot_csv",
-        'red shoes, ""size 1""",doc-1,1',
-        'a\nb",doc-1,1.5',
-        ".csv:3: expected a whole number as the rank",
-    ),
+    ("_snapshot_csv", 'red shoes, ""size 2""",doc-2,2', 'a\nb",doc-2,1.5', ".csv:22: expected a whole number as the"),
     ("_snapshot_csv", ',doc-1,1,19"" monitor', "", ".csv:2: expected 7 columns as in the header, found 4"),
     ("_snapshot_csv", '1""",', '1""', ".csv:2: expected quotes around whole cells, found '\"red shoes'"),
     ("_snapshot_csv", '1""",', '1"""x,', ".csv:2: expected quotes around whole cells"),
