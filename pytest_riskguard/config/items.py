@@ -9,10 +9,11 @@ import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import ConfigError, DataError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import Correction, Gate
 from pytest_riskguard.limits import GATES
 
@@ -24,7 +25,7 @@ _HARMLESS = "._+=-"
 MAX_PART = 40
 
 
-@dataclass(frozen=True)
+@frozen
 class GateItem:
     """One question of one gate: a single measure and alpha, about all topics or one slice.
 

@@ -6,7 +6,6 @@ import keyword
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -21,6 +20,7 @@ from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 
 
@@ -35,7 +35,7 @@ def measure_notation(name: str) -> str:
     return name
 
 
-@dataclass(frozen=True)
+@frozen
 class Whole:
     """A whole number in a range."""
 
@@ -53,7 +53,7 @@ class Whole:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@frozen
 class ListOf:
     """A list that is not empty; with ``or_one`` a single value is a list of one."""
 

@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
@@ -25,6 +24,7 @@ from pytest_riskguard.config.http_settings import VARIABLE, address_problem
 from pytest_riskguard.data.engines import AnswerError, Hits, identifier, only_answer, whole_scores
 from pytest_riskguard.data.input_files import LimitError, read_limited
 from pytest_riskguard.errors import DataError, MissingFileError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
 from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
 from pytest_riskguard.serialization import JsonError, parsed_value
@@ -153,7 +153,7 @@ class HttpSearch:
         return FailedSearchError(f"{self._requests.place}: {said}", wait=wait)
 
 
-@dataclass(frozen=True)
+@frozen
 class Request:
     """One request; ``body`` is JSON, or None."""
 
