@@ -169,7 +169,8 @@ def urisk(verdict: Verdict) -> Chart | None:
         description=f"{shown.urisk} goes from {first} to {last}.",
         caption="How the risk changes as losses count more. Upright lines: the interval that decides at each alpha.",
     )
-    drawn.line([(-math.inf, -verdict.tolerance), (math.inf, -verdict.tolerance)], colour="limit", dashed=True)
+    bound = [(-math.inf, -verdict.tolerance), (math.inf, -verdict.tolerance)]
+    drawn.line(bound, means="bound", colour="limit", dashed=True)
     drawn.line(zip(data.x, values, strict=True), colour="win")
     limits_of = zip(data.lines["lower"], data.lines["upper"], strict=True)
     for alpha, value, ends in zip(data.x, values, limits_of, strict=True):
