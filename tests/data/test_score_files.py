@@ -175,7 +175,7 @@ ID = "on one line, without spaces around it, found"
         ),
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{\n', ":2: expected one JSON value in each line"),
         # named columns
-        ("a.csv", "qid,measure,value\nq1,AP\n", ":2: expected 3 columns as in the first line, found 2"),
+        ("a.csv", "qid,measure,value\nq1,AP\n", ":2: expected 3 columns (qid, measure, value), found 2"),
         ("a.csv", "qid,measure,value\nq1,AP,-\n", ":2: expected a number as the value, found '-'"),
         ("a.csv", "qid,measure,value\n,AP,1\n", ":2: expected a topic in column 'qid', found nothing"),
         ("a.csv", 'qid,measure,value\nq1,"a\nb",1\n', f":3: expected a measure {ID} 'a\\nb'"),
