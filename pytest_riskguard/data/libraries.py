@@ -44,6 +44,9 @@ def _misfit(value: Any) -> Misfit | None:
         for document, number in documents.items():
             if type(number) not in (int, float):
                 return Misfit(f"{document!r:.60} of {topic!r:.60} has no number", 3)
+    columns = places(value, "rankings")
+    if "document" in columns and len(columns) >= 3:  # pandas wrote it, whose columns look like topics
+        return Misfit("it is a frame by columns; write it with orient='records' (pandas)", 4)
     return None
 
 
