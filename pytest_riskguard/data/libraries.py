@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from pytest_riskguard.data.given_file import IRDS, names_collection
+from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
 from pytest_riskguard.data.json_nodes import chosen, first_value, nodes, require, without
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
