@@ -16,8 +16,9 @@ from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSetting
 from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.measures import measure_name
 from pytest_riskguard.data.qrels import Qrels, read_qrels
+from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.remote import is_address
-from pytest_riskguard.data.topics import Topics, keys_of
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import ConfigError, DataError, UsageError
 from pytest_riskguard.gates.limits import protected_topics
 from pytest_riskguard.text import did_you_mean
@@ -45,7 +46,7 @@ def _lookups(config: Config) -> Iterator[Missing]:
         yield config.line("collection", "topics"), f"collection.topics: {error.problem}", None
         is_readable = False
     try:
-        qrels = None if given is None else read_qrels(given, keys_of(topics))
+        qrels = None if given is None else read_qrels(given, TopicKeys(topics.queries))
     except DataError as error:
         yield config.line("collection", "qrels"), f"collection.qrels: {error.problem}", None
     if is_readable and qrels is not None:

@@ -14,7 +14,7 @@ from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, 
 from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
-from pytest_riskguard.data.topics import Topics, topics_of, topics_of_rows
+from pytest_riskguard.data.topics import Topics, columns_of, topics_of
 from pytest_riskguard.text import listed
 
 # OpenSearch's Search Relevance Workbench: judgement lists, query sets, pairwise experiments and evaluation results,
@@ -72,7 +72,8 @@ def workbench_topics(file: InputFile) -> Topics:
     if queries and queries[0].find("queryText") is None:
         queries = list(chosen_node(file, "query set", _with(file, "querySetQueries"))["querySetQueries"].items())
     without_tag = ("queryText", "referenceAnswer")
-    return topics_of_rows(file, [(None, q["queryText"].text(), q.tags(*without_tag), q.line) for q in queries])
+    tags, lines = columns_of([query.tags(*without_tag) for query in queries]), [query.line for query in queries]
+    return topics_of(file, [None] * len(queries), [query["queryText"].text() for query in queries], tags, lines=lines)
 
 
 def workbench_rankings(file: InputFile) -> Run:

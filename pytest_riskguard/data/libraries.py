@@ -16,7 +16,7 @@ from pytest_riskguard.data.named_columns import judgements_of
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
-from pytest_riskguard.data.topics import Topics, topics_of_rows
+from pytest_riskguard.data.topics import Topics, topics_of
 from pytest_riskguard.errors import FileError, MissingFileError
 from pytest_riskguard.text import did_you_mean
 
@@ -208,7 +208,8 @@ def irds_judgements(file: InputFile) -> Qrels:
 def irds_topics(file: InputFile) -> Topics:
     """A row for each query, with the text that ir_datasets searches with by default."""
     rows = _collection_rows(file, "topics")
-    return topics_of_rows(file, [(str(row.query_id), " ".join(row.default_text().split()), {}, None) for row in rows])
+    texts = [" ".join(row.default_text().split()) for row in rows]
+    return topics_of(file, [str(row.query_id) for row in rows], texts)
 
 
 def _collection_rows(file: InputFile, kind: Kind) -> list[Any]:

@@ -18,21 +18,19 @@ import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, Ties
 from pytest_riskguard.data.headers import SYNONYMS, named, places
-from pytest_riskguard.data.measure_names import AVERAGES, are_measures
+from pytest_riskguard.data.measure_names import are_measures
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.named_columns import (
     Column,
-    ScoreRow,
     Table,
     judgements_of,
     run_of_table,
-    score_rows_of,
     topics_of_table,
 )
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run
-from pytest_riskguard.data.scores import TopicScores, scores_of_rows
+from pytest_riskguard.data.scores import TopicScores, score_rows_of, scores_of_rows
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, RunFormatError, ScoresFormatError, ScoringError
 from pytest_riskguard.text import clean
@@ -351,31 +349,11 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
 
 
 def _scores_of(table: Table, system: str | None) -> tuple[TopicScores, ...]:
-    is_long = places(table.names, ["measure", "value"]).keys() >= {"measure", "value"}
-    by_system = score_rows_of(table) if is_long else _wide_rows(table)
+    by_system = score_rows_of(table)
     if len(by_system) > 1 and system not in by_system:
         problem = f"expected the scores of one system, found those of {', '.join(by_system)}: say whose with `name=`"
         raise table.given.refuse(None, problem)
     return scores_of_rows(table.given, by_system.get(system or "") or next(iter(by_system.values()), []))
-
-
-def _wide_rows(table: Table) -> dict[str, list[ScoreRow]]:
-    """As ``score_rows_of``, of a table with a column for each measure."""
-    columns = places(table.names, ["topic", "system"])
-    if "topic" not in columns:
-        listed = ", ".join(map(repr, table.names[:10])) or "none"
-        raise table.given.refuse(None, f"expected a column for {named(['topic'])}; found the columns {listed}")
-    topics = table.text(columns["topic"], "topic").strings()
-    systems = table.text(columns["system"], "system").strings() if "system" in columns else [""] * len(topics)
-    by_system: dict[str, list[ScoreRow]] = {}
-    for place, name in enumerate(table.names):
-        if place in columns.values() or name.lower() in SYNONYMS["query"]:
-            continue
-        cells = zip(topics, systems, table.numbers(place, name).tolist(), strict=True)
-        for row, (topic, owner, value) in enumerate(cells, 1):
-            if topic not in AVERAGES:
-                by_system.setdefault(owner, []).append((topic, name, value, row))
-    return by_system
 
 
 def topic_values(series: Any, what: str) -> dict[Any, Any]:

@@ -14,7 +14,6 @@ import numpy.typing as npt
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.headers import WANTED, missing_columns, number, places
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
-from pytest_riskguard.data.measure_names import AVERAGES
 from pytest_riskguard.data.qrels import Qrels, qrels_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
@@ -30,8 +29,6 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 # Columns: texts as ``Ids`` (nothing has no length), numbers as an array (nothing is NaN), or any values of Python.
 
 
-#: Topic, measure, value and line.
-ScoreRow = tuple[str, str, float, int | None]
 Column = Ids | npt.NDArray[np.integer] | npt.NDArray[np.floating] | Sequence[Any]
 _NOTHING = type(None)
 T = TypeVar("T")
@@ -294,16 +291,3 @@ def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:
         if place not in found.columns.values() and name.lower() not in _INDEX
     }
     return topics_of(table.given, topics, texts, tags, weights, lines=list(map(table.line, range(len(texts)))))
-
-
-def score_rows_of(table: Table, given: Mapping[str, str] = _NONE) -> dict[str, list[ScoreRow]]:
-    """System -> topic, measure, value and line of each of its scores; rows of averages are left out."""
-    found = _Rows(table, "scores", given)
-    topics = found.filled("topic").strings()
-    systems = found.text("system").strings() if "system" in found.columns else [""] * len(topics)
-    columns = (topics, found.filled("measure").strings(), found.numbers("value").tolist(), systems)
-    by_system: dict[str, list[ScoreRow]] = {}
-    for row, (topic, measure, value, system) in enumerate(zip(*columns, strict=True)):
-        if topic not in AVERAGES:
-            by_system.setdefault(system, []).append((topic, measure, value, table.line(row)))
-    return by_system
