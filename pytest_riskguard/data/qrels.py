@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -22,6 +22,7 @@ from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.ranking import topic_of_rows
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _BITS_FOR_EACH = 4
 _LEAST_BITS = 10
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class JudgementArrays:
     """Grades by row, grouped by topic.
 
@@ -197,7 +198,7 @@ class _GradesByTopic(Mapping[str, Mapping[str, float]]):
         return any(topic in part.places for part in self._parts)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Qrels:
     """The judgements of one collection.
 

@@ -8,13 +8,13 @@ that does not number the documents of a topic (0 everywhere, for example) is ign
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.ids import WORD_BYTES, BoolArray, Ids, IntArray, rows_of, topics_with
+from pytest_riskguard.frozen import frozen
 
 FloatArray = npt.NDArray[np.float64]
 Ranks = npt.NDArray[np.int32]
@@ -125,7 +125,7 @@ def _said_without(scores: FloatArray, offsets: IntArray) -> Codes:
     return np.select([are_lines, rises | falls], kinds, RankColumn.SILENT).astype(np.int8)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Ranking:
     """Ranked rows.
 

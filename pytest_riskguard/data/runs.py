@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -32,6 +32,7 @@ from pytest_riskguard.data.ranking import (
 from pytest_riskguard.data.records import AmbiguousTextError, TopicKeys
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import MissingFileError, RunFormatError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, RUN_BYTES, TOPICS
 
 FloatArray = npt.NDArray[np.float64]
@@ -47,7 +48,7 @@ Ranking = tuple[str | None, Sequence[str], _Column, _Column, int | None]
 ROWS_AT_ONCE = 2**16
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """Where a run came from, and what is known of it beside its columns.
 
@@ -102,7 +103,7 @@ class Source:
         return latency_of(self.seconds)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen(eq=False)
 class Run:
     """The rankings of one system.
 
@@ -125,7 +126,7 @@ class Run:
     documents: Ids
     scores: FloatArray
     ranks: Ranks | None = None
-    source: Source = Source()
+    source: Source = field(default_factory=Source)
 
     def __repr__(self) -> str:
         return f"Run(name={self.name!r}, {len(self.topics):,} topics, {len(self.documents):,} documents)"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from pytest_riskguard.data.checks import Input, Rows
 from pytest_riskguard.data.records import derived_id
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import TOPICS
 
 WEIGHT = "weight"
@@ -21,7 +22,7 @@ STRATUM = "stratum"
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Topics:
     """The topics of a collection, with a value in each column for each of them.
 

@@ -144,8 +144,8 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     assert (run.first({"t"}, 2), run.first({"u"}, 1), run.first({"t", "v"}, 1)) == ({"c", "a"}, set(), {"c", "x"})
     assert run.judged_ranks.tolist() == [13, 3, 0, 0, 2]
     assert run.topic_of_place.tolist() == [0, -1, 1]
-    assert list(run.unjudged(depth=4, span=range(1, 3)).named()) == [(2, "x")]
-    assert len(run.unjudged(depth=4, span=range(1, 2))) == 0
+    unjudged = run.unjudged()
+    assert (unjudged.topics.tolist(), unjudged.documents.strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]
 
 
