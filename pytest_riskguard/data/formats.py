@@ -64,7 +64,7 @@ def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFi
             return columns.run_of_table(table(file, kind), file.columns)
         case "topics":
             return columns.topics_of_table(table(file, kind), file.columns)
-    by_system = score_rows_of(table(file, kind), file.columns)
+    by_system = score_rows_of(table(file, kind), file.columns) or {"": []}
     return scores_of_rows(file, chosen(file, "system", [([name], rows) for name, rows in by_system.items()]))
 
 

@@ -51,9 +51,7 @@ def open_regular(path: Path) -> BinaryIO:
     if stat.S_ISREG(mode):
         return os.fdopen(handle, "rb")
     os.close(handle)
-    found = (
-        "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
-    )  # a pipe cannot be read twice, a device may not end
+    found = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"  # read twice, and to its end
     raise MissingFileError(path, None, f"expected a regular file, found {found}")
 
 

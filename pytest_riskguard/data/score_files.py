@@ -209,7 +209,7 @@ def _of_lines(file: InputFile, header: list[str], separator: str | None) -> tupl
     rows = ((line, content.decode().split(separator)) for line, content in file.lines() if content.strip())
     kept = (
         (line, cells) for line, cells in rows if cells[place : place + 1] != ["all"]
-    )  # of which it prints averages
+    )  # under which averages stand
     return scores_of_rows(file, score_rows_of(_table(file, header, kept)).get("", []))
 
 

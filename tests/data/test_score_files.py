@@ -79,7 +79,7 @@ def test_columns_say_which_measure_each_holds(write):
         for own, plain in zip(read_scores(file, measures), expected, strict=True):
             assert (own.measure, own.topics, own.digest) == (plain.measure, plain.topics, plain.digest)
             assert own.values.tolist() == plain.values.tolist()
-    with pytest.raises(ScoresFormatError, match=":1: expected one column 'ap', which `columns` names, found none"):
+    with pytest.raises(ScoresFormatError, match="expected one column 'ap', which `columns` names, found none"):
         read_scores(GivenFile(path, columns={"topic": "query_no", "AP": "ap"}))
     long = write("long.csv", "measure,q,result\nAP,q1,0.25\n")
     (ap,) = read_scores(GivenFile(long, columns={"topic": "q", "value": "result"}))
@@ -158,7 +158,7 @@ ID = "on one line, without spaces around it, found"
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{\n', ":2: expected one JSON value in each line"),
         ("a.csv", "qid,measure,value\nq1,AP\n", ":2: expected 3 columns as in the first line, found 2"),
         ("a.csv", 'qid,measure,value\nq1,"a\nb",1\n', f":3: expected a measure {ID} 'a\\nb'"),
-        ("a.csv", "qid,measure,value\nall,AP,1\n", ": expected a system, found none"),
+        ("a.csv", "qid,measure,value\nall,AP,1\n", ": expected per-topic scores, found none"),
         # JSON
         ("a.json", '{"map": {"q1": true}}', ": map.q1: expected a number, found True"),
         ("a.json", '{"map": {"q1": 2}}', ": expected AP from 0 to 1, found 2.0 (topic 'q1')"),
