@@ -11,9 +11,10 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
+from itertools import accumulate, islice
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**20
+#: How many rows of a table are read together.
+_ROWS = 2**14
 #: Bytes from which a format is recognised.
 START_BYTES = 2**16
 _BOM = b"\xef\xbb\xbf"
@@ -209,14 +212,22 @@ class InputFile:
         text = self.start.removeprefix(_BOM).decode(errors="replace")
         return next((line for line in text.splitlines() if line.strip()), "")
 
-    def table(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-        """The rows of a table that are not blank, the header first, with the number of each row's last line."""
+    def tables(self, delimiter: str) -> Iterator[tuple[Sequence[int], Sequence[list[str]]]]:
+        """The rows of a table that are not blank, many at a time, each with the number of its last line."""
         lines = (line for _, text in self.texts() for line in io.StringIO(text.decode(), newline="\n"))
         rows = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
-            for row in rows:
-                if "".join(row).strip():
-                    yield rows.line_num, row
+            first = 1
+            while some := list(islice(rows, _ROWS)):
+                numbers: Sequence[int] = range(first, rows.line_num + 1)
+                if len(numbers) != len(some):  # cells go on in the next line
+                    feeds = (sum(cell.count("\n") for cell in row) for row in some)
+                    numbers = [first + row + feed for row, feed in enumerate(accumulate(feeds))]
+                first = rows.line_num + 1
+                if all(row and row[0] > " " for row in some):
+                    yield numbers, some
+                elif filled := [pair for pair in zip(numbers, some, strict=True) if "".join(pair[1]).strip()]:
+                    yield tuple(zip(*filled, strict=True))  # type: ignore[misc]
         except csv.Error as problem:
             expected = "expected lines that end with LF or CRLF, and quotes around whole cells only"
             raise self.refuse(rows.line_num, f"{expected}: {problem}") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,13 +18,12 @@ from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode
 from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
 from pytest_riskguard.data.memory import InputData, ScoresData
-from pytest_riskguard.data.named_columns import Table, packed
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.scores import Row, TopicScores, chosen, score_rows_of, scores_of_rows
-from pytest_riskguard.data.text_tables import csv_fits
+from pytest_riskguard.data.scores import Row, TopicScores, chosen, score_rows_of, scores_of_rows, scores_of_systems
+from pytest_riskguard.data.text_tables import csv_fits, csv_table, rows_of, table_of
 from pytest_riskguard.errors import MissingFileError, ScoresFormatError
 
-_TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
+_TABLE = "a table with the header topic,<measure>,... (commas, semicolons or tabs)"
 #: How Spark and Dask number parts: ``part-00003-...parquet``, ``part.3.parquet``.
 _PART_NUMBER = re.compile(r"part[-.](\d+)")
 
@@ -142,31 +141,15 @@ def scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 
 def scores_scores(file: InputFile, measures: Sequence[str] | None = None) -> tuple[TopicScores, ...]:
-    """The scores in a table; a header line with a tab in it means tabs, any other commas.
+    """All columns, or those asked for, or those that ``file.columns`` names.
 
     The digest is that of the file's text, or of what was read where ``file.columns`` names columns.
     """
-    rows = file.table("\t" if "\t" in file.first_line else ",")
-    line, header = next(rows, (1, []))
-    if not places(header, ("topic",), "scores", file.columns):
-        raise file.refuse_line(line, file.first_line.encode(), _TABLE, "another first line")
-    table = _table(file, header, rows)
-    of_file = score_rows_of(table, file.columns, measures, averages=())  # a topic may have such a name
-    return scores_of_rows(file, of_file.get("", []), digest=None if file.columns else file.digest)
-
-
-def _table(file: InputFile, header: Sequence[str], rows: Iterable[tuple[int, list[str]]]) -> Table:
-    """Rows of cells as columns."""
-    lines: list[int] = []
-    columns: list[list[str]] = [[] for _ in header]
-    for line, row in rows:
-        if len(row) != len(header):  # it may be a conflict marker, or a pointer that git left there
-            expected = f"{len(header)} columns ({', '.join(header)})"
-            raise file.refuse_line(line, ",".join(row).encode(), expected, str(len(row)))
-        lines.append(line)
-        for column, cell in zip(columns, row, strict=True):
-            column.append(cell)
-    return Table(file, header, lambda place: packed(columns[place]), lines)
+    table = csv_table(file, "scores")
+    if "topic" not in places(table.names, "scores", file.columns):
+        raise file.refuse_line(1, file.first_line.encode(), _TABLE, "another first line")
+    by_system = score_rows_of(table, file.columns, measures, averages=())  # a topic may have such a name
+    return scores_of_systems(file, by_system, digest=None if file.columns else file.digest)
 
 
 # What tools print: a line for each topic and measure, and averages under the topic ``all``.
@@ -204,13 +187,11 @@ def ir_measures_scores(file: InputFile) -> tuple[TopicScores, ...]:
     return _of_lines(file, ["topic", "measure", "value"], "\t")
 
 
-def _of_lines(file: InputFile, header: list[str], separator: str | None) -> tuple[TopicScores, ...]:
+def _of_lines(file: InputFile, header: Sequence[str], separator: str | None) -> tuple[TopicScores, ...]:
+    """A row for each line, without averages, which stand under the topic ``all``."""
     place = header.index("topic")
-    rows = ((line, content.decode().split(separator)) for line, content in file.lines() if content.strip())
-    kept = (
-        (line, cells) for line, cells in rows if cells[place : place + 1] != ["all"]
-    )  # under which averages stand
-    return scores_of_rows(file, score_rows_of(_table(file, header, kept)).get("", []))
+    rows = rows_of(file, separator, lambda cells: cells[place : place + 1] != ["all"])
+    return scores_of_systems(file, score_rows_of(table_of(file, "scores", header, rows, first=0)))
 
 
 # JSON of ranx (measure, topic, number) or of pytrec_eval (topic, measure, number).

@@ -28,6 +28,7 @@ from pytest_riskguard.limits import CELLS, TOPICS
 from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
+    from pytest_riskguard.data.input_files import InputFile
     from pytest_riskguard.data.named_columns import Table
 
 FloatArray = npt.NDArray[np.float64]
@@ -301,35 +302,45 @@ def score_rows_of(
     The table has a row for each topic and measure, or a row for each topic and a column for each measure, of which
     those asked for are read. ``columns`` say which column holds what, or which measure.
     """
-    found = places(table.names, WANTED["scores"], "scores", columns)
+    found = places(table.names, "scores", columns)
     if absent := columns.keys() - found.keys():
         absent_name = columns[min(absent)]
         raise table.given.refuse(None, f"expected one column {absent_name!r:.60}, which `columns` names, found none")
-    is_long = found.keys() >= {"measure", "value"} and columns.keys() <= {*WANTED["scores"]}
-    if not is_long:
-        found = places(table.names, ("topic", "system"), "scores", columns)
     if "topic" not in found:
         listed = ", ".join(map(repr, table.names[:10])) or "none"
         raise table.given.refuse(None, f"expected a column for the topic; found the columns {listed}")
-    kept = {place: what for what, place in found.items() if what in columns and what != "topic"}
+    is_long = found.keys() >= {"measure", "value"} and columns.keys() <= {*WANTED["scores"]}
     if is_long:
-        kept = {found["value"]: ""}
-    elif not kept:
-        kept = {place: name for place, name in enumerate(table.names) if place not in found.values()}
-    names = {place: named(name) for place, name in kept.items() if name.lower() not in SYNONYMS["query"]}
-    asked = chosen(table.given, [*names.values()], measures)
-    topics = table.text(found["topic"], "topic").strings()
-    systems = table.text(found["system"], "system").strings() if "system" in found else [""] * len(topics)
+        names, asked = {found["value"]: "value"}, ["value"]
+    else:
+        of_rows = [found[what] for what in ("topic", "system") if what in found]
+        kept = {place: what for what, place in found.items() if what in columns and place not in of_rows}
+        kept = kept or {place: name for place, name in enumerate(table.names) if place not in of_rows}
+        names = {place: named(name) for place, name in kept.items() if name.lower() not in SYNONYMS["query"]}
+        asked = chosen(table.given, [*names.values()], measures)
     by_system: dict[str, list[Row]] = {}
     for place, name in names.items():
         if name not in asked:
             continue
-        texts = table.text(found["measure"], "measure").strings() if is_long else [name] * len(topics)
-        values = table.numbers(place, name or "value").tolist()
+        table.places = found | {name: place}
+        topics, values = table.text("topic").strings(), table.numbers(name).tolist()
+        texts = table.text("measure").strings() if is_long else [name] * len(topics)
+        systems = table.text("system").strings() if "system" in found else [""] * len(topics)
         for row, (system, topic, text, value) in enumerate(zip(systems, topics, texts, values, strict=True)):
             if topic not in averages:
                 by_system.setdefault(system, []).append((topic, text, value, table.line(row)))
     return by_system
+
+
+def scores_of_systems(
+    file: InputFile, by_system: Mapping[str, list[Row]], *, digest: str | None = None
+) -> tuple[TopicScores, ...]:
+    """The scores of the only system of a file, or of the one that ``FILE#SYSTEM`` names."""
+    from pytest_riskguard.data.json_nodes import chosen as chosen_part
+
+    parts = by_system or {"": []}
+    rows = chosen_part(file, "system", (((system,), rows) for system, rows in parts.items()))
+    return scores_of_rows(file, rows, digest=digest)
 
 
 def chosen(given: Input, known: Sequence[str], measures: Sequence[str] | None) -> list[str]:

@@ -19,6 +19,8 @@ WEIGHT = "weight"
 CLUSTER = "cluster"
 #: The tag that says from which part of all queries a topic was drawn.
 STRATUM = "stratum"
+#: A topic in a file: its id, if it has one, its text, its tags, and the line.
+Row = tuple[str | None, str, Mapping[str, str], int | None]
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -139,6 +141,12 @@ def topics_of(
         columns[name] = values
     found = Topics(tuple(names), texts, columns, weights, given.name)
     return replace(found, digest=digest or f"sha256:{hashlib.sha256(write_topics(found)).hexdigest()}")
+
+
+def topics_of_rows(given: Input, rows: Sequence[Row]) -> Topics:
+    """As ``topics_of``, from rows, whose tags may differ."""
+    topics, texts, tags, lines = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return topics_of(given, topics, texts, columns_of(tags), lines=lines)
 
 
 def write_topics(topics: Topics) -> bytes:

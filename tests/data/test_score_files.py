@@ -65,9 +65,9 @@ def test_a_system_of_several_is_named_behind_the_file(write):
     path = write("perquery.csv", SAME["perquery.csv"] + "DPH,q1,map,0.5\nDPH,q2,map,0.75\n")
     (dph,) = read_scores(GivenFile.of(f"{path}#DPH"))
     assert (dph.name, dph.measure, dph.values.tolist()) == ("perquery#DPH", "AP", [0.5, 0.75])
-    with pytest.raises(ScoresFormatError, match=re.escape("found 2: 'BM25', 'DPH'; name one, as in 'perqu")):
+    with pytest.raises(ScoresFormatError, match=re.escape("found 2 among 'BM25', 'DPH'; name one, as in 'perqu")):
         read_scores(path)
-    with pytest.raises(ScoresFormatError, match="expected a system named 'PL2', found 'BM25', 'DPH'"):
+    with pytest.raises(ScoresFormatError, match="expected one system named 'PL2', found 0 among 'BM25', 'DPH'"):
         read_scores(GivenFile(path, part="PL2"))
 
 
@@ -107,7 +107,7 @@ def test_a_format_may_be_forced(write):
         read_scores(GivenFile(path, format="trec"))
 
 
-WIDE = "expected a table with the header topic,<measure>,... (commas or tabs)"
+WIDE = "expected a table with the header topic,<measure>,... (commas, semicolons or tabs)"
 ID = "on one line, without spaces around it, found"
 
 
@@ -130,7 +130,7 @@ ID = "on one line, without spaces around it, found"
         ("s.csv", "topic,nDCG@10\n,0.5\n", f":2: expected a topic {ID} ''"),
         ("s.csv", 'topic,nDCG@10\n"a\nb",0.5\n', f":3: expected a topic {ID} 'a\\nb'"),
         ("s.csv", "topic\n1\n", ": expected a measure 'nDCG@10', found no measures"),
-        ("s.csv", "topic;nDCG@10\n1;0.5\n", f":1: {WIDE}, found another first line: 'topic;nDCG@10'"),
+        ("s.csv", "1,0.5\n2,0.6\n", f":1: {WIDE}, found another first line: '1,0.5'"),
         ("s.csv", "\n\n", f":1: {WIDE}, found another first line: ''"),
         ("s.csv", "topic,nDCG@10\n", ": expected per-topic scores, found none"),
         (
@@ -148,7 +148,6 @@ ID = "on one line, without spaces around it, found"
         ("a.txt", "map\tall\t0.5\n", "expected per-topic scores, found none"),
         ("a.tsv", "q1\tAP\t0.5\nq1\tAP\n", ":2: expected 3 columns (topic, measure, value), found 2"),
         ("a.tsv", "q1\tAP\t0.5\n\tAP\t0.5\n", f":2: expected a topic {ID} ''"),
-        # named columns
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{"x":1}\n', f":2: expected a topic {ID} ''"),
         (
             "a.jsonl",
@@ -156,7 +155,9 @@ ID = "on one line, without spaces around it, found"
             ":1: expected a number as the value, found True",
         ),
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{\n', ":2: expected one JSON value in each line"),
-        ("a.csv", "qid,measure,value\nq1,AP\n", ":2: expected 3 columns as in the first line, found 2"),
+        # named columns
+        ("a.csv", "qid,measure,value\nq1,AP\n", ":2: expected 3 columns (qid, measure, value), found 2"),
+        ("a.csv", "qid,measure,value\nq1,AP,-\n", ":2: expected a number as the value, found '-'"),
         ("a.csv", 'qid,measure,value\nq1,"a\nb",1\n', f":3: expected a measure {ID} 'a\\nb'"),
         ("a.csv", "qid,measure,value\nall,AP,1\n", ": expected per-topic scores, found none"),
         # JSON
