@@ -121,8 +121,7 @@ def trec_rankings(file: InputFile) -> Run:
     """The run in a file; the error of the file for content that is none."""
     columns = _Columns()
     try:
-        for block in text_blocks(file, 6, longest=ROW_BYTES):
-            topics, second, documents, ranks, cells, _ = block.columns
+        for topics, second, documents, ranks, cells, _ in text_blocks(file, 6, longest=ROW_BYTES):
             scores = numbers(cells)
             if np.abs(scores).max(initial=0) > MAX_RUN_SCORE:
                 raise RefusedError
@@ -139,8 +138,7 @@ def trec_judgements(file: InputFile) -> Qrels:
     """The judgements in a file."""
     columns = _Columns()
     try:
-        for block in text_blocks(file, 4, longest=ROW_BYTES):
-            topics, second, documents, cells = block.columns
+        for topics, second, documents, cells in text_blocks(file, 4, longest=ROW_BYTES):
             grades = numbers(cells)
             if np.abs(grades).max(initial=0) > MAX_GRADE:
                 raise RefusedError
