@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pytest_riskguard.data.headers import missing_columns
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imported
-from pytest_riskguard.data.named_columns import Table, at_rows, values_of
+from pytest_riskguard.data.named_columns import Table, values_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, Limit
@@ -198,10 +198,10 @@ def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int 
     table = parquet_table(file)
     places = {name.lower(): place for place, name in enumerate(table.names)}
     columns = {name: table.column(places[name]) for name in wanted if name in places}
-    rows = np.arange(len(next(iter(columns.values()), ())))
-    for start in range(0, len(rows), _BATCH_ROWS):
-        some = rows[start : start + _BATCH_ROWS]
-        cells = (values_of(at_rows(column, some)) for column in columns.values())
+    for start in range(0, len(next(iter(columns.values()), ())), _BATCH_ROWS):
+        some = slice(start, start + _BATCH_ROWS)
+        parts = (column.at(some) if isinstance(column, Ids) else column[some] for column in columns.values())
+        cells = map(values_of, parts)
         for number, row in enumerate(zip(*cells, strict=True), start + 1):
             yield number, dict(zip(columns, row, strict=True))
 

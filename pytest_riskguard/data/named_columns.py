@@ -15,7 +15,6 @@ import numpy.typing as npt
 from pytest_riskguard.data.checks import Input, Lines, Rows
 from pytest_riskguard.data.headers import missing_columns, number, places
 from pytest_riskguard.data.ids import Ids, begins_of
-from pytest_riskguard.data.measure_names import AVERAGES
 from pytest_riskguard.data.qrels import Qrels, qrels_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
@@ -26,8 +25,6 @@ from pytest_riskguard.errors import DataError
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
 _NONE: Mapping[str, str] = MappingProxyType({})
-#: Topic, measure, value and line.
-ScoreRow = tuple[str, str, float, int | None]
 #: Texts, of which nothing has no length; numbers, of which nothing is NaN; or any values of Python.
 Column = Ids | npt.NDArray[np.integer] | npt.NDArray[np.floating] | Sequence[Any]
 _NOTHING = type(None)
@@ -170,15 +167,8 @@ class Table:
             return _stripped(column)
         if isinstance(column, np.ndarray) and (ids := _whole_numbers(column)) is not None:
             return ids
-        return self._rows.ids(self._each(column, text_of, f"text or a whole number as the {what}"), what, is_text=True)
-
-    def filled(self, what: str) -> Ids:
-        """The texts of a column, none of them empty."""
-        texts = self.text(what)
-        if len(texts) and int(texts.lengths.min()) == 0:
-            expected = f"expected a {what} in column {self.names[self.places[what]]!r}"
-            raise self.refuse(int(np.argmin(texts.lengths)), f"{expected}, found nothing")
-        return texts
+        texts = self._each(column, text_of, f"text or a whole number as the {what}")
+        return self._rows.ids(texts, what, is_text=True)
 
     def numbers(self, what: str) -> FloatArray:
         """The numbers in a column, NaN for nothing."""
@@ -207,7 +197,10 @@ class Table:
     def topics(self) -> tuple[Ids, dict[str, str]]:
         """The topics of the rows, or their query texts where there are no ids; topic -> text if both are there."""
         if self.by_text:
-            return self.text("query"), {}
+            queries = self.text("query")
+            if queries.lengths.min(initial=1) == 0:
+                raise self.refuse(int(np.argmin(queries.lengths)), "expected a query, found nothing")
+            return queries, {}
         topics = self.text("topic")
         known: dict[str, str] = {}
         if "query" in self.places:
@@ -253,7 +246,7 @@ def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
 def topics_of_table(table: Table, given: Mapping[str, str] = _NONE, *, digest: str | None = None) -> Topics:
     """One for each row; further columns are tags."""
     texts = table.find("topics", given).text("query").strings()
-    topics: list[str] | list[None] = [None] * len(texts) if table.by_text else table.filled("topic").strings()
+    topics: list[str] | list[None] = [None] * len(texts) if table.by_text else table.text("topic").strings()
     weights: list[float] = []
     if "weight" in table.places:
         weights = table.numbers("weight").tolist()
@@ -268,15 +261,3 @@ def topics_of_table(table: Table, given: Mapping[str, str] = _NONE, *, digest: s
             tags[name] = list(map(as_tag, values_of(table.column(place))))
     lines = list(map(table.line, range(len(texts))))
     return topics_of(table.given, topics, texts, tags, weights, lines=lines, digest=digest)
-
-
-def score_rows_of(table: Table, given: Mapping[str, str] = _NONE) -> dict[str, list[ScoreRow]]:
-    """System -> topic, measure, value and line of each of its scores; rows of averages are left out."""
-    topics = table.find("scores", given).filled("topic").strings()
-    systems = table.text("system").strings() if "system" in table.places else [""] * len(topics)
-    columns = (topics, table.filled("measure").strings(), table.numbers("value").tolist(), systems)
-    by_system: dict[str, list[ScoreRow]] = {}
-    for row, (topic, measure, value, system) in enumerate(zip(*columns, strict=True)):
-        if topic not in AVERAGES:
-            by_system.setdefault(system, []).append((topic, measure, value, table.line(row)))
-    return by_system

@@ -6,9 +6,8 @@ import csv
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -26,22 +25,30 @@ _ROWS = 2**14
 _DELIMITERS = "\t;,"
 
 
-def _table(
+#: The line of a row, and its cells.
+_Row = tuple[int, list[str]]
+
+
+def table_of(
     file: InputFile,
     kind: Kind,
     header: Sequence[str],
-    separator: str,
-    rows: Iterator[tuple[int, list[str]]],
+    rows: Iterator[_Row],
     *,
+    separator: str | None = None,
     first: int = 1,
 ) -> Table:
     """The columns that say something, from the first row on, which is below the header.
 
-    ``rows`` has the line and the cells of each row, for text in which more than a separator is between two cells.
+    With a ``separator`` lines that have nothing but one between two cells are read together, others from ``rows``.
     """
-    kept = range(len(header)) if kind == "topics" else places(header, kind, file.columns).values()
+    kept: Collection[int] = range(len(header))
+    if kind in ("judgements", "rankings"):
+        kept = places(header, kind, file.columns).values()
     parts: list[Mapping[int, Column]] = []
     try:
+        if separator is None:
+            raise RefusedError
         read = 0
         for block in text_blocks(file, len(header), longest=LINE_BYTES, separator=separator.encode()):
             below = slice(0 if read else first, None)
@@ -54,7 +61,7 @@ def _table(
             for line, row in some:
                 if len(row) != len(header):
                     expected = f"{len(header)} columns ({', '.join(header)[:200]})"
-                    raise file.refuse_line(line, separator.join(row).encode(), expected, str(len(row))) from None
+                    raise file.refuse_line(line, ",".join(row).encode(), expected, str(len(row))) from None
             below = slice(0 if lines else first, None)
             lines += [line for line, _ in some]
             parts.append({place: packed([row[place] for _, row in some[below]]) for place in kept})
@@ -62,8 +69,8 @@ def _table(
     return Table(file, header, lambda place: joined([part[place] for part in parts]), lines)
 
 
-def _lines(file: InputFile, separator: str | None) -> Iterator[tuple[int, list[str]]]:
-    """The cells of the lines that are not blank, without quotes."""
+def rows_of(file: InputFile, separator: str | None) -> Iterator[_Row]:
+    """The lines that are not blank, without quotes."""
     return ((line, text.decode().split(separator)) for line, text in file.lines() if text.strip())
 
 
@@ -87,7 +94,8 @@ def csv_fits(file: InputFile, kind: Kind) -> Misfit | None:
 def csv_table(file: InputFile, kind: Kind) -> Table:
     """The rows below a header."""
     delimiter = _delimiter(file, kind) or ","
-    return _table(file, kind, _cells(file.first_line, delimiter), delimiter, file.table(delimiter))
+    header = _cells(file.first_line, delimiter)
+    return table_of(file, kind, header, file.table(delimiter), separator=delimiter)
 
 
 def _delimiter(file: InputFile, kind: Kind) -> str | None:
@@ -119,7 +127,7 @@ def tsv_topics(file: InputFile) -> Topics:
     """Without a header, two columns: id and query text; further columns of a header are tags."""
     has_header = _is_header(file.first_line)
     header = [name.strip() for name in file.first_line.split("\t")] if has_header else ["topic", "query"]
-    table = _table(file, "topics", header, "\t", _lines(file, "\t"), first=int(has_header))
+    table = table_of(file, "topics", header, rows_of(file, "\t"), separator="\t", first=int(has_header))
     return topics_of_table(table, {"topic": header[0], "query": header[1]}, digest=file.digest)
 
 
@@ -251,4 +259,4 @@ def msmarco_table(file: InputFile, kind: Kind) -> Table:
     """The documents of each topic by their scores, or else by their ranks."""
     separator = "\t" if "\t" in file.first_line else " "
     names = _MSMARCO[: len(file.first_line.split())]
-    return _table(file, kind, names, separator, _lines(file, None), first=0)
+    return table_of(file, kind, names, rows_of(file, None), separator=separator, first=0)
