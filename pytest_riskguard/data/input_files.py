@@ -237,6 +237,9 @@ class InputFile:
     @cached_property
     def json_or_none(self) -> Any:
         """As ``json``; None for a file that is not one JSON value."""
+        line, _, rest = self.start.partition(b"\n")
+        if line.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{"):  # JSON Lines; they may be many
+            return None
         try:
             return self.json if self.looks_like_json else None
         except FileError:

@@ -34,14 +34,20 @@ class RefusedError(Exception):
 
 
 def text_blocks(
-    file: InputFile, fields: int, *, longest: Limit, separator: bytes | None = None
+    file: InputFile, fields: int, *, longest: Limit, separator: bytes | None = None, has_header: bool = False
 ) -> Iterator[tuple[Ids, ...]]:
-    """The fields of lines, of about a million bytes at a time, which their ids share.
+    """The fields of lines, of about a million bytes at a time, which their ids share; a header is left out.
 
     By default any white space separates fields, and blank lines are left out. ``RefusedError`` for another number of
     fields, for lines of more bytes than ``longest``, and with a separator for quotes and blank lines.
     """
-    for _, text in file.texts(longest):
+    for number, text in file.texts(longest):
+        if has_header and number == 1:
+            header, _, text = text.partition(b"\n")
+            if not header.strip():
+                raise RefusedError
+            if not text:
+                return
         text = text.replace(b"\r\n", b"\n") if text.endswith(b"\n") else text.rstrip(b"\r") + b"\n"
         columns = _columns(text, fields, longest, separator)
         if columns is None and separator is None and max(map(len, text.split(b"\n"))) <= longest.value:

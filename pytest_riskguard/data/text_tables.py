@@ -49,23 +49,21 @@ def table_of(
     try:
         if separator is None:
             raise RefusedError
-        read = 0
-        for block in text_blocks(file, len(header), longest=LINE_BYTES, separator=separator.encode()):
-            below = slice(0 if read else first, None)
-            parts.append({place: block[place].at(below).compact() for place in kept})
+        read, most, mark = 0, LINE_BYTES, separator.encode()
+        for block in text_blocks(file, len(header), longest=most, separator=mark, has_header=first > 0):
+            parts.append({place: block[place].compact() for place in kept})
             read += len(block[0])
-        lines: Sequence[int] = range(1 + first, 1 + read)
+        lines: Sequence[int] = range(1 + first, 1 + first + read)
     except RefusedError:
+        rows = islice(rows, first, None)
         parts, lines = [], []
         while some := list(islice(rows, _ROWS)):
             for line, row in some:
                 if len(row) != len(header):
                     expected = f"{len(header)} columns ({', '.join(header)[:200]})"
                     raise file.refuse_line(line, ",".join(row).encode(), expected, str(len(row))) from None
-            below = slice(0 if lines else first, None)
-            lines += [line for line, _ in some]
-            parts.append({place: packed([row[place] for _, row in some[below]]) for place in kept})
-        lines = lines[first:]
+                lines.append(line)
+            parts.append({place: packed([row[place] for _, row in some]) for place in kept})
     return Table(file, header, lambda place: joined([part[place] for part in parts]), lines)
 
 
@@ -190,7 +188,7 @@ def jsonl_table(file: InputFile, _kind: Kind) -> Table:
 
 def _table_of_lines(file: InputFile) -> Table:
     """An object in each line, all with the keys of the first, in its order; ``RefusedError`` for anything else."""
-    if _is_list(file) or not file.first_object:
+    if _is_list(file) or len(file.first_object or ()) < 2:
         raise RefusedError
     keys = (re.escape(json.dumps(key, ensure_ascii=False).encode()) for key in file.first_object)
     pairs = b",".join(rb"\s*%b\s*:\s*(%b)\s*" % (key, _SCALAR) for key in keys)
