@@ -242,7 +242,7 @@ REFUSED: list[tuple[Any, ...]] = [
     ("_snapshot_csv", '1""",', '1""', ".csv:2: expected quotes around whole cells, found '\"red shoes'"),
     ("_snapshot_csv", '1""",', '1"""x,', ".csv:2: expected quotes around whole cells"),
     ("_pairwise", f"{IN_RESULTS}.status", "ERROR", "status: expected 'COMPLETED', found 'ERROR'"),
-    ("_pairwise", f"{IN_RESULTS}.results", POINTWISE, "expected rankings in a format that riskguard reads"),
+    ("_pairwise", f"{IN_RESULTS}.results", POINTWISE, "expected a file with several rankings"),
     ("_pairwise", f"{IN_RESULTS}.results.1.query_text", TEXT, "expected each topic once, found '"),
     ("_pointwise", "hits.total.value", 120, "hits.hits: expected all documents, found 4 of {'value': 120, "),
     ("_pointwise", "hits.total.relation", "gte", "'relation': 'gte'}; ask with a larger `size`"),
