@@ -75,9 +75,15 @@ SOLR = answers("solr")
 ES = answers("elasticsearch")
 OTHER = "'q1': Solr: expected hits in response.docs, found an object with the keys "
 MIXED: list[tuple[Any, str]] = [
-    (rows(SOLR["q2"], SOLR["q1"]), r"k\.jsonl:2: expected response 2 to have its query beside it exactly as the first"),
+    (
+        rows(SOLR["q2"], SOLR["q1"]),
+        r"k\.jsonl:2: expected response 2 to have its query beside it exactly as the first",
+    ),
     (rows(SOLR["q2"]) * 2, r"k\.jsonl:2: expected each topic once, found 'q2' again"),
-    ([{"responses": [ES["q2"]]}, {"query_id": "q1"} | ES["q1"]], ":2: expected query 'q1' to have its query beside it"),
+    (
+        [{"responses": [ES["q2"]]}, {"query_id": "q1"} | ES["q1"]],
+        ":2: expected query 'q1' to have its query beside it",
+    ),
     ([ES["q1"]], "found 1 rankings without the ids of their queries, and 3 topics"),
     (rows(SOLR["q2"], {"query_id": "q1", "response": {"ok": 1}}), f"{OTHER}'query_id', 'response', 'ok'"),
     (rows(SOLR["q2"], {"query_id": "q1", "response": ES["q1"]}), OTHER),

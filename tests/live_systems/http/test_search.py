@@ -278,7 +278,10 @@ def test_an_answer_that_is_none_is_a_failure(instead, expected):
 
 PARTIAL: dict[str, tuple[dict[str, Any], str]] = {
     "elasticsearch": ({"terminated_early": True}, "Elasticsearch: the search was terminated early"),
-    "opensearch": ({"_shards": {"total": 2, "successful": 1, "failed": 1}}, "Elasticsearch: only 1 of 2 shards answered"),
+    "opensearch": (
+        {"_shards": {"total": 2, "successful": 1, "failed": 1}},
+        "Elasticsearch: only 1 of 2 shards answered",
+    ),
     "solr": ({"responseHeader": {"status": 0, "partialResults": True}}, "Solr: its results are partial"),
     "vespa": ({"root": {"children": [], "coverage": {"full": False}}}, "Vespa: not all documents were searched"),
     "algolia": ({"exhaustiveNbHits": False, "timeoutCounts": True}, "Algolia: the search timed out"),
