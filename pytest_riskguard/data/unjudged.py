@@ -11,8 +11,7 @@ import numpy as np
 from pytest_riskguard.data.ids import first_rows
 from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, JudgedRows
-from pytest_riskguard.data.measures import has_kernel
-from pytest_riskguard.data.scoring import judged_rows, kernel_of, values_of
+from pytest_riskguard.data.scoring import judged_rows, kernel_of
 from pytest_riskguard.frozen import frozen
 
 #: About how many judged documents are scored at a time: more would need memory, fewer more calls.
@@ -87,7 +86,10 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     in_other = places_among(one.topics, one.documents, other.topics, other.documents)
     alone = np.setdiff1d(np.arange(len(other)), in_other)
     rows = np.stack(
-        [np.append(one.rows, np.full(len(alone), -1)), np.append(np.append(other.rows, -1)[in_other], other.rows[alone])],
+        [
+            np.append(one.rows, np.full(len(alone), -1)),
+            np.append(np.append(other.rows, -1)[in_other], other.rows[alone]),
+        ],
         axis=1,
     )
     topic = np.append(one.topics, other.topics[alone])
@@ -129,16 +131,14 @@ def values_if_judged(
         grades = np.repeat(runs[0].qrels.arrays.highest[topics], counts)
     for side, run in enumerate(runs):
         rules, retrieved = run.qrels.rules, np.append(run.run.retrieved, 0)[run.topic_of_place]
-        judged, costs = judged_rows(run.qrels, all_places, run.judged_ranks, retrieved), counts.copy()
-        if has_kernel(run.measure):
-            kernel = kernel_of(run.measure, rules)
-            judged = judged.at(kernel.is_counted(kernel.value(judged.value)))
-        else:
-            costs += retrieved[topics]
+        kernel, judged = (
+            kernel_of(run.measure, rules),
+            judged_rows(run.qrels, all_places, run.judged_ranks, retrieved),
+        )
+        judged = judged.at(kernel.is_counted(kernel.value(judged.value)))
         sizes, ranks = judged.sums().astype(np.int64), run.ranks_of(rows[:, side])
-        begins = np.cumsum(sizes) - sizes
-        costs += sizes[topics]
-        for batch in np.split(np.arange(len(topics)), np.flatnonzero(np.diff(np.cumsum(costs) // ROWS_AT_ONCE)) + 1):
+        begins, costs = np.cumsum(sizes) - sizes, np.cumsum(sizes[topics] + counts)
+        for batch in np.split(np.arange(len(topics)), np.flatnonzero(np.diff(costs // ROWS_AT_ONCE)) + 1):
             variants, of = np.arange(len(batch)), topics[batch]
             old, added = first_rows(begins[of], sizes[of]), slice(ends[batch[0]] - counts[batch[0]], ends[batch[-1]])
             together = JudgedRows(
@@ -147,7 +147,7 @@ def values_if_judged(
                 np.append(judged.value[old], grades[added]),
                 retrieved[of],
             )
-            values[batch, side] = values_of(run.measure, together, rules)
+            values[batch, side] = kernel.scores(together)
     return values
 
 
@@ -214,7 +214,10 @@ def possible_scores(
         extremes = grades[(grades == 0) | (grades == grades[-1])]
         alone = [score(of, np.ones_like(of), documents, np.full(len(of), grade)) for grade in extremes]
         effects = np.round(np.array(alone) - as_judged[of], 12)
-        for effect, best in ((effects.max(axis=0), effects.argmax(axis=0)), (-effects.min(axis=0), effects.argmin(axis=0))):
+        for effect, best in (
+            (effects.max(axis=0), effects.argmax(axis=0)),
+            (-effects.min(axis=0), effects.argmin(axis=0)),
+        ):
             moved = np.flatnonzero(effect > 0)
             of_way, counts = np.unique(of[moved], return_counts=True)
             score(of_way, counts, documents[moved], extremes[best[moved]])
@@ -227,8 +230,6 @@ def grades_to_try(run: RankedRun) -> tuple[FloatArray, bool]:
     Grade 0 is among them only where the measure tells a document that is not relevant from one without a judgement.
     """
     rules, measure = run.qrels.rules, run.measure
-    if not has_kernel(measure):
-        return np.zeros(0), False
     given = np.union1d(run.qrels.arrays.grades, 0.0)
     if rules.scale is not None and float(rules.scale[1]).is_integer():
         given = np.union1d(given, np.arange(np.ceil(max(rules.scale[0], 0)), rules.scale[1] + 1))
@@ -244,6 +245,7 @@ def grades_to_try(run: RankedRun) -> tuple[FloatArray, bool]:
 
 def places_among(topics, documents, other_topics, others):
     from pytest_riskguard.data.qrels import JudgementArrays, judgement_rows
-    n=max(topics.max(initial=0),other_topics.max(initial=0))+1
+
+    n = max(topics.max(initial=0), other_topics.max(initial=0)) + 1
     offsets, among = (np.searchsorted(side, np.arange(n + 1)) for side in (topics, other_topics))
     return judgement_rows(JudgementArrays((), among, others, np.zeros(0)), np.arange(n), offsets, documents)

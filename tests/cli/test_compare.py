@@ -545,9 +545,9 @@ def test_other_questions_and_options(command, line, status, said):
             "--gate no_topic_collapse --set max_loss=none --set max_share=1",
             "max_share: 1 lets a topic lose the whole score",
         ),
-        ("--measure NumQ", "'NumQ' counts topics: it is the same for every run, so no gate could fail"),
+        ("--measure NumQ", "'NumQ' counts topics: no ranking is better or worse, so no gate could fail"),
         ("--measure NumRel(rel=2)", "'NumRel(rel=2)' counts the judgements of each topic: it is the same for every"),
-        ("--measure NumRet", "no ranking is better or worse; NumRet(rel=1) counts those that are relevant"),
+        ("--measure NumRet", "NumRet(rel=1) counts documents that are relevant"),
     ],
 )
 def test_a_gate_that_cannot_fail_is_a_usage_error(command, line, said):

@@ -124,9 +124,7 @@ def test_a_search_claims_nothing_and_misses_little(monkeypatch):
     assert missed <= 1
 
 
-@pytest.mark.parametrize(
-    ("limit", "value"), [("MOST_WAYS", 1), ("MOST_GRADES", 1)]
-)
+@pytest.mark.parametrize(("limit", "value"), [("MOST_WAYS", 1), ("MOST_GRADES", 1)])
 def test_nothing_is_certain_where_some_ways_or_grades_are_left_out(limit, value, monkeypatch):
     monkeypatch.setattr(unjudged, limit, value)
     pairs = [replace(near_the_bound(seed), measure="nDCG@5") for seed in range(4)]
