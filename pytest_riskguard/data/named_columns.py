@@ -96,7 +96,7 @@ def _is_nothing(cell: Any) -> bool:
     return cell is None or (isinstance(cell, float) and math.isnan(cell))
 
 
-def _text_of(cell: Any) -> str | None:
+def text_of(cell: Any) -> str | None:
     """A cell as text, empty for nothing; a whole number is the id that it is, also as a float; None of others."""
     if isinstance(cell, str):
         return cell.strip()
@@ -121,7 +121,7 @@ def as_tag(cell: Any) -> str | None:
     """What a further column says of a topic; None for lists and objects."""
     if isinstance(cell, bool):
         return str(cell).lower()
-    return f"{cell:g}" if isinstance(cell, float) and not math.isnan(cell) else _text_of(cell)
+    return f"{cell:g}" if isinstance(cell, float) and not math.isnan(cell) else text_of(cell)
 
 
 class Table:
@@ -170,7 +170,7 @@ class Table:
             return _stripped(column)
         if isinstance(column, np.ndarray) and (ids := _whole_numbers(column)) is not None:
             return ids
-        texts = self._each(column, _text_of, f"text or a whole number as the {what}")
+        texts = self._each(column, text_of, f"text or a whole number as the {what}")
         try:
             return Ids.of(texts)
         except UnicodeEncodeError as problem:
