@@ -173,7 +173,7 @@ def _scored(
 ) -> tuple[JudgedRun, FloatArray]:
     """A run beside its judgements, and each measure of all scored topics, shape (n_measures, 2, n_topics).
 
-    First in the order of the measure's provider, then in the order as written. ``DataError`` for a run that answers no
+    First in the order of its provider, then in the order as written. ``DataError`` for a run that answers no
     scored topic, has other ids, or is the judgements, if that ``is_checked``.
     """
     unknown = tuple(topic for topic in run.topics if topic not in qrels.grades)

@@ -162,7 +162,7 @@ def test_every_value_must_belong_to_a_topic_that_was_asked_for(monkeypatch, answ
 
 def test_an_undefined_value_is_an_error_and_not_a_zero(write):
     qrels = read_qrels(write("q", "1 0 a 1\n2 0 a 1\n"))
-    with pytest.raises(ScoringError, match="Accuracy of topic '2' .* found nan; use another"):
+    with pytest.raises(ScoringError, match=r"Accuracy of topic '2' .* found nan; use another"):
         score_run({"1": [("b", 2.0), ("a", 1.0)], "2": [("b", 2.0)]}, qrels, ["Accuracy"])
 
 
