@@ -18,7 +18,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple
 from importlib.metadata import PackageNotFoundError, version
+from io import BufferedReader
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -40,8 +42,6 @@ _LIBRARIES = ("ir-measures", "pytrec-eval-terrier", "pytrec_eval", "cwl-eval", "
 _PACKAGE = Path(__file__).parents[1]
 #: A project may register measures of its own, whose code no key would cover.
 _COVERED = frozenset({"ir_measures", "pytest_riskguard"})
-#: What an entry holds of scores, beside numbers.
-_TOPICS = ("unanswered", "unknown", "contradicted")
 
 #: Scores with several measures, and which order of equal scores counted.
 Found = tuple[tuple[TopicScores, ...], Ties]
@@ -57,7 +57,7 @@ def key_of_file(given: GivenFile, texts: Mapping[str, str]) -> str | None:
         return None
     try:
         with open_regular(given.path) as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.file_digest(cast(BufferedReader, file), "sha256").hexdigest()
     except (OSError, MissingFileError):
         return None
     endings = "".join(Path(given.path.name.lower()).suffixes)
@@ -99,7 +99,9 @@ def find(
             from_run=True,
             judged=Judged(*held["judged"]),
             as_written=held["as_written"],
-            **{name: tuple(held[name]) for name in _TOPICS},
+            unanswered=tuple(held["unanswered"]),
+            unknown=tuple(held["unknown"]),
+            contradicted=tuple(held["contradicted"]),
         )
         scores.append(one)
     return (tuple(scores), ties) if ties else None
@@ -116,7 +118,8 @@ def keep(run: str | None, qrels: Qrels, scores: Sequence[TopicScores], ties: Tie
             continue
         assert one.judged is not None
         held = {"ties": ties, "digest": one.digest, "values": one.values.tolist(), "judged": astuple(one.judged)}
-        held |= {"as_written": dict(one.as_written), **{name: getattr(one, name) for name in _TOPICS}}
+        held |= {"as_written": dict(one.as_written), "unanswered": one.unanswered}
+        held |= {"unknown": one.unknown, "contradicted": one.contradicted}
         path, body, unfinished = root / key, json.dumps(held).encode(), root / f"{key}.{uuid.uuid4().hex}"
         with suppress(OSError):
             unfinished.write_bytes(_checksum(path, body) + b"\n" + body)

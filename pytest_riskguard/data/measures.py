@@ -57,8 +57,9 @@ def parse_measure(text: str) -> Measure:
     given or needs one that is not, and for a value of the wrong type or out of range.
     """
     text = text.strip()
+    arguments: dict[str, Any] = {}
     if (function := _FUNCTION.fullmatch(text)) is not None:
-        name, cutoff, arguments = function[1], function[2] and int(function[2]), {}
+        name, cutoff = function[1], function[2] and int(function[2])
         measures = {name: _of_function(name)}
     else:
         name, arguments, cutoff = _parts(text)
@@ -229,7 +230,7 @@ def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             cutoff, node = ast.literal_eval(node.right), node.left
         if isinstance(node, ast.Call) and not node.args:
-            arguments = {keyword.arg: ast.literal_eval(keyword.value) for keyword in node.keywords if keyword.arg}
+            arguments = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in node.keywords}
             node = node.func
         if isinstance(node, ast.Name):
             return node.id, arguments, cutoff

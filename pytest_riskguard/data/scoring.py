@@ -235,8 +235,8 @@ def evaluate(
     for topic, value in found.items():
         if not within_bounds(measure, value):
             low, high = bounds(measure) or ("-inf", "inf")
-            problem = f"expected {measure} of topic {topic!r} in [{low}, {high}], found {value:g}"
-            raise ScoringError(f"{source}: {problem}; use another measure")
+            expected = f"expected {measure} of topic {topic!r} in [{low}, {high}]"
+            raise ScoringError(f"{source}: {expected}, found {value:g}; use another measure")
     return found
 
 
