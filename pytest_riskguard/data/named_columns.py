@@ -130,10 +130,9 @@ class Table:
     def __init__(
         self, given: Input, names: Iterable[str], column: Callable[[int], Column], lines: Lines | None = None
     ) -> None:
-        self.given, self.names = given, [name.strip() for name in names]
+        self.given, self.names, self.lines = given, [name.strip() for name in names], lines
         self.column = cache(lambda place: packed(column(place)))
-        self.lines = self._numbers_of_rows if lines is None else lines
-        self._rows = Rows(given, self.lines)
+        self._rows = Rows(given, self._numbers_of_rows if lines is None else lines)
         #: What is wanted -> the place of its column.
         self.places: Mapping[str, int] = {}
 
@@ -226,10 +225,19 @@ def table_of_rows(given: Input, rows: Sequence[Mapping[Any, Any]], lines: Lines 
 def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
     """The judgements of a table: a query, or a document, without a grade has not been judged yet."""
     grades = table.find("judgements", given).numbers("grade")
+    judged = np.flatnonzero(~np.isnan(grades))
     topics, texts = table.topics()
-    judges = table.text("judge") if "judge" in table.places else None
-    documents, lines, by_text = table.text("document"), table.lines, table.by_text
-    return qrels_of(table.given, topics, documents, grades, judges, lines=lines, by_text=by_text, texts=texts)
+    judges = table.text("judge").at(judged) if "judge" in table.places else None
+    return qrels_of(
+        table.given,
+        topics.at(judged),
+        table.text("document").at(judged),
+        grades[judged],
+        judges,
+        lines=lambda: list(map(table.line, judged.tolist())),
+        by_text=table.by_text,
+        texts=texts,
+    )
 
 
 def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:

@@ -44,10 +44,10 @@ def text_blocks(
     for number, text in file.texts(longest):
         if has_header and number == 1:
             header, _, text = text.partition(b"\n")
-            if not header.strip():
+            if not header.strip() or b"\r" in header[:-1]:
                 raise RefusedError
             if not text:
-                return
+                continue
         text = text.replace(b"\r\n", b"\n") if text.endswith(b"\n") else text.rstrip(b"\r") + b"\n"
         columns = _columns(text, fields, longest, separator)
         if columns is None and separator is None and max(map(len, text.split(b"\n"))) <= longest.value:

@@ -188,9 +188,10 @@ def jsonl_table(file: InputFile, _kind: Kind) -> Table:
 
 def _table_of_lines(file: InputFile) -> Table:
     """An object in each line, all with the keys of the first, in its order; ``RefusedError`` for anything else."""
-    if _is_list(file) or len(file.first_object or ()) < 2:
+    names = [*(file.first_object or {})]
+    if _is_list(file) or len(names) < 2:
         raise RefusedError
-    keys = (re.escape(json.dumps(key, ensure_ascii=False).encode()) for key in file.first_object)
+    keys = (re.escape(json.dumps(key, ensure_ascii=False).encode()) for key in names)
     pairs = b",".join(rb"\s*%b\s*:\s*(%b)\s*" % (key, _SCALAR) for key in keys)
     line = re.compile(rb"^\s*\{%b\}\s*\n" % pairs, re.M)
     parts: list[list[Column]] = []
@@ -200,7 +201,7 @@ def _table_of_lines(file: InputFile) -> Table:
         if len(cells) != text.count(b"\n"):
             raise RefusedError
         parts.append([_values(column) for column in zip(*cells, strict=True)])
-    return Table(file, file.first_object, lambda place: joined([part[place] for part in parts]))
+    return Table(file, names, lambda place: joined([part[place] for part in parts]))
 
 
 #: A text, a number, or a word.
