@@ -16,7 +16,7 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode
-from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
+from pytest_riskguard.data.measure_names import are_measures, known
 from pytest_riskguard.data.memory import InputData, ScoresData
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import (
@@ -167,7 +167,7 @@ def scores_scores(file: InputFile, measures: Sequence[str] | None = None) -> tup
 def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first line is a measure, a topic and a value."""
     cells = file.first_line.split()
-    if len(cells) == 3 and from_ir_measures(cells[1]) is not None:
+    if len(cells) == 3 and known(cells[1]) is not None:
         return Misfit("its second column is a measure")
     return _misfit(cells, 0, "trec_eval")
 
@@ -193,7 +193,7 @@ def ir_measures_scores(file: InputFile) -> tuple[TopicScores, ...]:
 def _misfit(cells: Sequence[str], place: int, tool: str) -> Misfit | None:
     if len(cells) != 3:
         return Misfit(f"the first line has {len(cells)} columns, not 3 (topic, measure, value)")
-    if known(cells[place], from_trec_eval, from_ir_measures) is None:
+    if known(cells[place]) is None:
         return Misfit(f"{cells[place]!r:.60} is not a measure of {tool}", 3)
     return None
 
