@@ -103,13 +103,13 @@ def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
 
 def _has_gates(path: Path) -> bool:
     """Whether a file mentions gates; one for the fixture alone may have none. Parsing here would be slow."""
-    from pytest_riskguard.data.input_files import LimitError, read_limited
-    from pytest_riskguard.errors import MissingFileError
+    from pytest_riskguard.data.input_files import read_limited
+    from pytest_riskguard.errors import FileError
     from pytest_riskguard.limits import YAML_BYTES
 
     try:
         return b"gates" in read_limited(path, YAML_BYTES)
-    except (MissingFileError, LimitError):
+    except FileError:
         return True
 
 
