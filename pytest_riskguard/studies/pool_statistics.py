@@ -242,8 +242,8 @@ def durbin_test(values: npt.ArrayLike) -> RankTest | None:
     """Durbin's test: Friedman's for incomplete blocks, here without each baseline's place in its own ranking.
 
     Each baseline ranks the other n - 1 systems, so any two systems meet under n - 2 baselines: a balanced incomplete
-    block design. None for fewer than three systems, and where all are equal under every baseline. ``values`` are those
-    of ``ranks``.
+    block design. None for fewer than three systems, and where all are equal under every baseline. ``values`` are
+    those of ``ranks``.
 
     References
     ----------
