@@ -217,15 +217,12 @@ def _line_by_line(file: InputFile, fields: int, wrong: _Wrong) -> tuple[_Columns
         columns.add(Ids.of(topics), Ids.of(documents), np.array(values, dtype=np.float64), numbers_of)
         rows.clear()
 
-    numbered = file.lines(ROW_BYTES)
-    for number, line in numbered:
+    for number, line in file.lines(ROW_BYTES):
         cells = line.split()
         if not cells:
             continue
-        if wrong(cells) is not None:
-            raise file.refuse_lines(
-                number, line, numbered, lambda other: wrong(other.split()) if other.split() else None
-            )
+        if (problem := wrong(cells)) is not None:
+            raise file.refuse_line(number, line, *problem)
         topic, document = cells[0].decode(), cells[2].decode()
         if cells[1] == _ESCAPED:
             topic, document = unquote(topic), unquote(document)
