@@ -16,7 +16,7 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode
-from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
+from pytest_riskguard.data.measure_names import are_measures, known
 from pytest_riskguard.data.memory import InputData, ScoresData
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import Row, TopicScores, chosen, score_rows_of, scores_of_rows, scores_of_systems
@@ -160,7 +160,7 @@ def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     columns = file.first_line.split()
     if file.looks_like_json or len(columns) != 3:
         return Misfit(f"the first line has {len(columns)} columns, not 3 (measure topic value)")
-    if known(columns[0], from_trec_eval, from_ir_measures) is None or from_ir_measures(columns[1]) is not None:
+    if known(columns[0]) is None or known(columns[1]) is not None:
         return Misfit(f"{columns[0]!r:.60} is not a measure of trec_eval", 3)
     return None
 
@@ -177,7 +177,7 @@ def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit | None:
         return Misfit(f"the first line has {len(columns)} columns with tabs, not 3 (topic, measure, value)")
     if math.isnan(number(columns[2])):
         return Misfit("the third column of its first line is not a number", 1)
-    if known(columns[1], from_ir_measures, from_trec_eval) is None:
+    if known(columns[1]) is None:
         return Misfit(f"{columns[1]!r:.60} is not a measure of ir_measures", 1)
     return None
 
