@@ -156,8 +156,10 @@ CASES = [
     partial("of-status-503", lambda answer: answer.update(status=503), "error 503"),
     partial(
         "with-failures-of-shards",
-        lambda answer: answer.update(_shards={"total": 2, "failures": [{"reason": {"type": "oom"}}]}),
-        "shards failed: oom",
+        lambda answer: answer.update(
+            _shards={"total": 2, "successful": 1, "failures": [{"reason": {"type": "oom"}}]}
+        ),
+        "only 1 of 2 shards answered: oom",
     ),
     # Numbers
     Case(
