@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_riskguard.data.engines import ENGINES, whole_scores
-from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, marked, nodes, outline
 from pytest_riskguard.data.named_columns import as_tag
@@ -199,8 +198,7 @@ def _graded(relevant: JsonNode) -> Iterator[tuple[str, float]]:
         if not isinstance(node.value, list):  # a document with its gain
             yield key, node["gain"].number()
             continue
-        if (grade := number(key)) != grade:
-            raise node.refuse(f"expected a number as the grade, found {key!r:.60}")
+        grade = JsonNode(node.file, key, place="relevant_documents").number()
         for document in node.items():
             yield document.text(), grade
 
@@ -220,17 +218,16 @@ def ltr_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def ltr_judgements(file: InputFile) -> Qrels:
     """A row for each rating; features between the qid and the ``#`` are not read."""
-    rows: list[Row] = []
     texts: dict[str, str] = {}
-    for line, content in file.lines():
-        if not (text := content.decode().strip()):
-            continue
-        row = _ROW.match(text)
-        grade = number(row["grade"]) if row else float("nan")
-        if row is None or grade != grade:
-            expected = "`rating qid:<id> # <docid> <query text>`, a number as the rating"
-            raise file.refuse(line, f"expected {expected}, found {text!r:.60}")
-        if row["text"]:
-            texts.setdefault(row["topic"], row["text"])
-        rows.append((row["topic"], row["document"], grade, "", line))
-    return qrels_of_rows(file, rows, texts=texts)
+
+    def rows() -> Iterator[Row]:
+        for line, content in file.lines():
+            if not (text := content.decode().strip()):
+                continue
+            if (row := _ROW.match(text)) is None:
+                raise file.refuse(line, f"expected `rating qid:<id> # <docid> <query text>`, found {text!r:.60}")
+            if row["text"]:
+                texts.setdefault(row["topic"], row["text"])
+            yield row["topic"], row["document"], JsonNode(file, row["grade"], line).number(), "", line
+
+    return qrels_of_rows(file, rows(), texts=texts)

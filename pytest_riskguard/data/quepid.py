@@ -76,11 +76,8 @@ def _rated_in_table(file: InputFile) -> Iterator[Row]:
     for line, cells in _rows(file):
         query, document = cells.pop("query"), cells.pop("docid")
         for judge, rating in {"": cells["rating"]}.items() if "rating" in cells else cells.items():
-            if rating in ("", "--"):  # nobody has rated it
-                continue
-            if (grade := number(rating)) != grade:
-                raise file.refuse(line, f"expected a number as the rating, found {rating!r:.60}")
-            yield query, document, grade, judge, line
+            if rating not in ("", "--"):  # else nobody has rated it
+                yield query, document, JsonNode(file, rating, line).number(), judge, line
 
 
 def quepid_rankings(file: InputFile) -> Run:
