@@ -26,15 +26,12 @@ class LabelRules:
         Document ids name passages, ``document`` ``separator`` ``passage``: a document counts with its best one.
     is_complete : bool
         A document without a judgement is not relevant, and nothing is said of it.
-    unjudged_relevance : float, optional
-        The probability that an unjudged document is relevant. It changes no score.
     """
 
     scale: tuple[float, float] | None = None
     relevant_from: float | None = None
     separator: str | None = None
     is_complete: bool = False
-    unjudged_relevance: float | None = None
 
     def is_relevant(self, grade: float) -> bool:
         """Whether a document with this grade counts as relevant."""

@@ -10,10 +10,9 @@ import json
 import os
 import stat
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
-from itertools import accumulate, islice
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**20
-#: How many rows of a table are read together.
-_ROWS = 2**14
 #: Bytes from which a format is recognised.
 START_BYTES = 2**16
 _BOM = b"\xef\xbb\xbf"
@@ -207,22 +204,14 @@ class InputFile:
         text = self.start.removeprefix(_BOM).decode(errors="replace")
         return next((line for line in text.splitlines() if line.strip()), "")
 
-    def tables(self, delimiter: str) -> Iterator[tuple[Sequence[int], Sequence[list[str]]]]:
-        """The rows of a table that are not blank, many at a time, each with the number of its last line."""
+    def table(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+        """The rows of a table that are not blank, the header first, each with the number of its last line."""
         lines = (line for _, text in self.texts() for line in io.StringIO(text.decode(), newline="\n"))
         rows = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
-            first = 1
-            while some := list(islice(rows, _ROWS)):
-                numbers: Sequence[int] = range(first, rows.line_num + 1)
-                if len(numbers) != len(some):  # cells go on in the next line
-                    feeds = (sum(cell.count("\n") for cell in row) for row in some)
-                    numbers = [first + row + feed for row, feed in enumerate(accumulate(feeds))]
-                first = rows.line_num + 1
-                if all(row and row[0] > " " for row in some):
-                    yield numbers, some
-                elif filled := [pair for pair in zip(numbers, some, strict=True) if "".join(pair[1]).strip()]:
-                    yield tuple(zip(*filled, strict=True))  # type: ignore[misc]
+            for row in rows:
+                if "".join(row).strip():
+                    yield rows.line_num, row
         except csv.Error as problem:
             expected = "expected lines that end with LF or CRLF, and quotes around whole cells only"
             raise self.refuse(rows.line_num, f"{expected}: {problem}") from None
@@ -243,6 +232,9 @@ class InputFile:
     @cached_property
     def json_or_none(self) -> Any:
         """As ``json``; None for a file that is not one JSON value."""
+        line, _, rest = self.start.partition(b"\n")
+        if line.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{"):  # JSON Lines; they may be many
+            return None
         try:
             return self.json if self.looks_like_json else None
         except FileError:

@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, first_value, require, without
+from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, marked, require
 from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of, run_of_rankings
@@ -28,11 +28,15 @@ _NO_JUDGES = frozenset(name for names in SYNONYMS.values() for name in names)
 _DOUBLED = re.compile('(?<![^,])""(?=[^",])')
 
 
+_json_fits = marked(
+    judgements="queries.0.query queries.0.ratings|query_doc_pairs", rankings="docs queries|snapshots.0.docs"
+)
+
+
 def quepid_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file is JSON of Quepid, or a table with its columns."""
     if file.looks_like_json:
-        marks = {"rankings": ("docs queries", "snapshots.0.docs")}
-        return without(first_value(file), *marks.get(kind, ("queries.0.query queries.0.ratings", "query_doc_pairs")))
+        return _json_fits(file, kind)
     header = [_NAMES.get(cell.strip(' "'), cell.strip(' "')) for cell in file.first_line.split(",")]
     wanted = {"query", "docid", "position" if kind == "rankings" else "rating"}
     is_page = wanted <= {*header} and not {*_SNAPSHOT}.isdisjoint(header)
