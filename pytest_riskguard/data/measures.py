@@ -149,7 +149,7 @@ def _names() -> Collection[str]:
     """The names of all measures but those of functions and plugins."""
     from ir_measures.measures import registry
 
-    return {*_KERNELS, *registry}
+    return [*_KERNELS, *registry]
 
 
 def measure_name(text: str) -> str:
