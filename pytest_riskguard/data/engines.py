@@ -65,7 +65,8 @@ class Engine:
             value = at(answer, place.removeprefix("!"))
             if value is False if place.startswith("!") else value:
                 return why
-        return None
+        status = at(answer, "status")
+        return f"error {status}" if isinstance(status, int) and status >= 400 else None
 
     def document(self, hit: Any) -> str:
         """The id of a hit; ``AnswerError`` if it has none."""
@@ -90,7 +91,8 @@ class Engine:
 
 #: Where engines put the words of an error.
 _WORDS = (
-    *("error.reason", "error.msg", "error", "message", "_shards.failures.0.reason.reason"),
+    *("error.type", "error.reason", "error.msg", "error", "message"),
+    *("_shards.failures.0.reason.type", "_shards.failures.0.reason.reason"),
     *("root.errors.0.summary", "root.errors.0.message", "responseHeader.partialResultsDetails"),
 )
 

@@ -177,7 +177,7 @@ def _detectable(shown: Shown, smallest: float) -> str:
 
 
 def _labels(shown: Shown, labels: Judgements) -> list[str]:
-    """What the verdict would be with other judges, and with unjudged documents that may be relevant."""
+    """How many documents are unjudged, and what the verdict would be with other judges."""
     found = []
     if labels.candidate or labels.baseline:
         whose = f"{labels.candidate} of the candidate, {labels.baseline} of the baseline"
@@ -187,11 +187,6 @@ def _labels(shown: Shown, labels: Judgements) -> list[str]:
         if judges.interval is not None:
             said += f"; with judges drawn at random {_drawn(shown, judges.interval)}"
         found.append(said)
-    if labels.expected is not None:
-        found.append(f"unjudged documents: with their stated relevance {_drawn(shown, labels.expected)}")
-    if labels.relevance_unused:
-        why = "gates on single topics" if shown.verdict.asked.by_topic else "weights, clusters or strata"
-        found.append(f"unjudged documents: their stated relevance is not used with {why}")
     return found
 
 

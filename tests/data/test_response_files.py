@@ -166,12 +166,13 @@ PARTIAL = {"coverage": 60, "full": False, "degraded": {"timeout": True, "match-p
 #: Engine -> a place in its answer (none for all of it), what stands there, and what is said.
 FAILURES: dict[str, list[tuple[str, Any, str]]] = {
     "elasticsearch": [
-        ("", MISSING, r"expected hits in hits.hits, found .*: no such index \[help\]"),
+        ("", MISSING, r"expected hits in hits.hits, found .*: index_not_found_exception: no such index \[help\]"),
         ("", {"error": "no handler found", "status": 400}, "'status': no handler found"),
         ("error", "late", "error: late"),
         ("timed_out", True, CUT),
-        ("_shards", {"failed": 1, "failures": [SHARD]}, "shards failed: no"),
+        ("_shards", {"failed": 1, "failures": [SHARD]}, "shards failed: query_shard_exception: no"),
         ("terminated_early", True, "the search was terminated early"),
+        ("status", 503, "error 503"),
         ("_shards.successful", 1, "only 1 of 2 shards answered"),
         ("is_partial", True, "asynchronous search was not complete"),
         ("is_running", True, "asynchronous search was not complete"),

@@ -208,7 +208,7 @@ def test_an_expression_may_say_that_hits_are_missing():
 
 
 WRONG = [
-    ("elasticsearch", "/halp", r"/halp/_search: it answered 404: no such index"),
+    ("elasticsearch", "/halp", r"/halp/_search: it answered 404: index_not_found_exception: no such"),
     ("elasticsearch", "/a/b", r"it answered 400: no handler found for uri \[/a/b/_search\]"),
     ("solr", "/solr/halp", r"/solr/halp/select: it answered 404: <html>$"),
     ("solr", f"/solr/{INDEX}?defType=nonsense", "it answered 400: Unknown query parser 'nonsense'"),
