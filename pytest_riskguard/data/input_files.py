@@ -8,7 +8,6 @@ import hashlib
 import io
 import json
 import os
-import re
 import stat
 import zlib
 from collections.abc import Iterator
@@ -40,18 +39,15 @@ def open_regular(path: Path) -> BinaryIO:
 
     ``MissingFileError`` for anything else: nothing there, a folder, a pipe, a socket or a device, or a link to one.
     """
-    flags = (getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
     try:
-        handle = os.open(path, os.O_RDONLY | sum(flags))
+        mode = path.stat().st_mode  # opening a pipe would wait, and opening a device may have effects
+        if stat.S_ISREG(mode):
+            return path.open("rb")
     except FileNotFoundError:
         raise MissingFileError(path, None, "no such file") from None
     except (OSError, ValueError) as problem:  # a NUL in the path
         raise _unreadable(path, problem) from None
-    mode = os.fstat(handle).st_mode
-    if stat.S_ISREG(mode):
-        return os.fdopen(handle, "rb")
-    os.close(handle)
-    found = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"  # read twice, and to its end
+    found = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
     raise MissingFileError(path, None, f"expected a regular file, found {found}")
 
 
@@ -102,8 +98,6 @@ _BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18"
 _PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 _LFS = b"version https://git-lfs"
 _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
-#: The escape of a character that needs two of them.
-_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 #: Lines with their numbers.
 Lines = Iterator[tuple[int, bytes]]
 
@@ -188,18 +182,19 @@ class InputFile:
                 number += text.count(b"\n")
             else:
                 rest += block
-            self._refuse_long(number, rest, longest)
+            if len(rest) > longest.value:
+                raise self._too_long(number, rest, longest)
         if rest:
             yield number, self._checked(number, rest)
 
     def lines(self, longest: Limit = LINE_BYTES) -> Lines:
         """The lines, blank ones too, without their line feeds, each with its number."""
+        most = longest.value
         for first, text in self.texts(longest):
-            lines = text.removesuffix(b"\n").split(b"\n")
-            if max(map(len, lines)) > longest.value:
-                for number, line in enumerate(lines, first):
-                    self._refuse_long(number, line, longest)
-            yield from enumerate(lines, first)
+            for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), first):
+                if len(line) > most:
+                    raise self._too_long(number, line, longest)
+                yield number, line
 
     @cached_property
     def first_line(self) -> str:
@@ -230,7 +225,7 @@ class InputFile:
     def json(self) -> Any:
         """The whole file as one JSON value; the error of a file that is not JSON."""
         try:
-            return _json_value(self.content)
+            return parsed_value(self.content)
         except JsonError as problem:
             raise self.refuse(problem.line, problem.problem) from None
 
@@ -252,9 +247,9 @@ class InputFile:
             return None
         line, newline, _ = self.start.removeprefix(_BOM).lstrip().partition(b"\n")
         if not newline:  # it may be long
-            line, newline, _ = self.content.lstrip().partition(b"\n")
+            line = self.content.lstrip().partition(b"\n")[0]
         try:
-            value = json.loads(line) if newline else self.json_or_none
+            value = json.loads(line)
         except (ValueError, RecursionError):
             return None
         return value if isinstance(value, dict) else None
@@ -265,7 +260,7 @@ class InputFile:
             if not line.strip():
                 continue
             try:
-                yield number, _json_value(line)
+                yield number, parsed_value(line)
             except JsonError as problem:
                 raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
 
@@ -281,9 +276,8 @@ class InputFile:
             found = "a merge conflict marker; resolve the conflict"
         return self.refuse(number, f"expected {expected}, found {found}: {_shown(line)}")
 
-    def _refuse_long(self, number: int, line: bytes, longest: Limit) -> None:
-        if len(line) > longest.value:
-            raise self.refuse(number, f"{longest.problem(len(line))}: {_shown(line)}")
+    def _too_long(self, number: int, line: bytes, longest: Limit) -> FileError:
+        return self.refuse(number, f"{longest.problem(len(line))}: {_shown(line)}")
 
     def _checked(self, first: int, text: bytes) -> bytes:
         last = first - 1 + text.count(b"\n") + (not text.endswith(b"\n"))
@@ -299,18 +293,6 @@ class InputFile:
         if place >= 0:
             raise self.refuse(first + text.count(b"\n", 0, place), problem)
         return text
-
-
-def _json_value(content: bytes) -> Any:
-    """As ``parsed_value``, without texts that no file could hold: escapes may name half a character."""
-    value = parsed_value(content)
-    if half := _HALF_CHARACTER.search(content):
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            line, escape = content.count(b"\n", 0, half.start()) + 1, half[0].decode()
-            raise JsonError(f"expected whole characters, found half of one ({escape}...)", line=line) from None
-    return value
 
 
 def compression_hint(start: bytes) -> str:
