@@ -232,7 +232,7 @@ def _first_documents(part: Run, ranked: Ranking, topics: IntArray) -> Ids:
     """The first documents of some topics, in the order as written."""
     starts = part.offsets[topics]
     rows = first_rows(starts, np.minimum(part.offsets[topics + 1] - starts, MAX_RANKS))
-    return part.documents.at(rows if ranked.written is None else ranked.written[rows]).compact()
+    return part.documents.at(ranked.rows[Order.WRITTEN][rows]).compact()
 
 
 def values_of_run(run: Run, qrels: Qrels, measures: Sequence[str]) -> Iterator[tuple[str, str, float]]:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_riskguard.data.ids import first_rows
+from pytest_riskguard.data.ids import first_rows, places_among
 from pytest_riskguard.data.judged import RankedDocuments, RankedRun, depth_of
 from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, JudgedRows, places_within
 from pytest_riskguard.data.measures import has_kernel
@@ -118,22 +118,7 @@ def matches(documents: RankedDocuments, others: RankedDocuments) -> IntArray:
 
     Neither side has a document of a topic twice.
     """
-    keys, other_keys = documents.keys, others.keys
-    order = np.argsort(other_keys, kind="stable")
-    by_key = other_keys[order]
-    if np.any(by_key[1:] == by_key[:-1]):  # two documents share a number, so that it finds none of them
-        rows = {key: row for row, key in enumerate(others.named())}
-        return np.array([rows.get(key, -1) for key in documents.named()], dtype=np.int64)
-    found = np.full(len(documents), -1, dtype=np.int64)
-    places = np.searchsorted(by_key, keys)
-    rows_with_key = np.flatnonzero(places < len(by_key))
-    rows_with_key = rows_with_key[by_key[places[rows_with_key]] == keys[rows_with_key]]
-    theirs = order[places[rows_with_key]]
-    is_same = (documents.topics[rows_with_key] == others.topics[theirs]) & documents.documents.same(
-        rows_with_key, others.documents, theirs
-    )
-    found[rows_with_key[is_same]] = theirs[is_same]
-    return found
+    return places_among(documents.topics, documents.documents, others.topics, others.documents)
 
 
 def values_if_relevant(run: RankedRun, topics: IntArray, counts: IntArray, rows: IntArray) -> FloatArray:
