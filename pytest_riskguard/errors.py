@@ -41,11 +41,9 @@ class UsageError(RiskguardError):
 
 
 class ConfigError(UsageError):
-    """A riskguard.yaml is wrong; the message begins ``path:line:``. ``gate`` names the gate, if it is about one."""
+    """A riskguard.yaml is wrong; the message begins ``path:line:``."""
 
-    def __init__(
-        self, path: Path, line: int, problem: str, *, gate: str | None = None, errors: Sequence[ConfigError] = ()
-    ) -> None:
+    def __init__(self, path: Path, line: int, problem: str, *, errors: Sequence[ConfigError] = ()) -> None:
         problem = clean(problem, limit=_MAX_PROBLEM)
         message = f"{path}:{line}: {problem}"
         if len(errors) > 1:
@@ -53,7 +51,7 @@ class ConfigError(UsageError):
             shown = [*map(str, errors[1:_MAX_SHOWN]), *(["..."] if len(errors) > _MAX_SHOWN else [])]
             message = "\n".join([f"{message} (and {len(errors) - 1} more {others})", *shown])
         super().__init__(message)
-        self.path, self.line, self.problem, self.gate = path, line, problem, gate
+        self.path, self.line, self.problem = path, line, problem
         #: Every error of the file, ordered by line.
         self.errors = tuple(errors) or (self,)
 
@@ -61,9 +59,7 @@ class ConfigError(UsageError):
     def of(cls, errors: Sequence[ConfigError]) -> ConfigError:
         """The first of a file's errors; if there are several it carries and names them all."""
         first = errors[0]
-        return (
-            first if len(errors) == 1 else cls(first.path, first.line, first.problem, gate=first.gate, errors=errors)
-        )
+        return first if len(errors) == 1 else cls(first.path, first.line, first.problem, errors=errors)
 
 
 class DataError(RiskguardError):

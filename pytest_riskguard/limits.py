@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
 
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.frozen import frozen
 
 VARIABLE = "RISKGUARD_LIMITS"
 
@@ -23,7 +23,7 @@ def factor() -> float:
     return number
 
 
-@dataclass(frozen=True)
+@frozen
 class Limit:
     """The most that input may hold of something."""
 

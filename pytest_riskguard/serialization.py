@@ -6,10 +6,11 @@ import functools
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import JSON_VALUES
 
 #: Deeper than any report or manifest.
@@ -62,7 +63,7 @@ _TOO_DEEP = f"nested too deeply (more than {MAX_DEPTH} levels)"
 _CONFLICT_MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>")
 
 
-@dataclass(frozen=True)
+@frozen
 class Words:
     """In ``Annotated``: one of some words; if ``open``, later versions may have more, and reading accepts any."""
 

@@ -6,7 +6,6 @@ import os
 import re
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from pytest_riskguard.baselines.environment import now
 from pytest_riskguard.baselines.git import checked_out
 from pytest_riskguard.data.input_files import ContentError, read_limited
 from pytest_riskguard.errors import RiskguardError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import MANIFEST_BYTES
 from pytest_riskguard.serialization import JsonError, parsed
 from pytest_riskguard.text import web_address
@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 MAX_BRANCH, MAX_REPOSITORY = 250, 500
 
 
-@dataclass(frozen=True)
+@frozen
 class Build:
     """None for what is not known. Names of branches are text of whoever opened the pull request."""
 
@@ -36,7 +36,7 @@ class Build:
     base: Base | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Base:
     """What a pull request is to be merged into: its branch, and its commit where the service names it.
 

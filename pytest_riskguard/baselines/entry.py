@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -17,13 +17,14 @@ from pytest_riskguard.data.input_files import ContentError, InputFile, LimitErro
 from pytest_riskguard.data.score_files import read_score_table
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, ScoresFormatError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import MANIFEST_BYTES, TABLE_BYTES
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.serialization import JsonError
 from pytest_riskguard.text import clean
 
 
-@dataclass(frozen=True)
+@frozen
 class TopicFall:
     """A topic whose score falls by more than rounding."""
 
@@ -32,7 +33,7 @@ class TopicFall:
     after: float
 
 
-@dataclass(frozen=True)
+@frozen
 class ScoreChange:
     """One measure of what a baseline holds: its means before and after, and the topics that differ.
 
@@ -77,7 +78,7 @@ def changes_between(before: Sequence[TopicScores], after: Sequence[TopicScores])
     return tuple(ScoreChange.between(old[scores.measure], scores) for scores in after if scores.measure in old)
 
 
-@dataclass(frozen=True)
+@frozen
 class Replacement:
     """A baseline whose run was replaced, or would be: ``manifest`` is then None. ``run`` is its new digest.
 
@@ -89,7 +90,7 @@ class Replacement:
     changes: tuple[ScoreChange, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class Promotion:
     """What a baseline holds now; ``moved`` is false if it is ``best`` and stays because a mean falls.
 
@@ -108,7 +109,7 @@ _LFS = b"version https://git-lfs"
 _POINTER = "is a Git LFS pointer, not the file itself (run `git lfs pull`)"
 
 
-@dataclass(frozen=True)
+@frozen
 class StoredBaseline:
     """The folder of a baseline in the store ``root``, of one of its earlier runs, or of a replicate of either.
 

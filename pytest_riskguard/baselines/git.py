@@ -9,10 +9,10 @@ import shutil
 import subprocess
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_riskguard.baselines.manifest import GitState
+from pytest_riskguard.frozen import frozen
 
 #: Files of a new store. If line ends were changed, the scores would not match the digest in the manifest.
 FILES = {".gitattributes": "* -text\n", ".gitignore": ".lock\n.tmp-*\n"}
@@ -80,7 +80,7 @@ def checked_out(folder: Path) -> tuple[str | None, str | None]:
     return names[0], None if names[1] == "HEAD" else names[1]
 
 
-@dataclass(frozen=True)
+@frozen
 class Blob:
     """A file of a commit: the name of its content, and its size in bytes."""
 
@@ -95,7 +95,7 @@ class Blob:
         return digest.hexdigest() == self.name
 
 
-@dataclass(frozen=True)
+@frozen
 class Repository:
     """The repository around a folder, of which commits are read; an answer is None or empty where git cannot say."""
 

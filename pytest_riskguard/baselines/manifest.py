@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
 from pytest_riskguard.data.metadata import Latency
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import JsonError, decoded, parsed
 
 FORMAT = 1
@@ -28,7 +29,7 @@ class _Exact:
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 - pydantic reads it from the class
 
 
-@dataclass(frozen=True)
+@frozen
 class Digests(_Exact):
     """``sha256:...`` of each file, decompressed; ``topics`` is None where there was no file.
 
@@ -42,7 +43,7 @@ class Digests(_Exact):
     topics: str | None
 
 
-@dataclass(frozen=True)
+@frozen
 class StoredMeasure(_Exact):
     """A measure as ir-measures prints it, and what computed it; ``version`` is the provider's."""
 
@@ -51,7 +52,7 @@ class StoredMeasure(_Exact):
     version: str | None
 
 
-@dataclass(frozen=True)
+@frozen
 class GitState(_Exact):
     """The commit that was checked out, and whether tracked files outside the store differed from it."""
 
@@ -59,7 +60,7 @@ class GitState(_Exact):
     dirty: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class StoredTopics(_Exact):
     """How many topics are scored, how many have no relevant document, and which are in only one of run and qrels.
 
@@ -72,7 +73,7 @@ class StoredTopics(_Exact):
     unknown: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class StoredJudged(_Exact):
     """How many of the scored topics retrieve a judged document, and the share of judged documents in the first 10.
 
@@ -83,12 +84,12 @@ class StoredJudged(_Exact):
     share: float
 
 
-@dataclass(frozen=True)
+@frozen
 class StoredLatency(_Exact, Latency):
     """How long a live system took to answer when it was stored."""
 
 
-@dataclass(frozen=True)
+@frozen
 class StoredReplicate(_Exact):
     """Another run of the same system, numbered from 1, and the digest of that run."""
 
@@ -101,7 +102,7 @@ class StoredReplicate(_Exact):
         return f"replicates/{self.number}"
 
 
-@dataclass(frozen=True)
+@frozen
 class EarlierRun(_Exact):
     """A run that a baseline held before another one was accepted in its place, numbered from 1, the oldest.
 
@@ -122,7 +123,7 @@ class EarlierRun(_Exact):
         return f"history/{self.number:04d}"
 
 
-@dataclass(frozen=True)
+@frozen
 class Manifest(_Exact):
     """One stored baseline, a replicate or an earlier run: where its scores come from. No host, user or absolute path.
 
@@ -201,7 +202,7 @@ class Manifest(_Exact):
         return manifest
 
 
-@dataclass(frozen=True)
+@frozen
 class Staleness:
     """Age of a baseline: whole days since it was stored, and how many other runs the store has accepted since.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 
@@ -44,11 +44,12 @@ from pytest_riskguard.data.scores import TopicScores, write_scores
 from pytest_riskguard.data.topics import Topics, keys_of
 from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import RUN_BYTES
 from pytest_riskguard.text import counted, listed
 
 
-@dataclass(frozen=True)
+@frozen
 class NewEntry:
     """A run with its scores, one ``TopicScores`` for each measure, and the rest of its manifest.
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.frozen import frozen
 
 #: So many topics are diluted by honest changes of judgements, however few topics there are.
 MOST_DILUTED = 3
 
 
-@dataclass(frozen=True)
+@frozen
 class Scored:
     """Scores of a system; ``rescored`` says that they differ from those that a baseline was stored with.
 

@@ -86,7 +86,6 @@ def check(
         config=settings.path,
         places=[(settings.path, settings.line_of(item.settings)) for item in items],
         problems=[_from_here(declared.problem(verdict, item)) for verdict, item in zip(verdicts, items, strict=True)],
-        notes=declared.all_missing() if any(verdict.outcome == "incomparable" for verdict in verdicts) else (),
     )
 
 

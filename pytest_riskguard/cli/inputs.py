@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -31,6 +31,7 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import BaselineError, ConfigError, DataError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import NO_TOPICS, clusters_of, on_one_list, strata_of, weights_of
 from pytest_riskguard.gates.kinds import (
     KINDS,
@@ -76,7 +77,7 @@ class AskedGate(NamedTuple):
     typed: Container[str]
 
 
-@dataclass(frozen=True)
+@frozen
 class Together:
     """Scores of systems on the same topics; ``missing``: for each those where it has no answer."""
 
@@ -397,7 +398,7 @@ _KEYS = {"measures": "measure", "alphas": "alpha"}
 _OTHERWISE = ("alpha", "slice", "reference")
 
 
-@dataclass(frozen=True)
+@frozen
 class BesideGate:
     """A gate on single queries; one of the file has its own baselines and alphas, and measures if it names them."""
 
@@ -413,7 +414,7 @@ class BesideGate:
 ON_SINGLE_QUERIES = tuple(BesideGate(*gate) for gate in POLICY[1:])
 
 
-@dataclass(frozen=True)
+@frozen
 class FileDefaults:
     """Settings of the first gate of a kind, and of its file; empty where there is no file.
 

@@ -10,7 +10,6 @@ import stat
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ import click
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
 from pytest_riskguard.cli.parameters import FILE, Command, belonging, grouped, options
 from pytest_riskguard.errors import RiskguardError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.run_context import SUMMARY, github_reads
 from pytest_riskguard.text import clean, listed
 
@@ -43,7 +43,7 @@ class OutputError(RiskguardError):
     """What a command found out could not be written, such as to a full disk; its exit status is 3."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Outputs:
     """The files that a command was asked to write; ``output_options`` gives it to a command."""
 

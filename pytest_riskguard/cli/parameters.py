@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -25,6 +25,7 @@ from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import TIES, GivenFile
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
     CORRECTIONS,
@@ -74,7 +75,7 @@ _OF_FILE: Mapping[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class NamedPath:
     """``NAME=PATH``, ``PATH`` or a stored name; or the kind and the systems of a computed baseline."""
 
@@ -129,7 +130,7 @@ def asked_alphas(kind: str, alphas: tuple[float, ...]) -> tuple[float, ...]:
     return alphas or (options_of(KINDS[kind]).get("alpha", OPTIONS["alpha"]).default,)
 
 
-@dataclass(frozen=True)
+@frozen
 class GivenCollection:
     """The files of a collection and how they are read."""
 
@@ -149,7 +150,7 @@ class GivenCollection:
         return GivenCollection(settings.given_qrels, topics)
 
 
-@dataclass(frozen=True)
+@frozen
 class Collection:
     """What a command line says about the collection; with ``scores`` the systems are tables of per-topic scores.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pytest_riskguard.frozen import frozen
 
 #: Seconds that an answer may take by default.
 TIMEOUT = 30.0
@@ -10,7 +10,7 @@ TIMEOUT = 30.0
 MAX_DEPTH, MAX_WORKERS = 100_000, 256
 
 
-@dataclass(frozen=True)
+@frozen
 class Asking:
     """How a system is queried."""
 

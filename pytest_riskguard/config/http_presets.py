@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
+
+from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.engines import Engine
@@ -60,7 +62,7 @@ def _texts(template: object, level: int) -> Iterator[str]:
 Where = Literal["body", "params"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Request:
     """The template of one request; ``depth`` is where the number of hits goes, and under which key.
 
@@ -74,7 +76,7 @@ class Request:
     depth: tuple[Where, str] | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Preset:
     """How an engine is asked: ``request`` without a body from the user, ``with_body`` with one.
 

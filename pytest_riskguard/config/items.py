@@ -9,10 +9,11 @@ import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import ConfigError, DataError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import Correction, Gate
 from pytest_riskguard.limits import GATES
 
@@ -24,7 +25,7 @@ _HARMLESS = "._+=-"
 MAX_PART = 40
 
 
-@dataclass(frozen=True)
+@frozen
 class GateItem:
     """One question of one gate: a single measure and alpha, about all topics or one slice.
 
@@ -152,7 +153,7 @@ def _with_slices(config: Config) -> Config:
             earlier |= dict.fromkeys(slices, entry)
         except ValueError as error:
             text = f"slice of gate {gate.name!r}: {error}"
-            errors.append(ConfigError(config.path, config.line_of(gate, "slice", index), text, gate=gate.name))
+            errors.append(ConfigError(config.path, config.line_of(gate, "slice", index), text))
     if errors:
         raise ConfigError.of(errors)
     return config.with_slices({name: tuple(slices) for name, slices in entry_of.items()})

@@ -54,19 +54,10 @@ def _home(start: Path) -> Path:
 
 
 def load_gates(path: Path) -> Config:
-    """Read a riskguard.yaml whose gates are to be judged, with their slices looked up.
-
-    If a slice is wrong, the ``ConfigError`` also has everything that the file names and nothing has.
-    """
+    """Read a riskguard.yaml whose gates are to be judged, with their slices looked up."""
     from pytest_riskguard.config.items import with_slices
 
-    config = load_config(path)
-    try:
-        return with_slices(config)
-    except ConfigError as error:
-        from pytest_riskguard.config.lookups import all_errors
-
-        raise ConfigError.of(all_errors(config) or error.errors) from None
+    return with_slices(load_config(path))
 
 
 def load_config(path: Path, *, require_gates: bool = True, content: bytes | None = None) -> Config:
@@ -89,5 +80,5 @@ def load_config(path: Path, *, require_gates: bool = True, content: bytes | None
         raise ConfigError(path, error.line, error.problem) from None
     config, problems = check(document, path.absolute(), require_gates=require_gates)
     if config is None or problems:
-        raise ConfigError.of([ConfigError(path, p.line, p.text, gate=p.gate) for p in problems])
+        raise ConfigError.of([ConfigError(path, line, text) for line, text in problems])
     return config

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from pytest_riskguard.baselines.stored_files import own_file, stored_file
-from pytest_riskguard.config.candidate_settings import FORMS, TAGS, DescribedScores, file_of, form_of
+from pytest_riskguard.config.candidate_settings import FORMS, TAGS, DescribedScores, form_of
 from pytest_riskguard.config.collection_settings import Collection, Documents, QrelsFile, TopicsFile
 from pytest_riskguard.config.http_settings import Http
-from pytest_riskguard.config.schema import ComputedBaseline, Config, GateModel, GateSettings, gate_name
-from pytest_riskguard.config.setting_types import cut_at_comma
+from pytest_riskguard.config.schema import ComputedBaseline, Config, GateModel, GateSettings
 from pytest_riskguard.config.yaml_lines import Document, Path
-from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import ANY, BUDGETED, KINDS, MEDIAN, OPTIONS, Gate, options_of
+from pytest_riskguard.gates.kinds import ANY, BUDGETED, KINDS, MEDIAN, OPTIONS, options_of
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.text import nearest
 
@@ -50,13 +46,8 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
 }
 
 
-@dataclass(frozen=True)
-class Problem:
-    """One error."""
-
-    line: int
-    text: str
-    gate: str | None = None
+#: A line, and what is wrong there.
+Problem = tuple[int, str]
 
 
 def check(document: Document, path: FilePath, *, require_gates: bool) -> tuple[Config | None, tuple[Problem, ...]]:
@@ -67,25 +58,19 @@ def check(document: Document, path: FilePath, *, require_gates: bool) -> tuple[C
     data = document.data
     if not isinstance(data, dict):
         text = f"expected a mapping with `collection:` and `gates:`, found {shown(data)}"
-        return None, (Problem(document.line(()), text),)
+        return None, ((document.line(()), text),)
     config = None
-    problems = [
-        Problem(line, _said(document, place, text), _gate(data, place)) for place, line, text in document.problems
-    ]
+    problems = [(line, _said(document, place, text)) for place, line, text in document.problems]
     try:
         config = Config.model_validate(data, context={"path": path, "document": document})
     except ValidationError as error:
         details = error.errors(include_url=False)
-        # A misspelt key is not reported as missing, too.
-        meant = {_meant(data, _path(detail)) for detail in details if detail["type"] == "extra_forbidden"}
-        details = [detail for detail in details if detail["type"] != "missing" or _path(detail) not in meant]
-        problems += [_problem(document, d) for d in details if not _is_rest_of_a_measure(details, d)]
+        problems += [_problem(document, detail) for detail in details]
     else:
         problems += _across(document, config, require_gates=require_gates)
         problems += _questions(document, config)
         problems += _family(document, config)
-        problems += _stored_candidates(document, config)
-    return config, tuple(sorted(problems, key=lambda problem: problem.line))
+    return config, tuple(sorted(problems, key=lambda problem: problem[0]))
 
 
 def _path(detail: ErrorDetails) -> Path:
@@ -94,7 +79,6 @@ def _path(detail: ErrorDetails) -> Path:
 
 def _problem(document: Document, detail: ErrorDetails) -> Problem:
     path = _path(detail)
-    gate = _gate(document.data, path)
     *parent, key = path if path else ("",)
     where = _where(document.data, tuple(parent))
     match detail["type"]:
@@ -102,15 +86,15 @@ def _problem(document: Document, detail: ErrorDetails) -> Problem:
             known = _known_keys(document.data, path)
             likely = nearest(str(key), known)
             instead = f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
-            return Problem(document.key_line(path), f"unknown key {key!r} in {where}; {instead}", gate)
+            return document.key_line(path), f"unknown key {key!r} in {where}; {instead}"
         case "missing":
             text = f"{where} has no {key!r}; {_REMEDIES[str(key)]}"
-            return Problem(document.line(tuple(parent)), text, gate)
+            return document.line(tuple(parent)), text
         case "value_error":
             text = str(detail["ctx"]["error"])
         case _:  # a value where pydantic expected a mapping
             text = f"expected a mapping, found {shown(detail['input'])}"
-    return Problem(document.line(path), _said(document, path, text), gate)
+    return document.line(path), _said(document, path, text)
 
 
 def _said(document: Document, path: Path, text: str) -> str:
@@ -132,21 +116,12 @@ def _where(data: Any, path: Path) -> str:
         case ():
             return "the file"
         case ("gates", int(index), *rest):
-            name = _gate(data, path)
-            gate = f"gate {name!r}" if name else f"gate {index + 1}"
+            entry = data["gates"][index]
+            name = entry.get("name") if isinstance(entry, dict) else None
+            gate = f"gate {name!r}" if isinstance(name, str) else f"gate {index + 1}"
             return f"'{rest[0]}' of {gate}" if rest else gate
         case _:
             return repr(".".join(str(part) for part in path))
-
-
-def _gate(data: Any, path: Path) -> str | None:
-    match path:
-        case ("gates", int(index), *_):
-            try:
-                return gate_name(data["gates"][index]["name"])
-            except (LookupError, TypeError, ValueError):
-                return None
-    return None
 
 
 def _known_keys(data: Any, path: Path) -> list[str]:
@@ -158,60 +133,41 @@ def _known_keys(data: Any, path: Path) -> list[str]:
     return list(_MODELS.get(keys, model).model_fields)
 
 
-def _meant(data: Any, path: Path) -> Path:
-    """The path of the key that an unknown one seems to mean."""
-    return (*path[:-1], nearest(str(path[-1]), _known_keys(data, path)) or "")
-
-
-def _is_rest_of_a_measure(details: list[ErrorDetails], detail: ErrorDetails) -> bool:
-    """Whether an error is about the rest of a measure: ``judged_only=True)``, where another is about ``AP(rel=2``.
-
-    Without quotes the comma ends a value in ``[...]`` and ``{...}``; the rest is another measure, or a key.
-    """
-    piece = detail["loc"][-1] if detail["type"] == "extra_forbidden" else detail["input"]
-    if not (isinstance(piece, str) and ("=" in piece or ")" in piece) and "(" not in piece):
-        return False
-    around = detail["loc"][:-1]
-    near = [d for d in details if d["type"] == "value_error" and d["loc"][: len(around)] == around]
-    texts = [other["input"] for other in near if isinstance(other["input"], str)]
-    return any(cut_at_comma(text) and "(" in text for text in texts)
-
-
 def _across(document: Document, config: Config, *, require_gates: bool) -> Iterator[Problem]:
     """Problems of several values: no gate at all, a name used twice, a gate without measure or candidate."""
     if require_gates and not config.gates:
-        yield Problem(document.key_line(("gates",)), f"the file has no gates; add {_EXAMPLE} {_OR_NOT}")
+        yield document.key_line(("gates",)), f"the file has no gates; add {_EXAMPLE} {_OR_NOT}"
     candidates = [one for one in (config.candidate, *(gate.candidate for gate in config.gates)) if one is not None]
     is_scored = not candidates or not all(isinstance(one, DescribedScores) for one in candidates)
     if config.collection.qrels is None and is_scored:
         text = "'collection' has no 'qrels'; add the file of judgements, such as `qrels: qrels.txt`"
-        yield Problem(document.line(("collection",)), text)
+        yield document.line(("collection",)), text
     first: dict[str, int] = {}
     for place, gate in enumerate(config.gates):
         line, where = document.line(("gates", place)), f"gate {gate.name!r}"
         if (other := first.setdefault(gate.name, place)) != place:
             begin = document.line(("gates", other))
             text = f"another gate named {gate.name!r} begins on line {begin}; names must be unique"
-            yield Problem(document.line(("gates", place, "name")), text, gate.name)
+            yield document.line(("gates", place, "name")), text
         if not gate.asked_of:
             key = "baselines: [NAME, NAME]" if KINDS[gate.kind].is_pool else "baseline: NAME"
             text = f"{where} has no baseline; add `{key}` after `riskguard baseline add NAME RUN`"
-            yield Problem(line, text, gate.name)
+            yield line, text
         for key, shared, value in _NEEDED:
             if getattr(gate, key) is None and getattr(config, shared) is None:
                 text = f"{where} has no {key}; write `{shared}: {value}` for the whole file, or `{key}:` in the gate"
-                yield Problem(line, text, gate.name)
+                yield line, text
 
 
 def _questions(document: Document, config: Config) -> Iterator[Problem]:
     """What is wrong with the question that a gate asks, although each of its keys is right."""
     for place, gate in enumerate(config.gates):
-        for key, problem in _conflicts(gate, config):
+        for key, problem in _conflicts(gate):
             subject = f"{key} of gate {gate.name!r}" if key else f"gate {gate.name!r}"
-            yield Problem(document.key_line(("gates", place, key)), f"{subject}{problem}", gate.name)
+            yield document.key_line(("gates", place, key)), f"{subject}{problem}"
 
 
-def _conflicts(gate: GateSettings, config: Config) -> Iterator[tuple[str, str]]:
+def _conflicts(gate: GateSettings) -> Iterator[tuple[str, str]]:
     """Keys that do not go with others or with the kind, and why; an empty key stands for the gate as a whole."""
     kind, reference = KINDS[gate.kind], gate.option("reference")
     if gate.baseline is not None and gate.baselines is not None:
@@ -231,43 +187,10 @@ def _conflicts(gate: GateSettings, config: Config) -> Iterator[tuple[str, str]]:
         return
     try:
         for alpha in gate.alpha:
-            asked = gate.gate(alpha=alpha)
-            for measure in gate.measure or config.measures or ():
-                _refuse_if_it_cannot_fail(asked, measure)
+            gate.gate(alpha=alpha)
     except ValueError as error:
         key, _, problem = str(error).partition(": ")
         yield (key, f": {problem}") if key in OPTIONS else ("", f": {error}")
-    except UsageError as error:
-        yield "measure" if gate.measure else "", f": {error}"
-
-
-def _refuse_if_it_cannot_fail(gate: Gate, measure: str) -> None:
-    """Refuse a gate that no scores could fail; the range of a measure is looked up only if that decides."""
-    if not measure.startswith("Num"):
-        try:
-            gate.refuse_if_it_cannot_fail(1.0)
-        except ValueError:
-            pass
-        else:
-            return
-    from pytest_riskguard.data.measures import refuse_uninformative, span  # loads numpy
-
-    refuse_uninformative(measure)
-    gate.refuse_if_it_cannot_fail(span(measure))
-
-
-def _stored_candidates(document: Document, config: Config) -> Iterator[Problem]:
-    """Candidates that are files of a baseline that they are compared with."""
-    shared = [gate for gate in config.gates if gate.candidate is None]
-    places: list[tuple[Path, Any, list[GateSettings]]] = [(("candidate",), config.candidate, shared)]
-    places += [(("gates", place, "candidate"), gate.candidate, [gate]) for place, gate in enumerate(config.gates)]
-    for place, candidate, gates in places:
-        if (run := file_of(candidate)) is None:
-            continue
-        stored = stored_file(run.path, config.store, of={name for gate in gates for name in gate.stored})
-        if stored is not None:
-            text = _said(document, place, own_file(run.path.name, stored))
-            yield Problem(document.line(place), text, gates[0].name if len(place) > 1 else None)
 
 
 def _family(document: Document, config: Config) -> Iterator[Problem]:
@@ -275,13 +198,13 @@ def _family(document: Document, config: Config) -> Iterator[Problem]:
     line, members = document.key_line(("family",)), [g for g in config.gates if g.name in config.family_members]
     if len({gate.option("level") for gate in members}) > 1:
         levels = ", ".join(f"{gate.name} {gate.option('level'):g}" for gate in members)
-        yield Problem(line, f"family: all its gates must have the same level, found {levels}")
+        yield line, f"family: all its gates must have the same level, found {levels}"
     if config.budget is None or not members:
         return
     if config.family not in ("auto", "holm"):
-        yield Problem(line, f"family: {config.family} does not go with a budget; write `family: auto`")
+        yield line, f"family: {config.family} does not go with a budget; write `family: auto`"
     if foreign := next((gate for gate in members if gate.kind not in BUDGETED), None):
         text = (
             f"family: gate {foreign.name!r} is {foreign.kind}, which cannot have a budget; leave out one of the two"
         )
-        yield Problem(line, text)
+        yield line, text

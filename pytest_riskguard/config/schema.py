@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,6 +34,7 @@ from pytest_riskguard.config.setting_types import (
     measure_notation,
 )
 from pytest_riskguard.config.yaml_lines import Document
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
     CORRECTIONS,
@@ -108,7 +108,7 @@ CANDIDATE = "candidate"
 _COMPUTED = re.compile(rf"({'|'.join(COMPUTED)})\((.*)\)")
 
 
-@dataclass(frozen=True)
+@frozen
 class ComputedBaseline:
     """A baseline computed topic by topic from stored ones, ``mean(prod, bm25)``.
 

@@ -6,7 +6,6 @@ import keyword
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -21,12 +20,13 @@ from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 
 
 def measure_notation(name: str) -> str:
     """A measure of ir-measures, a function or a column of scores; whether it exists is not looked up."""
-    if cut_at_comma(name):
+    if name.count("(") != name.count(")"):
         raise ValueError(
             f'{shown(name)} looks cut at a comma; a measure with a comma needs quotes, such as "RBP(p=0.8,rel=1)"'
         )
@@ -35,12 +35,7 @@ def measure_notation(name: str) -> str:
     return name
 
 
-def cut_at_comma(name: str) -> bool:
-    """Whether brackets do not match, as in ``AP(rel=2``, which a comma has cut off ``AP(rel=2,judged_only=True)``."""
-    return name.count("(") != name.count(")")
-
-
-@dataclass(frozen=True)
+@frozen
 class Whole:
     """A whole number in a range."""
 
@@ -58,7 +53,7 @@ class Whole:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@frozen
 class ListOf:
     """A list that is not empty; with ``or_one`` a single value is a list of one."""
 

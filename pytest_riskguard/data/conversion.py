@@ -7,7 +7,6 @@ import io
 import json
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from pytest_riskguard.data.scores import write_scores
 from pytest_riskguard.data.topics import Topics, write_topics
 from pytest_riskguard.data.trec import write_qrels, write_run
 from pytest_riskguard.errors import DataError, FileError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import RUN_BYTES
 from pytest_riskguard.text import counted, listed
 
@@ -38,7 +38,7 @@ _KEPT: Mapping[Kind, tuple[tuple[str, ...], str]] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Converted:
     """The content of the new file, what it holds in words, and what it lacks that the old one had."""
 
@@ -49,7 +49,7 @@ class Converted:
     lost: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class _Held:
     """What a file holds as its table (``Qrels``, ``Run``, ``Topics``, scores) and as columns."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -16,10 +16,11 @@ from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
 from pytest_riskguard.data.records import KINDS, Kind
 from pytest_riskguard.errors import FileError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import did_you_mean
 
 
-@dataclass(frozen=True)
+@frozen
 class Format:
     """One format of files.
 
@@ -206,7 +207,7 @@ def system_name(given: Path | GivenFile) -> str:
 # Formats of plugins.
 
 
-@dataclass(frozen=True)
+@frozen
 class AddedFormat(Format):
     """A format of a plugin, whose functions turn the content of a file into plain mappings."""
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from pytest_riskguard.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class LabelRules:
     """Settings that go with a file of judgements.
 
@@ -83,7 +85,7 @@ TIES: tuple[Ties, ...] = ("as_returned", "docid")
 IRDS = "irds:"
 
 
-@dataclass(frozen=True)
+@frozen
 class GivenFile:
     """A path with the settings that say how it is read; None is what its content and its format say.
 

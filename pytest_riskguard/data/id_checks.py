@@ -22,7 +22,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import unquote
 
@@ -32,6 +31,7 @@ from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
 from pytest_riskguard.data.scores import Judged
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.frozen import frozen
 
 #: How many topics are examined; of fewer, all are.
 MAX_TOPICS = 2_000
@@ -64,7 +64,7 @@ _REMEDY = "write the ids of the run as the judgements do"
 _Rankings = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class FirstDocuments:
     """The first documents of some topics.
 

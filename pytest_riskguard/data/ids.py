@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from pytest_riskguard.frozen import frozen
 
 IntArray = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -27,7 +28,7 @@ _SPACE, _LAST = np.uint8(0x20), np.uint8(0x7E)
 _MASKS = np.array([(1 << (8 * count)) - 1 for count in range(WORD_BYTES + 1)], dtype=np.uint64)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Ids:
     """Ids in UTF-8, whose order by bytes is that of their text.
 

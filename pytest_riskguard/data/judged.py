@@ -7,7 +7,7 @@ is not read again.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from pytest_riskguard.data.ranking import Order, Ranking, Ranks, order_of, ranki
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import Judged
 from pytest_riskguard.data.scoring import labels_for
+from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -59,7 +60,7 @@ def rank_order(measure: Measure) -> Order:
     return order_of(str(provider_of(measure).NAME))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class JudgedRun:
     """A run as far as judgements and first ranks go.
 
@@ -228,7 +229,7 @@ class Judging:
         return replace(judged, judged=Judged(len(run.topics), int(np.count_nonzero(judged.has_judged)), share))
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class RankedDocuments:
     """Some documents of a run: row, place of the topic in the columns of the judgements, id and rank of each."""
 
@@ -276,15 +277,11 @@ class RankedRun:
         """The rank of each judged document, in the order of the judgements' columns; 0 if it is not retrieved."""
         return self.run.ranks_of_judgements(self.order, self.qrels)
 
-    def unjudged(self, *, depth: int, span: range) -> RankedDocuments:
-        """The unjudged documents in the first ranks of topics at successive places."""
-        first, last = np.searchsorted(self._topic_places, (span.start, span.stop)).tolist()
-        start, stop = self.run.offsets[[first, last]].tolist()
-        ranks = self._ranks[start:stop]
-        rows = np.flatnonzero((self.run.judgements[start:stop] < 0) & (ranks <= depth)) + start
+    def unjudged(self) -> RankedDocuments:
+        """The unjudged documents in the first ranks, by topic."""
+        rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= self.depth))
         topics = self._topic_places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
-        ids = self.run.ids_of_unjudged(rows)
-        return RankedDocuments(rows, topics, ids, self.ranks_of(rows))
+        return RankedDocuments(rows, topics, self.run.ids_of_unjudged(rows), self.ranks_of(rows))
 
     def ranks_of(self, rows: IntArray) -> IntArray:
         """The ranks of some rows of the run; 0 for row -1."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Ge
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import plain
 
 #: The most keys of a system's metadata, and the most characters of a key and of a value.
 MAX_KEYS, MAX_KEY, MAX_VALUE = 50, 100, 500
 
 
-@dataclass(frozen=True)
+@frozen
 class Latency:
     """How long a live system took to answer a query, in milliseconds."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -21,6 +21,7 @@ from pytest_riskguard.data.ids import Ids, IntArray, places_among, rows_of, topi
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ ByJudge = Mapping[str, Mapping[str, Mapping[str, float]]]
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class JudgementArrays:
     """Grades by row, grouped by topic.
 
@@ -147,7 +148,7 @@ class _Grades(Mapping[str, Mapping[str, float]]):
         return len(self._places)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Qrels:
     """The judgements of one collection.
 

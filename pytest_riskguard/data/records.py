@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from annotated_types import Ge
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import counted
 
 #: What a file may hold.
@@ -17,7 +17,7 @@ Kind = Literal["judgements", "rankings", "topics", "scores"]
 KINDS: tuple[Kind, ...] = ("judgements", "rankings", "topics", "scores")
 
 
-@dataclass(frozen=True)
+@frozen
 class Agreement:
     """How far several judges agree.
 

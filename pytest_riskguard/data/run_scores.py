@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -38,6 +38,7 @@ from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.data.scoring import check_labels, topics_named, values_by_order, values_of_part
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -57,7 +58,7 @@ SAME_SCORE = 1e-12
 RunData = Path | str | GivenFile | Run | RankingsData
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ScoredRun:
     """The scores of a run for each measure that was asked for, in order, and the run beside its judgements.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -43,6 +43,7 @@ from pytest_riskguard.data.ranking import (
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import MissingFileError, RunFormatError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, RUN_BYTES, TOPICS
 
 FloatArray = npt.NDArray[np.float64]
@@ -56,7 +57,7 @@ _Column = Sequence[float | None] | None
 Ranking = tuple[str | None, Sequence[str], _Column, _Column, int | None]
 
 
-@dataclass(frozen=True)
+@frozen
 class Source:
     """Where a run came from, and what is known of it beside its columns.
 
@@ -108,7 +109,7 @@ class Source:
         return latency_of(self.seconds)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen(eq=False)
 class Run:
     """The rankings of one system.
 
@@ -131,7 +132,7 @@ class Run:
     documents: Ids
     scores: FloatArray
     ranks: Ranks | None = None
-    source: Source = Source()
+    source: Source = field(default_factory=Source)
 
     def __repr__(self) -> str:
         return f"Run(name={self.name!r}, {len(self.topics):,} topics, {len(self.documents):,} documents)"

@@ -8,7 +8,7 @@ import io
 import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from numbers import Real
 from operator import lt
@@ -23,6 +23,7 @@ from pytest_riskguard.data.input_files import bytes_beyond
 from pytest_riskguard.data.measure_names import standard_name
 from pytest_riskguard.data.measures import MIN_SIMILARITY, least_and_greatest, measure_name
 from pytest_riskguard.errors import ScoringError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import CELLS, ROW_BYTES, TOPICS
 from pytest_riskguard.text import nearest
 
@@ -49,7 +50,7 @@ FEW = 0.05
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
+@frozen
 class Judged:
     """How much of what a run retrieved is judged.
 
@@ -68,7 +69,7 @@ class Judged:
     share: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Repeated:
     """Topics that a live system was asked about twice: which answers differ, and the scores of both."""
 
@@ -101,7 +102,7 @@ class Repeated:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class TopicScores:
     """One system's score on every judged topic, for one measure.
 

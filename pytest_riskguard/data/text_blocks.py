@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import Limit
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class RefusedError(Exception):
     """Something is wrong with a text, or may be: reading it line by line says what."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class TextBlock:
     """Some lines of a text, without those that are blank.
 

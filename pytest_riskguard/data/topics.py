@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.input_files import bytes_beyond
 from pytest_riskguard.data.records import TopicKeys, derived_id
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, TOPICS
 
 WEIGHT = "weight"
@@ -24,7 +25,7 @@ Row = tuple[str | None, str, Mapping[str, str], int | None]
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Topics:
     """The topics of a collection, with a value in each column for each of them.
 

@@ -4,36 +4,44 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from pytest_riskguard.data.ids import first_rows, places_among
-from pytest_riskguard.data.judged import RankedDocuments, RankedRun, depth_of
+from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, JudgedRows, places_within
 from pytest_riskguard.data.measures import has_kernel
 from pytest_riskguard.data.scoring import is_binary, judged_rows, kernel_of, values_of
+from pytest_riskguard.frozen import frozen
 
-#: About how many documents of each run are searched at a time.
-DOCUMENTS_AT_ONCE = 50_000
 #: About how many judged documents are scored at a time: more would need memory, fewer more calls.
 ROWS_AT_ONCE = 2**15
 
-#: Every way of judging a topic's documents is tried where there are at most so many; fewer where a provider computes
-#: the measure.
-MOST_OF_TOPIC, MOST_OF_PROVIDER = 128, 16
-#: It is of no use where the topics together have more ways than this: most of them share a score, but not so many.
+#: Trying every way is of no use where the topics together have more ways than this: most share a score, but not so
+#: many.
 MOST_TOGETHER = 2.0**20
 #: With more grades than this, only some of them are tried.
 MOST_GRADES = 4
-#: With more documents than the first of these, those that move the difference one way are only tried together; with
-#: more than the second, not at all. The others: for measures that a provider computes.
-MOST_RANKED, MOST_ALONE = 20_000, 200_000
-RANKED_OF_PROVIDER, ALONE_OF_PROVIDER = 50, 2_000
 
 
-@dataclass(frozen=True, eq=False)
+class Limits(NamedTuple):
+    """How much is tried.
+
+    Every way of judging a topic's documents where there are at most ``ways``. With more documents of other topics
+    than ``ranked``, those that move the difference one way are only tried together; with more than ``alone``, none.
+    """
+
+    ways: int
+    ranked: int
+    alone: int
+
+
+WITH_KERNEL, WITH_PROVIDER = Limits(128, 20_000, 200_000), Limits(16, 50, 2_000)
+
+
+@frozen(eq=False)
 class UnjudgedDocuments:
     """The unjudged documents in the first ranks of candidate or baseline, grouped by topic.
 
@@ -90,92 +98,75 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     depth, places = depth_of(candidate.measure), candidate.qrels.arrays.places
     is_wanted = np.zeros(len(places), dtype=np.bool_)
     is_wanted[[places[topic] for topic in topics]] = True
-    some = max(1, DOCUMENTS_AT_ONCE // max(candidate.depth, baseline.depth))
-    of_topic, rows = [], []
-    for first in range(0, len(places), some):
-        span = range(first, min(first + some, len(places)))
-        one, other = (run.unjudged(depth=run.depth, span=span) for run in (candidate, baseline))
-        in_other = matches(one, other)
-        in_one = np.full(len(other), -1, dtype=np.int64)
-        in_one[in_other[in_other >= 0]] = np.flatnonzero(in_other >= 0)
-        is_first = one.ranks <= depth
-        ones = np.flatnonzero(is_first)
-        others = np.flatnonzero((other.ranks <= depth) & ~np.append(is_first, False)[in_one])
-        found = np.concatenate([one.topics[ones], other.topics[others]])
-        order = np.argsort(found, kind="stable")
-        order = order[is_wanted[found[order]]]
-        of_topic.append(found[order])
-        sides = (
-            np.concatenate([one.rows[ones], np.append(one.rows, -1)[in_one[others]]]),
-            np.concatenate([np.append(other.rows, -1)[in_other[ones]], other.rows[others]]),
-        )
-        rows.append(np.stack(sides, axis=1)[order])
-    return UnjudgedDocuments(depth, np.concatenate(of_topic), (candidate, baseline), np.concatenate(rows))
-
-
-def matches(documents: RankedDocuments, others: RankedDocuments) -> IntArray:
-    """For each document the row of the same topic and document among others; -1 where there is none.
-
-    Neither side has a document of a topic twice.
-    """
-    return places_among(documents.topics, documents.documents, others.topics, others.documents)
-
-
-def values_if_relevant(run: RankedRun, topics: IntArray, counts: IntArray, rows: IntArray) -> FloatArray:
-    """``values_if_judged``, where each document has the highest grade of its topic."""
-    return values_if_judged(run, topics, counts, rows, np.repeat(run.qrels.arrays.highest[topics], counts))
+    one, other = candidate.unjudged(), baseline.unjudged()
+    in_other = places_among(one.topics, one.documents, other.topics, other.documents)
+    alone = np.setdiff1d(np.arange(len(other)), in_other)
+    of_one = np.append(np.arange(len(one)), np.full(len(alone), -1))
+    of_other = np.append(in_other, alone)
+    topic = np.where(of_one >= 0, np.append(one.topics, 0)[of_one], np.append(other.topics, 0)[of_other])
+    is_first, is_first_of_other = (
+        (of_side >= 0) & (np.append(side.ranks, 0)[of_side] <= depth)
+        for side, of_side in ((one, of_one), (other, of_other))
+    )
+    # by topic; those of the candidate first, each side by rank
+    order = np.lexsort((np.where(is_first, of_one, of_other), ~is_first, topic))
+    order = order[(is_wanted[topic] & (is_first | is_first_of_other))[order]]
+    rows = np.stack([np.append(one.rows, -1)[of_one], np.append(other.rows, -1)[of_other]], axis=1)
+    return UnjudgedDocuments(depth, topic[order], (candidate, baseline), rows[order])
 
 
 def values_if_judged(
-    run: RankedRun, topics: IntArray, counts: IntArray, rows: IntArray, grades: FloatArray
+    runs: Sequence[RankedRun], topics: IntArray, counts: IntArray, rows: IntArray, grades: FloatArray | None = None
 ) -> FloatArray:
-    """What a run scores on topics of which some unjudged documents are judged.
+    """What runs score on topics of which some unjudged documents are judged.
 
     Parameters
     ----------
+    runs : sequence of RankedRun
+        On the same judgements.
     topics : array of int64, shape (n_variants,)
         Places in the columns of the judgements; a topic may be repeated, with other documents.
     counts : array of int64, shape (n_variants,)
         How many documents are judged besides.
-    rows : array of int64, shape (sum of counts,)
-        Where the run holds them, variant by variant; -1 if it does not retrieve the document.
-    grades : array of float64, shape (sum of counts,)
-        Their grades.
+    rows : array of int64, shape (sum of counts, n_runs)
+        Where the runs hold them, variant by variant; -1 if one does not retrieve the document.
+    grades : array of float64, shape (sum of counts,), optional
+        Their grades; by default the highest of the topic.
 
     Returns
     -------
-    array, shape (n_variants,)
+    array, shape (n_variants, n_runs)
         In units of the measure.
     """
+    values = np.zeros((len(topics), len(runs)))
     if not len(topics):
-        return np.zeros(0)
-    qrels, answered = run.qrels, run.topic_of_place[topics]
-    retrieved = np.where(answered >= 0, np.append(run.run.retrieved, 0)[answered], 0)
-    judged = judged_rows(qrels, np.arange(len(qrels.topics)), run.judged_ranks, retrieved)
-    if has_kernel(run.measure):
-        judged = judged.at(kernel_of(run.measure, qrels.rules).needed(judged))
-    begins = np.searchsorted(judged.topic, np.arange(len(qrels.topics) + 1))
-    sizes, ends = np.diff(begins)[topics], np.cumsum(counts)
-    values = np.empty(len(topics))
-    for batch in np.split(np.arange(len(topics)), _cuts(sizes + counts)):
-        variants, added = np.arange(len(batch)), slice(ends[batch[0]] - counts[batch[0]], ends[batch[-1]])
-        old = first_rows(begins[topics[batch]], sizes[batch])
-        together = JudgedRows(
-            np.concatenate([np.repeat(variants, sizes[batch]), np.repeat(variants, counts[batch])]),
-            np.concatenate([judged.rank[old], run.ranks_of(rows[added])]),
-            np.concatenate([judged.value[old], grades[added]]),
-            retrieved[batch],
-        )
-        values[batch] = values_of(run.measure, together, qrels.rules)
+        return values
+    ends, all_places = np.cumsum(counts), np.arange(len(runs[0].qrels.topics))
+    for side, run in enumerate(runs):
+        qrels, retrieved = run.qrels, np.append(run.run.retrieved, 0)[run.topic_of_place]
+        if grades is None:
+            grades = np.repeat(qrels.arrays.highest[topics], counts)
+        judged = judged_rows(qrels, all_places, run.judged_ranks, retrieved)
+        if has_kernel(run.measure):
+            kernel = kernel_of(run.measure, qrels.rules)
+            judged = judged.at(kernel.is_counted(kernel.value(judged.value)))
+        begins = np.searchsorted(judged.topic, np.arange(len(all_places) + 1))
+        sizes, ranks = np.diff(begins)[topics], run.ranks_of(rows[:, side])
+        costs = sizes + counts + (0 if has_kernel(run.measure) else retrieved[topics])
+        for batch in np.split(np.arange(len(topics)), np.flatnonzero(np.diff(np.cumsum(costs) // ROWS_AT_ONCE)) + 1):
+            variants, old = np.arange(len(batch)), first_rows(begins[topics[batch]], sizes[batch])
+            added = slice(ends[batch[0]] - counts[batch[0]], ends[batch[-1]])
+            together = JudgedRows(
+                np.concatenate([np.repeat(variants, sizes[batch]), np.repeat(variants, counts[batch])]),
+                np.concatenate([judged.rank[old], ranks[added]]),
+                np.concatenate([judged.value[old], grades[added]]),
+                retrieved[topics[batch]],
+            )
+            values[batch, side] = values_of(run.measure, together, qrels.rules)
     return values
 
 
-def _cuts(sizes: IntArray) -> IntArray:
-    """Where to cut variants of these sizes, so that a batch holds about ``ROWS_AT_ONCE``."""
-    return np.flatnonzero(np.diff(np.cumsum(sizes) // ROWS_AT_ONCE)) + 1
-
-
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PossibleScores:
     """Scores of two runs on topics with unjudged documents, one row for each way of judging these that was tried.
 
@@ -183,8 +174,8 @@ class PossibleScores:
     ----------
     topics : array of int64, shape (n,)
         Places in the columns of the judgements, ascending.
-    offsets : array of int64, shape (n + 1,)
-        The rows of topic i are ``scores[offsets[i]:offsets[i + 1]]``; the first is its score as judged.
+    of_row : array of int64, shape (n_rows,)
+        The topic of each row, from 0; a topic's first row is its score as judged.
     scores : array, shape (n_rows, 2)
         Of the candidate and of the baseline, in units of the measure.
     is_complete : array of bool, shape (n,)
@@ -192,7 +183,7 @@ class PossibleScores:
     """
 
     topics: IntArray
-    offsets: IntArray
+    of_row: IntArray
     scores: FloatArray
     is_complete: BoolArray
 
@@ -205,15 +196,51 @@ def possible_scores(
     ``runs`` are candidate and baseline as the measure ranks them, in the order in which ``unjudged`` found its rows.
     A grade is one that occurs in the judgements, or a whole number of the declared scale.
     """
-    search = _Search(unjudged, runs, is_open)
-    topics = np.arange(len(search.topics), dtype=np.int64)
-    as_judged = search.scores(topics, np.zeros_like(topics), topics[:0], np.zeros(0))
-    found = [(topics, as_judged), *search.every_way(), *search.searched(as_judged[:, 0] - as_judged[:, 1])]
-    of_row, scores = (np.concatenate(column) for column in zip(*found, strict=True))
-    offsets = np.append(0, np.cumsum(np.bincount(of_row, minlength=len(topics))))
-    return PossibleScores(
-        search.topics, offsets, scores[np.argsort(of_row, kind="stable")], search.is_tried & search.is_every_grade
-    )
+    rows = unjudged.rows[is_open]
+    topics, sizes = np.unique(unjudged.topics[is_open], return_counts=True)
+    begins, every = np.cumsum(sizes) - sizes, np.arange(len(topics))
+    grades, is_every_grade = grades_to_try(runs[0])
+    limits = WITH_KERNEL if all(has_kernel(run.measure) for run in runs) else WITH_PROVIDER
+    of_row: list[IntArray] = []
+    scores: list[FloatArray] = []
+
+    def score(of: IntArray, counts: IntArray, documents: IntArray, given: FloatArray) -> FloatArray:
+        """The scores of topics of which some documents have these grades."""
+        of_row.append(of)
+        scores.append(values_if_judged(runs, topics[of], counts, rows[documents], given))
+        return scores[-1][:, 0] - scores[-1][:, 1]
+
+    as_judged = score(every, np.zeros_like(every), every[:0], np.zeros(0))
+    count = (len(grades) + 1.0) ** np.minimum(sizes, 64)
+    is_tried = (count <= limits.ways) & bool(np.sum(np.log2(count)) <= math.log2(MOST_TOGETHER))
+    for size in np.unique(sizes[is_tried]).tolist():
+        # a way has for each document the place of its grade, from 1; 0: it stays unjudged
+        ways = np.indices((len(grades) + 1,) * size).reshape(size, -1).T[1:]
+        of_size = np.flatnonzero(is_tried & (sizes == size))
+        of, ways = np.repeat(of_size, len(ways)), np.tile(ways, (len(of_size), 1))
+        documents, is_judged = begins[of, None] + np.arange(size), ways > 0
+        given = np.append(0.0, grades)[ways[is_judged]]
+        score(of, np.count_nonzero(is_judged, axis=1), documents[is_judged], given)
+
+    # Of the other topics each document alone, with each grade; then those that raise, or lower, the difference most
+    # together: the first, the first two, and so on, each with the grade that goes furthest alone.
+    others = np.flatnonzero(~is_tried)
+    documents, of = first_rows(begins[others], sizes[others]), np.repeat(others, sizes[others])
+    if 0 < len(documents) <= limits.alone and len(grades):
+        alone = [score(of, np.ones_like(of), documents, np.full(len(of), grade)) for grade in grades]
+        effects = np.round(np.array(alone) - as_judged[of], 12)
+        for sign in (1, -1):
+            best = np.argmax(sign * effects, axis=0)
+            effect = sign * effects[best, np.arange(len(of))]
+            order = np.lexsort((documents, -effect, of))
+            if len(documents) > limits.ranked:  # all together that move it this way
+                order = order[effect[order] > 0]
+                of_way, counts = np.unique(of[order], return_counts=True)
+            else:
+                of_way, counts = of[order], places_within(of[order]) + 1
+                order = order[first_rows(np.arange(len(order)) - counts + 1, counts)]
+            score(of_way, counts, documents[order], grades[best][order])
+    return PossibleScores(topics, np.concatenate(of_row), np.concatenate(scores), is_tried & is_every_grade)
 
 
 def grades_to_try(run: RankedRun) -> tuple[FloatArray, bool]:
@@ -236,72 +263,3 @@ def grades_to_try(run: RankedRun) -> tuple[FloatArray, bool]:
         return given, True
     some = np.unique(np.linspace(0, len(given) - 1, MOST_GRADES).round().astype(np.int64))
     return given[some], False
-
-
-class _Search:
-    """The open documents of two runs, grouped by topic; topics are numbered from 0."""
-
-    def __init__(self, unjudged: UnjudgedDocuments, runs: tuple[RankedRun, RankedRun], is_open: BoolArray) -> None:
-        self.runs, self.rows = runs, unjudged.rows[is_open]
-        self.topics, self.sizes = np.unique(unjudged.topics[is_open], return_counts=True)
-        self.begins = np.cumsum(self.sizes) - self.sizes
-        self.grades, self.is_every_grade = grades_to_try(self.runs[0])
-        self.is_fast = all(has_kernel(run.measure) for run in self.runs)
-        most = MOST_OF_TOPIC if self.is_fast else MOST_OF_PROVIDER
-        ways = (len(self.grades) + 1.0) ** np.minimum(self.sizes, 64)
-        #: The topics of which every way is tried.
-        self.is_tried = (ways <= most) & bool(np.sum(np.log2(ways)) <= math.log2(MOST_TOGETHER))
-
-    def scores(self, topics: IntArray, counts: IntArray, documents: IntArray, grades: FloatArray) -> FloatArray:
-        """The scores of both runs on topics of which some documents have these grades."""
-        places = self.topics[topics]
-        sides = [
-            values_if_judged(run, places, counts, self.rows[documents, side], grades)
-            for side, run in enumerate(self.runs)
-        ]
-        return np.stack(sides, axis=1)
-
-    def every_way(self) -> list[tuple[IntArray, FloatArray]]:
-        """The scores of topics with few documents for each way of judging at least one of them."""
-        found = []
-        for size in np.unique(self.sizes[self.is_tried]).tolist():
-            # a way has for each document the place of its grade, from 1; 0: it stays unjudged
-            ways = np.indices((len(self.grades) + 1,) * size).reshape(size, -1).T[1:]
-            of_size = np.flatnonzero(self.is_tried & (self.sizes == size))
-            topics, ways = np.repeat(of_size, len(ways)), np.tile(ways, (len(of_size), 1))
-            documents, is_judged = self.begins[topics, None] + np.arange(size), ways > 0
-            grades = np.append(0.0, self.grades)[ways[is_judged]]
-            counts = np.count_nonzero(is_judged, axis=1)
-            found.append((topics, self.scores(topics, counts, documents[is_judged], grades)))
-        return found
-
-    def searched(self, as_judged: FloatArray) -> list[tuple[IntArray, FloatArray]]:
-        """The scores of the other topics under judgements that move their differences ``as_judged`` far.
-
-        Each document alone, with each grade; then those that raise, or lower, the difference most together: the
-        first, the first two, and so on, each with the grade that goes furthest alone.
-        """
-        others = np.flatnonzero(~self.is_tried)
-        documents = first_rows(self.begins[others], self.sizes[others])
-        most_ranked, most_alone = (
-            (MOST_RANKED, MOST_ALONE) if self.is_fast else (RANKED_OF_PROVIDER, ALONE_OF_PROVIDER)
-        )
-        if not 0 < len(documents) <= most_alone or not len(self.grades):
-            return []
-        topics = np.repeat(others, self.sizes[others])
-        ones = np.ones_like(topics)
-        singles = [self.scores(topics, ones, documents, np.full(len(documents), grade)) for grade in self.grades]
-        effects = np.round([scores[:, 0] - scores[:, 1] - as_judged[topics] for scores in singles], 12)
-        found = [(topics, scores) for scores in singles]
-        for sign in (1, -1):
-            best = np.argmax(sign * effects, axis=0)
-            effect = sign * effects[best, np.arange(len(documents))]
-            order = np.lexsort((documents, -effect, topics))
-            if len(documents) > most_ranked:  # all together that move it this way
-                order = order[effect[order] > 0]
-                of_row, counts = np.unique(topics[order], return_counts=True)
-            else:
-                of_row, counts = topics[order], places_within(topics[order]) + 1
-                order = order[first_rows(np.arange(len(order)) - counts + 1, counts)]
-            found.append((of_row, self.scores(of_row, counts, documents[order], self.grades[best][order])))
-        return found

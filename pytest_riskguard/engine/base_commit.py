@@ -11,7 +11,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.data.input_files import ContentError, read_limited
 from pytest_riskguard.errors import RiskguardError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import MANIFEST_BYTES, YAML_BYTES, Limit
 from pytest_riskguard.reports.policy_changes import MOST_KEPT, Change, PolicyChanges, ordered
 from pytest_riskguard.text import clean, short
@@ -98,7 +99,7 @@ def _lacking(repository: Repository, pull: Base) -> str:
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Comparison:
     """A riskguard.yaml and what it names, now and at the base; ``unknown`` gets what cannot be compared, and why."""
 

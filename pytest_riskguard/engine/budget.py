@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics, write_topics
 from pytest_riskguard.engine.sources import Computed, Question
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
 from pytest_riskguard.gates.verdict import Verdict, digests
 from pytest_riskguard.limits import REPORT_BYTES
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
 
 
-@dataclass(frozen=True)
+@frozen
 class Budget:
     """The budget of gates that are judged together: their ids, the looks so far, and how many are expected.
 

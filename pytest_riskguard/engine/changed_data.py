@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data.qrels import Qrels
@@ -12,6 +12,7 @@ from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.sources import Question, Stored
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import Verdict, warning
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import mean_test
@@ -102,7 +103,7 @@ def warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
     return verdict
 
 
-@dataclass(frozen=True)
+@frozen
 class StaleLabels:
     """Scored topics with relevant documents that the documents ``file`` lacks, and how many these are.
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import DescribedScores, file_of, key_of
 from pytest_riskguard.config.items import GateItem, family_of, judged_together
-from pytest_riskguard.config.lookups import all_errors
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.data.titles import DocumentTitles
@@ -63,18 +62,20 @@ class DeclaredGates:
         self._queried: dict[Queried, LiveRun] = {}
         self._of_families: dict[str, Verdict] = {}
         self._looks: Looks | None = None
-        self._looked_up = False
 
     def verdict(self, item: GateItem) -> Verdict:
         """The verdict on one item; its family is judged whole, once, even if only some items are asked for.
 
-        ``UsageError`` if the question cannot be asked: a ``ConfigError`` with everything that the file names and
-        nothing has, if that is why.
+        ``ConfigError`` if the question cannot be asked.
         """
         try:
             return self._judged(item)
+        except ConfigError:
+            raise
         except UsageError as error:
-            raise (ConfigError.of(missing) if (missing := self.missing()) else error) from None
+            gate, path = item.settings, self.settings.path
+            problem = f"gate {gate.name!r}: {error}"
+            raise ConfigError(path, self.settings.line_of(gate), problem) from None
 
     def _judged(self, item: GateItem) -> Verdict:
         correction, family = family_of(self.settings, item)
@@ -112,21 +113,6 @@ class DeclaredGates:
         if isinstance(question.candidate, LiveRun) and item.settings.candidate is not None:
             about = replace(about, update="")  # it would store what the candidate of the whole file answers
         return about
-
-    def missing(self) -> list[ConfigError]:
-        """Everything that the file names and nothing has; empty after the first call, so that it is said once."""
-        if not self._looked_up:
-            self._looked_up = True
-            return all_errors(self.settings)
-        return []
-
-    def all_missing(self) -> list[str]:
-        """The same as lines to print below a verdict; none if that verdict says it already."""
-        missing, name = self.missing(), self.settings.path.name
-        if len(missing) < 2:
-            return []
-        headline = f"{name} names {len(missing)} things that are missing or unusable:"
-        return [headline, *(f"  {name}:{error.line}: {error.problem}" for error in missing)]
 
     def problem(self, verdict: Verdict, item: GateItem) -> str | None:
         """Why nothing can be compared: with the setting that names the file, if the message begins with one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from pytest_riskguard.data.topics import CLUSTER, STRATUM, Topics
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.sources import Question
 from pytest_riskguard.errors import DataError, ScoresFormatError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.option_types import SHARES, OptionTypeError, is_number
@@ -30,7 +31,7 @@ from pytest_riskguard.reports.wording import worded
 _Names = Mapping[str, str]
 
 
-@dataclass(frozen=True)
+@frozen
 class TopicsInMemory:
     """What is said about topics without a topics file: weights, clusters, strata and the strata's shares."""
 

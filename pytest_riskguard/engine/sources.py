@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -29,6 +29,7 @@ from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.origins import Origin
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
 
 
-@dataclass(frozen=True)
+@frozen
 class _File:
     """``name`` is what the verdict calls the system (default: the file's name); ``metadata`` changes no answer.
 
@@ -64,7 +65,7 @@ class ScoreFile(_File):
     """Per-topic scores on disk."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class LiveRun:
     """Rankings that a system gives in this process when ``retrieve`` is called."""
 
@@ -73,7 +74,7 @@ class LiveRun:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen
 class Stored:
     """A baseline in the store, or the run that it held ``earlier``: its number, its note or ``oldest``."""
 
@@ -81,7 +82,7 @@ class Stored:
     earlier: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Computed:
     """A baseline computed topic by topic from several: their ``mean``, ``median`` or ``max`` (ECIR 2014, Eq. 2).
 
@@ -109,7 +110,7 @@ Source = Ranked | ScoreFile | Stored | TopicScores
 Baseline = Source | Computed
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Question:
     """A gate and the systems that it compares; ``pool`` holds all baselines but the first of a gate over a pool.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from pytest_riskguard.data.measures import span
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import STRATUM, Topics
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 from pytest_riskguard.text import counted, listed, named
@@ -24,7 +25,7 @@ NO_TOPICS = Topics.of({})
 MIN_IN_STRATUM = 2
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Strata:
     """Which topics were drawn from the same part of all queries, and how large these parts are.
 
@@ -53,7 +54,7 @@ class Strata:
         return Strata(tuple(self.names[i] for i in kept.tolist()), shares / np.sum(shares), numbers)
 
 
-@dataclass(frozen=True)
+@frozen
 class Aligned:
     """Both systems' scores on the same topics, with a 0 on topics that a system missed.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.measures import span
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import Aligned, Strata
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
 from pytest_riskguard.risk.tradeoff import tradeoff
@@ -30,7 +31,7 @@ EVEN = 50.0
 NEARLY_ALL = 0.9
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Evidence:
     """Differences over topics with everything that turns them into trade-off scores.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Interval, MinLen
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Words
 
 Count = Annotated[int, Ge(0)]
@@ -24,7 +25,7 @@ INTERVALS = ("student_t", "basic", "studentized", "percentile", "bca")
 ROUNDING_ERROR, COUNTED = 1e-12, 1e-6
 
 
-@dataclass(frozen=True)
+@frozen
 class TopicGroup:
     """Topics with one value of a tag that changed the same way, largest part first.
 
@@ -40,7 +41,7 @@ class TopicGroup:
     tagged: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Slice:
     """The comparison on the topics of one tag, at the gate's alpha and level; limits and p-values need 10 topics.
 
@@ -63,7 +64,7 @@ class Slice:
     p_value: float | None = field(default=None, metadata=UNWRITTEN)
 
 
-@dataclass(frozen=True)
+@frozen
 class Explanation:
     """Why the verdict is what it is, from the scores alone; ``summary`` is empty until reports have written it.
 
@@ -77,7 +78,7 @@ class Explanation:
     groups: tuple[TopicGroup, ...] = field(default=(), metadata=UNWRITTEN)
 
 
-@dataclass(frozen=True)
+@frozen
 class RankedDocument:
     """A document in both rankings; ``grade`` is None if it is unjudged, a rank if the run does not hold it.
 
@@ -91,7 +92,7 @@ class RankedDocument:
     effect: float = field(default=0.0, metadata=UNLESS_EMPTY)
 
 
-@dataclass(frozen=True)
+@frozen
 class TopicDocuments:
     """What moved in one topic: relevant documents, largest loss first, and what is new in the first ranks.
 
@@ -107,7 +108,7 @@ class TopicDocuments:
     depth: int = field(default=0, metadata=UNWRITTEN)
 
 
-@dataclass(frozen=True)
+@frozen
 class TopicColumns:
     """Topics with their figures, column by column: what charts draw.
 
@@ -145,7 +146,7 @@ class TopicColumns:
         return self.critical_value is not None and abs(self.standardised[place]) > self.critical_value
 
 
-@dataclass(frozen=True)
+@frozen
 class Lines:
     """The lines of a chart by name, each with a value for every ``x``; None where there is none."""
 
@@ -157,7 +158,7 @@ class Lines:
 CHARTS = ("curve", "density", "georisk", "components")
 
 
-@dataclass(frozen=True)
+@frozen
 class Exhibits:
     """The data behind the charts of a report; a chart is missing if the gate's kind or data do not have it.
 
@@ -176,7 +177,7 @@ class Exhibits:
         raise AttributeError(name)
 
 
-@dataclass(frozen=True)
+@frozen
 class TopicCounts:
     """How many topics there are, moved, and are left out of long lists, and which the candidate did not answer.
 
@@ -195,7 +196,7 @@ class TopicCounts:
     strata: Mapping[str, float] = field(default_factory=dict, metadata=UNLESS_EMPTY)
 
 
-@dataclass(frozen=True)
+@frozen
 class Estimates:
     """The figures of the literature, in units of the measure; None where they do not exist.
 
@@ -225,7 +226,7 @@ class Estimates:
     georisk_difference: float | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class ReportedInterval:
     """One interval of URisk, or of the difference of two GeoRisks; ``decisive`` marks the one whose limit decided."""
 
@@ -236,7 +237,7 @@ class ReportedInterval:
     decisive: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class ResponsibleTopic:
     """A topic's part in the verdict; ``contribution`` is x_i/n, so losses and wins add up to URisk (or GeoRisk).
 
@@ -255,7 +256,7 @@ class ResponsibleTopic:
     standardised: float = field(default=0.0, metadata=UNWRITTEN)
 
 
-@dataclass(frozen=True)
+@frozen
 class Power:
     """What this gate can detect with 80 % power, tolerance included, in units of the measure.
 
@@ -270,7 +271,7 @@ class Power:
     churn_failure_rate: Probability | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class AgainstReference:
     """The candidate against one reference of a pool, at the level that Holm's method left for it.
 
@@ -287,7 +288,7 @@ class AgainstReference:
     p_value: Probability = field(default=1.0, metadata=UNWRITTEN)
 
 
-@dataclass(frozen=True)
+@frozen
 class CurvePoint:
     """GeoRisk of candidate and reference at one alpha."""
 
@@ -296,7 +297,7 @@ class CurvePoint:
     reference: float
 
 
-@dataclass(frozen=True)
+@frozen
 class ChainedRun:
     """A run of a baseline's chain; ``urisk`` is against the oldest."""
 
@@ -305,7 +306,7 @@ class ChainedRun:
     urisk: float
 
 
-@dataclass(frozen=True)
+@frozen
 class Lineage:
     """The accepted runs of a baseline, oldest first, then the candidate.
 
@@ -328,7 +329,7 @@ class Lineage:
         return self.runs[-1].mean - self.runs[0].mean
 
 
-@dataclass(frozen=True)
+@frozen
 class PoolFigures:
     """Where the candidate stands in its pool; rank 1 has the highest GeoRisk.
 

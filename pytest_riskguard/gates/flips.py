@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.limits import highest_p, least_shown, limit_of, margins_of, own_method, witnesses
@@ -41,7 +41,7 @@ MAX_FLIPPED = 2_000_000
 MAX_SHOWN = 200_000
 
 
-@dataclass(frozen=True)
+@frozen
 class LeftOut:
     """A gate with each topic left out alone: the limit that decides then (NaN: not looked for), and whether it flips.
 

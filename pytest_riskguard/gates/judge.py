@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from pytest_riskguard.data.measures import least_and_greatest
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import Aligned, align, refuse_if_unanswered_decide, refuse_other_order
 from pytest_riskguard.gates.figures import exhibits, paired_estimates, reported, topic_counts
 from pytest_riskguard.gates.findings import (
@@ -91,7 +92,7 @@ def judge(
         return refused(question, error)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Asked:
     """All that an answer depends on.
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from annotated_types import Ge, Interval
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import (
     Number,
     OneOf,
@@ -106,7 +106,7 @@ class EveryOption:
     reference: str | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Gate(EveryOption):
     """One question about one candidate; the scores that it is about are given to ``judge``.
 
@@ -207,7 +207,7 @@ class Gate(EveryOption):
                 )
 
 
-@dataclass(frozen=True)
+@frozen
 class _ByInterval(Gate):
     """Kinds that an interval decides."""
 
@@ -222,7 +222,7 @@ class _ByInterval(Gate):
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Weighted(Gate):
     """Kinds that can weigh topics."""
 
@@ -231,7 +231,7 @@ class _Weighted(Gate):
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class _Tested(Gate):
     """Kinds that fail only for a significant risk."""
 
@@ -251,7 +251,7 @@ class _Tested(Gate):
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class NotSignificantlyRisky(_Tested, _Weighted, _ByInterval):
     """Passes when the upper limit of URisk's interval is at least ``-tolerance``."""
 
@@ -263,7 +263,7 @@ class NotSignificantlyRisky(_Tested, _Weighted, _ByInterval):
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class GeoRiskNotWorse(_Tested, _ByInterval):
     """Passes when the upper limit of GeoRisk(candidate) - GeoRisk(reference) is at least ``-tolerance``.
 
@@ -298,7 +298,7 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
         return math.sqrt(span)
 
 
-@dataclass(frozen=True)
+@frozen
 class NotInferior(_Weighted, _ByInterval):
     """Passes when the lower limit of URisk's interval is above ``-tolerance``.
 
@@ -310,7 +310,7 @@ class NotInferior(_Weighted, _ByInterval):
     side = "lower"
 
 
-@dataclass(frozen=True)
+@frozen
 class Equivalent(_Weighted, _ByInterval):
     """Passes when both limits of the mean difference's interval lie between ``-tolerance`` and ``tolerance``.
 
@@ -334,7 +334,7 @@ class Equivalent(_Weighted, _ByInterval):
     )
 
 
-@dataclass(frozen=True)
+@frozen
 class NoDrift(_Weighted, _ByInterval):
     """Passes when the upper limit of the mean difference from a fixed earlier run is at least ``-tolerance``.
 
@@ -354,7 +354,7 @@ class NoDrift(_Weighted, _ByInterval):
     tolerance: float = option(0.0, _AT_LEAST_ZERO, "How much may be lost since then, in units of the measure.")
 
 
-@dataclass(frozen=True)
+@frozen
 class NoTopicCollapse(Gate):
     """Passes when no topic, or no more than ``allowed``, loses more than it may."""
 

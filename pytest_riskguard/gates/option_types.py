@@ -6,13 +6,13 @@ import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from numbers import Real
 from types import MappingProxyType
 from typing import Annotated, Any, Protocol, TypeVar
 
 from annotated_types import Interval
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import Words
 from pytest_riskguard.text import did_you_mean
 
@@ -39,7 +39,7 @@ class Check(Protocol):
         """The value as the gate holds it; ``ValueError`` with what was expected and what was found."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Option:
     """One option of a kind of gate: its name, type and default as declared, one sentence of help, and the check.
 
@@ -138,7 +138,7 @@ def lists_options(
     return decorate
 
 
-@dataclass(frozen=True)
+@frozen
 class Number:
     """A finite number in a range; ``words`` replaces the description, ``optional`` lets None through."""
 
@@ -176,7 +176,7 @@ class Number:
         return self.low < number < self.high if self.open_range else self.low <= number <= self.high
 
 
-@dataclass(frozen=True)
+@frozen
 class ShareOrCount(Number):
     """A share of a whole, below 1, or a whole number."""
 
@@ -189,7 +189,7 @@ class ShareOrCount(Number):
         return super()._holds(value) and (value < 1 or value == int(value))
 
 
-@dataclass(frozen=True)
+@frozen
 class OneOf:
     """One of several words."""
 
@@ -210,7 +210,7 @@ class OneOf:
         )
 
 
-@dataclass(frozen=True)
+@frozen
 class TrueOrFalse:
     """A truth value; words such as ``yes`` are text."""
 
@@ -223,7 +223,7 @@ class TrueOrFalse:
         raise _refusal(value, self.expected, right_type=False)
 
 
-@dataclass(frozen=True)
+@frozen
 class Text:
     """One printable line that is not empty; ``parse`` may normalise or refuse it."""
 
@@ -241,7 +241,7 @@ class Text:
         raise _refusal(value, self.expected, right_type=isinstance(value, str), hint=hint)
 
 
-@dataclass(frozen=True)
+@frozen
 class Shares:
     """Names of the parts of a whole, at least two, with their shares."""
 
@@ -266,7 +266,7 @@ class Shares:
 SHARES = Shares("a mapping of strata to their shares of all queries, such as {head: 0.6, torso: 0.3, tail: 0.1}")
 
 
-@dataclass(frozen=True)
+@frozen
 class Texts:
     """Several texts."""
 

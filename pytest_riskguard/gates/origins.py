@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pytest_riskguard.data.given_file import Ties
 from pytest_riskguard.data.metadata import Latency
 from pytest_riskguard.data.records import Agreement
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import UNLESS_EMPTY
 
 __all__ = ["Latency", "Origin", "Origins"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Origin:
     """A system and its metadata; of a stored baseline what the store knows.
 
@@ -30,7 +31,7 @@ class Origin:
     latency: Latency | None = field(default=None, metadata=UNLESS_EMPTY)
 
 
-@dataclass(frozen=True)
+@frozen
 class Origins:
     """Where the systems of one verdict come from; ``judges`` is how far several judges of the documents agree."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
@@ -46,7 +47,7 @@ def of_one(gate: Gate, system: TopicScores, topics: Topics | None) -> Evidence:
     return Evidence.between(align(gate, system, nothing, topics=topics), tradeoff="linear")
 
 
-@dataclass(frozen=True)
+@frozen
 class StratumDraw:
     """How many topics of a stratum are judged, how much they vary, and how many to judge next."""
 
@@ -57,7 +58,7 @@ class StratumDraw:
     next: int
 
 
-@dataclass(frozen=True)
+@frozen
 class NextTopics:
     """How the next topics are best divided among strata, and what that does for URisk's standard error."""
 
@@ -124,7 +125,7 @@ SEED = 20140706
 _BEYOND = 0.02
 
 
-@dataclass(frozen=True)
+@frozen
 class Chances:
     """How many of 100 pull requests fail as a ``loss``, and as ``churn``, if the mean falls by ``size``."""
 
@@ -133,7 +134,7 @@ class Chances:
     churn: float
 
 
-@dataclass(frozen=True)
+@frozen
 class PolicyCost:
     """False alarms of 100 ``harmless`` pull requests, and failures of 100 ``harmful`` ones for each size of harm."""
 
@@ -182,7 +183,7 @@ def _chances(gate: Gate, moved: FloatArray, n: int, uniform: npt.NDArray[np.floa
     return Chances(size, 100 * loss, 100 * (failing - loss))
 
 
-@dataclass(frozen=True)
+@frozen
 class Drawn:
     """Draws of pull requests: sizes of the changes, their signs (draws, changed), and the number of topics."""
 
@@ -268,7 +269,7 @@ def _deviation(values: FloatArray) -> float | None:
     return None if error is None else error * math.sqrt(values.size)
 
 
-@dataclass(frozen=True)
+@frozen
 class Effect:
     """A fall below 0, the power to detect it now, and the topics needed for the power that is asked for.
 
@@ -281,7 +282,7 @@ class Effect:
     topics_needed: int | None
 
 
-@dataclass(frozen=True)
+@frozen
 class Plan:
     """What one gate can detect, in units of the measure; the reference of ``riskguard power`` has every field.
 
@@ -417,7 +418,7 @@ def _balanced(evidence: Evidence) -> Evidence:
     return replace(evidence, differences=evidence.differences * of_topics)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Basis:
     """What a plan is made from: a gate, and evidence that is observed, or assumed (``changed`` is None).
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.topics import CLUSTER
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice
 from pytest_riskguard.text import clean, nearest
@@ -125,7 +126,7 @@ def _instead(word: str, known: Iterable[str], *, prefix: str = "") -> str:
     return f"there are {', '.join(prefix + clean(name) for name in known[:_MAX_SHOWN])}{more}"
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Tagged:
     """The topics that carry one value of a tag, by their places in ascending order."""
 

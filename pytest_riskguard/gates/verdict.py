@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
 
@@ -11,6 +11,7 @@ from annotated_types import MinLen
 
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_in
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
 from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.findings import (
@@ -46,7 +47,7 @@ BETTER = "significantly_better"
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
 
-@dataclass(frozen=True)
+@frozen
 class VerdictWarning:
     """Something worth knowing that did not decide: ``code`` for tools, ``message`` for people.
 
@@ -63,7 +64,7 @@ def warning(code: str, **parameters: Any) -> VerdictWarning:
     return VerdictWarning(code, parameters=parameters)
 
 
-@dataclass(frozen=True)
+@frozen
 class Inputs:
     """Digests of what was compared; a part that could not be read has none."""
 
@@ -79,7 +80,7 @@ POOL, FLIPS = "pooled_draws", "joint_flips"
 USED = ("none", "holm", "benjamini_hochberg", POOL, FLIPS)
 
 
-@dataclass(frozen=True)
+@frozen
 class Family:
     """The gates that a gate was judged together with; ``level`` is the one that correction and budget leave it.
 
@@ -100,7 +101,7 @@ class Family:
         return self.correction in (POOL, FLIPS)
 
 
-@dataclass(frozen=True)
+@frozen
 class Yardstick:
     """A baseline computed topic by topic from stored ones: their mean, median or max, with the candidate or not."""
 
@@ -109,7 +110,7 @@ class Yardstick:
     candidate_inside: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class Commands:
     """Commands about a verdict that run as they are in the folder where it was judged; empty where there is none.
 
@@ -149,7 +150,7 @@ class Deferred(Generic[T]):
     __hash__ = None  # type: ignore[assignment]
 
 
-@dataclass(frozen=True)
+@frozen
 class Findings:
     """Everything found out about an answer; none of it decides. See ``Verdict`` for each finding."""
 
@@ -188,7 +189,7 @@ else:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
-@dataclass(frozen=True)
+@frozen
 class Verdict(_Asked):
     """Pass or fail, and the evidence, which is computed when it is first read.
 

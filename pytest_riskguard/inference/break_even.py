@@ -14,12 +14,12 @@ from __future__ import annotations
 import itertools
 import math
 import sys
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._flips.bets import Bets
 from pytest_riskguard.inference._flips.tilted import at_least_observed, at_least_observed_without
 from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray, exact_sum, per_topic
@@ -37,7 +37,7 @@ LEAST_RATIO, MOST_RATIO, RATIO_WIDTH = 2.0**-10, 16.0, 1e-3
 MIN_P_VALUE = sys.float_info.min
 
 
-@dataclass(frozen=True)
+@frozen
 class BreakEven:
     """A one-sided p-value: the smaller, the less a URisk this low looks like chance among fair bets.
 

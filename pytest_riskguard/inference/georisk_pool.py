@@ -16,12 +16,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel, georisk_left_out
 from pytest_riskguard.inference._bootstrap.large_pools import HEAVY, georisk_replicates
 from pytest_riskguard.inference._bootstrap.large_pools import MANY_TOPICS as MANY_TOPICS  # where gates search alike
@@ -32,7 +33,7 @@ from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, exact_sum, mean
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class CandidateRanks:
     """The rank of the candidate's GeoRisk in its pool at one alpha.
 
@@ -123,7 +124,7 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences
     return replicates
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class GeoRiskDifference:
     """GeoRisk of the candidate less that of a reference, at one alpha.
 
@@ -241,7 +242,7 @@ def _with_laws(
     return tuple(differences)
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class PoolDifferences:
     """GeoRisk of each system in the sample, shape (n_alphas, n_systems), and differences by reference, then alpha."""
 

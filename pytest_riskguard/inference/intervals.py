@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import overload
@@ -18,6 +17,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
 from pytest_riskguard.inference._bootstrap.inversion_law import quantiles_of
 from pytest_riskguard.inference._bootstrap.laws import DrawnLaw, MeanLaw, StudentizedLaw
@@ -38,7 +38,7 @@ Vector = np.ndarray[tuple[int], np.dtype[np.generic]] | Sequence[float] | Sample
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.generic]]
 
 
-@dataclass(frozen=True)
+@frozen
 class Interval:
     """A two-sided interval of the mean, in units of x."""
 
@@ -48,7 +48,7 @@ class Interval:
     upper: float
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class IntervalBatch:
     """Two-sided intervals of the means of several statistics over the same topics, in units of x.
 
@@ -320,7 +320,7 @@ def _bca_significance_at(score: float, statistic: _Statistic) -> float:
     return float(ndtr(bias - distance / stretch))
 
 
-@dataclass(frozen=True)
+@frozen
 class _Method:
     """One kind of interval and the test that goes with it.
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.break_even import chances_of_loss
 from pytest_riskguard.risk.checks import BoolArray, FloatArray, between_0_and_1, per_topic
 
@@ -189,7 +189,7 @@ def joint_flips(
     return _step_down(drawn[order], observed, order, [test.changes for test in tests])
 
 
-@dataclass(frozen=True)
+@frozen
 class _Flipped:
     """A test whose changes are fair bets: chances of loss, and sum and sum of squares without and with each loss."""
 

@@ -7,12 +7,12 @@ flips URisk increases with the mean difference. It is the break-even test at alp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.break_even import p_value_of_bets
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, per_topic
 
@@ -20,7 +20,7 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR, per_topic
 MAX_KEPT, MAX_KEPT_TOPICS = 8, 10_000
 
 
-@dataclass(frozen=True)
+@frozen
 class SignFlip:
     """A one-sided p-value: the smaller, the less a mean this low looks like chance.
 

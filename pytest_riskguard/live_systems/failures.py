@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Sequence
@@ -109,10 +108,6 @@ def _said(error: BaseException) -> str:
     except BaseException as second:  # an exception of the code under test may have a broken __str__
         text = f"(its __str__ raised {type(second).__name__})"
     text = text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}..."
-    pytest = sys.modules.get("pytest")
-    for call in () if pytest is None else ("skip", "xfail", "fail", "exit"):
-        if isinstance(error, getattr(pytest, call).Exception):
-            return f"it called pytest.{call} ({text})"
     kind = type(error).__name__
     return f"{kind}: {text}" if text else kind
 

@@ -6,15 +6,13 @@ secrets from the environment are removed from whatever a server says.
 
 from __future__ import annotations
 
-import email.utils
 import html
 import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
@@ -26,6 +24,7 @@ from pytest_riskguard.config.http_settings import VARIABLE, address_problem
 from pytest_riskguard.data.engines import AnswerError, Hits, identifier, only_answer, whole_scores
 from pytest_riskguard.data.input_files import LimitError, read_limited
 from pytest_riskguard.errors import DataError, MissingFileError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
 from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
 from pytest_riskguard.serialization import JsonError, parsed_value
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
 
 #: Statuses after which another attempt may succeed.
 _TEMPORARY = frozenset({429, 502, 503, 504})
+#: Compressions that are unpacked: of few bytes others, and gzip twice, make any number at once.
+_CODINGS = ("", "identity", "gzip", "deflate")
 #: Characters of what a server says that a message repeats.
 MAX_SAID = 200
 
@@ -55,17 +56,19 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
     except ImportError:
         raise missing_extra("httpx2") from None
     secrets = Secrets(http)
-    client = _client(
-        timeout=asking.timeout,
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=asking.workers),
-        follow_redirects=False,
-        # No cookie is kept: one answer must not depend on another.
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-        headers={"User-Agent": "pytest-riskguard", "Accept": "application/json", "Accept-Encoding": "gzip, deflate"}
-        | secrets.headers,
-    )
-    if isinstance(client, str):
-        raise UsageError(clean(secrets.hidden_in(client)))
+    try:
+        client = httpx2.Client(
+            timeout=asking.timeout,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=asking.workers),
+            follow_redirects=False,
+            # No cookie is kept: one answer must not depend on another.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            headers={"User-Agent": "pytest-riskguard", "Accept": "application/json"}
+            | {"Accept-Encoding": "gzip, deflate"}
+            | secrets.headers,
+        )
+    except Exception as error:  # such as for a proxy that the environment names
+        raise UsageError(clean(secrets.hidden_in(f"httpx2 cannot be used: {error}"))) from None
     with client:
         yield HttpSearch(client, secrets, Requests(http, asking.depth, secrets.url), Answers(http), asking.timeout)
 
@@ -86,42 +89,46 @@ class HttpSearch:
         """
         request = self._requests.of(topic)
         status, wait, content = self._sent(request)
+        is_success = status in range(200, 300)
+        if is_success:
+            with suppress(JsonError, AnswerError):
+                documents, scores = self._answers.hits(parsed_value(content))
+                return list(zip(documents, scores or range(len(documents), 0, -1), strict=True))
+        # Without secrets before it is read: a message repeats parts, and half a secret would not be found in it.
+        problem = self._problem(status, self._secrets.hidden_in(content.decode(errors="replace")), is_success)
+        raise self._failure(problem, wait=wait if status in _TEMPORARY else None)
+
+    def _problem(self, status: int, text: str, is_success: bool) -> str:
+        """What is wrong with an answer."""
+        first_line = clean(next((line for line in text.splitlines() if line.strip()), ""), limit=MAX_SAID)
+        answer = None
         try:
-            answer, problem = parsed_value(content), None
+            answer = parsed_value(text.encode())
+            if is_success:
+                self._answers.hits(answer)
         except JsonError as error:
-            answer, problem = None, str(error)
-        if status not in range(200, 300):
-            said = self._answers.problem(self._secrets.hidden_in_answer(answer)) or self._first_line(content)
-            raise self._refusal(status, wait, said)
-        if problem is not None:
-            said = f"expected JSON, found another answer ({problem}): {self._first_line(content)}"
-            raise self._failure(said)
-        try:
-            documents, scores = self._answers.hits(answer)
-        except AnswerError:
-            failed = self._problem(answer)
-        else:
-            if self._secrets.are_in(documents):
-                raise self._failure("its answer repeats a secret in the id of a document")
-            return list(zip(documents, scores or range(len(documents), 0, -1), strict=True))
-        raise self._failure(failed)
+            if is_success:
+                return f"expected JSON, found another answer ({error}): {first_line}"
+        except AnswerError as error:
+            return str(error)
+        said = self._answers.problem(answer) or first_line
+        return f"it answered {status}{f': {said}' if said else ''}"
 
     def _sent(self, request: Request) -> tuple[int, float, bytes]:
-        """Status, seconds to wait before another attempt and content of the response.
-
-        No error leaves this function with a traceback of httpx2, whose frames hold the headers of the request.
-        """
+        """Status, seconds to wait before another attempt and content of the response."""
         import httpx2
 
-        ended: BaseException | None = None
         wait = None
         deadline = None if self._limit is None else time.monotonic() + self._limit
         headers = {} if request.body is None else {"Content-Type": "application/json"}
         try:
             with self._client.stream(request.method, request.url, content=request.body, headers=headers) as response:
+                coding = response.headers.get("Content-Encoding", "")
                 if response.is_redirect:
                     problem = f"it answered {response.status_code}, a redirect, which is not followed; correct `url:`"
-                elif not (problem := _compression_problem(response.headers.get("Content-Encoding", ""))):
+                elif coding not in _CODINGS:
+                    problem = f"expected a response without compression, or with gzip or deflate, found {coding!r}"
+                else:
                     content = bytearray()
                     most = ANSWER_BYTES.value
                     for block in response.iter_bytes():
@@ -129,7 +136,8 @@ class HttpSearch:
                         if len(content) > most or (deadline is not None and time.monotonic() > deadline):
                             break
                     else:
-                        return response.status_code, _seconds(response.headers.get("Retry-After")), bytes(content)
+                        after = response.headers.get("Retry-After", "")
+                        return response.status_code, float(after) if after.isdecimal() else 0.0, bytes(content)
                     too_long = len(content) > most
                     problem = ANSWER_BYTES.problem(len(content)) if too_long else "the answer did not end in time"
         except httpx2.TimeoutException:
@@ -138,69 +146,14 @@ class HttpSearch:
             problem, wait = f"cannot connect: {error}", 0.0
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             problem, wait = f"the connection broke: {error or type(error).__name__}", 0.0
-        except Exception as error:
-            problem = f"httpx2 failed ({type(error).__name__}): {error}"
-        except BaseException as error:  # Ctrl-C, or the end of the time limit
-            ended = error
-        if ended is not None:
-            ended.__context__ = ended.__cause__ = None
-            raise ended.with_traceback(None)
         raise self._failure(problem, wait=wait)
-
-    def _problem(self, answer: Any) -> str:
-        """What is wrong with an answer, in which no secret can be cut in two."""
-        try:
-            self._answers.hits(self._secrets.hidden_in_answer(answer))
-        except AnswerError as error:
-            return str(error)
-        return "an answer without hits that could be read"
-
-    def _first_line(self, content: bytes) -> str:
-        text = self._secrets.hidden_in(content[: 4 * MAX_SAID + 4 * self._secrets.longest].decode(errors="replace"))
-        return clean(next((line for line in text.splitlines() if line.strip()), ""), limit=MAX_SAID)
-
-    def _refusal(self, status: int, wait: float, said: str) -> FailedSearchError:
-        """The error for a status other than success."""
-        said = f"it answered {status}{f': {said}' if said else ''}"
-        return self._failure(said, wait=wait if status in _TEMPORARY else None)
 
     def _failure(self, problem: str, *, wait: float | None = None) -> FailedSearchError:
         said = clean(self._secrets.hidden_in(problem), limit=2 * MAX_SAID)
         return FailedSearchError(f"{self._requests.place}: {said}", wait=wait)
 
 
-def _client(**options: Any) -> httpx2.Client | str:
-    """A client, or why there is none, such as a proxy that the environment names; no traceback with the headers."""
-    import httpx2
-
-    try:
-        return httpx2.Client(**options)
-    except Exception as error:
-        return f"httpx2 cannot be used: {error}"
-
-
-def _compression_problem(codings: str) -> str:
-    """Why a response is not unpacked: of few bytes, gzip twice and other compressions make any number at once."""
-    names = [name for part in codings.split(",") if (name := part.strip().lower()) not in ("", "identity")]
-    if not names or names in (["gzip"], ["deflate"]):
-        return ""
-    return f"expected a response without compression, or with gzip or deflate, found {codings!r}"
-
-
-def _seconds(retry_after: Any) -> float:
-    """The seconds that a header ``Retry-After`` asks for, given as a number or as a date."""
-    if not isinstance(retry_after, str):
-        return 0.0
-    if retry_after.strip().isdecimal():
-        return float(retry_after)
-    try:
-        until = email.utils.parsedate_to_datetime(retry_after).timestamp()
-    except (TypeError, ValueError, OverflowError):
-        return 0.0
-    return max(until - time.time(), 0.0)
-
-
-@dataclass(frozen=True)
+@frozen
 class Request:
     """One request; ``body`` is JSON, or None."""
 
@@ -325,8 +278,6 @@ _KINDS = {dict: "an object", str: "a text", bool: "true or false", int: "a numbe
 
 #: Shorter values occur by chance in what a server says, and protect nothing.
 _MIN_LENGTH = 4
-#: Ids of documents may hold a shorter value by chance.
-_MIN_LENGTH_IN_IDS = 16
 _HIDDEN = "***"
 
 
@@ -356,27 +307,6 @@ class Secrets:
             text = text.replace(value, _HIDDEN)
         return text
 
-    def hidden_in_answer(self, answer: Any) -> Any:
-        """An answer of JSON whose texts are without the secrets: what is cut from it later is without them too."""
-        if isinstance(answer, str):
-            return self.hidden_in(answer)
-        if isinstance(answer, list):
-            return [self.hidden_in_answer(item) for item in answer]
-        if isinstance(answer, dict):
-            return {self.hidden_in(key): self.hidden_in_answer(value) for key, value in answer.items()}
-        return answer
-
-    def are_in(self, documents: Iterable[str]) -> bool:
-        """Whether an id of a document, which runs and reports keep, holds a secret of a header or parameter."""
-        spelled = {one for value in self._secrets for one in _spellings(value)}
-        values = [value for value in spelled if len(value) >= _MIN_LENGTH_IN_IDS]
-        return any(value in document for document in documents for value in values)
-
-    @property
-    def longest(self) -> int:
-        """How many characters of a text one secret may take."""
-        return max(map(len, self._spelled), default=0)
-
     @cached_property
     def _spelled(self) -> frozenset[str]:
         """The secrets as they are, and as they stand in JSON, HTML, addresses and lines with single spaces."""
@@ -392,7 +322,6 @@ def _filled(text: str, where: str, secrets: set[str], written: Callable[[str], s
         if not (value.isascii() and value.isprintable()):
             problem = "it holds characters that no header can have"
         if problem is not None:
-            del value  # pytest shows local variables where it is asked to
             said = f"candidate.http: {where}: set the environment variable {match[1]}; {problem}"
             raise DataError(said, reason="missing_input")
         if len(value) >= _MIN_LENGTH:

@@ -17,11 +17,12 @@ import threading
 import time
 from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import NamedTuple
 
 from pytest_riskguard.config.asking import TIMEOUT, Asking
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.live_systems.results import NoAnswerError, Pairs, pairs_of
 
 #: After this many queries in a row without an answer in time, no more are sent.
@@ -97,7 +98,7 @@ class OutOfTimeError(FailedSearchError):
         super().__init__(f"no answer within {timeout:g} s{hint}")
 
 
-@dataclass(frozen=True)
+@frozen
 class FailedQuery:
     """A query without an answer after all attempts; ``error`` is the error of the last one."""
 
@@ -107,7 +108,7 @@ class FailedQuery:
     attempts: int
 
 
-@dataclass(frozen=True)
+@frozen
 class Retrieved:
     """Answers by topic, and failed queries, in the order of the queries; after time-outs a topic may have neither."""
 

@@ -11,6 +11,7 @@ import pytest
 
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.plugin.relay import Payload
 from pytest_riskguard.reports.comparisons import KnownGate
 
@@ -20,7 +21,7 @@ _CRASHED = "???"
 XFAILED = "xfailed"
 
 
-@dataclass(frozen=True)
+@frozen
 class RollEntry:
     """A gate as collection found it; a broken one stands for the gates of a file that cannot be read."""
 

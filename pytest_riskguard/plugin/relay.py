@@ -7,11 +7,12 @@ process they are what was judged.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import decoded, to_plain
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ CARRIED = "riskguard"
 BESIDE = ("rankings", "origins", "commands")
 
 
-@dataclass(frozen=True)
+@frozen
 class Payload:
     """What a report of a test carries: the verdicts since the last report, and earlier attempts that failed."""
 

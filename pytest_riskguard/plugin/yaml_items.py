@@ -134,7 +134,6 @@ class GateTest(_Reported):
         if verdict.outcome == "incomparable":
             from pytest_riskguard.engine.advice import config_words
 
-            text += "".join(f"\n  {line}" for line in self.file.declared.all_missing())
             where = config_words(self.file.path, self.config.invocation_params.dir)
             text = completed(text, lambda _: where)
         return text

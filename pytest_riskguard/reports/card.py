@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
 from pytest_riskguard.gates.verdict import Commands, Verdict, VerdictWarning
 from pytest_riskguard.reports.figures import floored
@@ -26,7 +26,7 @@ WITH_CARE = "with care"
 _PASSES = {"caution": f"Passes {WITH_CARE}", "go": "Passes"}
 
 
-@dataclass(frozen=True)
+@frozen
 class Step:
     """What to do next: in words, and the shell command for it; empty if there is none."""
 
@@ -34,7 +34,7 @@ class Step:
     command: str = ""
 
 
-@dataclass(frozen=True)
+@frozen
 class Card:
     """A verdict at a glance, as text of which formats escape other people's names; figures are the JSON's, rounded.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, WITH_CARE, Tone, advice, tone
 from pytest_riskguard.serialization import Words, to_plain
@@ -35,7 +35,7 @@ _MAX_NAMED = 10
 _MAX_COMMAND = 2000
 
 
-@dataclass(frozen=True)
+@frozen
 class KnownGate:
     """One test that is a gate.
 
@@ -140,7 +140,7 @@ def check(gates: Sequence[KnownGate], verdicts: int) -> None:
 _ORDER: tuple[Tone, ...] = ("stop", "caution", "go")
 
 
-@dataclass(frozen=True)
+@frozen
 class Comparison:
     """Verdicts about the same scores, failures first, then what passes with care; ``places`` are in the report."""
 
@@ -185,7 +185,7 @@ def urgency(verdict: Verdict) -> int:
     return _ORDER.index(tone(verdict))
 
 
-@dataclass(frozen=True)
+@frozen
 class Answer:
     """What a run says about a change, in every report alike: a tone, what to do, and how many gates say so."""
 

@@ -7,12 +7,12 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from pytest_riskguard.reports.provenance import Provenance
 
 
-@dataclass(frozen=True)
+@frozen
 class Format:
     """A format, and the suffixes of files that have it."""
 
     suffixes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@frozen
 class AddedFormat(Format):
     """A format of a plugin, whose function turns the JSON report into the content of a file."""
 

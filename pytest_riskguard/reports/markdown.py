@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.card import card, unsaid, word
@@ -116,7 +116,7 @@ class Extent(IntEnum):
     TABLE, BRIEF, TOPICS, ALL = range(4)
 
 
-@dataclass(frozen=True)
+@frozen
 class Picture:
     """A chart as SVG: the name of its file, what it shows in words, the file's content."""
 
@@ -238,7 +238,7 @@ _OUTCOMES = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class _Judged:
     """A verdict, how often its gate failed before, and the pictures drawn of it."""
 

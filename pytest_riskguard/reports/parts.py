@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.names import ends, shortened
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.text import clean, columns, fitted, plain, probability, short, signed
@@ -28,7 +29,7 @@ _MAX_CELL, _MAX_SENTENCE = 200, 2000
 Cell = str | float | None | tuple[float | None, float | None] | tuple[str, str | None]
 
 
-@dataclass(frozen=True)
+@frozen
 class Table:
     """Rows of cells under named columns.
 
@@ -175,7 +176,7 @@ def _broken(row: Sequence[str], kinds: Sequence[str], widths: Sequence[int]) -> 
         ]
 
 
-@dataclass(frozen=True)
+@frozen
 class Section:
     """A report, or a part of one: sentences, then tables, plots and smaller sections.
 

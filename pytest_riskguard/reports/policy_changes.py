@@ -6,9 +6,9 @@ It decides nothing. Whoever reads an outcome sees beside it that the commit has 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import Words
 from pytest_riskguard.text import clean, counted, listed
 
@@ -33,7 +33,7 @@ _MOST_SAID, MOST_KEPT = 6, 200
 _MOST_NAMES, _MOST_CHARACTERS = 3, 60
 
 
-@dataclass(frozen=True)
+@frozen
 class Change:
     """One change. ``names`` are the gates or the baselines that it is about.
 
@@ -59,7 +59,7 @@ class Change:
         return said.format(names=names, setting=_short(self.setting), values=values)
 
 
-@dataclass(frozen=True)
+@frozen
 class PolicyChanges:
     """What changed between the commit ``base`` and the files that were judged; ``more`` changes are only counted.
 

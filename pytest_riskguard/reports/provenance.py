@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.text import clean, counted, web_address
 
@@ -20,7 +20,7 @@ TIES = {"as_returned": "in the order returned", "docid": "by document id, as tre
 MAX_NAMED = 3
 
 
-@dataclass(frozen=True)
+@frozen
 class Difference:
     """A key of the metadata whose value differs between candidate and baseline ``system``; None where not given."""
 
@@ -30,7 +30,7 @@ class Difference:
     system: str
 
 
-@dataclass(frozen=True)
+@frozen
 class Provenance:
     """Where a report comes from; None for what is not known.
 

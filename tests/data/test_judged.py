@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data import checks, ids, judged
+from pytest_riskguard.data import judged, qrels, runs
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.judged import LEAST_DEPTH, JudgedRun, RankedRun, depth_of, kept_depth
@@ -94,7 +94,7 @@ def test_what_is_kept_is_what_is_kept_of_each_topic_alone(grades, data):
         ranks[f"t{topic}"] = list(data.draw(column))
     ranks = data.draw(st.sampled_from([ranks, {}]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checks, "ROWS_AT_ONCE", data.draw(st.sampled_from([1, 30, 2**16])))
+        patch.setattr(runs, "ROWS_AT_ONCE", data.draw(st.sampled_from([1, 30, 2**16])))
         run = judged_run(in_lines(rows, ranks or None), given, depth=data.draw(st.integers(1, 12)))
     check(run, rows, ranks, given)
 
@@ -105,7 +105,7 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
     given = read_qrels({f"t{topic}": dict.fromkeys(rng.sample(NAMES, 10), 1) for topic in range(9)})
     rows = {topic: {name: float(-rank) for rank, name in enumerate(NAMES)} for topic in given.topics}
     monkeypatch.setattr(Ids, "hashes", property(lambda ids: weakened(ids.lengths.astype(np.uint64))))
-    monkeypatch.setattr(ids, "_TOPIC", np.uint64(0))
+    monkeypatch.setattr(qrels, "_TOPIC", np.uint64(0))
     check(judged_run(in_lines(rows), given), rows, {}, given)
 
 
@@ -144,9 +144,8 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     assert (run.first({"t"}, 2), run.first({"u"}, 1), run.first({"t", "v"}, 1)) == ({"c", "a"}, set(), {"c", "x"})
     assert run.judged_ranks.tolist() == [13, 3, 0, 0, 2]
     assert run.topic_of_place.tolist() == [0, -1, 1]
-    found = run.unjudged(depth=4, span=range(1, 3))
-    assert (found.topics.tolist(), found.documents.strings(), found.ranks.tolist()) == ([2], ["x"], [1])
-    assert len(run.unjudged(depth=4, span=range(1, 2))) == 0
+    unjudged = run.unjudged()
+    assert (unjudged.topics.tolist(), unjudged.documents.strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]
 
 

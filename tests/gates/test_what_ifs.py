@@ -13,7 +13,7 @@ import pytest
 from pytest_riskguard.data import TopicScores, judged, measures, read_qrels, scoring
 from pytest_riskguard.data import unjudged as data_unjudged
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.judged import RankedDocuments, RankedRun
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels
@@ -167,16 +167,9 @@ def test_labels_that_follow_rules(measure, is_complete):
     pair.check_effects()
 
 
-def test_documents_whose_ids_share_a_hash_are_told_apart(monkeypatch):
-    pair = compared(6, "AP")
-    monkeypatch.setattr(RankedDocuments, "keys", property(lambda self: self.topics.astype("uint64")))
-    pair.check_effects()
-
-
 def test_batches_of_variants_change_nothing(monkeypatch):
     monkeypatch.setattr(data_unjudged, "ROWS_AT_ONCE", 60)
     compared(7, "AP").check_effects()
-    monkeypatch.setattr(scoring, "RANKINGS_AT_ONCE", 7)
     compared(7, "SetF").check_effects()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -101,21 +100,13 @@ def test_a_program_that_is_not_there_is_named(tmp_path):
         assert failed[0].attempts == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
 @pytest.mark.parametrize("workers", [1, 3])
-def test_what_gives_no_answer_in_time_is_killed_with_its_children(asked, tmp_path, workers):
-    program = (
-        "import os, subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
-        f"open({str(tmp_path)!r} + f'/{{os.getpid()}}', 'w').write(str(child.pid))\n"
-        "time.sleep(600)\n"
-    )
-    failed = asked(program, queries=THREE if workers == 3 else ONE, timeout=2, workers=workers).failed
+def test_what_gives_no_answer_in_time_is_killed(asked, tmp_path, workers):
+    program = f"import os, time; open({str(tmp_path)!r} + f'/{{os.getpid()}}', 'w').close(); time.sleep(600)"
+    failed = asked(program, queries=THREE if workers == 3 else ONE, timeout=1, workers=workers).failed
     assert len(failed) == workers
-    assert str(failed[0].error).endswith("no answer within 2 s; it was killed")
-    children = [int(path.read_text()) for path in tmp_path.iterdir() if path.read_text()]
-    assert children
-    assert [child for child in children if is_alive(child)] == []
+    assert str(failed[0].error).endswith("no answer within 1 s; it was killed")
+    assert [path.name for path in tmp_path.iterdir() if is_alive(int(path.name))] == []
 
 
 def test_a_child_that_keeps_the_output_open_is_not_waited_for(asked):
@@ -127,54 +118,15 @@ def test_a_child_that_keeps_the_output_open_is_not_waited_for(asked):
     assert of(asked(program, timeout=60)) == [("a", 1.0)]
 
 
-@pytest.mark.skipif(not hasattr(os, "setsid"), reason="needs sessions")
-def test_a_child_outside_the_group_takes_little_time_from_each_query(asked, monkeypatch):
-    waits: list[float] = []
-    wait = commands._Reader.wait
-    monkeypatch.setattr(commands._Reader, "wait", lambda self, seconds: (waits.append(seconds), wait(self, seconds)))
-    program = (
-        "import subprocess, sys\n"
-        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(20)'], start_new_session=True)\n"
-        "print('a')\n"
-    )
-    assert of(asked(program, timeout=60)) == [("a", 1.0)]
-    assert max(waits) <= 1
-
-
-def test_an_answer_without_end_is_cut_off(asked, set_limit):
+def test_an_answer_that_is_too_long_is_refused(asked, set_limit):
     set_limit("ANSWER_BYTES", 100000)
-    failed = asked("while True: print('x' * 1000)", timeout=60).failed
+    failed = asked("print('x' * 100_000)").failed
     assert "bytes in the answer of a live system" in str(failed[0].error)
 
 
 def test_a_lot_on_standard_error_does_not_block_a_command(asked):
     program = "import sys\nfor _ in range(1000): print('x' * 1000, file=sys.stderr)\nprint('a')"
     assert of(asked(program)) == [("a", 1.0)]
-
-
-@pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
-def test_an_interrupted_run_leaves_no_command(asked, tmp_path):
-    pids: list[int] = []
-
-    def interrupted(*_: int) -> None:
-        while not pids:
-            pids.extend(int(path.name) for path in tmp_path.iterdir() if path.name.isdecimal())
-            time.sleep(0.01)
-        raise KeyboardInterrupt
-
-    program = (
-        "import os, pathlib, sys, time\n"
-        "if '0' in sys.argv[1]: sys.exit()\n"
-        "pathlib.Path(str(os.getpid())).touch()\n"
-        "time.sleep(600)\n"
-    )
-    candidate = CommandCandidate.model_validate({"command": [sys.executable, "-c", program, "{query}"]})
-    with pytest.raises(KeyboardInterrupt), command_search(candidate, Asking(), tmp_path) as search:
-        retrieve(search, QUERIES, Asking(workers=3, timeout=None), progress=interrupted)
-    assert [pid for pid in pids if is_alive(pid)] == []
-    for thread in threading.enumerate():
-        if thread.name == "riskguard-search":
-            thread.join(timeout=30)
 
 
 def is_alive(pid: int) -> bool:

@@ -138,8 +138,8 @@ def test_a_search_that_is_always_late_is_not_sent_every_query(pytester, asked_of
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        ("exits", "it called pytest.exit (enough) (own.py:15)"),
-        ("skips", "it called pytest.skip (later) (own.py:21)"),
+        ("exits", "Exit: enough (own.py:15)"),
+        ("skips", "Skipped: later (own.py:21)"),
         ("leaves", "SystemExit: 0 (own.py:*)"),
         ("is_cancelled", "CancelledError (own.py:*)"),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from pytest_riskguard.cli.parameters import (
     surroundings,
 )
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -40,7 +40,7 @@ def opened(path: Path | None = None) -> Store:
     return Store(path)
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """Where to store and what to score with, the measures of the options, and those of riskguard.yaml."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
@@ -32,7 +33,7 @@ MAX_DRAWN_LEVEL = 0.99
 _ADJUST = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
 
 
-@dataclass(frozen=True)
+@frozen
 class Compared:
     """What a gate about the mean of two systems compares."""
 

@@ -7,11 +7,12 @@ figures describe, so they are not corrected for the number of changes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, takewhile
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
 from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
@@ -21,7 +22,7 @@ from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.risk.urisk import counts
 
 
-@dataclass(frozen=True)
+@frozen
 class Change:
     """One run against an earlier one, in units of the measure; below 10 topics, interval and answers are None.
 
@@ -40,7 +41,7 @@ class Change:
     better: bool | None
 
 
-@dataclass(frozen=True)
+@frozen
 class DriftStep:
     """A run after the oldest; differences ``against_previous`` add up to those ``against_oldest``."""
 
@@ -50,7 +51,7 @@ class DriftStep:
     against_oldest: Change
 
 
-@dataclass(frozen=True)
+@frozen
 class Drift:
     """A chain of accepted runs: the oldest, and a step for each after it, last the candidate if there is one."""
 

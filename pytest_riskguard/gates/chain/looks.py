@@ -9,11 +9,12 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from annotated_types import Ge, Gt, Le, MinLen
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import rounded
 
 #: Up to so many looks, a false alarm is about as likely as that of one gate; beyond, their mean number is known.
@@ -22,7 +23,7 @@ BOUNDED_LOOKS = 50
 FALSE_ALARMS = {50: 0.0255, 100: 0.031, 200: 0.043, 1000: 0.093}
 
 
-@dataclass(frozen=True)
+@frozen
 class Look:
     """One look of gates that are judged together, at one collection.
 
@@ -39,7 +40,7 @@ class Look:
     looks: Annotated[int, Ge(1)]
 
 
-@dataclass(frozen=True)
+@frozen
 class RecordedLook:
     """A look that counts; ``failed`` if all gates that were judged together failed: such a look costs nothing.
 

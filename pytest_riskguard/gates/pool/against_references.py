@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import MEDIAN, MIN_TOPICS, Gate
 from pytest_riskguard.gates.limits import witnesses
 from pytest_riskguard.inference._bootstrap.replicates import Draws
@@ -27,7 +27,7 @@ CLEAREST = 3
 CANDIDATE = 0
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class ReferenceRuling:
     """The rule for the difference in GeoRisk from one reference, at one alpha.
 

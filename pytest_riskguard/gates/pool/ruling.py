@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import STRATUM, Topics
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, clusters_of, on_one_list, refuse_unanswered
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.limits import detects_max_mde
@@ -25,7 +26,7 @@ from pytest_riskguard.risk import expected_scores, georisk
 LITTLE = 0.01
 
 
-@dataclass(frozen=True)
+@frozen
 class Reference:
     """What the candidate's GeoRisk is compared with: a ``row`` of the pool, or the ``median`` of its baselines.
 

@@ -112,9 +112,15 @@ class _Moves:
 
     def moved_back(self) -> tuple[list[str], JudgedRows]:
         """The documents, and for each the candidate's ranking with only this one at its baseline rank."""
-        documents = self._to_move_back
-        grades = list(self._given.values())
-        return documents, JudgedRows.of([(grades, *self._with_one_back(document)) for document in documents])
+        documents, grades = self._to_move_back, list(self._given.values())
+        variants = [self._with_one_back(document) for document in documents]
+        rows = JudgedRows(
+            np.repeat(np.arange(len(documents)), len(grades)),
+            np.array([rank for ranks, _ in variants for rank in ranks], dtype=np.int64),
+            np.tile(np.array(grades, dtype=np.float64), len(documents)),
+            np.array([retrieved for _, retrieved in variants], dtype=np.int64),
+        )
+        return documents, rows
 
     def _with_one_back(self, document: str) -> tuple[list[int], int]:
         """The ranks of the judged documents, 0 for none, and how many documents there are then.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, cutoff_in
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Count, RankedDocument
 from pytest_riskguard.serialization import UNWRITTEN
 from pytest_riskguard.text import web_address
@@ -20,7 +21,7 @@ MAX_DEPTH = 20
 MAX_TITLE = 300
 
 
-@dataclass(frozen=True)
+@frozen
 class Rankings:
     """What both systems returned in their first ranks for the topics responsible, and for the largest wins.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Count, Positive, Probability
 from pytest_riskguard.serialization import UNWRITTEN
 
 
-@dataclass(frozen=True)
+@frozen
 class IfJudged:
     """What the gate would have said if documents had been judged otherwise: by one judge alone, who is the ``case``.
 
@@ -24,7 +25,7 @@ class IfJudged:
     outcome: Literal["pass", "fail", "inconclusive"]
 
 
-@dataclass(frozen=True)
+@frozen
 class LabelInterval:
     """URisk where topics are drawn at random and so are labels, with its interval and the gate's answer to that.
 
@@ -39,7 +40,7 @@ class LabelInterval:
     outcome: Literal["pass", "fail"] | None
 
 
-@dataclass(frozen=True)
+@frozen
 class UnderJudges:
     """The verdict under each judge, and under ``panels`` that could have judged instead.
 
@@ -54,7 +55,7 @@ class UnderJudges:
     interval: LabelInterval | None = None
 
 
-@dataclass(frozen=True)
+@frozen
 class Judgements:
     """Unjudged documents in the first ``depth`` ranks, and whether the outcome was found to ``depend`` on them.
 

@@ -37,19 +37,19 @@ class OtherJudgements:
     """
 
     def __init__(self, possible: PossibleScores) -> None:
-        counts = np.diff(possible.offsets)
-        topic = np.repeat(np.arange(len(counts)), counts)
+        topic, count = possible.of_row, len(possible.topics)
         rounded = np.round(possible.scores, 12)
         order = np.lexsort((np.arange(len(topic)), rounded[:, 1], rounded[:, 0], topic))
         sorted_rows = np.column_stack([topic, rounded])[order]
         is_first = np.ones(len(order), dtype=np.bool_)
         is_first[1:] = np.any(sorted_rows[1:] != sorted_rows[:-1], axis=1)
-        rows = np.sort(order[is_first])
-        moves = np.bincount(topic[rows], minlength=len(counts)) > 1
+        rows = order[is_first]
+        rows = rows[np.lexsort((rows, topic[rows]))]
+        moves = np.bincount(topic[rows], minlength=count) > 1
         rows = rows[moves[topic[rows]]]
         self.topics: IntArray = possible.topics[moves]
         self.scores: FloatArray = possible.scores[rows]
-        self._counts = np.bincount(topic[rows], minlength=len(counts))[moves]
+        self._counts = np.bincount(topic[rows], minlength=count)[moves]
         self._begins = np.cumsum(self._counts) - self._counts
         self._topic = np.repeat(np.arange(len(self._counts)), self._counts)
         few = float(np.sum(np.log2(self._counts))) <= math.log2(MOST_COMBINATIONS) + 1e-9

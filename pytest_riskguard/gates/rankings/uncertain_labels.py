@@ -22,7 +22,7 @@ import numpy.typing as npt
 from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
-from pytest_riskguard.data.unjudged import values_if_judged, values_if_relevant
+from pytest_riskguard.data.unjudged import values_if_judged
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.limits import limit_of, margin_of
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, LabelInterval, UnderJudges
@@ -188,9 +188,7 @@ def _ways(rejudged: Rejudged, chance: float) -> Iterator[tuple[IntArray, FloatAr
         rows = unjudged.rows[np.broadcast_to(documents, relevant.shape)[relevant]]
         counts = np.count_nonzero(relevant, axis=2).ravel()
         of_topic = np.repeat(topics[of_size], len(weights))
-        ours, theirs = (
-            values_if_relevant(run, of_topic, counts, rows[:, side]) for side, run in enumerate(rejudged.runs)
-        )
+        ours, theirs = values_if_judged(rejudged.runs, of_topic, counts, rows).T
         yield places, (ours - theirs).reshape(len(of_size), len(weights)), weights
 
 
@@ -198,15 +196,11 @@ def _scores_under(rejudged: Rejudged, panel: Sequence[str]) -> tuple[TopicScores
     """Candidate and baseline on the grades of a panel; ``DataError`` for grades that the measure does not take."""
     qrels = rejudged.runs[0].qrels.under(panel)
     check_labels(rejudged.measure, qrels)
+    runs = [RankedRun(run.run, qrels, run.measure) for run in rejudged.runs]
+    places = qrels.arrays.places_of(rejudged.scores[0].topics)
+    none = np.zeros((0, 2), dtype=np.int64)
+    values = values_if_judged(runs, places, np.zeros_like(places), none, np.zeros(0))
     ours, theirs = (
-        _scored(scores, RankedRun(run.run, qrels, run.measure))
-        for scores, run in zip(rejudged.scores, rejudged.runs, strict=True)
+        replace(scores, values=of_side) for scores, of_side in zip(rejudged.scores, values.T, strict=True)
     )
     return ours, theirs
-
-
-def _scored(scores: TopicScores, run: RankedRun) -> TopicScores:
-    places = run.qrels.arrays.places_of(scores.topics)
-    none = np.zeros(0, dtype=np.int64)
-    values = values_if_judged(run, places, np.zeros_like(places), none, np.zeros(0))
-    return replace(scores, values=values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Literal
@@ -19,8 +19,9 @@ from pytest_riskguard.data.unjudged import (
     UnjudgedDocuments,
     possible_scores,
     unjudged_documents,
-    values_if_relevant,
+    values_if_judged,
 )
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
@@ -53,7 +54,7 @@ _CASES: Mapping[Case, Sequence[int]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Known:
     """What was found about two runs.
 
@@ -70,7 +71,7 @@ class Known:
     rankings: dict[Hashable, tuple[RankedDocument, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@frozen
 class Tried:
     """What the gate says in the ways of judging that were tried, the verdict's own first, and how many these are.
 
@@ -84,7 +85,7 @@ class Tried:
     certain: bool
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False)
 class Rejudged:
     """A comparison of two runs that can be repeated under other judgements, at the level that decided.
 
@@ -190,10 +191,7 @@ class Rejudged:
     def _values_if(self, relevant: BoolArray) -> tuple[IntArray, FloatArray, FloatArray]:
         """The places in the scores that change, with the values there of the candidate and of the baseline."""
         topics, counts = np.unique(self.unjudged.topics[relevant], return_counts=True)
-        rows = self.unjudged.rows[relevant]
-        candidate, baseline = (
-            values_if_relevant(run, topics, counts, rows[:, side]) for side, run in enumerate(self.runs)
-        )
+        candidate, baseline = values_if_judged(self.runs, topics, counts, self.unjudged.rows[relevant]).T
         return self.places[topics], candidate, baseline
 
     def _ruled_with(self, places: IntArray, *values: FloatArray) -> tuple[float, Answer]:
@@ -205,10 +203,8 @@ class Rejudged:
     @cached_property
     def effects(self) -> FloatArray:
         """How much each unjudged document would move its topic's difference if it alone were relevant."""
-        topics, rows = self.unjudged.topics, self.unjudged.rows
-        candidate, baseline = (
-            values_if_relevant(run, topics, np.ones_like(topics), rows[:, side]) for side, run in enumerate(self.runs)
-        )
+        topics = self.unjudged.topics
+        candidate, baseline = values_if_judged(self.runs, topics, np.ones_like(topics), self.unjudged.rows).T
         now = (self.scores[0].values - self.scores[1].values)[self.places[topics]]
         effects: FloatArray = candidate - baseline - now
         return effects
@@ -278,7 +274,7 @@ def rests_on_labels(outcome: Outcome, labels: Judgements) -> Iterator[VerdictWar
         yield warning("rests_on_judges", judges=len(found.judges), agree=agree, agreeing=found.agreeing)
 
 
-@dataclass(frozen=True)
+@frozen
 class ToJudge:
     """An unjudged document of a topic."""
 

@@ -6,10 +6,10 @@ Points are whole numbers of steps; chances may be tilted, as the far tail needs 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, ComplexArray
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.tilting import Draw
@@ -93,7 +93,7 @@ def _power(base: ComplexArray, exponent: int) -> ComplexArray:
     return result
 
 
-@dataclass(frozen=True)
+@frozen
 class Known:
     """Replicates known without rounding: sums (less n times the most frequent score), masses, and their points."""
 
@@ -102,7 +102,7 @@ class Known:
     points: IntArray
 
 
-@dataclass(frozen=True)
+@frozen
 class Rounded:
     """Distinct scores, less the most frequent one, rounded to a grid of 2^16 points over 24 standard errors.
 
@@ -166,7 +166,7 @@ def _known_replicates(sample: Sample) -> tuple[FloatArray, FloatArray]:
     return np.array([0.0, exact_sum(counts * sample.offsets)]), np.array([unchanged, itself])
 
 
-@dataclass(frozen=True)
+@frozen
 class Atoms:
     """Sums (less n times the most frequent score), in units of x, and the probability of each; in any order."""
 

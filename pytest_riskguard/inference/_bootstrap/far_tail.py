@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._bootstrap.convolution import Atoms, Rounded, grid_atoms, lattice_atoms
 from pytest_riskguard.inference._bootstrap.inversion import (
     MAGNITUDE_ERROR,
@@ -204,7 +204,7 @@ class Ladder:
         self._depths.append(draw.depth)
 
 
-@dataclass(frozen=True)
+@frozen
 class Contour:
     """The frequencies that a tilted law takes: the circle that it is put on, in standard errors, and how many.
 

@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._bootstrap.replicates import Counts, Draws, ExactColumns
 from pytest_riskguard.risk.checks import FloatArray, exact_sum, refuse
 from pytest_riskguard.risk.distributions import ndtr
@@ -35,7 +36,7 @@ MAX_SUMS = 2**21
 TOPICS_AT_ONCE = 2**14
 
 
-@dataclass(frozen=True)
+@frozen
 class Pool:
     """Scores of systems on the same topics, shape (n_systems, n_topics), with what their z-scores are made of.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
 Counts = npt.NDArray[np.uint8]
@@ -131,7 +131,7 @@ def _add_draws(counts: Counts, missing: IntArray, generator: np.random.SFC64) ->
     np.add.at(counts.reshape(-1), cells, np.uint8(1))
 
 
-@dataclass(frozen=True)
+@frozen
 class ExactColumns:
     """Columns rounded to whole numbers small enough that no sum of n of them is ever rounded.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.risk.checks import FloatArray, exact_sum, per_topic
 from pytest_riskguard.risk.urisk import varies
 
@@ -21,7 +21,7 @@ SAME = 1e-10
 MAX_VALUES, CELLS = 2048, 512
 
 
-@dataclass(frozen=True)
+@frozen
 class Sample:
     """Trade-off scores in ascending order, so that nothing computed from them depends on the order of topics.
 

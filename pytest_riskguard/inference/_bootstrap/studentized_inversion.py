@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, STEP, ComplexArray, half_integers
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
@@ -118,7 +118,7 @@ class Pair:
         return np.asarray(draw**self.n)
 
 
-@dataclass(frozen=True)
+@frozen
 class _End:
     """Where a tail begins in which F is not resolved: a statistic, its normal score, and the slope from there."""
 

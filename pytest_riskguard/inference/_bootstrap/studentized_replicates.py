@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._bootstrap.laws import WeightedLaw, vary
 from pytest_riskguard.inference._bootstrap.replicates import words
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
@@ -85,7 +85,7 @@ def replicated_law(sample: Sample) -> WeightedLaw:
     return WeightedLaw("replicates", statistics[varied], weights[varied])
 
 
-@dataclass(frozen=True)
+@frozen
 class _Tilt:
     """Chances proportional to exp(slope (y - bend y^2)) times the plain ones."""
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 from pytest_riskguard.risk.distributions import binomial_reach, gammaln
@@ -30,7 +30,7 @@ MAX_VALUES = 16
 TINY = 1e-300
 
 
-@dataclass(frozen=True)
+@frozen
 class Resamples:
     """Every way to draw the changed topics that has any mass, one entry each.
 
@@ -90,7 +90,7 @@ SMALL_EXPONENT = 30.0
 PRECISION, MAX_STEPS = 1e-14, 200
 
 
-@dataclass(frozen=True)
+@frozen
 class Draw:
     """How one topic of a replicate is drawn.
 

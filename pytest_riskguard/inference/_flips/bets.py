@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, ComplexArray
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, IntArray, exact_sum
 from pytest_riskguard.risk.distributions import expit, log_expit, logit
@@ -27,7 +28,7 @@ NEVER = 1e-20
 MAX_STEPS, MAX_STEP, CLOSE = 200, 4.0, 0.1
 
 
-@dataclass(frozen=True)
+@frozen
 class Line:
     """The line: its real part, tilted chances and their complements, the period, the logarithm of exp(K(s) - s L)."""
 
@@ -166,7 +167,7 @@ def counted_without_each(bets: Bets, max_counted: int) -> tuple[FloatArray, Floa
     return without_a_loss, without_a_win
 
 
-@dataclass(frozen=True)
+@frozen
 class _Listed:
     """Every sum of some entries in ascending order, its probability, and its pattern.
 
@@ -233,7 +234,7 @@ NEGLIGIBLE = 0.01
 ALMOST = 1e-3
 
 
-@dataclass(frozen=True)
+@frozen
 class Bets:
     """Each topic loses ``size`` with its chance, else nothing, independently of the others.
 

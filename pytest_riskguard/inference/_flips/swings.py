@@ -7,12 +7,12 @@ was a loss. The function is the product over topics; topics that cannot swing do
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._bootstrap.inversion import ComplexArray, half_integers
 from pytest_riskguard.inference._flips.bets import Bets, Line, bounds_along, real_sum
 from pytest_riskguard.risk.checks import FloatArray, IntArray, exact_sum
@@ -54,7 +54,7 @@ def by_few_swings(bets: Bets, line: Line) -> float | None:
     return None
 
 
-@dataclass(frozen=True)
+@frozen
 class _Topics:
     """How far the sum moves if each topic swings, and the odds that it does."""
 
@@ -92,7 +92,7 @@ class _Topics:
         return float(whole[0].real), float(first[0].real)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Rest:
     """The part of the patterns that are not counted: about the integral, at most ``left_out`` more; its bounds."""
 

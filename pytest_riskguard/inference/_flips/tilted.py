@@ -17,11 +17,11 @@ Advances in Applied Probability 12 (1980): the line of integration.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, ComplexArray
 from pytest_riskguard.inference._bootstrap.sample import lattice_step
 from pytest_riskguard.inference._flips.bets import (
@@ -132,7 +132,7 @@ NOTHING = 1e-17
 MAX_ERROR = 3e-4
 
 
-@dataclass(frozen=True)
+@frozen
 class Inverted:
     """P(sum >= observed), at most ``error`` too small, and whether that is small enough."""
 

@@ -7,9 +7,9 @@ Addresses of a run come from the caller alone: a report may be written by the co
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import names
@@ -40,7 +40,7 @@ _OUTCOMES = {
 SUCCEEDED = ("success", "passed", "SUCCESS")
 
 
-@dataclass(frozen=True)
+@frozen
 class Run:
     """A run of CI: the commit it is about, its page, the whole report's page, and how it ended, where known."""
 

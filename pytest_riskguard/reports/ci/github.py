@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.policy_changes import words
 from pytest_riskguard.run_context import ACTIONS, SUMMARY
 from pytest_riskguard.text import clean, counted, listed
@@ -27,7 +27,7 @@ _MAX_TEXT = 2000
 _MAX_WORST = 5
 
 
-@dataclass(frozen=True)
+@frozen
 class Annotation:
     """An error or a notice, with the file and the line that it is about, if there are any."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, Card, card
@@ -22,7 +23,7 @@ MAX_WORST, MAX_SLICES, STATIC_ROWS = 6, 5, 10
 _MAX_GATES, _DEPTH = 40, 10
 
 
-@dataclass(frozen=True)
+@frozen
 class ComparisonView:
     """A comparison ready to be shown; ``id`` is its own in the page, its first gate is the one on the card."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, WITH_CARE, tone
@@ -32,7 +32,7 @@ _MARKS = {
 _ELSEWHERE = ("documents", "settings")
 
 
-@dataclass(frozen=True)
+@frozen
 class DrawnChart:
     """A chart of one gate with its drawing; ``id`` is unique in the page."""
 
@@ -44,7 +44,7 @@ class DrawnChart:
     svg: str
 
 
-@dataclass(frozen=True)
+@frozen
 class GateView:
     """A verdict with the texts and drawings of its part of the page; ``anchor`` is its address there."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.comparisons import KnownGate, answer, comparisons, missing, title
 from pytest_riskguard.reports.html.comparison import STATIC_ROWS, ComparisonView, comparison_view
@@ -92,7 +92,7 @@ MAX_AGE = 30
 _COMMIT, _MAX_TEXT = 7, 120
 
 
-@dataclass(frozen=True)
+@frozen
 class Item:
     """A piece of a line; ``href`` makes it a link, ``old`` marks it."""
 
@@ -101,7 +101,7 @@ class Item:
     old: bool = False
 
 
-@dataclass(frozen=True)
+@frozen
 class BaselineRow:
     """A baseline in the table of them."""
 
@@ -114,7 +114,7 @@ class BaselineRow:
     metadata: str
 
 
-@dataclass(frozen=True)
+@frozen
 class ProvenanceView:
     """The line at the top, and the tables at the end."""
 

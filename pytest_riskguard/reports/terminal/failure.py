@@ -7,8 +7,9 @@ and between them are dots for unchanged topics, or a bar if there are none: no c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports.card import MAX_PROBLEM, Card, card, promotion, tone, unsaid
@@ -41,7 +42,7 @@ def topic_table(topics: Table, screen: Screen) -> list[str]:
 MAX_STRIP, MIN_STRIP = 72, 8
 
 
-@dataclass(frozen=True)
+@frozen
 class _Marks:
     """Characters from the smallest change to the largest."""
 

@@ -7,9 +7,9 @@ a weak pass, stands under its line; a gate that failed has said everything in it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import card, tone, word
 from pytest_riskguard.reports.comparisons import after
@@ -32,7 +32,7 @@ _UNLIMITED = 100_000
 _NO_FAILURES: Mapping[str, int] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
+@frozen
 class _Row:
     """One gate: the cells of ``_HEADINGS``, and notes for the lines under it."""
 

@@ -5,9 +5,9 @@ python -m tests.benchmarks.scale --only formats      one of them
 python -m tests.benchmarks.scale --small             tiny files, for results rather than times
 python -m tests.benchmarks.scale --write             also writes the tables of docs/performance.md
 
-comparing: ``riskguard compare`` that fails, with all that it explains, beside a script that scores both runs with
-ir_measures. formats: one run, and one file of judgements, in several formats. Files are generated in --folder and
-kept there (2 GB).
+comparing: ``riskguard compare`` that fails, with all that it explains, beside the two commands of ir_measures that
+score both runs, and a script that scores them in one process. formats: one run, and one file of judgements, in
+several formats. Files are generated in --folder and kept there (2 GB).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import csv
 import io
 import os
 import platform
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +28,7 @@ from tests.benchmarks.scale.measuring import ROOT, NotMeasuredError, alternately
 
 DATA = ROOT / "docs" / "data" / "performance"
 PYTHON = (sys.executable, "-W", "ignore")
-#: Topics and depth, the measures, and at most how many times the processor time of ir_measures.
+#: Topics and depth, the measures, and at most how many times the processor time of the commands of ir_measures.
 SIZES = (
     (250, 100, ("nDCG@10",), 1.5),
     (1_000, 100, ("nDCG@10",), 0.9),
@@ -76,19 +77,22 @@ def comparing(folder: Path, small: bool, rounds: int) -> str:
         )
         options = [part for measure in measures for part in ("--measure", measure)]
         given = (candidate, "--baseline", baseline, "--qrels", qrels, *options)
+        scored = (qrels, baseline, candidate, *measures)
+        one_each = [(*PYTHON, "-m", "ir_measures", qrels, run, *measures) for run in (baseline, candidate)]
         measured = alternately(
             {
                 "riskguard compare": (*PYTHON, "-c", COMPARE, "compare", *given),
-                "ir_measures": (*PYTHON, "-c", IR_MEASURES, qrels, baseline, candidate, *measures),
+                "ir_measures, a command for each run": ("sh", "-c", " && ".join(map(shlex.join, one_each))),
+                "ir_measures, both runs in a script": (*PYTHON, "-c", IR_MEASURES, *scored),
             },
             rounds=rounds,
         )
-        compared, peer = measured.values()
+        compared, commanded, scripted = measured.values()
         if not small and compared.status != 1:
             raise NotMeasuredError(f"expected a comparison of {topics} topics that fails, found one that passes")
-        check_means(peer.output, run("scoring", (*PYTHON, "-c", OURS, qrels, baseline, candidate, *measures)).output)
+        check_means(scripted.output, run("scoring", (*PYTHON, "-c", OURS, *scored)).output)
         for name, one in measured.items():
-            ratios = (figures(one.seconds / peer.seconds), figures(one.megabytes / peer.megabytes))
+            ratios = (figures(one.seconds / commanded.seconds), figures(one.megabytes / commanded.megabytes))
             most = limit if one is compared and limit else ""
             row = (f"{topics:,} x {depth:,}", " ".join(measures), name, figures(one.seconds), round(one.megabytes))
             rows.append((*row, *ratios, most))

@@ -163,17 +163,22 @@ def test_all_errors_of_the_file_are_said_at_once(command, folder):
     assert "riskguard.yaml:6: level of gate 'no-risk': " in ended.err
 
 
-def test_what_is_missing_is_named_at_once(command, several):
-    text = several.joinpath("riskguard.yaml").read_text()
-    several.joinpath("riskguard.yaml").write_text(text.replace("other]", "othre]").replace("other)", "othre)"))
-    ended = command("check pool no-risk[AP-1]")
-    assert ended.status == 3
-    assert "FAIL the mean fell" in ended.out
-    assert "riskguard.yaml names 2 things that are missing or unusable:" in ended.out
-    assert (
-        "riskguard.yaml:9: baselines of gate 'pool': no baseline 'othre' is stored; did you mean 'other'?"
-        in ended.out
-    )
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ("tolerance: 2", "tolerance: 2 is at least the most that can be lost (2), so the gate could never fail"),
+        ("measure: NumQ", "'NumQ' counts topics: it is the same for every run"),
+        ("measure: NDGC@10", "'NDGC@10': ir-measures knows no measure 'NDGC'; did you mean 'nDCG@10'?"),
+        ("candidate: baselines/prod/run.gz", "run.gz is the stored prod/run.gz, so a baseline would be compared"),
+    ],
+)
+def test_a_question_that_has_no_answer_is_refused_at_the_line_of_its_gate(command, folder, keys, problem):
+    text = folder.joinpath("riskguard.yaml").read_text().replace("tolerance: 0, on_churn: fail", keys)
+    folder.joinpath("riskguard.yaml").write_text(text)
+    ended = command("check")
+    assert (ended.status, ended.out) == (2, "")
+    assert "riskguard.yaml:6: gate 'no-risk': " in ended.err
+    assert problem in ended.err
 
 
 def test_a_bad_file_is_said_with_the_setting_that_names_it(command, folder):

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged import JudgedRun, RankedRun
-from pytest_riskguard.data.kernels import JudgedRows
 from pytest_riskguard.data.measures import has_kernel, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.ranking import Order, order_of
 from pytest_riskguard.data.run_scores import score_run
-from pytest_riskguard.data.scoring import check_labels, kernel_of, parts_of, values_by_order, values_of
+from pytest_riskguard.data.scoring import check_labels, parts_of, values_by_order, values_of
 from pytest_riskguard.data.unjudged import values_if_judged
 from tests.data.plain_orders import ranked, untied
 from tests.data.scoring import plain
@@ -128,7 +127,7 @@ def test_documents_judged_besides(kind, data):
         ]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("pytest_riskguard.data.unjudged.ROWS_AT_ONCE", data.draw(st.sampled_from([3, 1000])))
-            values = values_if_judged(ranked, topics, counts, all_rows, new_grades)
+            values = values_if_judged([ranked], topics, counts, all_rows[:, None], new_grades)[:, 0]
         assert values.tolist() == pytest.approx(expected, rel=0, abs=1e-12), text
 
 
@@ -192,7 +191,7 @@ def test_rankings_that_no_run_holds_score_what_a_run_would(text):
     for turn in (1, -1):
         turned = {topic: documents[::turn] for topic, documents in rankings.items()}
         ranks = {topic: {name: rank for rank, name in enumerate(names, 1)} for topic, names in turned.items()}
-        rows = JudgedRows.of(
+        rows = plain.judged_rows(
             [
                 (list(grades[t].values()), [ranks[t].get(name, 0) for name in grades[t]], len(ranks[t]))
                 for t in qrels.topics
@@ -201,11 +200,6 @@ def test_rankings_that_no_run_holds_score_what_a_run_would(text):
         (expected,) = score_run({t: [(d, 99.0 - r) for d, r in of.items()] for t, of in ranks.items()}, qrels, [text])
         values = values_of(measure, rows, AS_GIVEN)
         np.testing.assert_allclose(values, expected.values, rtol=0, atol=1e-12)
-        if has_kernel(measure):
-            kernel = kernel_of(measure, AS_GIVEN)
-            is_needed = kernel.needed(rows)
-            assert kernel.scores(rows.at(is_needed)).tolist() == values.tolist()
-            assert not np.all(is_needed) or text.startswith("Judged")
         if parts is not None:  # they add up to the score but for a factor of the topic
             sums.append(rows.sums(parts(rows.value, rows.rank)))
             scores.append(values)
@@ -215,7 +209,7 @@ def test_rankings_that_no_run_holds_score_what_a_run_would(text):
 
 
 def test_a_ranking_without_documents_scores_as_an_unanswered_topic_does():
-    rows = JudgedRows.of([([1.0], [0], 0), ([1.0], [0], 3), ([1.0], [1], 3)])
+    rows = plain.judged_rows([([1.0], [0], 0), ([1.0], [0], 3), ([1.0], [1], 3)])
     for text, expected in (("nDCG@10", [0.0, 1.0]), ("SetP", [0.0, 1 / 3]), ("Judged", [0.0, 1 / 3])):
         assert values_of(parse_measure(text), rows, AS_GIVEN).tolist() == [0.0, *expected]
-        assert values_of(parse_measure(text), JudgedRows.of([]), AS_GIVEN).shape == (0,)
+        assert values_of(parse_measure(text), plain.judged_rows([]), AS_GIVEN).shape == (0,)

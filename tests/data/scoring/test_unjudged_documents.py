@@ -7,11 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.judged import RankedDocuments, RankedRun
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.unjudged import matches, possible_scores, unjudged_documents, values_if_relevant
+from pytest_riskguard.data.unjudged import WITH_KERNEL, possible_scores, unjudged_documents, values_if_judged
 from tests.data.scoring import plain
 from tests.data.tables import falling, judged_run
 
@@ -46,49 +45,29 @@ def test_unjudged_documents_are_those_that_no_row_of_the_qrels_names():
     assert found("nDCG@3", {"t": one["t"]}, {"t": other["t"]}, topics=("t",), qrels=whole) == {}
 
 
-def test_topics_searched_one_at_a_time_give_the_same(monkeypatch):
-    one, other = {"t": "abcde", "v": "xyzvwpqrsbu"}, {"t": "cbfad", "u": "xb", "v": "bcdefghijklx"}
-    qrels = read_qrels({topic: {"b": 1} for topic in "tuv"})
-    for measure, topics in (("AP", ("t", "u", "v")), ("nDCG@3", ("t", "v"))):
-        together = found(measure, one, other, topics=topics, qrels=qrels)
-        monkeypatch.setattr("pytest_riskguard.data.unjudged.DOCUMENTS_AT_ONCE", 1)
-        assert found(measure, one, other, topics=topics, qrels=qrels) == together
-        monkeypatch.undo()
-
-
 def test_where_it_is_relevant_it_also_counts_for_the_run_that_lacks_it():
+    def values(run, *variants):
+        rows = np.array([row for _, rows in variants for row in rows], dtype=np.int64)[:, None]
+        topics, counts = (
+            np.array(of, dtype=np.int64) for of in ([t for t, _ in variants], [len(r) for _, r in variants])
+        )
+        return values_if_judged([run], topics, counts, rows)[:, 0].tolist()
+
     (run,) = runs("AP", {"t": "axe", "u": "b"})
-    none, first = (values_if_relevant(run, *map(np.array, ([0], [1], [row]))).tolist() for row in (-1, 0))
-    assert none == [(1 / 3) / 2]
-    assert first == [(1 + 2 / 3) / 2]
-    both = values_if_relevant(run, np.array([0, 0, 1]), np.array([2, 0, 1]), np.array([0, 1, -1]))
-    assert both.tolist() == [1.0, 1 / 3, 1 / 2]
-    assert values_if_relevant(run, *(np.zeros(0, dtype=np.int64),) * 3).tolist() == []
+    assert values(run, (0, [-1]), (0, [0])) == [(1 / 3) / 2, (1 + 2 / 3) / 2]
+    assert values(run, (0, [0, 1]), (0, []), (1, [-1])) == [1.0, 1 / 3, 1 / 2]
+    assert values(run) == []
     (run,) = runs("AP", {"u": "b"})  # a topic that the run does not answer scores nothing
-    assert values_if_relevant(run, np.array([0, 1]), np.array([1, 1]), np.array([-1, -1])).tolist() == [0.0, 0.5]
+    assert values(run, (0, [-1]), (1, [-1])) == [0.0, 0.5]
 
 
-def documents(*named: tuple[int, str]) -> RankedDocuments:
-    topics = np.array([topic for topic, _ in named], dtype=np.int64)
-    rows = np.arange(len(named))
-    return RankedDocuments(rows, topics, Ids.of([name for _, name in named]), rows + 1)
+SEARCHED = [WITH_KERNEL._replace(ways=1), WITH_KERNEL._replace(ways=1, ranked=0)]
 
 
-def test_the_same_id_in_another_topic_is_another_document():
-    one, other = documents((0, "a"), (0, "b"), (1, "a")), documents((1, "b"), (1, "a"), (2, "a"))
-    assert matches(one, other).tolist() == [-1, -1, 1]
-    assert matches(other, one).tolist() == [-1, 2, -1]
-    assert matches(one, documents()).tolist() == [-1, -1, -1]
-    assert matches(documents(), one).tolist() == []
-
-
-SEARCHED = [{"MOST_OF_TOPIC": 1}, {"MOST_OF_TOPIC": 1, "MOST_RANKED": 0}]
-
-
-@pytest.mark.parametrize(("text", "limits"), [("nDCG@3", {}), *(("P@3", limits) for limits in SEARCHED)])
+@pytest.mark.parametrize(("text", "limits"), [("nDCG@3", None), *(("P@3", limits) for limits in SEARCHED)])
 def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, limits):
-    for name, value in limits.items():
-        monkeypatch.setattr(f"pytest_riskguard.data.unjudged.{name}", value)
+    if limits is not None:
+        monkeypatch.setattr("pytest_riskguard.data.unjudged.WITH_KERNEL", limits)
     qrels = read_qrels({topic: {"b": 0, "e": 1, "g": 2} for topic in "tuv"})
     rankings = {"t": "abcde", "v": "xyzab"}, {"t": "cbfad", "u": "xyb", "v": "bxaeg"}
     pair = runs(text, *rankings, qrels=qrels)
@@ -106,7 +85,7 @@ def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, limits)
                 scores = plain.scores(text, answers, {topic: {**qrels.grades[topic], **judged}})
                 sides.append(round(scores.get(topic, 0.0), 10))
             ways.add(tuple(sides))
-        rows = found.scores[found.offsets[place] : found.offsets[place + 1]].round(10).tolist()
+        rows = found.scores[found.of_row == place].round(10).tolist()
         tried = set(map(tuple, rows))
         assert tried == ways if not limits else tried <= ways
         differences = [sorted(round(one - other, 8) for one, other in pairs) for pairs in (tried, ways)]

@@ -5,12 +5,9 @@ from __future__ import annotations
 import gzip
 import html
 import json
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from email.utils import formatdate
 from pathlib import Path
-from traceback import TracebackException, extract_tb
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -252,19 +249,6 @@ def test_errors_that_pass_are_worth_another_attempt(status):
     assert str(error).endswith(f"it answered {status}: try later")
 
 
-def test_a_date_in_retry_after_is_understood():
-    with serving("solr") as server:
-        for header, low, high in (
-            (formatdate(time.time() + 60, usegmt=True), 50, 61),
-            ("Sun, 01 Jan 2006 00:00:00 GMT", 0, 0),
-        ):
-            server.instead = [Instead(503, b"", {"Retry-After": header})]
-            wait = failure("solr", server).wait
-            assert low <= wait <= high
-        server.instead = [Instead(503, b"", {"Retry-After": "soon"})]
-        assert failure("solr", server).wait == 0
-
-
 BROKEN = [
     (
         Instead(content=b'{"response": {"docs": ['),
@@ -363,23 +347,6 @@ def test_a_secret_is_hidden_however_it_is_written(said, monkeypatch):
             assert "two" not in text
 
 
-def test_an_id_that_holds_a_secret_is_no_document():
-    with serving("meilisearch") as server:
-        answer = {"hits": [{"id": f"doc of {KEY}"}], "processingTimeMs": 1}
-        server.instead = [Instead(content=json.dumps(answer).encode())]
-        error = failure("meilisearch", server)
-    assert "its answer repeats a secret in the id of a document" in str(error)
-    assert error.wait is None
-
-
-def test_an_id_may_hold_a_short_secret_by_chance(monkeypatch):
-    monkeypatch.setenv("ENGINE_KEY", "shoes")
-    with serving("meilisearch") as server:
-        server.instead = [Instead(content=b'{"hits": [{"id": "shoes-7"}], "processingTimeMs": 1}')]
-        with asking("meilisearch", server) as search:
-            assert [document for document, _ in search(asked())] == ["shoes-7"]
-
-
 def test_a_secret_that_holds_another_is_hidden_whole(monkeypatch):
     monkeypatch.setenv("SHORT_KEY", "abcd")
     monkeypatch.setenv("LONG_KEY", "abcd-efgh")
@@ -450,7 +417,7 @@ def test_nobody_listening_is_a_failure_worth_another_attempt():
     assert "cannot connect: " in str(error)
 
 
-def test_a_proxy_that_cannot_be_used_is_named_and_no_frame_holds_a_secret(monkeypatch):
+def test_a_proxy_that_cannot_be_used_is_named(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "bogus://me:swordfish@proxy")
     monkeypatch.delenv("NO_PROXY")
     with (
@@ -458,26 +425,7 @@ def test_a_proxy_that_cannot_be_used_is_named_and_no_frame_holds_a_secret(monkey
         pytest.raises(UsageError, match=r"httpx2 cannot be used: .*bogus") as caught,
     ):
         failure("meilisearch", server)
-    shown = "".join(TracebackException.from_exception(caught.value, capture_locals=True).format())
-    assert KEY not in shown
-    assert "swordfish" not in shown
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-def test_no_frame_of_an_interrupted_request_holds_a_secret(error, monkeypatch):
-    def interrupted(_pool: object, request: object) -> None:
-        raise error(f"{vars(request)}")
-
-    monkeypatch.setattr("httpcore2.ConnectionPool.handle_request", interrupted)
-    with (
-        serving("meilisearch") as server,
-        asking("meilisearch", server) as search,
-        pytest.raises((KeyboardInterrupt, FailedSearchError)) as caught,
-    ):
-        search(asked())
-    assert caught.value.__context__ is None
-    assert not any("httpx2" in frame.filename for frame in extract_tb(caught.value.__traceback__))
-    assert error is KeyboardInterrupt or KEY not in str(caught.value)
+    assert "swordfish" not in str(caught.value)
 
 
 def test_cookies_are_not_kept():

@@ -38,7 +38,7 @@ CASES = [
     Case(
         "pytest-exit",
         search("import pytest\ndef retrieve(q): pytest.exit('x', returncode=0)"),
-        words=["it called pytest.exit (x)", "5 failed"],
+        words=["Exit: x", "5 failed"],
         ways=PYTEST,
     ),
     *[
@@ -47,7 +47,7 @@ CASES = [
             search(
                 f"import pytest\nclass Own({base}):\n    def {method}(self): {call}\ndef retrieve(q): return [{pair}]"
             ),
-            words=["it called pytest.", "(x)", "5 failed"],
+            words=[": x", "5 failed"],
             ways=SERIAL,
         )
         for name, base, method, call, pair in [
@@ -64,7 +64,7 @@ CASES = [
     Case(
         "pytest-exit-on-import",
         search("import pytest\npytest.exit('x', returncode=0)"),
-        words=["cannot import 'own:retrieve': it called pytest.exit (x)", "5 failed"],
+        words=["cannot import 'own:retrieve': Exit: x", "5 failed"],
         ways=PYTEST,
     ),
     Case(
@@ -73,7 +73,7 @@ CASES = [
     Case(
         "skips",
         search("import pytest\ndef retrieve(q): pytest.skip('x')"),
-        words=["it called pytest.skip (x)"],
+        words=["Skipped: x"],
         ways=SERIAL,
     ),
     Case(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.html.charts.drawing import (
     MARGIN,
     SMALL,
@@ -27,7 +28,7 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _SMALLEST = 1e-200
 
 
-@dataclass(frozen=True)
+@frozen
 class Scale:
     """Values from ``low`` to ``high`` on an axis from ``start`` to ``end``; with ``symlog`` as ``log(1 + value)``."""
 
@@ -101,7 +102,7 @@ LINE_HEIGHT, GAP = 16.0, 7.0
 Symbol = Callable[[float, float, float, str], str]
 
 
-@dataclass(frozen=True)
+@frozen
 class Box:
     """The room that a label takes."""
 
@@ -198,7 +199,7 @@ def beside(
     return "".join(texts)
 
 
-@dataclass(frozen=True)
+@frozen
 class Entry:
     """A line of the legend: what a symbol means."""
 
@@ -227,7 +228,7 @@ def legend(entries: Sequence[Entry], *, left: float, top: float, right: float) -
 BELOW, BELOW_TITLE = 40.0, 24.0
 
 
-@dataclass(frozen=True)
+@frozen
 class Frame:
     """A plot's scales, already in the drawing's coordinates, and the SVG of its axes."""
 

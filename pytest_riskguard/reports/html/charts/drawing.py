@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from xml.sax.saxutils import escape
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import clean
 
 #: Widths in em of a wide sans-serif (DejaVu Sans), so that text takes no more room than planned in narrower ones.
@@ -275,7 +275,7 @@ _TITLE = 30.0
 _VARIABLE = re.compile(r'="var\(--\w+, (#[0-9a-f]{6})\)"')
 
 
-@dataclass(frozen=True)
+@frozen
 class Chart:
     """A chart of one verdict.
 

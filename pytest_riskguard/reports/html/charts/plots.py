@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import pairwise
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.html.charts.axes import (
     BELOW,
     BELOW_TITLE,
@@ -78,7 +79,7 @@ _SYMBOLS: dict[str, Symbol] = {
 }
 
 
-@dataclass(frozen=True)
+@frozen
 class _Point:
     x: float
     y: float | None
@@ -92,7 +93,7 @@ class _Point:
     high: float | None
 
 
-@dataclass(frozen=True)
+@frozen
 class _Line:
     points: Sequence[tuple[float, float | None]]
     means: str
@@ -100,7 +101,7 @@ class _Line:
     dashed: bool
 
 
-@dataclass(frozen=True)
+@frozen
 class Plot:
     """A chart with two axes, to which points and lines are added; a page draws it, and says it in words.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.axes import BELOW, Entry, Scale, Symbol, legend, plot, scale_of, x_axis
@@ -65,7 +65,7 @@ MAX_POINTS, MAX_BENDS = 60, 200
 _FEW = 0.05
 
 
-@dataclass(frozen=True)
+@frozen
 class _Row:
     topic: str
     query: str | None

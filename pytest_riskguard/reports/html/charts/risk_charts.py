@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Lines
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.axes import BELOW, Entry, Frame, Scale, legend, plot, scale_of
@@ -111,7 +111,7 @@ def _said_of(bounds: Sequence[float]) -> str:
     return f"The bound{'s are' if len(bounds) > 1 else ' is'} {' and '.join(map(signed, bounds))}."
 
 
-@dataclass(frozen=True)
+@frozen
 class _Interval:
     method: str
     low: float
@@ -151,7 +151,7 @@ def _distribution(density: Lines, x: Scale, *, top: float, bottom: float) -> str
 # ---- over alpha
 
 
-@dataclass(frozen=True)
+@frozen
 class _Point:
     alpha: float
     value: float

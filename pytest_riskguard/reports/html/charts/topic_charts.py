@@ -5,10 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Exhibits, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.axes import (
@@ -319,7 +319,7 @@ def _lines(upper: Frame, lower: Frame, loss: Sequence[float], critical: Sequence
 # ---- many topics
 
 
-@dataclass(frozen=True)
+@frozen
 class Bin:
     """How many topics changed by this much in one direction; it stands on ``bottom``."""
 
