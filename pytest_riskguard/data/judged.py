@@ -128,6 +128,13 @@ class JudgedRun:
         """The ids of some rows, none of them judged."""
         return self.unjudged.at(self._unjudged_place[rows])
 
+    def documents(self, rows: IntArray, qrels: Qrels) -> Ids:
+        """The documents of some rows."""
+        judgements = self.judgements[rows]
+        is_judged = judgements >= 0
+        both = [self.ids_of_unjudged(rows[~is_judged]), qrels.arrays.documents.at(judgements[is_judged])]
+        return Ids.joined(both).at(np.argsort(np.argsort(is_judged, kind="stable")))
+
     @cached_property
     def _unjudged_place(self) -> Rows:
         """How many rows before each are not judged."""
@@ -319,10 +326,4 @@ class RankedRun:
 
     def ids(self, rows: IntArray) -> list[str]:
         """The documents of some rows."""
-        judgements = self.run.judgements[rows]
-        is_judged = judgements >= 0
-        ids = np.empty(len(rows), dtype=object)
-        ids[is_judged] = self.qrels.arrays.documents.at(judgements[is_judged]).strings()
-        ids[~is_judged] = self.run.ids_of_unjudged(rows[~is_judged]).strings()
-        names: list[str] = ids.tolist()
-        return names
+        return self.run.documents(rows, self.qrels).strings()

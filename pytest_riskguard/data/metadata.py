@@ -7,9 +7,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from annotated_types import Ge
-
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.serialization import Bounds
 from pytest_riskguard.text import plain
 
 #: The most keys of a system's metadata, and the most characters of a key and of a value.
@@ -20,9 +19,9 @@ MAX_KEYS, MAX_KEY, MAX_VALUE = 50, 100, 500
 class Latency:
     """How long a live system took to answer a query, in milliseconds."""
 
-    queries: Annotated[int, Ge(1)]
-    median_ms: Annotated[float, Ge(0)]
-    p95_ms: Annotated[float, Ge(0)]
+    queries: Annotated[int, Bounds(ge=1)]
+    median_ms: Annotated[float, Bounds(ge=0)]
+    p95_ms: Annotated[float, Bounds(ge=0)]
 
     def __str__(self) -> str:
         return f"median {_milliseconds(self.median_ms)}, 95th percentile {_milliseconds(self.p95_ms)}"

@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
-from pytest_riskguard.data.id_checks import MAX_RANKS, FirstDocuments, examined, refuse_judgements, refuse_other_ids
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, first_rows, topics_with
+from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
 from pytest_riskguard.data.judged import (
     LEAST_DEPTH,
     JudgedRun,
@@ -32,7 +31,7 @@ from pytest_riskguard.data.judged import (
 from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure
 from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData, as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import Order, Ranking
+from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
@@ -100,8 +99,7 @@ def score_run(
         The run is damaged or answers no judged topic; its ids are not those of the judgements; a grade is above the
         scale of a measure; ir-measures failed. ``TypeError`` for data in memory of another shape.
     """
-    # scores need judged documents alone: more ranks are for reports
-    return scored_run(run, qrels, measures, name=name, queries=queries, depth=LEAST_DEPTH).scores
+    return scored_run(run, qrels, measures, name=name, queries=queries).scores
 
 
 def scored_run(
@@ -186,26 +184,18 @@ class _Scorer:
         others = [measure for measure in self.measures if not has_kernel(measure)]
         by_provider = np.empty((2, len(others), len(run.topics)))
         judging = Judging({rank_order(measure) for measure in self.measures}, self._depth)
-        as_judged: list[BoolArray] = []
-        first: list[Ids] = []
-        places = self.qrels.arrays.places_of(run.topics)
-        chosen = examined(places)
+        arrays, is_judgements = self.qrels.arrays, True
         for topics, part, ranked, judgements in judged_parts(run, self.qrels):
             judging.add(part, ranked, judgements)
-            as_judged.append(_are_as_judged(part, judgements, self.qrels))
-            first.append(
-                _first_documents(
-                    part, ranked, chosen[(chosen >= topics.start) & (chosen < topics.stop)] - topics.start
-                )
-            )
+            has_grades = np.array_equal(arrays.grades[judgements], part.scores)
+            is_judgements &= has_grades and bool((judgements >= 0).all())
             if others:
                 by_provider[:, :, topics] = values_of_part(part, ranked.ranks, others, self.qrels, self._source)
         judged = judging.judged_run(run, self.qrels, unknown)
         if not is_checked:
-            lengths = np.minimum(np.diff(run.offsets)[chosen], MAX_RANKS)
-            examined_documents = FirstDocuments(places[chosen], np.append(0, np.cumsum(lengths)), Ids.joined(first))
-            refuse_other_ids(self._source, self.qrels, judged.judged, examined_documents, judged.has_judged[chosen])
-            refuse_judgements(self._source, self.qrels, places, np.concatenate(as_judged))
+            refuse_other_ids(self._source, self.qrels, judged)
+            if is_judgements:
+                refuse_judgements(self._source, self.qrels, arrays.places_of(run.topics), np.diff(run.offsets))
         found: list[_Values] = []
         for measure in self.measures:
             if measure in others:
@@ -218,22 +208,6 @@ class _Scorer:
                 values, as_written = of_orders[0], of_orders[-1]
             found.append((values, as_written))
         return judged, found
-
-
-def _are_as_judged(part: Run, judgements: IntArray, qrels: Qrels) -> BoolArray:
-    """The topics whose documents are exactly those that are judged, with their grades as scores."""
-    arrays = qrels.arrays
-    differs = topics_with((judgements < 0) | (arrays.grades[judgements] != part.scores), part.offsets)
-    sizes = np.diff(arrays.offsets)[arrays.places_of(part.topics)]
-    same: BoolArray = ~differs & (sizes == np.diff(part.offsets))
-    return same
-
-
-def _first_documents(part: Run, ranked: Ranking, topics: IntArray) -> Ids:
-    """The first documents of some topics, in the order as written."""
-    starts = part.offsets[topics]
-    rows = first_rows(starts, np.minimum(part.offsets[topics + 1] - starts, MAX_RANKS))
-    return part.documents.at(ranked.rows[Order.WRITTEN][rows]).compact()
 
 
 def values_of_run(run: Run, qrels: Qrels, measures: Sequence[str]) -> Iterator[tuple[str, str, float]]:
