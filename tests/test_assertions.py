@@ -120,11 +120,11 @@ def test_topics_may_be_numbers_and_missing_ones_may_score_zero():
 
 def test_what_is_no_mapping_is_a_type_error():
     with pytest.raises(TypeError, match=r"candidate: expected rows with named fields, .* found 0.5 \(float\)"):
-        assert_not_significantly_risky([0.5, 0.4], BASELINE)  # type: ignore[arg-type]
+        assert_not_significantly_risky([0.5, 0.4], BASELINE)
     with pytest.raises(
         TypeError, match=r"candidate: expected scores \(a mapping topic -> score, .* found 0.5 \(float\)"
     ):
-        assert_not_significantly_risky(0.5, BASELINE)  # type: ignore[arg-type]
+        assert_not_significantly_risky(0.5, BASELINE)
 
 
 def test_different_measures_are_a_wrong_question():

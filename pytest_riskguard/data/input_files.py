@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
@@ -38,6 +38,8 @@ class LimitError(ContentError):
 
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**20
+#: How many rows of a table are read together.
+_ROWS = 2**14
 #: Bytes from which a format is recognised.
 START_BYTES = 2**16
 _BOM = b"\xef\xbb\xbf"
@@ -274,12 +276,25 @@ class InputFile:
 
     def table(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         """The rows of a table that are not blank, the header first, with the number of each row's last line."""
+        for lines, rows in self.tables(delimiter):
+            yield from zip(lines, rows, strict=True)
+
+    def tables(self, delimiter: str) -> Iterator[tuple[Sequence[int], Sequence[list[str]]]]:
+        """The same, many rows at a time."""
         lines = (line for _, text in self.texts() for line in io.StringIO(text.decode(), newline="\n"))
         rows = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
-            for row in rows:
-                if "".join(row).strip():
-                    yield rows.line_num, row
+            first = 1
+            while some := list(islice(rows, _ROWS)):
+                numbers: Sequence[int] = range(first, rows.line_num + 1)
+                if len(numbers) != len(some):  # cells go on in the next line
+                    feeds = (sum(cell.count("\n") for cell in row) for row in some)
+                    numbers = [first + row + feed for row, feed in enumerate(accumulate(feeds))]
+                first = rows.line_num + 1
+                if all(row and row[0] > " " for row in some):
+                    yield numbers, some
+                elif filled := [pair for pair in zip(numbers, some, strict=True) if "".join(pair[1]).strip()]:
+                    yield tuple(zip(*filled, strict=True))  # type: ignore[misc]
         except csv.Error as problem:
             if "new-line" in str(problem):
                 raise self.refuse(rows.line_num, "expected lines that end with LF or CRLF, found CR alone") from None

@@ -8,14 +8,14 @@ from typing import Any
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, LabelRules, Ties
 from pytest_riskguard.data.measures import parse_measure, provider_of
-from pytest_riskguard.data.memory import Frame, InputData, is_frame
+from pytest_riskguard.data.memory import InputData, is_frame
 from pytest_riskguard.data.run_scores import values_of_run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, UsageError
 
 
 def score_frame(
-    rankings: Frame,
-    judgements: Frame,
+    rankings: Any,
+    judgements: Any,
     measures: Sequence[str],
     *,
     ties: Ties | None = None,

@@ -116,11 +116,11 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
     sizes: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     text, lengths, values, ranks = map(_Growing, (np.uint8, np.int32, np.float64, np.int32))
     try:
-        for block in text_blocks(file, layout.fields, longest=ROW_BYTES):
-            found = numbers(block.columns[layout.place])
+        for columns in text_blocks(file, layout.fields, longest=ROW_BYTES):
+            found = numbers(columns[layout.place])
             if np.abs(found).max(initial=0) > layout.most:
                 raise RefusedError
-            topics, documents = _unescaped(*block.columns[:3])
+            topics, documents = _unescaped(*columns[:3])
             of_block = pieces(topics)
             heads += of_block[0]
             sizes.append(of_block[1])
@@ -128,7 +128,7 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
             lengths.add(documents.lengths)
             values.add(found)
             if layout is _RUN:
-                ranks.add(_rank_numbers(block.columns[3]))
+                ranks.add(_rank_numbers(columns[3]))
     except RefusedError:
         lines = file.lines(ROW_BYTES)
         number, line = next((number, line) for number, line in lines if layout.wrong(line))

@@ -153,7 +153,7 @@ class Lines:
 
 
 #: The charts of lines.
-CHARTS = ("curve", "density", "georisk", "components")
+CHARTS = ("curve", "density", "georisk")
 
 
 @frozen
@@ -162,8 +162,7 @@ class Exhibits:
 
     ``curve`` is ``urisk`` and ``trisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``;
     ``density`` that of the bootstrap law, mass per unit of the measure; ``georisk`` that of each system of the pool
-    over alpha; ``components`` the place of each system on two principal axes, whose shares of the sum of squares
-    (from which no mean is taken) are its ``x``.
+    over alpha.
     """
 
     topics: TopicColumns

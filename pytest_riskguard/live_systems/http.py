@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urljoin
 
 from pytest_riskguard.config.http_presets import filled, filled_address, placeholders
 from pytest_riskguard.config.http_settings import VARIABLE, address_problem
-from pytest_riskguard.data.engines import AnswerError, Hits, identifier, only_answer, whole_scores
+from pytest_riskguard.data.engines import AnswerError, Hits, identifier, several_answers, whole_scores
 from pytest_riskguard.data.input_files import LimitError, read_limited
 from pytest_riskguard.errors import DataError, MissingFileError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -232,7 +232,8 @@ class Answers:
     def hits(self, answer: Any) -> Hits:
         """The hits of an answer in their order; ``AnswerError`` if it is a failure or has another shape."""
         if self._engine is not None:
-            answer = only_answer(answer)
+            several = several_answers(answer)
+            answer = several[0] if several is not None and len(several) == 1 else answer
             if self._found is None:
                 return self._engine.hits(answer)
             self._engine.check(answer)

@@ -19,8 +19,8 @@ Pairs = list[tuple[str, float]]
 MAX_ID = 1000
 
 #: Under which names a hit has its id and its score; the first that is there counts.
-ID_NAMES = (*SYNONYMS["document"], "_id", "id", "uuid", "node_id")
-SCORE_NAMES = tuple(name for name in SYNONYMS["score"] if name != "value")
+ID_NAMES = (*SYNONYMS["document"], "uuid", "node_id")
+SCORE_NAMES = (*SYNONYMS["score"], "relevance")
 EXPECTED = "expected ids, (docid, score) pairs, a mapping of ids to scores, or hits with an id"
 
 

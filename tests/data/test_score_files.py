@@ -64,11 +64,9 @@ def test_a_system_of_several_is_named_behind_the_file(write):
     path = write("perquery.csv", SAME["perquery.csv"] + "DPH,q1,map,0.5\nDPH,q2,map,0.75\n")
     (dph,) = read_scores(GivenFile.of(f"{path}#DPH"))
     assert (dph.name, dph.measure, dph.values.tolist()) == ("perquery#DPH", "AP", [0.5, 0.75])
-    with pytest.raises(
-        ScoresFormatError, match=re.escape("found 2: 'BM25', 'DPH'; name one of them, such as 'perqu")
-    ):
+    with pytest.raises(ScoresFormatError, match=re.escape("found 2 among 'BM25', 'DPH'; name one, as in 'perqu")):
         read_scores(path)
-    with pytest.raises(ScoresFormatError, match="expected a system named 'PL2', found 'BM25', 'DPH'"):
+    with pytest.raises(ScoresFormatError, match="expected one system named 'PL2', found 0 among 'BM25', 'DPH'"):
         read_scores(GivenFile(path, part="PL2"))
 
 
@@ -175,7 +173,7 @@ ID = "on one line, without spaces around it, found"
         ),
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{\n', ":2: expected one JSON value in each line"),
         # named columns
-        ("a.csv", "qid,measure,value\nq1,AP\n", ":2: expected 3 columns as in the first line, found 2"),
+        ("a.csv", "qid,measure,value\nq1,AP\n", ":2: expected 3 columns (qid, measure, value), found 2"),
         ("a.csv", "qid,measure,value\nq1,AP,-\n", ":2: expected a number as the value, found '-'"),
         ("a.csv", "qid,measure,value\n,AP,1\n", ":2: expected a topic in column 'qid', found nothing"),
         ("a.csv", 'qid,measure,value\nq1,"a\nb",1\n', f":3: expected a measure {ID} 'a\\nb'"),

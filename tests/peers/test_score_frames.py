@@ -130,7 +130,7 @@ def test_what_cannot_be_scored_is_refused():
     with pytest.raises(DataError, match="expected each document once"):
         score_frame(pd.concat([rankings, rankings]), judgements, ["AP"])
     with pytest.raises(TypeError, match="judgements: expected a frame, found dict"):
-        score_frame(rankings, {"q": {"d": 1}}, ["AP"])  # type: ignore[arg-type]
+        score_frame(rankings, {"q": {"d": 1}}, ["AP"])
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
         ("qid,docno,label\nq1,d1,1_0\n", r":2: expected a number as the grade, found '1_0'"),
         ("qid,docno,label\nq1,d1,two\n", r":2: expected a number as the grade, found 'two'"),
         ("qid,docno,label\nq1,d1,nan\n", r":2: expected a number as the grade"),
-        ("qid,docno,label\nq1,d1\n", r":2: expected 3 columns as in the first line, found 2"),
+        ("qid,docno,label\nq1,d1\n", r":2: expected 3 columns \(qid, docno, label\), found 2"),
         ("qid,docno,label\nq1,,1\n", r":2: expected a document in column 'docno', found nothing"),
         ('qid,docno,label\nq1,"d1,1\n', r":2: expected quotes around whole cells only"),
         ("qid,docno,label,label\nq1,d1,1,2\n", r"expected one column 'label', found 2"),

@@ -136,7 +136,7 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ({"1": ["a", ("b", 2)]}, "run: topic '1': expected (docid, score), found 'a'"),
     ({"1": [{"text": "a", "score": 1}]}, "in each hit of topic '1', found 'text', 'score'"),
     ({"1": [{"id": "a", "score": 1}, {"id": "b"}]}, "expected a finite number as the score of 'b' in topic '1'"),
-    ({1.5: ["a"]}, "run, topic 1.5: expected text or a whole number as the topic, found 1.5"),
+    ({1.5: ["a"]}, "run, 'a' of topic 1.5: expected text or a whole number as the topic, found 1.5"),
     ({1: ["a"], "1": ["b"]}, "run: expected each topic once, found one as text and as a number"),
     ({"1": {None: 1.0}}, "run, None of topic '1': expected a document in column 'document', found nothing"),
     ({"1": {"a\nb": 1.0}}, "run: expected a docid on one line, without spaces around it, found 'a\\nb'"),
@@ -275,7 +275,7 @@ def test_topics_have_texts_weights_and_tags():
         with pytest.raises(DataError, match=problem):
             read_topics(bad)
     with pytest.raises(TypeError, match="topics: expected a mapping topic -> query text"):
-        read_topics(7)  # type: ignore[arg-type]
+        read_topics(7)
 
 
 def test_a_tag_of_a_topic_may_be_missing():

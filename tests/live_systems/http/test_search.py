@@ -180,7 +180,7 @@ def test_ids_and_scores_may_stand_elsewhere():
         assert search(asked())[0][0].startswith("About ")
     with serving("solr") as server:
         said = str(failure("solr", server, hits="response.docs[].{id: sku}"))
-        assert "expected an id in each hit at 'response.docs[].{id: sku}', found nothing" in said
+        assert "expected an id in each hit at 'response.docs[].{id: sku}', found None" in said
         said = str(failure("solr", server, hits="response"))
         assert "expected a list of ids, or of {id, score}, at 'response', found an object" in said
 
@@ -214,8 +214,8 @@ WRONG = [
     ("solr", f"/solr/{INDEX}?defType=nonsense", "it answered 400: error: Unknown query parser 'nonsense'"),
     ("vespa", "/serach", "/serach/search/: it answered 404: <html>"),
     ("algolia", "/1/indexes/halp", "it answered 404: error: Index does not exist"),
-    ("typesense", f"/collections/{INDEX}", "it answered 400: error: Parameter `query_by` is required."),
-    ("typesense", "/collections/halp", "it answered 404: error: Not Found"),
+    ("typesense", f"/collections/{INDEX}", "it answered 400: .*Parameter `query_by` is required."),
+    ("typesense", "/collections/halp", "it answered 404: .*Not Found"),
     ("meilisearch", "/indexes/halp", "it answered 404: error: index_not_found: Index `x` not found."),
     ("general", "/fnid?words={query}", r"/fnid: it answered 404: \{\"detail\": \"no such page\"\}"),
 ]
@@ -278,7 +278,7 @@ def test_an_answer_that_is_none_is_a_failure(instead, expected):
 
 PARTIAL: dict[str, tuple[dict[str, Any], str]] = {
     "elasticsearch": ({"terminated_early": True}, "Elasticsearch: the search was terminated early"),
-    "opensearch": ({"_shards": {"total": 2, "failures": [{}]}}, "Elasticsearch: shards failed"),
+    "opensearch": ({"_shards": {"total": 2, "successful": 1, "failed": 1}}, "Elasticsearch: shards failed"),
     "solr": ({"responseHeader": {"status": 0, "partialResults": True}}, "Solr: its results are partial"),
     "vespa": ({"root": {"coverage": {"coverage": 60, "full": False}}}, "Vespa: only 60 % of the documents"),
     "algolia": ({"exhaustiveNbHits": False, "timeoutCounts": True}, "Algolia: the search timed out"),
