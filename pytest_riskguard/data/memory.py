@@ -13,17 +13,15 @@ from types import MappingProxyType
 from typing import Any, SupportsFloat, cast
 from uuid import UUID
 
-import numpy as np
-
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, Ties
-from pytest_riskguard.data.headers import SYNONYMS, missing_columns, named, places
+from pytest_riskguard.data.headers import SYNONYMS, named, places
 from pytest_riskguard.data.measure_names import are_measures
 from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.named_columns import Table, judgements_of, run_of_table, score_rows_of, topics_of_table
+from pytest_riskguard.data.named_columns import Table, judgements_of, run_of_table, topics_of_table
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run
-from pytest_riskguard.data.scores import TopicScores, scores_of_rows
+from pytest_riskguard.data.scores import TopicScores, score_rows_of, scores_of_rows
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, RunFormatError, ScoresFormatError, ScoringError
 from pytest_riskguard.text import clean
@@ -275,31 +273,11 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
             table.names[:2] = ["measure", "topic"]
     else:
         table = _table(data, given, "{measure: value}", "measure and value")
-    by_system = score_rows_of(_long(table) if missing_columns(table.names, "scores") else table)
+    by_system = score_rows_of(table)
     if len(by_system) > 1 and system not in by_system:
         problem = f"expected the scores of one system, found those of {', '.join(by_system)}: say whose with `name=`"
         raise given.refuse(None, problem)
     return scores_of_rows(given, by_system.get(system or "") or next(iter(by_system.values()), []))
-
-
-def _long(wide: Table) -> Table:
-    """A table with a column for each measure as one with a row for each."""
-    found = places(wide.names, "scores")
-    wide.places = {what: found[what] for what in ("topic", "system") if what in found}
-    if "topic" not in found:
-        listed = ", ".join(map(repr, wide.names[:10])) or "none"
-        raise wide.given.refuse(None, f"expected a column for {named('topic', 'scores')}; found the columns {listed}")
-    no_measures = [
-        *wide.places.values(),
-        *(place for place, name in enumerate(wide.names) if name.lower() in SYNONYMS["query"]),
-    ]
-    measures = {name: place for place, name in enumerate(wide.names) if place not in no_measures}
-    columns: dict[str, Any] = {what: wide.text(what).strings() * len(measures) for what in wide.places}
-    wide.places = measures
-    rows = len(wide.column(found["topic"]))
-    columns["measure"] = [name for name in measures for _ in range(rows)]
-    columns["value"] = np.concatenate([wide.numbers(name) for name in measures] or [np.zeros(0)])
-    return Table(wide.given, columns, lambda place: [*columns.values()][place], [*range(1, rows + 1)] * len(measures))
 
 
 def topic_values(series: Any, what: str) -> dict[Any, Any]:

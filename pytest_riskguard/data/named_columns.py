@@ -15,7 +15,6 @@ import numpy.typing as npt
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.headers import missing_columns, number, places
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of
-from pytest_riskguard.data.measure_names import AVERAGES
 from pytest_riskguard.data.qrels import Qrels, qrels_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
@@ -26,8 +25,6 @@ from pytest_riskguard.errors import DataError
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
 _NONE: Mapping[str, str] = MappingProxyType({})
-#: Topic, measure, value and line.
-ScoreRow = tuple[str, str, float, int | None]
 #: Texts, of which nothing has no length; numbers, of which nothing is NaN; or any values of Python.
 Column = Ids | npt.NDArray[np.integer] | npt.NDArray[np.floating] | Sequence[Any]
 _NOTHING = type(None)
@@ -289,15 +286,3 @@ def topics_of_table(table: Table, given: Mapping[str, str] = _NONE, *, digest: s
             tags[name] = list(map(as_tag, values_of(table.column(place))))
     lines = list(map(table.line, range(len(texts))))
     return topics_of(table.given, topics, texts, tags, weights, lines=lines, digest=digest)
-
-
-def score_rows_of(table: Table, given: Mapping[str, str] = _NONE) -> dict[str, list[ScoreRow]]:
-    """System -> topic, measure, value and line of each of its scores; rows of averages are left out."""
-    topics = table.find("scores", given).filled("topic").strings()
-    systems = table.text("system").strings() if "system" in table.places else [""] * len(topics)
-    columns = (topics, table.filled("measure").strings(), table.numbers("value").tolist(), systems)
-    by_system: dict[str, list[ScoreRow]] = {}
-    for row, (topic, measure, value, system) in enumerate(zip(*columns, strict=True)):
-        if topic not in AVERAGES:
-            by_system.setdefault(system, []).append((topic, measure, value, table.line(row)))
-    return by_system

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 from typing import Any
@@ -25,9 +25,11 @@ _DELIMITERS = "\t;,"
 _Rows = tuple[Sequence[int], Sequence[Sequence[str]]]
 
 
-def _table(file: InputFile, kind: Kind, header: Sequence[str], blocks: Iterable[_Rows], *, first: int = 1) -> Table:
+def table_of(file: InputFile, kind: Kind, header: Sequence[str], blocks: Iterable[_Rows], *, first: int = 1) -> Table:
     """Rows from the first one on, which is below the header, with those columns that say something."""
-    kept = range(len(header)) if kind == "topics" else places(header, kind, file.columns).values()
+    kept: Collection[int] = range(len(header))
+    if kind in ("judgements", "rankings"):
+        kept = places(header, kind, file.columns).values()
     numbers: list[int] = []
     parts: list[dict[int, Column]] = []
     for lines, rows in blocks:
@@ -42,10 +44,11 @@ def _table(file: InputFile, kind: Kind, header: Sequence[str], blocks: Iterable[
     return Table(file, header, lambda place: joined([part[place] for part in parts]), numbers)
 
 
-def _rows(file: InputFile, separator: str | None) -> Iterator[_Rows]:
-    """The lines that are not blank, many at a time, without quotes."""
+def rows_of(file: InputFile, separator: str | None, keeps: Callable[[list[str]], bool] = bool) -> Iterator[_Rows]:
+    """The lines that are not blank and are kept, many at a time, without quotes."""
     rows = ((line, text.decode().split(separator)) for line, text in file.lines() if text.strip())
-    while some := list(islice(rows, _ROWS)):
+    kept = (row for row in rows if keeps(row[1]))
+    while some := list(islice(kept, _ROWS)):
         lines, cells = zip(*some, strict=True)
         yield lines, cells
 
@@ -70,7 +73,7 @@ def csv_fits(file: InputFile, kind: Kind) -> Misfit | None:
 def csv_table(file: InputFile, kind: Kind) -> Table:
     """The rows below a header."""
     delimiter = _delimiter(file, kind) or ","
-    return _table(file, kind, _cells(file.first_line, delimiter), file.tables(delimiter))
+    return table_of(file, kind, _cells(file.first_line, delimiter), file.tables(delimiter))
 
 
 def _delimiter(file: InputFile, kind: Kind) -> str | None:
@@ -102,7 +105,7 @@ def tsv_topics(file: InputFile) -> Topics:
     """Without a header, two columns: id and query text; further columns of a header are tags."""
     has_header = _is_header(file.first_line)
     header = [name.strip() for name in file.first_line.split("\t")] if has_header else ["topic", "query"]
-    table = _table(file, "topics", header, _rows(file, "\t"), first=int(has_header))
+    table = table_of(file, "topics", header, rows_of(file, "\t"), first=int(has_header))
     return topics_of_table(table, {"topic": header[0], "query": header[1]}, digest=file.digest)
 
 
@@ -239,4 +242,4 @@ def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def msmarco_table(file: InputFile, kind: Kind) -> Table:
     """The documents of each topic by their scores, or else by their ranks."""
-    return _table(file, kind, _MSMARCO[: len(file.first_line.split())], _rows(file, None), first=0)
+    return table_of(file, kind, _MSMARCO[: len(file.first_line.split())], rows_of(file, None), first=0)

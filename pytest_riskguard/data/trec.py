@@ -131,8 +131,8 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
                 ranks.add(_rank_numbers(columns[3]))
     except RefusedError:
         lines = file.lines(ROW_BYTES)
-        number, line = next((number, line) for number, line in lines if layout.wrong(line))
-        raise file.refuse_lines(number, line, lines, layout.wrong) from None
+        number, line, problem = next((n, line, wrong) for n, line in lines if (wrong := layout.wrong(line)))
+        raise file.refuse_line(number, line, *problem) from None
     if not heads:
         raise file.refuse(None, f"expected {layout.columns}, found an empty file")
     of_ids = lengths.whole()

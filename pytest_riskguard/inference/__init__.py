@@ -5,10 +5,11 @@ Names load on first use, except those of functions that are called like their mo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.inference.sign_flip import sign_flip
+from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
     from pytest_riskguard.inference.intervals import Interval, interval
@@ -27,19 +28,12 @@ __all__ = [
     "sign_flip",
 ]
 
-_HOME = {
-    "Interval": "intervals",
-    "interval": "intervals",
-    "always_valid_upper_limit": "many_looks",
-    "benjamini_hochberg": "multiplicity",
-    "holm": "multiplicity",
-    "minimum_detectable_effect": "power_analysis",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "inference.intervals": "Interval interval",
+        "inference.many_looks": "always_valid_upper_limit",
+        "inference.multiplicity": "benjamini_hochberg holm",
+        "inference.power_analysis": "minimum_detectable_effect",
+    },
+)

@@ -22,8 +22,8 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urljoin
 from pytest_riskguard.config.http_presets import filled, filled_address, placeholders
 from pytest_riskguard.config.http_settings import VARIABLE, address_problem
 from pytest_riskguard.data.engines import AnswerError, Hits, identifier, several_answers, whole_scores
-from pytest_riskguard.data.input_files import LimitError, read_limited
-from pytest_riskguard.errors import DataError, MissingFileError, UsageError
+from pytest_riskguard.data.input_files import read_limited
+from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
 from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
@@ -212,9 +212,9 @@ def _template(path: Path) -> Any:
     """The JSON in a file; ``UsageError`` if there is none."""
     try:
         return parsed_value(read_limited(path, TABLE_BYTES))
-    except MissingFileError as error:
+    except FileError as error:
         raise UsageError(f"body: {error}") from None
-    except (JsonError, LimitError) as error:
+    except JsonError as error:
         raise UsageError(
             f"body: {path}: expected JSON with {{query}} in a text, found another file: {error}"
         ) from None

@@ -303,10 +303,10 @@ DAMAGE = {
         lambda f: (f / "run.gz").write_bytes(gzip.compress(b"t1 Q0 d1 1 1.0 x\n")),
         r"run\.gz does not hold the run that was stored",
     ),
-    "a cut run": (lambda f: cut(f / "run.gz"), r"run\.gz is damaged \(.*ends too early"),
+    "a cut run": (lambda f: cut(f / "run.gz"), r"run\.gz is damaged \(.*ended before"),
     "a run that is no gzip": (
         lambda f: (f / "run.gz").write_text("t1"),
-        r"run\.gz is damaged \(not a gzip file",
+        r"run\.gz is damaged \(run\.gz: not a gzip file",
     ),
     "an unpackable run": (
         lambda f: (f / "run.gz").write_bytes((f / "run.gz").read_bytes()[:10] + b"\xff" * 30),

@@ -8,10 +8,9 @@ import sys
 import pytest
 
 from pytest_riskguard.config.candidate_settings import Retrieve
-from pytest_riskguard.config.collection_settings import Collection
 from pytest_riskguard.config.items import family_of, items_of
 from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.config.schema import ComputedBaseline
+from pytest_riskguard.config.schema import Collection, ComputedBaseline
 from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 

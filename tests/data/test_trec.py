@@ -35,10 +35,11 @@ def read(path: Path, kind: Kind) -> Run | Qrels:
     return read_run(given) if kind == "rankings" else read_qrels(given)
 
 
-def plain(content: bytes, kind: Kind) -> tuple[dict[str, dict[str, float]], dict[str, list[int]], int | None]:
-    """Topic -> document -> number, and the ranks of each topic; the line of the first row that is none."""
+def plain(content: bytes, kind: Kind) -> tuple[dict[str, dict[str, float]], dict[str, list[int]], set[int]]:
+    """Topic -> document -> number, and the ranks of each topic; the first line that is wrong, else all that repeat one."""
     found: dict[str, dict[str, float]] = {}
     ranks: dict[str, list[int]] = {}
+    repeats = set()
     place, most = (4, MAX_RUN_SCORE) if kind == "rankings" else (3, 1000)
     for line, text in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if not (cells := [cell.decode() for cell in text.split()]):
@@ -46,19 +47,19 @@ def plain(content: bytes, kind: Kind) -> tuple[dict[str, dict[str, float]], dict
         try:
             number = float(cells[place])
         except (ValueError, IndexError):
-            return found, ranks, line
+            return found, ranks, {line}
         is_plain = not {*"_\x1c\x1f"}.intersection(cells[place])
         if len(cells) != place + (2 if kind == "rankings" else 1) or not (is_plain and abs(number) <= most):
-            return found, ranks, line
+            return found, ranks, {line}
         topic, second, document, rank = cells[:4]
         if second == "%":
             topic, document = unquote(topic), unquote(document)
         if document in found.setdefault(topic, {}):
-            return found, ranks, line
+            repeats.add(line)
         found[topic][document] = number
         is_rank = rank.isascii() and rank.isdigit() and len(rank) <= 8
         ranks.setdefault(topic, []).append(int(rank) if is_rank else NO_RANK)
-    return dict(sorted(found.items())), dict(sorted(ranks.items())), None
+    return dict(sorted(found.items())), dict(sorted(ranks.items())), repeats
 
 
 BLANKS = st.sampled_from([" "] * 12 + ["\t", "  ", " \t ", "\x0b", "\x0c", "\r", " \r "])
@@ -121,10 +122,10 @@ def test_columns_hold_what_lines_hold_and_errors_name_lines(path, kind, data):
             found = read(path, kind)
         except FileError as problem:
             is_good = "upside down" not in problem.problem and "relevant document" not in problem.problem
-            if is_good and problem.line != bad:
+            if is_good and problem.line not in bad:
                 raise
             continue
-        assert bad is None
+        assert not bad
         if isinstance(found, Qrels):
             assert {topic: list(grades.items()) for topic, grades in sorted(found.grades.items())} == {
                 topic: list(grades.items()) for topic, grades in expected.items()
@@ -196,8 +197,8 @@ FIRST, JUDGED = "1 Q0 d1 1 2.5 t\n", "1 0 d1 1\n"
         ("rankings", FIRST + "2 Q0 d 1 1 t\n1 Q0 d1 1 1 t\n", f":3: {TWICE}"),
         ("rankings", "", f": {SIX}, found an empty file"),
         ("rankings", "\r\n\r\n", f": {SIX}, found an empty file"),
-        ("rankings", FIRST + "=======\n", f":2: {SIX}; {CONFLICT}"),
-        ("rankings", FIRST + ">>>>>>> 12ab (try other k1 values)\n", f":2: {SCORE}; {CONFLICT}"),
+        ("rankings", FIRST + "=======\n", f":2: {SIX}, {CONFLICT}"),
+        ("rankings", FIRST + ">>>>>>> 12ab (try other k1 values)\n", f":2: {SCORE}, {CONFLICT}"),
         ("judgements", JUDGED + "1 0 d2\n", f":2: {FOUR}, found 3: '1 0 d2'"),
         ("judgements", JUDGED + "1 0 d2 1 x\n", f":2: {FOUR}, found 5"),
         *(
@@ -208,7 +209,7 @@ FIRST, JUDGED = "1 Q0 d1 1 2.5 t\n", "1 0 d1 1\n"
         ("judgements", "1 0 d1 0\n", ": expected at least one relevant document (grade above 0), found none"),
         ("judgements", JUDGED + "\n1 0 d2 1\n1 0 d1 0\n", f":4: {TWICE}; keep one of the two"),
         ("judgements", JUDGED + JUDGED, f":2: {TWICE}"),
-        ("judgements", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", f":1: {FOUR}; {LFS}"),
+        ("judgements", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", f":1: {FOUR}, {LFS}"),
     ],
 )
 def test_what_is_none_of_trecs_files_is_refused_with_file_and_line(write, kind, text, problem):
@@ -225,9 +226,8 @@ def test_what_is_none_of_trecs_files_is_refused_with_file_and_line(write, kind, 
     ("text", "ending"),
     [
         ("1 Q0 d2 2\n" + FIRST, "found 4: '1 Q0 d2 2'"),
-        ("1 Q0 d2 2\n" + FIRST + "\n2 Q0 d2 2 nan t\n", "found 4: '1 Q0 d2 2' (line 4 is wrong, too)"),
-        ("x\n1 Q0 d 2 1_5 t\ny\n" + FIRST + "1 Q0 d 2 1e39 t\n", "found 1: 'x' (lines 2, 3, 5 are wrong, too)"),
-        ("x\n" * 12, "found 1: 'x' (lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... are wrong, too)"),
+        ("1 Q0 d2 2\n" + FIRST + "\n2 Q0 d2 2 nan t\n", "found 4: '1 Q0 d2 2'"),
+        ("x\n1 Q0 d 2 1_5 t\ny\n" + FIRST + "1 Q0 d 2 1e39 t\n", "found 1: 'x'"),
         ("x\n" + "\n" * 1_100_000 + "\0\n", "found 1: 'x'"),  # not text in a later block, which is said next
     ],
 )

@@ -18,9 +18,8 @@ from pytest_riskguard import cli as parts
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import LazyCommand, cli
 from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
-from pytest_riskguard.config.collection_settings import Collection, Documents, QrelsFile
 from pytest_riskguard.config.http_settings import Http, HttpCandidate
-from pytest_riskguard.config.schema import Config, GateModel, GateSettings
+from pytest_riskguard.config.schema import Collection, Config, Documents, GateModel, GateSettings, QrelsFile
 from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.rankings import Rankings

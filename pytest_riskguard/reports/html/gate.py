@@ -18,7 +18,7 @@ from pytest_riskguard.serialization import rounded
 from pytest_riskguard.text import clean, short, web_address
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.rankings.entries import Rankings
+    from pytest_riskguard.gates.rankings.side_by_side import Rankings
 
 
 _MARKS = {

@@ -56,7 +56,10 @@ RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
         ("qid,docno,label\nq1,d1,nan\n", r":2: expected a number as the grade"),
         ("qid,docno,label\nq1,d1\n", r":2: expected 3 columns \(qid, docno, label\), found 2"),
         ("qid,docno,label\nq1,,1\n", r":2: expected a document in column 'docno', found nothing"),
-        ('qid,docno,label\nq1,"d1,1\n', r":2: expected quotes around whole cells only"),
+        (
+            'qid,docno,label\nq1,"d1,1\n',
+            r":2: expected lines that end with LF or CRLF, and quotes around whole cells only",
+        ),
         ("qid,docno,label,label\nq1,d1,1,2\n", r"expected one column 'label', found 2"),
         (
             "qid,docno\nq1,d1\n",

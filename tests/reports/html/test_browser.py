@@ -21,7 +21,7 @@ from pytest_riskguard.gates.verdict import Inputs, Verdict
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.html import render
-from pytest_riskguard.reports.names import glossary
+from pytest_riskguard.reports.parts import glossary
 from pytest_riskguard.text import percent, plain, signed
 from tests.reports.hostile import STRINGS
 from tests.reports.html.browsers import Opened

@@ -23,7 +23,7 @@ from pytest_riskguard.reports.html import ensure_available, render
 from pytest_riskguard.reports.html.comparison import MAX_WORST, STATIC_ROWS, ComparisonView, comparison_view
 from pytest_riskguard.reports.html.topic_rows import topic_rows
 from pytest_riskguard.reports.html.whole_page import script_json
-from pytest_riskguard.reports.names import glossary
+from pytest_riskguard.reports.parts import glossary
 from pytest_riskguard.text import clean
 from tests.reports.hostile import NAMES, STRINGS, incomparable_with
 from tests.reports.html.many import many_candidates, many_gates
@@ -219,7 +219,9 @@ def test_ids_are_unique_and_links_lead_somewhere(verdict):
 
 
 def test_the_glossary_is_the_only_other_page(verdict, monkeypatch):
-    monkeypatch.setattr("pytest_riskguard.reports.names.documentation", lambda: "https://example.org/docs/README.md")
+    monkeypatch.setattr(
+        "pytest_riskguard.reports.html.whole_page.glossary", lambda: "https://example.org/docs/glossary.md"
+    )
     page = Page(render([bare(verdict)]))
     elsewhere = [attributes for tag, attributes in page.tags if tag == "a" and not attributes["href"].startswith("#")]
     assert elsewhere == [{"href": "https://example.org/docs/glossary.md", "rel": "noreferrer noopener"}]

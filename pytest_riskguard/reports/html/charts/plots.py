@@ -44,7 +44,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
     up,
     words,
 )
-from pytest_riskguard.reports.names import shortened
+from pytest_riskguard.reports.parts import shortened
 from pytest_riskguard.text import clean
 
 #: The part of an axis beyond the outermost points, and the pixels between places of a line that no name may cover.
