@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -324,7 +324,6 @@ def _given(file: QrelsFile | TopicsFile) -> GivenFile:
 
 
 _grade = Number(-MAX_GRADE, MAX_GRADE)
-_share = Number(0, 1, words="warn, ignore, or a probability from 0 to 1 such as 0.1")
 
 
 def _scale(value: Any) -> tuple[float, float]:
@@ -336,16 +335,11 @@ def _scale(value: Any) -> tuple[float, float]:
     raise ValueError(f"expected the lowest and the highest grade, such as [0, 3], found {shown(value)}")
 
 
-def _unjudged(value: Any) -> Any:
-    return value if value in ("warn", "ignore") else _share(value)
-
-
 class Collection(Model):
     """``collection``: the judgements, which only candidates that are scores can do without, and the query texts.
 
     ``grades``, ``relevant_from`` and ``chunks`` say how the judgements are meant. ``unjudged`` documents are warned
-    of, ignored, or relevant with a probability, of which reports then tell. ``strata`` are shares of all queries, by
-    the values of the tag ``stratum``.
+    of, or ignored. ``strata`` are shares of all queries, by the values of the tag ``stratum``.
     """
 
     qrels: Annotated[QrelsFile, or_path_alone] | None = None
@@ -354,9 +348,7 @@ class Collection(Model):
     grades: Annotated[tuple[float, float] | None, PlainValidator(_scale, json_schema_input_type=list[float])] = None
     relevant_from: Annotated[float | None, PlainValidator(_grade)] = None
     chunks: Annotated[str | None, PlainValidator(Text("a text such as '#'"))] = None
-    unjudged: Annotated[
-        str | float, PlainValidator(_unjudged, json_schema_input_type=Literal["warn", "ignore"] | float)
-    ] = "warn"
+    unjudged: Annotated[str, PlainValidator(OneOf(("warn", "ignore")))] = "warn"
     strata: Annotated[
         tuple[tuple[str, float], ...], PlainValidator(SHARES, json_schema_input_type=dict[str, float])
     ] = ()
@@ -379,7 +371,6 @@ class Collection(Model):
             relevant_from=self.relevant_from,
             separator=self.chunks,
             is_complete=self.unjudged == "ignore",
-            unjudged_relevance=None if isinstance(self.unjudged, str) else self.unjudged,
         )
         return replace(_given(self.qrels), labels=rules)
 

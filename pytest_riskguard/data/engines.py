@@ -9,7 +9,7 @@ request have ``query_ids`` or ``queries`` beside them, rows of their own, or are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, NamedTuple
 
 from pytest_riskguard.data.headers import SYNONYMS
@@ -19,6 +19,7 @@ from pytest_riskguard.data.named_columns import text_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 from pytest_riskguard.errors import FileError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import clean
 
 #: Ids of documents and their scores, which are None where one of them has none.
@@ -29,79 +30,76 @@ class AnswerError(ValueError):
     """An answer with an error, with a part of the hits only, or of another shape; the message says which."""
 
 
+@frozen(eq=False)
 class Engine:
     """How one engine answers; places are paths of keys, such as ``hits.hits``.
 
     Attributes
     ----------
     title, hits_at : str
-    marks : tuple of str
-        Places of which every answer has one, and no answer of another engine.
-    document_at, score_at : str and tuple of str
-        Where a hit has its id and its score, which is the first that is there.
-    errors : tuple of str
-        An error has all places, which spaces separate, of one of these.
-    said_at : tuple of str
-        The words of an error.
+    document_at, score_at : str
+        Where a hit has its id and its score, which is at the first of several places that is there.
+    mark : str
+        A place that answers of no other engine have, where ``hits_at`` is not enough.
     partial : mapping
-        Why hits are missing where all places have something other than nothing, false and 0; ``!`` before a place
-        wants false itself.
+        A place that holds something other than nothing, false and 0, or with ``!`` false itself -> why hits are
+        missing, or None where none are; the first place counts.
     """
 
-    title = ""
-    hits_at = "hits"
-    marks: tuple[str, ...] = ()
-    document_at = "id"
-    score_at: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
-    said_at: tuple[str, ...] = ()
-    partial: Mapping[str, str] = {}
+    title: str
+    hits_at: str
+    partial: Mapping[str, str | None]
+    document_at: str = "id"
+    score_at: str = "score"
+    mark: str = ""
 
     def found(self, answer: Any) -> list[Any] | None:
         """The hits of an answer as they are in it; None of anything but an answer of this engine."""
         hits = at(answer, self.hits_at)
-        is_answer = isinstance(hits, list) and any(at(answer, mark) is not None for mark in self.marks)
+        is_answer = isinstance(hits, list) and at(answer, self.mark or self.hits_at) is not None
         return hits if is_answer and all(isinstance(hit, dict) for hit in hits) else None
-
-    def is_error(self, answer: Any) -> bool:
-        """Whether this is what the engine sends instead of hits."""
-        return any(_holds(answer, error) for error in self.errors)
 
     def problem(self, answer: Any) -> str | None:
         """Why the hits of an answer are not all that there are; None of a whole answer."""
+        for place, why in self.partial.items():
+            value = at(answer, place.removeprefix("!"))
+            if value is False if place.startswith("!") else value:
+                return why
         status = at(answer, "status")
-        why = next((why for condition, why in self.partial.items() if _holds(answer, condition)), None)
-        if why is None and self.found(answer) is None:
-            why = "error"
-        if why is None and isinstance(status, int) and status >= 400:
-            why = f"error {status}"
-        said = [str(part) for place in self.said_at if isinstance(part := at(answer, place), str | int)]
-        return None if why is None else clean(": ".join([why, *said]))
+        return f"error {status}" if isinstance(status, int) and status >= 400 else None
 
     def document(self, hit: Any) -> str:
         """The id of a hit; ``AnswerError`` if it has none."""
         return identifier(at(hit, self.document_at), self.document_at)
 
-    def check(self, answer: Any) -> None:
-        """``AnswerError`` if an answer is an error, holds a part only or has another shape."""
-        if self.found(answer) is None and not self.is_error(answer):
-            raise AnswerError(f"expected an answer of {self.title}, found {outline(answer)}")
-        if (problem := self.problem(answer)) is not None:
-            raise AnswerError(f"{self.title}: {problem}")
+    def check(self, answer: Any) -> list[Any]:
+        """The hits as ``found``; ``AnswerError`` if it is an error, holds a part only or has another shape."""
+        found = self.found(answer)
+        problem = self.problem(answer)
+        if found is None:
+            problem = f"expected hits in {self.hits_at}, found {outline(answer)}"
+        if found is None or problem is not None:
+            raise AnswerError(clean(f"{self.title}: {problem}: {said_in(answer)}".removesuffix(": ")))
+        return found
 
     def hits(self, answer: Any) -> Hits:
         """The hits of an answer in their order; ``AnswerError`` as ``check``, and for a hit without an id."""
-        self.check(answer)
-        found = self.found(answer) or []
-        scores = [next((s for place in self.score_at if (s := at(hit, place)) is not None), None) for hit in found]
+        found, places = self.check(answer), self.score_at.split()
+        scores = [next((s for place in places if (s := at(hit, place)) is not None), None) for hit in found]
         return [self.document(hit) for hit in found], whole_scores(scores)
 
 
-def _holds(answer: Any, condition: str) -> bool:
-    return all(
-        at(answer, place[1:]) is False if place.startswith("!") else bool(at(answer, place))
-        for place in condition.split()
-    )
+#: Where engines put the words of an error.
+_WORDS = (
+    *("error.type", "error.reason", "error.msg", "error", "message"),
+    *("_shards.failures.0.reason.type", "_shards.failures.0.reason.reason"),
+    *("root.errors.0.summary", "root.errors.0.message", "responseHeader.partialResultsDetails"),
+)
+
+
+def said_in(answer: Any) -> str:
+    """What an answer says of an error in words; empty if nothing."""
+    return clean(": ".join(words for place in _WORDS if isinstance(words := at(answer, place), str)))
 
 
 def identifier(value: object, where: str) -> str:
@@ -124,141 +122,35 @@ def whole_scores(scores: Sequence[Any]) -> list[float] | None:
     return list(map(float, scores))
 
 
-_CUT = "the search timed out, so its hits are incomplete"
-
-
-class Elasticsearch(Engine):
+class _Elasticsearch(Engine):
     """``_search`` and ``_msearch`` of Elasticsearch and OpenSearch; scores are null where a field sorts the hits."""
-
-    title = "Elasticsearch"
-    hits_at = "hits.hits"
-    marks = ("hits.hits",)
-    document_at, score_at = "_id", ("_score",)
-    errors = ("error status",)
-    said_at = (
-        *("error.type", "error.reason", "error"),
-        *("_shards.failures.0.reason.type", "_shards.failures.0.reason.reason"),
-    )
-    partial: Mapping[str, str] = {
-        "error": "error",
-        "timed_out": _CUT,
-        "terminated_early": "the search was terminated early, so its hits are incomplete",
-        "is_partial": "the asynchronous search was not complete",
-        "is_running": "the asynchronous search was not complete",
-        "_shards.failed": "shards failed",
-    }
 
     def problem(self, answer: Any) -> str | None:
         """A shard without a server, or a cluster that was skipped, is not among those that failed."""
-        if (problem := super().problem(answer)) is not None:
-            return problem
-        if at(answer, "state") == "RUNNING":
-            return self.partial["is_running"]
         for parts in ("shards", "clusters"):
             total, successful = at(answer, f"_{parts}.total"), at(answer, f"_{parts}.successful")
             if successful != total:
                 return f"only {successful} of {total} {parts} answered"
-        return None
+        return super().problem(answer)
 
 
-class Solr(Engine):
-    """``select`` as JSON, with ``id``, the usual unique key; ``score`` is there only where ``fl`` asks for it."""
-
-    title = "Solr"
-    hits_at = "response.docs"
-    marks = ("response.docs",)
-    score_at = ("score",)
-    errors = ("responseHeader error", "responseHeader grouped")
-    said_at = ("error.msg", "error.code", "responseHeader.partialResultsDetails")
-    partial: Mapping[str, str] = {
-        "error": "error",
-        "responseHeader.status": "error",
-        "responseHeader.partialResults": "its results are partial or omitted",
-        "grouped": "grouped results have no single order; ask without group=true",
-    }
-
-
-class Vespa(Engine):
+class _Vespa(Engine):
     """The default JSON result; ids are ``id:namespace:type::document``, and results without hits have no children."""
 
-    title = "Vespa"
-    hits_at = "root.children"
-    marks = ("root.coverage", "root.fields.totalCount")
-    score_at = ("relevance",)
-    errors = ("root.errors",)
-    said_at = ("root.errors.0.summary", "root.errors.0.message", "root.errors.0.code")
-    partial: Mapping[str, str] = {"root.errors": "error"}
-
     def found(self, answer: Any) -> list[Any] | None:
-        """The hits without the groups that may stand beside them."""
-        if at(answer, self.hits_at) is None and any(at(answer, mark) is not None for mark in self.marks):
-            return []
-        hits = super().found(answer)
-        return hits and [hit for hit in hits if not str(at(hit, "id")).startswith("group:")]
-
-    def problem(self, answer: Any) -> str | None:
-        """Documents that were not searched, other than by match-phase, which a rank profile asks for."""
-        share, degraded = at(answer, "root.coverage.coverage"), at(answer, "root.coverage.degraded")
-        reasons = [name for name, holds in degraded.items() if holds] if isinstance(degraded, dict) else []
-        problem = super().problem(answer)
-        if problem is None and reasons != ["match-phase"] and (reasons or _holds(answer, "!root.coverage.full")):
-            return clean(": ".join([f"only {share} % of the documents were searched", *reasons]))
-        return problem
+        return [] if at(answer, "root.fields.totalCount") == 0 else super().found(answer)
 
     def document(self, hit: Any) -> str:
         """What follows ``::`` in the document's id; the hit's own id is another one where no summary was fetched."""
         full = identifier(at(hit, "fields.documentid") or at(hit, "id"), self.hits_at)
-        if full.startswith("index:"):
-            raise AnswerError(f"Vespa: {full!r:.60} is not the id of a document; ask for a summary with documentid")
+        if full.startswith(("index:", "group:")):
+            expected = "ask for a summary with documentid, and without grouping"
+            raise AnswerError(f"Vespa: {full!r:.60} is not the id of a document; {expected}")
         return full.partition("::")[2] or full
 
 
-class Algolia(Engine):
-    """Answers to queries, one or several to a request; hits have an order and no scores.
-
-    A number of hits that is an estimate is no fault: there are then very many, of which the first are whole.
-    """
-
-    title = "Algolia"
-    marks = ("hits.0.objectID", "nbHits")
-    document_at = "objectID"
-    errors = ("message status",)
-    said_at = ("message",)
-    partial: Mapping[str, str] = {
-        "timeoutHits": _CUT,
-        "timeoutCounts !exhaustiveNbHits": _CUT,
-        "timeoutCounts !exhaustive.nbHits": _CUT,
-        "!exhaustive.rulesMatch": "the search timed out before all rules were applied",
-    }
-
-
-class Typesense(Engine):
-    """``documents/search`` and ``multi_search``; the score of hybrid search comes before that of the text."""
-
-    title = "Typesense"
-    marks = ("hits.0.document", "found")
-    document_at = "document.id"
-    score_at = ("hybrid_search_info.rank_fusion_score", "text_match")
-    errors = ("code error", "grouped_hits")
-    said_at = ("error",)
-    partial: Mapping[str, str] = {
-        "search_cutoff": "the search was cut off, so its hits are incomplete",
-        "grouped_hits": "grouped hits have no single order; ask without group_by",
-    }
-
-
-class Meilisearch(Engine):
+class _Meilisearch(Engine):
     """``search`` and ``multi-search``, whose hits are the documents; ``showRankingScore`` asks for their scores."""
-
-    title = "Meilisearch"
-    marks = ("processingTimeMs",)
-    score_at = ("_rankingScore",)
-    errors = ("message code type",)
-    said_at = ("code", "message")
-    partial: Mapping[str, str] = {
-        "remoteErrors": "some servers did not answer",
-        "degraded": "the search was cut off, so its hits are incomplete",
-    }
 
     def document(self, hit: Any) -> str:
         """``id``, else the only field whose name ends so, as Meilisearch finds the primary key."""
@@ -269,29 +161,94 @@ class Meilisearch(Engine):
         return identifier(hit[names[0]], names[0])
 
 
-#: In the order in which an answer is recognised.
+_ERROR = "error"
+_CUT = "the search timed out, so its hits are incomplete"
+_RUNNING = "the asynchronous search was not complete"
+
 ENGINES: Mapping[str, Engine] = {
-    "elasticsearch": Elasticsearch(),
-    "solr": Solr(),
-    "vespa": Vespa(),
-    "meilisearch": Meilisearch(),
-    "algolia": Algolia(),
-    "typesense": Typesense(),
+    "elasticsearch": _Elasticsearch(
+        title="Elasticsearch",
+        hits_at="hits.hits",
+        document_at="_id",
+        score_at="_score",
+        partial={
+            "error": _ERROR,
+            "timed_out": _CUT,
+            "terminated_early": "the search was terminated early, so its hits are incomplete",
+            "is_partial": _RUNNING,
+            "is_running": _RUNNING,
+            "_shards.failed": "shards failed",
+        },
+    ),
+    # `score` is there only where `fl` asks for it
+    "solr": Engine(
+        title="Solr",
+        hits_at="response.docs",
+        partial={
+            "error": _ERROR,
+            "responseHeader.status": _ERROR,
+            "responseHeader.partialResults": "its results are partial or omitted",
+        },
+    ),
+    "vespa": _Vespa(
+        title="Vespa",
+        hits_at="root.children",
+        score_at="relevance",
+        partial={
+            "root.errors": _ERROR,
+            "root.coverage.degraded.timeout": _CUT,
+            "root.coverage.degraded.adaptive-timeout": _CUT,
+            "root.coverage.degraded.non-ideal-state": "not all documents were searched",
+            "root.coverage.degraded.match-phase": None,  # a rank profile asks for it
+            "!root.coverage.full": "not all documents were searched",
+        },
+    ),
+    # a number of hits that is an estimate is no fault: there are then very many, of which the first are whole
+    "algolia": Engine(
+        title="Algolia",
+        hits_at="hits",
+        document_at="objectID",
+        mark="nbHits",
+        partial={
+            "timeoutHits": _CUT,
+            "timeoutCounts": _CUT,
+            "!exhaustive.rulesMatch": "the search timed out before all rules were applied",
+        },
+    ),
+    # the score of hybrid search comes before that of the text
+    "typesense": Engine(
+        title="Typesense",
+        hits_at="hits",
+        document_at="document.id",
+        score_at="hybrid_search_info.rank_fusion_score text_match",
+        mark="found",
+        partial={"search_cutoff": "the search was cut off, so its hits are incomplete"},
+    ),
+    "meilisearch": _Meilisearch(
+        title="Meilisearch",
+        hits_at="hits",
+        score_at="_rankingScore",
+        mark="processingTimeMs",
+        partial={
+            "remoteErrors": "some servers did not answer",
+            "degraded": "the search was cut off, so its hits are incomplete",
+        },
+    ),
 }
 
 
 def engine_of(answer: Any) -> Engine | None:
-    """The engine whose answer, or else whose error, this is."""
-    found = next((engine for engine in ENGINES.values() if engine.found(answer) is not None), None)
-    return found or next((engine for engine in ENGINES.values() if engine.is_error(answer)), None)
+    """The engine whose answer this is; None of an error."""
+    return next((engine for engine in ENGINES.values() if engine.found(answer) is not None), None)
 
 
 # Files of answers.
 
-
 #: Where a row has the id of its query, and its text.
 _IDS = tuple(name for name in SYNONYMS["topic"] if name != "_id")
-_TEXTS = ("query", "query_text", "querytext", "text")
+_TEXTS = ("query", "query_text", "queryText", "text")
+#: Rows of which one has to be an answer, as the first may be errors.
+_FIRST_ROWS = 10
 
 
 def several_answers(value: Any) -> list[Any] | None:
@@ -300,71 +257,68 @@ def several_answers(value: Any) -> list[Any] | None:
 
 
 class _Row(NamedTuple):
-    """One answer and its query: ``by`` its id, its text, or only its order."""
+    """One answer with the id and the text of its query, where they are known."""
 
     line: int | None
     answer: Any
-    engine: Engine | None
-    by: str
     topic: str | None
     text: str | None
 
 
 def responses_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the file begins with an answer of an engine."""
+    """Whether one of the first rows is an answer of an engine."""
     if not file.looks_like_json:
         return Misfit("it is not JSON")
     try:
-        rows = list(islice(_rows(file), 2))
+        engine = _engine(file)
     except FileError as problem:
         return Misfit(f"it cannot be read as answers: {problem.problem}", 3)
-    if not rows or rows[0].engine is None:
-        return Misfit("it does not hold answers of a search engine", 1)
-    if len(rows) == 1 and rows[0].by == "order":
-        title = rows[0].engine.title
-        return Misfit(f"its only answer of {title} has neither the query's id nor its text beside it", 3)
-    return None
+    return None if engine else Misfit("it does not hold answers of a search engine", 1)
+
+
+def _engine(file: InputFile) -> Engine | None:
+    return next((engine for row in islice(_rows(file), _FIRST_ROWS) if (engine := engine_of(row.answer))), None)
 
 
 def responses_rankings(file: InputFile) -> Run:
     """The hits of each answer, in their order."""
-    rows = _rows(file)
-    first = next(rows, None)
-    if first is None or (engine := first.engine) is None:
+    if (engine := _engine(file)) is None:
         raise file.refuse(None, "expected answers of a search engine, found none")
+    first = next(_rows(file))
+    by_text = first.topic is None and first.text is not None
+    has_name = by_text or first.topic is not None
     texts: dict[str, str] = {}
 
     def rankings() -> Iterator[Ranking]:
-        for number, row in enumerate(chain([first], rows), 1):
-            if row.by != first.by:
-                expected = f"response {number} to name its query by its {first.by}, as the first"
-                raise file.refuse(row.line, f"expected {expected}, found its {row.by}")
-            topic = row.topic or row.text
+        for number, row in enumerate(_rows(file), 1):
+            name = row.text if by_text else row.topic
+            which = f"query {name!r:.80}" if name else f"response {number}"
+            if (name is not None) != has_name:
+                raise file.refuse(row.line, f"expected {which} to have its query beside it exactly as the first has")
             try:
                 documents, scores = engine.hits(row.answer)
             except AnswerError as problem:
-                which = f"query {topic!r:.80}" if topic else f"response {number}"
                 raise file.refuse(row.line, f"{which}: {problem}") from None
             if row.topic and row.text:
                 texts.setdefault(row.topic, row.text)
-            yield topic, documents, scores, None, row.line
+            yield name, documents, scores, None, row.line
 
-    return run_of_rankings(file, rankings(), by_text=first.by == "text", texts=texts, ordered=True)
+    return run_of_rankings(file, rankings(), by_text=by_text, texts=texts, ordered=True)
 
 
 def _rows(file: InputFile) -> Iterator[_Row]:
     """All answers of a file; a ``FileError`` while they are read if it is neither JSON nor JSON Lines."""
     for node in nodes(file):
         row = _row(node.line, node.value)
-        yield from [row] if row.engine else (_row(node.line, one) for one in _split(node))
+        yield from [row] if engine_of(row.answer) else (_row(node.line, value) for value in _split(node))
 
 
 def _split(node: JsonNode) -> list[Any]:
     """Several answers, each with its query beside it, if that is said."""
     value, answers = node.value, several_answers(node.value)
     if answers is None:
-        is_by_id = isinstance(value, dict) and all(map(engine_of, value.values()))
-        return [{"query_id": topic, "response": answer} for topic, answer in value.items()] if is_by_id else [value]
+        kept = value if isinstance(value, dict) and any(map(engine_of, value.values())) else {}
+        return [{"query_id": topic, "response": answer} for topic, answer in kept.items()] or [value]
     for name, key in (("query_ids", "query_id"), ("queries", "query")):
         if not isinstance(queries := at(value, name), list):
             continue
@@ -376,16 +330,13 @@ def _split(node: JsonNode) -> list[Any]:
 
 
 def _row(line: int | None, value: Any) -> _Row:
-    """A value that is an answer, or has one under its keys, where what stands beside it may say that it failed."""
-    beside = {key.lower(): inner for key, inner in value.items()} if isinstance(value, dict) else {}
-    answer, topic = value, _first_text(beside, _IDS)
-    inside = next((beside[name] for name in ("response", "body") if isinstance(beside.get(name), dict)), None)
-    if inside is not None and (engine_of(inside) or not engine_of(value)):
-        answer = {**value, **inside}
-        beside = inside | beside
-    text = _first_text(beside, _TEXTS) or text_of(at(answer, "request_params.q")) or None
-    by = "id" if topic else "text" if text else "order"
-    return _Row(line, answer, engine_of(answer), by, topic, text)
+    """A value that is an answer, or has one under a key, where what stands beside it may say that it failed."""
+    answer = beside = value if isinstance(value, dict) else {}
+    for name in ("response", "body"):
+        if isinstance(inside := at(value, name), dict) and not engine_of(value):
+            answer, beside = value | inside, inside | value
+    topic = _first_text(beside, _IDS)
+    return _Row(line, answer, topic, _first_text(beside, _TEXTS) or text_of(at(answer, "request_params.q")) or None)
 
 
 def _first_text(beside: Mapping[str, Any], names: Sequence[str]) -> str | None:

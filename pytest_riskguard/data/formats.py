@@ -54,7 +54,7 @@ class Format:
 def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
     """What the named columns of a file hold."""
     from pytest_riskguard.data import named_columns as columns
-    from pytest_riskguard.data.scores import score_rows_of, scores_of_systems
+    from pytest_riskguard.data.scores import renamed, score_rows_of, scores_of_systems
 
     match kind:
         case "judgements":
@@ -63,7 +63,7 @@ def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFi
             return columns.run_of_table(table(file, kind), file.columns)
         case "topics":
             return columns.topics_of_table(table(file, kind), file.columns)
-    return scores_of_systems(file, score_rows_of(table(file, kind), file.columns))
+    return scores_of_systems(file, score_rows_of(renamed(table(file, kind), file.columns)))
 
 
 def _format(name: str, module: str, reads: str, suffixes: str, *, writes: str = "", parts: str = "") -> Format:

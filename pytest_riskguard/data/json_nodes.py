@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.named_columns import text_of
+from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.text import clean
 
 Part = TypeVar("Part")
-#: How many parts of a file an error names.
-_MOST_PARTS = 8
+#: How many names of parts an error has.
+_MOST_NAMES = 8
 
 
 def at(value: Any, path: str) -> Any:
@@ -106,11 +107,18 @@ def first_value(file: InputFile) -> Any:
     return file.first_object if file.json_or_none is None else file.json_or_none
 
 
-def without(value: Any, *marks: str) -> Misfit | None:
-    """None for a value that has all places of one of the marks, which spaces separate."""
-    if any(all(at(value, place) is not None for place in mark.split()) for mark in marks):
-        return None
-    return Misfit(f"it is not JSON that has {' or '.join(marks)}", 0 if value is None else 1)
+def marked(**marks: str) -> Callable[[InputFile, Kind], Misfit | None]:
+    """What says whether a file is of a format: JSON that has all places of a mark of its kind; ``|`` parts marks."""
+
+    def fits(file: InputFile, kind: Kind) -> Misfit | None:
+        value = first_value(file)
+        for place in ("0", "hits.hits.0", "_source"):
+            value = at(value, place) or value
+        if any(all(at(value, place) is not None for place in mark.split()) for mark in marks[kind].split("|")):
+            return None
+        return Misfit(f"it is not JSON that has {marks[kind].replace('|', ' or ')}", 0 if value is None else 1)
+
+    return fits
 
 
 def require(misfit: Misfit | None, file: InputFile) -> None:
@@ -128,13 +136,11 @@ def chosen(file: InputFile, what: str, parts: Iterable[tuple[Sequence[str], Part
     fitting = [part for names, part in parts if file.part is None or file.part in names]
     if len(fitting) == 1:
         return fitting[0]
-    times = Counter(name for names, _ in parts for name in {*names})
-    shown = [next((name for name in names if times[name] == 1), [*names, ""][0]) for names, _ in parts[:_MOST_PARTS]]
-    listed = ", ".join(f"{name!r:.60}" for name in shown) + ", ..." * (len(parts) > len(shown))
+    times = Counter(name for names, _ in parts for name in dict.fromkeys(names))
+    names = ", ".join([f"{name!r:.60}" for name, count in times.items() if count == 1][:_MOST_NAMES])
     named = "" if file.part is None else f" named {file.part!r:.60}"
-    example = f"{file.name}#{[*shown, 'NAME'][0]:.60}"
-    found = f"found {len(fitting)} among {listed or 'none'}"
-    raise file.refuse(None, f"expected one {what}{named}, {found}; name one, as in {example!r}")
+    which = f"name one as in {file.name}#NAME: {names or '(there is none)'}"
+    raise file.refuse(None, f"expected one {what}{named}, found {len(fitting)}; {which}")
 
 
 def chosen_node(file: InputFile, what: str, parts: Iterable[JsonNode]) -> JsonNode:

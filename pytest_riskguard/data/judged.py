@@ -285,8 +285,9 @@ class RankedRun:
         return self.run.ranks_of_judgements(self.order, self.qrels)
 
     def unjudged(self) -> RankedDocuments:
-        """The unjudged documents in the first ranks, by topic."""
-        rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= self.depth))
+        """The unjudged documents in the first ranks, by topic; those that the measure does not see are left out."""
+        last = min(self.depth, cutoff_of(self.measure) or self.depth)
+        rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= last))
         topics = self._topic_places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
         return RankedDocuments(rows, topics, self.run.ids_of_unjudged(rows), self.ranks_of(rows))
 

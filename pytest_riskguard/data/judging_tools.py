@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from pytest_riskguard.data.engines import ENGINES
+from pytest_riskguard.data.engines import ENGINES, whole_scores
 from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, first_value, nodes, without
+from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, marked, nodes, outline
 from pytest_riskguard.data.named_columns import as_tag
 from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.runs import Ranking, Run, run_of, run_of_rankings
+from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 from pytest_riskguard.data.topics import Topics, topics_of_rows
 from pytest_riskguard.text import listed
 
@@ -21,32 +21,30 @@ from pytest_riskguard.text import listed
 # as its API and its indices return them, or as they are imported. Queries are known by their texts.
 
 
-_MARKS: Mapping[Kind, tuple[str, ...]] = {
-    "judgements": ("judgmentRatings",),
-    "topics": ("querySetQueries", "queryText"),
-    "rankings": ("documentIds", "results.0.snapshots"),
-}
+workbench_fits = marked(
+    judgements="judgmentRatings", topics="querySetQueries|queryText", rankings="documentIds|results.0.snapshots"
+)
 _NO_TAGS = ("queryText", "referenceAnswer")
 
 
-def workbench_fits(file: InputFile, kind: Kind) -> Misfit | None:
-    """Whether the first document of the file has what the Workbench keeps of this kind."""
-    value = first_value(file)
-    for place in ("0", "hits.hits.0", "_source"):
-        value = at(value, place) or value
-    return without(value, *_MARKS[kind])
+def _stored(file: InputFile) -> Iterator[JsonNode]:
+    """Documents as they are stored, also those of a search response, which has to have them all."""
+    for node in nodes(file):
+        if (hits := node.find("hits.hits")) is None:
+            yield node.find("_source") or node
+            continue
+        total, count = at(node.value, "hits.total"), len(hits.value)
+        problem = ENGINES["elasticsearch"].problem(node.value)
+        if problem is None and total not in (None, {"value": count, "relation": "eq"}):
+            problem = f"{count} hits of {total}"
+        if problem is not None:
+            raise node.refuse(f"expected all documents, found {problem}; ask again, with a larger `size`")
+        yield from (hit["_source"] for hit in hits.items())
 
 
 def _documents(file: InputFile, key: str) -> list[JsonNode]:
     """Documents with a key."""
     return [document for document in _stored(file) if document.find(key) is not None]
-
-
-def _stored(file: InputFile) -> Iterator[JsonNode]:
-    """Documents as they are stored, also those of a search response."""
-    for node in nodes(file):
-        hits = node.find("hits.hits")
-        yield from (one.find("_source") or one for one in ([node] if hits is None else hits.items()))
 
 
 def _finished(document: JsonNode) -> JsonNode:
@@ -82,37 +80,22 @@ def workbench_topics(file: InputFile) -> Topics:
 
 def workbench_rankings(file: InputFile) -> Run:
     """The documents of each query; ``FILE#ID`` names one of several search configurations, or a variant of one."""
-    ranked = [
-        (one.find("experimentVariantId") or one["searchConfigurationId"], one["searchText"], one["documentIds"])
-        for one in _documents(file, "documentIds")
-    ]
-    if ranked:
-        _refuse_incomplete(file)
-    else:
-        ranked = [
-            (snapshot["searchConfigurationId"], result["query_text"], snapshot["docIds"])
-            for experiment in _documents(file, "results.0.snapshots")
-            for result in _finished(experiment)["results"].items()
-            for snapshot in result["snapshots"].items()
-        ]
     rankings: dict[str, list[Ranking]] = {}
-    for configuration, query, documents in ranked:
+    for configuration, query, documents in _ranked(file):
         ids = [document.text() for document in documents.items()]
         rankings.setdefault(configuration.text(), []).append((query.text(), ids, None, None, None))
     rows = chosen(file, "search configuration", (((name,), rows) for name, rows in rankings.items()))
     return run_of_rankings(file, rows, by_text=True)
 
 
-def _refuse_incomplete(file: InputFile) -> None:
-    """Refuse search responses that hold only some of the documents."""
-    for response in nodes(file):
-        if (hits := response.find("hits.hits")) is None:
-            continue
-        if problem := ENGINES["elasticsearch"].problem(response.value):
-            raise response.refuse(f"expected a whole answer, found another: {problem}; ask again")
-        total, count = at(response.value, "hits.total"), len(hits.value)
-        if total not in (None, {"value": count, "relation": "eq"}):
-            raise hits.refuse(f"expected all documents, found {count} of {total}; ask with a larger `size`")
+def _ranked(file: InputFile) -> Iterator[tuple[JsonNode, JsonNode, JsonNode]]:
+    """Search configuration, query text and documents of each ranking."""
+    for one in _documents(file, "documentIds"):
+        yield one.find("experimentVariantId") or one["searchConfigurationId"], one["searchText"], one["documentIds"]
+    for experiment in _documents(file, "results.0.snapshots"):
+        for result in _finished(experiment)["results"].items():
+            for snapshot in result["snapshots"].items():
+                yield snapshot["searchConfigurationId"], result["query_text"], snapshot["docIds"]
 
 
 # ``_rank_eval`` of Elasticsearch and OpenSearch: requests, which have ratings, and responses, which have rankings.
@@ -122,19 +105,17 @@ def _refuse_incomplete(file: InputFile) -> None:
 _TEXT_KEYS = ("query", "query_text", "query_string", "model_text", "text", "q", "search_text", "keywords")
 
 
-def rank_eval_fits(file: InputFile, kind: Kind) -> Misfit | None:
-    """Whether the file is a request (judgements, topics) or a response (rankings)."""
-    marks = {"rankings": ("details metric_score", "rank_eval.details")}
-    return without(first_value(file), *marks.get(kind, ("requests.0.ratings",)))
+rank_eval_fits = marked(
+    judgements="requests.0.ratings", topics="requests.0.ratings", rankings="details metric_score|rank_eval.details"
+)
 
 
 def rank_eval_judgements(file: InputFile) -> Qrels:
     """The ratings of each request; its id is the topic."""
-    requests = JsonNode(file, file.json)["requests"].items()
-    rated = [(request["id"].text(), rating) for request in requests for rating in request["ratings"].items()]
-    documents = _names([rating for _, rating in rated])
     rows = (
-        (topic, d, rating["rating"].number(), "", None) for (topic, rating), d in zip(rated, documents, strict=True)
+        (request["id"].text(), rating["_id"].text(), rating["rating"].number(), "", None)
+        for request in JsonNode(file, file.json)["requests"].items()
+        for rating in request["ratings"].items()
     )
     return qrels_of_rows(file, rows)
 
@@ -166,25 +147,14 @@ def rank_eval_rankings(file: InputFile) -> Run:
     """The hits of each query, in their order."""
     whole = JsonNode(file, file.json)
     response = whole.find("rank_eval") or whole
-    if (failures := response.find("failures")) is not None and failures.value:
-        found = f"failures of {listed(tuple(topic for topic, _ in failures.entries()), most=3)}"
-        raise failures.refuse(f"expected answers to all queries, found {found}; ask again")
-    hits = [(topic, hit["hit"]) for topic, detail in response["details"].entries() for hit in detail["hits"].items()]
-    documents = _names([hit for _, hit in hits])
-    scores = [score.number() for _, hit in hits if (score := hit.find("_score")) is not None]
-    has_scores = len(scores) == len(hits)
-    return run_of(file, [topic for topic, _ in hits], documents, scores if has_scores else None, ordered=True)
-
-
-def _names(documents: Sequence[JsonNode]) -> list[str]:
-    """The ids of documents, each ``index/id`` in a file that names several indices.
-
-    The same id in two indices is two documents, so an id of such a file never matches one that has no index.
-    """
-    pairs = [(node["_index"].text(), node["_id"].text()) for node in documents]
-    if len({index for index, _ in pairs}) > 1:
-        return [f"{index}/{name}" for index, name in pairs]
-    return [name for _, name in pairs]
+    if failures := at(response.value, "failures"):
+        raise response.refuse(f"expected answers to all queries, found failures: {outline(failures)}; ask again")
+    rankings: list[Ranking] = []
+    for topic, detail in response["details"].entries():
+        hits = [hit["hit"] for hit in detail["hits"].items()]
+        scores = whole_scores([at(hit.value, "_score") for hit in hits])
+        rankings.append((topic, [hit["_id"].text() for hit in hits], scores, None, None))
+    return run_of_rankings(file, rankings, ordered=True)
 
 
 # Ratings of the Rated Ranking Evaluator, which Quepid exports too: documents by grade, or with their gains.
@@ -193,10 +163,10 @@ def _names(documents: Sequence[JsonNode]) -> list[str]:
 _GROUPS = ("topics", "query_groups", "queries")
 
 
-def rre_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether there is a first query with placeholders, in a group, in a topic, or in none."""
-    above = ("", "query_groups.0.", "topics.0.", "topics.0.query_groups.0.")
-    return without(first_value(file), *(f"{place}queries.0.placeholders" for place in above))
+rre_fits = marked(
+    judgements="queries.0.placeholders|query_groups.0.queries.0.placeholders|topics.0.queries.0.placeholders|"
+    "topics.0.query_groups.0.queries.0.placeholders"
+)
 
 
 def rre_judgements(file: InputFile) -> Qrels:

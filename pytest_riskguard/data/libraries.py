@@ -11,7 +11,7 @@ from typing import Any
 from pytest_riskguard.data.given_file import IRDS, names_collection
 from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
-from pytest_riskguard.data.json_nodes import chosen, first_value, nodes, require, without
+from pytest_riskguard.data.json_nodes import chosen, marked, nodes, require
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
@@ -123,9 +123,7 @@ def _parts(file: InputFile) -> list[tuple[tuple[str, ...], Any]]:
 # Predictions of sentence-transformers, lines of ``{"query_id", "query", "results": [{"corpus_id", "score"}]}``.
 
 
-def sentence_transformers_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the first line has these keys."""
-    return without(first_value(file), "query_id results.0.corpus_id", "query_id query results")
+sentence_transformers_fits = marked(rankings="query_id results.0.corpus_id|query_id query results")
 
 
 def sentence_transformers_rankings(file: InputFile) -> Run:

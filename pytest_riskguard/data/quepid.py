@@ -6,35 +6,47 @@ between quotes: ``19"" monitor`` means ``19" monitor``, which readers of CSV ref
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from pytest_riskguard.data.headers import SYNONYMS, number
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, first_value, require, without
+from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, marked, require
 from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of, run_of_rankings
 
-_DETAILED = {"Case Name", "Query Text", "Doc ID", "Doc Position", "Rating"}
-_SNAPSHOT = {"Snapshot Name", "Query Text", "Doc ID", "Doc Position"}
+#: Columns of Quepid's pages -> as its other exports call them.
+_NAMES = {"Query Text": "query", "Doc ID": "docid", "Doc Position": "position", "Rating": "rating"}
+#: Columns that name a ranking; one of them is in every file of a page.
+_SNAPSHOT = ("Snapshot Name", "Snapshot Time", "Case Name")
 #: Names of columns that say something else than what a judge thinks.
 _NO_JUDGES = frozenset(name for names in SYNONYMS.values() for name in names)
-#: A cell between quotes, or one that has none around it, and what ends it.
-_CELL = re.compile(r'(?:"([^"]*+(?:""[^"]*+)*+)"|([^,\n]*))(,|\n|\Z)')
+#: Doubled quotes at the start of a cell that has none around it.
+_DOUBLED = re.compile('(?<![^,])""(?=[^",])')
+
+
+_json_fits = marked(
+    judgements="queries.0.query queries.0.ratings|query_doc_pairs", rankings="docs queries|snapshots.0.docs"
+)
 
 
 def quepid_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file is JSON of Quepid, or a table with its columns."""
     if file.looks_like_json:
-        marks = {"rankings": ("docs queries", "snapshots.0.docs")}
-        return without(first_value(file), *marks.get(kind, ("queries.0.query queries.0.ratings", "query_doc_pairs")))
-    header = {cell.strip(' "'): None for cell in file.first_line.split(",")}
-    judges = [name.lower() for name in [*header][2:]]
-    is_rated = [*header][:2] == ["query", "docid"] and (judges == ["rating"] or _NO_JUDGES.isdisjoint(judges))
-    if header.keys() >= _DETAILED or (header.keys() >= _SNAPSHOT if kind == "rankings" else is_rated):
-        return None
-    return Misfit("its first line does not have the columns of ratings, a book or a snapshot of Quepid")
+        return _json_fits(file, kind)
+    header = [_NAMES.get(cell.strip(' "'), cell.strip(' "')) for cell in file.first_line.split(",")]
+    wanted = {"query", "docid", "position" if kind == "rankings" else "rating"}
+    is_page = wanted <= {*header} and not {*_SNAPSHOT}.isdisjoint(header)
+    judges = {*map(str.lower, header[2:])} - {"rating"}
+    is_rated = kind == "judgements" and header[:2] == ["query", "docid"] and _NO_JUDGES.isdisjoint(judges)
+    return (
+        None
+        if is_page or is_rated
+        else Misfit("its first line does not have the columns of ratings, a book or a snapshot of Quepid")
+    )
 
 
 def quepid_judgements(file: InputFile) -> Qrels:
@@ -62,16 +74,13 @@ def _rated_in_json(file: InputFile) -> Iterator[Row]:
 
 def _rated_in_table(file: InputFile) -> Iterator[Row]:
     for line, cells in _rows(file):
-        if "Query Text" in cells:
-            query, document, judges = cells["Query Text"], cells["Doc ID"], {"": cells["Rating"]}
-        else:
-            query, document, judges = cells.pop("query"), cells.pop("docid"), cells
-        for judge, rating in judges.items():
+        query, document = cells.pop("query"), cells.pop("docid")
+        for judge, rating in {"": cells["rating"]}.items() if "rating" in cells else cells.items():
             if rating in ("", "--"):  # nobody has rated it
                 continue
             if (grade := number(rating)) != grade:
                 raise file.refuse(line, f"expected a number as the rating, found {rating!r:.60}")
-            yield query, document, grade, "" if judge == "rating" else judge, line
+            yield query, document, grade, judge, line
 
 
 def quepid_rankings(file: InputFile) -> Run:
@@ -81,10 +90,10 @@ def quepid_rankings(file: InputFile) -> Run:
         return run_of_rankings(file, _ranked_in_json(file), by_text=True)
     snapshots: dict[tuple[str, ...], list[tuple[str, str, float, int]]] = {}
     for line, cells in _rows(file):
-        if cells["Doc ID"]:  # else the query has no results
-            hit = cells["Query Text"], cells["Doc ID"], number(cells["Doc Position"]), line
-            names = (cells[name] for name in ("Snapshot Name", "Snapshot Time", "Case Name") if name in cells)
-            snapshots.setdefault((*names,), []).append(hit)
+        if cells["docid"]:  # else the query has no results
+            names = tuple(cells[name] for name in _SNAPSHOT if name in cells)
+            hit = cells["query"], cells["docid"], number(cells["position"]), line
+            snapshots.setdefault(names, []).append(hit)
     topics, documents, ranks, lines = zip(*chosen(file, "snapshot", snapshots.items()), strict=True)
     return run_of(file, topics, documents, None, ranks, lines=lines, by_text=True)
 
@@ -102,31 +111,24 @@ def _ranked_in_json(file: InputFile) -> Iterator[Ranking]:
 
 
 def _rows(file: InputFile) -> Iterator[tuple[int, dict[str, str]]]:
-    """The cells of each row that is not blank, under their names, with the number of its last line.
-
-    They are without the spaces around them. Only in snapshots there may be further cells, of fields of documents.
-    """
-    text = "\n".join(line.decode().removesuffix("\r") for _, line in file.lines())
-    line, row = 1, list[str]()
-    header: list[str] = []
-    for match in _CELL.finditer(text):
-        quoted, plain, end = match.groups("")
-        if (len(plain) - len(plain.lstrip('"'))) % 2:
-            raise file.refuse(line, f"expected quotes around whole cells, found {plain!r:.40}")
-        cell = quoted or plain
-        row.append(cell.replace('""', '"').strip())
-        line += cell.count("\n")
-        if end == ",":
-            continue
-        if any(row) and not header:
-            header = row
-            if len({*header}) < len(header):
-                raise file.refuse(line, "expected each column once, such as a name of its own for every judge")
-        elif any(row):
-            if len(row) < len(header) or (len(row) > len(header) and "Query Text" not in header):
-                raise file.refuse(line, f"expected {len(header)} columns as in the header, found {len(row)}")
-            cells = dict(zip(header, row, strict=False))
-            if not cells.get("Query Text", row[0]):
-                raise file.refuse(line, "expected a query text, found an empty cell")
-            yield line, cells
-        line, row = line + 1, []
+    """The cells of each row under their names, with the number of its last line; a row may end with its query."""
+    # a NUL, which no file has, is a quote in a cell with quotes around it as in one without
+    lines = (_DOUBLED.sub("\0", line.decode().removesuffix("\r")) + "\n" for _, line in file.lines())
+    reader = csv.reader(lines, strict=True)
+    rows = (
+        [cell.replace('""', '"').replace("\0", '"').strip() for cell in row] for row in reader if "".join(row).strip()
+    )
+    try:
+        header = [_NAMES.get(cell, cell) for cell in next(rows, [])]
+        if len({*header}) < len(header):
+            raise file.refuse(reader.line_num, "expected each column once, such as a name of its own for every judge")
+        for row in rows:
+            if len(row) not in (len(header), header.index("query") + 1):
+                expected = f"expected {len(header)} columns as in the header"
+                raise file.refuse(reader.line_num, f"{expected}, found {len(row)}")
+            cells = dict(zip_longest(header, row, fillvalue=""))
+            if not cells["query"]:
+                raise file.refuse(reader.line_num, "expected a query text, found an empty cell")
+            yield reader.line_num, cells
+    except csv.Error as problem:
+        raise file.refuse(reader.line_num, f"expected quotes around whole cells: {problem}") from None

@@ -16,10 +16,18 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode
-from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
+from pytest_riskguard.data.measure_names import are_measures, known
 from pytest_riskguard.data.memory import InputData, ScoresData
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.scores import Row, TopicScores, chosen, score_rows_of, scores_of_rows, scores_of_systems
+from pytest_riskguard.data.scores import (
+    Row,
+    TopicScores,
+    chosen,
+    renamed,
+    score_rows_of,
+    scores_of_rows,
+    scores_of_systems,
+)
 from pytest_riskguard.data.text_tables import csv_fits, csv_table, rows_of, table_of
 from pytest_riskguard.errors import MissingFileError, ScoresFormatError
 
@@ -69,9 +77,11 @@ def read_scores(
     if os.path.isdir(given.path):  # noqa: PTH112 - it raises nothing
         return _named(file, _of_parts(file), measures, name)
     form = format_of(file, "scores", named=given.format or _format_of_columns(given.columns))
-    if form.name == "scores" and not given.columns:  # what is not asked for may be anything
-        return _named(file, scores_scores(file, measures), measures, name)
-    return _named(file, form.reader("scores")(file), measures, name)
+    if form.name == "scores":  # what is not asked for may be anything
+        scores = scores_scores(file, measures)
+    else:
+        scores = form.reader("scores")(file)
+    return _named(file, scores, measures, name)
 
 
 def _named(
@@ -97,9 +107,8 @@ def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
     for path in _parts(folder):
         part = InputFile(replace(folder.given, path=path), error=ScoresFormatError)
         for one in format_of(part, "scores", named="parquet").reader("scores")(part):
-            rows += [
-                (topic, str(one.measure), value, None) for topic, value in zip(one.topics, one.values, strict=True)
-            ]
+            pairs = zip(one.topics, one.values.tolist(), strict=True)
+            rows += [(topic, str(one.measure), value, None) for topic, value in pairs]
     return scores_of_rows(folder, rows)
 
 
@@ -109,12 +118,11 @@ def _parts(folder: InputFile) -> list[Path]:
         entries = sorted(folder.path.iterdir())
     except OSError as problem:
         raise MissingFileError(folder.path, None, f"cannot be read ({problem.strerror})") from None
-    if any(entry.name == "_temporary" for entry in entries):
-        raise folder.refuse(None, "expected scores, found _temporary, of a job that did not end; run it again")
-    parts = [entry for entry in entries if not entry.name.startswith(("_", "."))]
+    parts = [entry for entry in entries if entry.is_dir() or not entry.name.startswith(("_", "."))]
     for entry in parts:
         if entry.suffix != ".parquet" or entry.is_dir():
-            raise folder.refuse(None, f"expected a folder of Parquet files alone, found {entry.name!r:.80} in it")
+            files = "a folder of Parquet files alone, of a job that has ended"
+            raise folder.refuse(None, f"expected {files}, found {entry.name!r:.80} in it")
     if not parts:
         raise folder.refuse(None, "expected Parquet files, found none")
     numbers = {int(found[1]) for part in parts if (found := _PART_NUMBER.match(part.name))}
@@ -145,10 +153,11 @@ def scores_scores(file: InputFile, measures: Sequence[str] | None = None) -> tup
 
     The digest is that of the file's text, or of what was read where ``file.columns`` names columns.
     """
-    table = csv_table(file, "scores")
-    if "topic" not in places(table.names, "scores", file.columns):
+    table = renamed(csv_table(file, "scores"), file.columns)
+    if "topic" not in places(table.names, "scores"):
         raise file.refuse_line(1, file.first_line.encode(), _TABLE, "another first line")
-    by_system = score_rows_of(table, file.columns, measures, averages=())  # a topic may have such a name
+    measures = [what for what in file.columns if what != "topic"] or measures
+    by_system = score_rows_of(table, measures, averages=())  # a topic may have such a name
     return scores_of_systems(file, by_system, digest=None if file.columns else file.digest)
 
 
@@ -156,41 +165,43 @@ def scores_scores(file: InputFile, measures: Sequence[str] | None = None) -> tup
 
 
 def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the first line has three columns, the first a measure of trec_eval's."""
-    columns = file.first_line.split()
-    if file.looks_like_json or len(columns) != 3:
-        return Misfit(f"the first line has {len(columns)} columns, not 3 (measure topic value)")
-    if known(columns[0], from_trec_eval, from_ir_measures) is None or from_ir_measures(columns[1]) is not None:
-        return Misfit(f"{columns[0]!r:.60} is not a measure of trec_eval", 3)
-    return None
+    """Whether the first line is a measure, a topic and a value."""
+    cells = file.first_line.split()
+    if len(cells) == 3 and known(cells[1]) is not None:
+        return Misfit("its second column is a measure")
+    return _misfit(cells, 0, "trec_eval")
 
 
 def trec_eval_scores(file: InputFile) -> tuple[TopicScores, ...]:
-    """The output of ``trec_eval -q``: measure, topic, value."""
-    return _of_lines(file, ["measure", "topic", "value"], None)
+    """The output of ``trec_eval -q``."""
+    return _of_lines(file, ["measure", "topic", "value"])
 
 
 def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the first line has three columns with tabs, the second a measure and the last a number."""
-    columns = file.first_line.split("\t")
-    if len(columns) != 3:
-        return Misfit(f"the first line has {len(columns)} columns with tabs, not 3 (topic, measure, value)")
-    if math.isnan(number(columns[2])):
-        return Misfit("the third column of its first line is not a number", 1)
-    if known(columns[1], from_ir_measures, from_trec_eval) is None:
-        return Misfit(f"{columns[1]!r:.60} is not a measure of ir_measures", 1)
-    return None
+    """Whether the first line is a topic, a measure and a value."""
+    cells = file.first_line.split("\t")
+    if len(cells) == 3 and math.isnan(number(cells[2])):
+        return Misfit("its third column is not a number", 1)
+    return _misfit(cells, 1, "ir_measures")
 
 
 def ir_measures_scores(file: InputFile) -> tuple[TopicScores, ...]:
-    """The output of ``ir_measures -q``: topic, measure, value with tabs."""
-    return _of_lines(file, ["topic", "measure", "value"], "\t")
+    """The output of ``ir_measures -q``."""
+    return _of_lines(file, ["topic", "measure", "value"])
 
 
-def _of_lines(file: InputFile, header: Sequence[str], separator: str | None) -> tuple[TopicScores, ...]:
+def _misfit(cells: Sequence[str], place: int, tool: str) -> Misfit | None:
+    if len(cells) != 3:
+        return Misfit(f"the first line has {len(cells)} columns, not 3 (topic, measure, value)")
+    if known(cells[place]) is None:
+        return Misfit(f"{cells[place]!r:.60} is not a measure of {tool}", 3)
+    return None
+
+
+def _of_lines(file: InputFile, header: Sequence[str]) -> tuple[TopicScores, ...]:
     """A row for each line, without averages, which stand under the topic ``all``."""
-    place = header.index("topic")
-    rows = rows_of(file, separator, lambda cells: cells[place : place + 1] != ["all"])
+    place, separator = header.index("topic"), "	" if "	" in file.first_line else None
+    rows = (row for row in rows_of(file, separator) if row[1][place : place + 1] != ["all"])
     return scores_of_systems(file, score_rows_of(table_of(file, "scores", header, rows, first=0)))
 
 
@@ -209,8 +220,8 @@ def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def ranx_scores_scores(file: InputFile) -> tuple[TopicScores, ...]:
     """The scores of each topic."""
-    pairs = [(outer, of) for outer, of in JsonNode(file, file.json).entries()]
-    rows = [(outer, inner, score.number(), None) for outer, of in pairs for inner, score in of.entries()]
+    entries = JsonNode(file, file.json).entries()
+    rows = [(outer, inner, score.number(), None) for outer, node in entries for inner, score in node.entries()]
     if are_measures(file.json):
         rows = [(topic, measure, value, line) for measure, topic, value, line in rows]
     return scores_of_rows(file, rows)

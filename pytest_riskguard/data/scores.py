@@ -9,17 +9,18 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from itertools import compress
 from numbers import Real
 from operator import lt
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input, Rows, is_identifier
-from pytest_riskguard.data.headers import SYNONYMS, WANTED, places
+from pytest_riskguard.data.checks import Input, Rows
+from pytest_riskguard.data.headers import SYNONYMS, places
 from pytest_riskguard.data.measure_names import AVERAGES, standard_name
 from pytest_riskguard.data.measures import MIN_SIMILARITY, least_and_greatest, measure_name
 from pytest_riskguard.errors import ScoringError, UsageError
@@ -82,13 +83,12 @@ class Repeated:
     @property
     def change(self) -> float:
         """The average change of a topic's score, without its sign."""
-        changes = [abs(one - other) for one, other in zip(self.first, self.second, strict=True)]
-        return math.fsum(changes) / len(changes)
+        return float(np.abs(np.subtract(self.first, self.second)).mean())
 
     @property
     def means(self) -> tuple[float, float]:
         """The mean score of the topics, of the first and of the second answers."""
-        return math.fsum(self.first) / len(self.first), math.fsum(self.second) / len(self.second)
+        return float(np.mean(self.first)), float(np.mean(self.second))
 
     def only(self, keeps: Callable[[str], bool]) -> Repeated | None:
         """The same of some topics; None if there are none."""
@@ -180,10 +180,8 @@ class TopicScores:
     @property
     def reordered(self) -> tuple[str, ...]:
         """The topics that score noticeably differently in the order as written."""
-        if not self.as_written:
-            return ()
-        changed = np.flatnonzero(np.abs(self._written - self.values) > NOTICEABLE)
-        return tuple(self.topics[place] for place in changed.tolist())
+        changed = np.abs(self._written - self.values) > NOTICEABLE
+        return tuple(compress(self.topics, changed))
 
     @cached_property
     def _written(self) -> FloatArray:
@@ -194,10 +192,8 @@ class TopicScores:
     @property
     def is_reordered(self) -> bool:
         """Whether the order as written noticeably changes the scores of more than a few topics, and the average."""
-        if len(self.reordered) <= FEW_REORDERED:
-            return False
         change = math.fsum(np.abs(self._written - self.values))
-        return change > NOTICEABLE * len(self.topics)
+        return len(self.reordered) > FEW_REORDERED and change > NOTICEABLE * len(self.topics)
 
     def in_written_order(self) -> TopicScores:
         """The scores that the run would have in the order as written."""
@@ -210,16 +206,10 @@ class TopicScores:
 
     def only(self, keeps: Callable[[str], bool]) -> TopicScores:
         """The scores on some topics, of which there must be one; what is said of others is left out as well."""
-        return replace(
-            self,
-            topics=tuple(filter(keeps, self.topics)),
-            values=self.values[[keeps(topic) for topic in self.topics]],
-            unanswered=tuple(filter(keeps, self.unanswered)),
-            unknown=tuple(filter(keeps, self.unknown)),
-            without_relevant=tuple(filter(keeps, self.without_relevant)),
-            contradicted=tuple(filter(keeps, self.contradicted)),
-            repeated=self.repeated and self.repeated.only(keeps),
-        )
+        about = ("topics", "unanswered", "unknown", "without_relevant", "contradicted")
+        kept: dict[str, Any] = {name: tuple(filter(keeps, getattr(self, name))) for name in about}
+        values = self.values[[keeps(topic) for topic in self.topics]]
+        return replace(self, values=values, repeated=self.repeated and self.repeated.only(keeps), **kept)
 
     @classmethod
     def from_mapping(cls, scores: Mapping[str, float], *, name: str) -> TopicScores:
@@ -255,74 +245,62 @@ def scores_of_rows(given: Input, rows: Iterable[Row], *, digest: str | None = No
     topic or a measure that is no text on one line, a value that is not finite or not in the measure's range, a topic
     twice or without a score of some measure, and more than the limits allow.
     """
-    columns: Any = [*zip(*rows, strict=True)]
-    if not columns:
+    cells = [*rows]
+    if not cells:
         raise given.refuse(None, "expected per-topic scores, found none")
-    topics, measures, found, lines = columns
-    table = Rows(given, lines)
-    table.limit(CELLS, len(topics))
-    table.ids(topics, "topic")
-    every, topic_of = np.unique(np.array(topics, dtype=object), return_inverse=True)
+    topics, measures, _, lines = zip(*cells, strict=True)
+    table, every = Rows(given, lines), tuple(sorted({*topics}))
+    table.limit(CELLS, len(cells))
     table.limit(TOPICS, len(every))
+    table.ids(topics, "topic")
     table.ids(measures, "measure")
-    name_of = {text: named(text) for text in dict.fromkeys(measures)}
-    names = [*dict.fromkeys(name_of.values())]
-    measure_of = np.array([names.index(name_of[text]) for text in measures])
-    values = np.array(found, dtype=np.float64)
-    low, high = np.clip([least_and_greatest(name) for name in names], -MAX_SCORE, MAX_SCORE).T[:, measure_of]
-    is_possible = (values >= low - ROUNDING) & (values <= high + ROUNDING)
-    if not is_possible.all():
-        row = int(np.argmin(is_possible))
-        expected = f"expected {names[measure_of[row]]} from {low[row]:g} to {high[row]:g}"
-        raise table.error(row, f"{expected}, found {found[row]!r} (topic {topics[row]!r:.60})")
-    _, first = np.unique(measure_of * len(every) + topic_of, return_index=True)
-    if len(first) < len(topics):
-        row = int(np.setdiff1d(np.arange(len(topics)), first)[0])
-        found_twice = f"{names[measure_of[row]]} of topic {topics[row]!r:.60} twice"
-        raise table.error(row, f"expected each topic once, found {found_twice}")
-    by_measure = np.full((len(names), len(every)), np.nan)
-    by_measure[measure_of, topic_of] = values
-    if (gaps := np.argwhere(np.isnan(by_measure))).size:
-        lacks, topic = gaps[0]
-        without = f"topic {every[topic]!r:.60} without {names[lacks]}"
-        raise given.refuse(None, f"expected every measure for every topic, found {without}")
-    scores = [TopicScores(given.name, name, tuple(every), row) for name, row in zip(names, by_measure, strict=True)]
-    digest = digest or digest_of(scores)
+    names = {text: named(text) for text in dict.fromkeys(measures)}
+    reach = {name: np.clip(least_and_greatest(name), -MAX_SCORE, MAX_SCORE).tolist() for name in names.values()}
+    by_measure: dict[str, dict[str, float]] = {name: {} for name in names.values()}
+    for row, (topic, text, value, _) in enumerate(cells):
+        name, (low, high) = names[text], reach[names[text]]
+        if not low - ROUNDING <= value <= high + ROUNDING:
+            expected = f"{name} from {low:g} to {high:g}"
+            raise table.error(row, f"expected {expected}, found {value!r} (topic {topic!r:.60})")
+        if topic in by_measure[name]:
+            raise table.error(row, f"expected each topic once, found {name} of topic {topic!r:.60} twice")
+        by_measure[name][topic] = value
+    scores = []
+    for name, values in by_measure.items():
+        if lacking := {*every} - values.keys():
+            without = f"topic {min(lacking)!r:.60} without {name}"
+            raise given.refuse(None, f"expected every measure for every topic, found {without}")
+        scores.append(TopicScores(given.name, name, every, np.array([values[topic] for topic in every])))
+    digest = digest or f"sha256:{hashlib.sha256(scores_table(scores)).hexdigest()}"
     return tuple(replace(one, digest=digest) for one in scores)
 
 
+def renamed(table: Table, columns: Mapping[str, str]) -> Table:
+    """The table with its columns named by what they hold, where ``columns`` say so: what it is -> its name."""
+    held = {name.lower(): what for what, name in columns.items()}
+    if absent := held.keys() - {name.lower() for name in table.names}:
+        problem = f"expected one column {min(absent)!r:.60}, which `columns` names, found none"
+        raise table.given.refuse(None, problem)
+    table.names = [held.get(name.lower(), "" if name in columns else name) for name in table.names]
+    return table
+
+
 def score_rows_of(
-    table: Table,
-    columns: Mapping[str, str] = _EMPTY,
-    measures: Sequence[str] | None = None,
-    *,
-    averages: Collection[str] = AVERAGES,
+    table: Table, measures: Sequence[str] | None = None, *, averages: Collection[str] = AVERAGES
 ) -> dict[str, list[Row]]:
     """System -> its scores in a table, without rows of averages.
 
     The table has a row for each topic and measure, or a row for each topic and a column for each measure, of which
-    those asked for are read. ``columns`` say which column holds what, or which measure.
+    those asked for are read.
     """
-    found = places(table.names, "scores", columns)
-    if absent := columns.keys() - found.keys():
-        absent_name = columns[min(absent)]
-        raise table.given.refuse(None, f"expected one column {absent_name!r:.60}, which `columns` names, found none")
+    found = places(table.names, "scores")
     if "topic" not in found:
         listed = ", ".join(map(repr, table.names[:10])) or "none"
         raise table.given.refuse(None, f"expected a column for the topic; found the columns {listed}")
-    is_long = found.keys() >= {"measure", "value"} and columns.keys() <= {*WANTED["scores"]}
-    if is_long:
-        names, asked = {found["value"]: "value"}, ["value"]
-    else:
-        of_rows = [found[what] for what in ("topic", "system") if what in found]
-        kept = {place: what for what, place in found.items() if what in columns and place not in of_rows}
-        kept = kept or {place: name for place, name in enumerate(table.names) if place not in of_rows}
-        names = {place: named(name) for place, name in kept.items() if name.lower() not in SYNONYMS["query"]}
-        asked = chosen(table.given, [*names.values()], measures)
+    is_long = found.keys() >= {"measure", "value"}
+    columns = {found["value"]: "value"} if is_long else _measures_of(table, found, measures)
     by_system: dict[str, list[Row]] = {}
-    for place, name in names.items():
-        if name not in asked:
-            continue
+    for place, name in columns.items():
         table.places = found | {name: place}
         topics, values = table.text("topic").strings(), table.numbers(name).tolist()
         texts = table.text("measure").strings() if is_long else [name] * len(topics)
@@ -331,6 +309,15 @@ def score_rows_of(
             if topic not in averages:
                 by_system.setdefault(system, []).append((topic, text, value, table.line(row)))
     return by_system
+
+
+def _measures_of(table: Table, found: Mapping[str, int], measures: Sequence[str] | None) -> dict[int, str]:
+    """The columns of a table that hold a measure each, of those asked for, in this order."""
+    others = {found["topic"], found.get("system")}
+    known = {place: named(name) for place, name in enumerate(table.names) if place not in others}
+    known = {place: name for place, name in known.items() if name and name.lower() not in SYNONYMS["query"]}
+    asked = chosen(table.given, [*known.values()], measures)
+    return {place: name for wanted in asked for place, name in known.items() if name == wanted}
 
 
 def scores_of_systems(
@@ -356,32 +343,21 @@ def chosen(given: Input, known: Sequence[str], measures: Sequence[str] | None) -
     return names
 
 
-def digest_of(scores: Sequence[TopicScores]) -> str:
-    """``sha256:...`` of the table that ``write_scores`` writes."""
-    buffer = io.BytesIO()
-    write_scores(buffer, scores)
-    return f"sha256:{hashlib.sha256(buffer.getvalue()).hexdigest()}"
-
-
-def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores], *, delimiter: str = "\t") -> None:
-    """Write one system's scores as a table that ``read_scores`` reads back exactly.
+def scores_table(scores: Sequence[TopicScores], *, delimiter: str = "\t") -> bytes:
+    """One system's scores as a table that ``read_scores`` reads back exactly.
 
     All have the same topics, which come sorted, and measures with different names, each a column; UTF-8, LF, values
-    as ``repr``. ``ScoringError`` for a topic that a table cannot hold.
+    as ``repr``.
     """
     names, topics = [column.measure for column in scores], scores[0].topics
-    assert None not in names
-    assert len({*names}) == len(names)
     assert all(column.topics == topics for column in scores)
-    for topic in topics:
-        if not is_identifier(topic):
-            raise ScoringError(f"expected topics on one line, without spaces around them, found {topic!r}")
     buffer = io.StringIO(newline="")
     table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     table.writerow(["topic", *names])
     table.writerows(zip(topics, *(map(repr, column.values.tolist()) for column in scores), strict=True))
-    content = buffer.getvalue().encode()
-    if isinstance(target, Path):
-        target.write_bytes(content)
-    else:
-        target.write(content)
+    return buffer.getvalue().encode()
+
+
+def write_scores(path: Path, scores: Sequence[TopicScores]) -> None:
+    """Write one system's scores as a table with tabs that ``read_scores`` reads back exactly."""
+    path.write_bytes(scores_table(scores))

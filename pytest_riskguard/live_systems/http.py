@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urljoin
 
 from pytest_riskguard.config.http_presets import filled, filled_address, placeholders
 from pytest_riskguard.config.http_settings import VARIABLE, address_problem
-from pytest_riskguard.data.engines import AnswerError, Hits, identifier, several_answers, whole_scores
+from pytest_riskguard.data.engines import AnswerError, Hits, identifier, said_in, several_answers, whole_scores
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -111,7 +111,7 @@ class HttpSearch:
                 return f"expected JSON, found another answer ({error}): {first_line}"
         except AnswerError as error:
             return str(error)
-        said = self._answers.problem(answer) or first_line
+        said = said_in(answer) or first_line
         return f"it answered {status}{f': {said}' if said else ''}"
 
     def _sent(self, request: Request) -> tuple[int, float, bytes]:
@@ -244,12 +244,6 @@ class Answers:
         hits = [hit if isinstance(hit, dict) else {"id": hit} for hit in found]
         documents = [identifier(hit.get("id"), f"each hit at {self._expression!r}") for hit in hits]
         return documents, whole_scores([hit.get("score") for hit in hits])
-
-    def problem(self, answer: Any) -> str | None:
-        """What an answer with an error status says in the engine's own words; None for any other."""
-        if self._engine is None or not isinstance(answer, dict) or not self._engine.is_error(answer):
-            return None
-        return self._engine.problem(answer)
 
 
 def _compiled(text: str | None) -> Expression | None:

@@ -57,7 +57,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell an xdist worker how wide the screen is, and whether it shows block characters."""
+    """Tell an xdist worker how wide the screen is."""
     from pytest_riskguard.plugin.mode import tell_worker
 
     tell_worker(node)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -136,8 +135,8 @@ def _relative(path: Path, root: Path) -> str:
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
 
 
-#: The entries of xdist's ``workerinput`` that describe the screen of the controller.
-WIDTH, BLOCKS = "riskguard_width", "riskguard_blocks"
+#: The entry of xdist's ``workerinput`` that says how wide the screen of the controller is.
+WIDTH = "riskguard_width"
 
 
 def set_context(config: pytest.Config) -> None:
@@ -147,7 +146,6 @@ def set_context(config: pytest.Config) -> None:
     screen = run_context.Screen(
         detail=run_context.Detail(min(max(verbosity, 0), 2)),
         width=shutil.get_terminal_size().columns if worker is None else worker[WIDTH],
-        blocks=run_context.draws_blocks(sys.stdout.encoding) if worker is None else worker[BLOCKS],
     )
     context = ExitStack()
     context.enter_context(
@@ -168,9 +166,8 @@ def _from_here(test: str, config: pytest.Config) -> str:
 
 
 def tell_worker(node: Any) -> None:
-    """Tell an xdist worker how wide the screen is, and whether it shows block characters."""
+    """Tell an xdist worker how wide the screen is."""
     node.workerinput[WIDTH] = shutil.get_terminal_size().columns
-    node.workerinput[BLOCKS] = run_context.current().screen.blocks
 
 
 def with_paths_from_here(message: str, config: pytest.Config) -> str:

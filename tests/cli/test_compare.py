@@ -523,9 +523,9 @@ def test_other_questions_and_options(command, line, status, said):
     [
         ("--tolerance 2", "tolerance: 2 is at least the most that can be lost (2), so the gate could never fail"),
         ("--gate no_topic_collapse --set max_loss=1", "max_loss: 1 lets a topic lose 1, the most that it can"),
-        ("--measure NumQ", "'NumQ' counts topics: it is the same for every run, so no gate could fail"),
-        ("--measure NumRel(rel=2)", "'NumRel(rel=2)' counts the judgements of each topic: it is the same for every"),
-        ("--measure NumRet", "no ranking is better or worse; NumRet(rel=1) counts those that are relevant"),
+        ("--measure NumQ", "'NumQ' counts topics: no ranking is better or worse, so no gate could fail"),
+        ("--measure NumRel(rel=2)", "'NumRel(rel=2)' counts judgements: no ranking is better or worse"),
+        ("--measure NumRet", "NumRet(rel=1) counts documents that are relevant"),
     ],
 )
 def test_a_gate_that_cannot_fail_is_a_usage_error(command, line, said):

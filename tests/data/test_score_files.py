@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 
@@ -65,9 +64,9 @@ def test_a_system_of_several_is_named_behind_the_file(write):
     path = write("perquery.csv", SAME["perquery.csv"] + "DPH,q1,map,0.5\nDPH,q2,map,0.75\n")
     (dph,) = read_scores(GivenFile.of(f"{path}#DPH"))
     assert (dph.name, dph.measure, dph.values.tolist()) == ("perquery#DPH", "AP", [0.5, 0.75])
-    with pytest.raises(ScoresFormatError, match=re.escape("found 2 among 'BM25', 'DPH'; name one, as in 'perqu")):
+    with pytest.raises(ScoresFormatError, match=re.escape("found 2; name one as in perquery.csv#NAME: 'BM25'")):
         read_scores(path)
-    with pytest.raises(ScoresFormatError, match="expected one system named 'PL2', found 0 among 'BM25', 'DPH'"):
+    with pytest.raises(ScoresFormatError, match=r"expected one system named 'PL2', found 0; .*: 'BM25', 'DPH'"):
         read_scores(GivenFile(path, part="PL2"))
 
 
@@ -224,18 +223,10 @@ def test_a_table_is_written_sorted_with_tabs_and_exact_floats(tmp_path):
     )
 )
 def test_what_is_written_reads_back_exactly(tmp_path_factory, mapping):
-    buffer = io.BytesIO()
-    write_scores(buffer, [scores("AP", mapping)])
     path = tmp_path_factory.mktemp("scores") / "s.tsv"
-    path.write_bytes(buffer.getvalue())
+    write_scores(path, [scores("AP", mapping)])
     (again,) = read_scores(path)
     assert dict(zip(again.topics, again.values.tolist(), strict=True)) == dict(sorted(mapping.items()))
-
-
-@pytest.mark.parametrize("topic", ["a\nb", "", " a"])
-def test_topics_that_a_table_cannot_hold_are_not_written(topic):
-    with pytest.raises(ScoringError, match="expected topics on one line"):
-        write_scores(io.BytesIO(), [scores("AP", {topic: 1})])
 
 
 def test_the_largest_score_is_a_score_and_the_next_is_none():

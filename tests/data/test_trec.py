@@ -36,7 +36,7 @@ def read(path: Path, kind: Kind) -> Run | Qrels:
 
 
 def plain(content: bytes, kind: Kind) -> tuple[dict[str, dict[str, float]], dict[str, list[int]], set[int]]:
-    """Topic -> document -> number, and the ranks of each topic; the first line that is wrong, else all that repeat one."""
+    """Topic -> document -> number, and the ranks of each topic; the first wrong line, or all that repeat one."""
     found: dict[str, dict[str, float]] = {}
     ranks: dict[str, list[int]] = {}
     repeats = set()

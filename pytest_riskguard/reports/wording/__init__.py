@@ -8,9 +8,9 @@ from typing import Literal
 
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Findings, Verdict, VerdictWarning
 from pytest_riskguard.reports.figures import figures
-from pytest_riskguard.reports.shown import METHOD_NAMES, Shown
+from pytest_riskguard.reports.shown import METHOD_NAMES
 from pytest_riskguard.reports.wording.paragraph import paragraph
-from pytest_riskguard.text import clean, counted, listed, named, percent, probability
+from pytest_riskguard.text import clean, counted, listed, named, percent, probability, short
 
 __all__ = ["worded"]
 
@@ -261,10 +261,9 @@ def _methods_disagree(
 
 
 def _georisk_vanishes(verdict: Verdict, *, largest: float, largest_at_0: float) -> str:
-    shown = Shown(verdict)
     return (
-        f"the largest GeoRisk of the pool is {largest:.2g} at {shown.named_alpha(verdict.alpha)} and "
-        f"{largest_at_0:.2g} at {shown.named_alpha(0)}: losses weigh so much that too little is left to compare, so "
+        f"the largest GeoRisk of the pool is {largest:.2g} at alpha {short(verdict.alpha)} and "
+        f"{largest_at_0:.2g} at alpha 0: losses weigh so much that too little is left to compare, so "
         "the gate does not pass; choose a smaller alpha"
     )
 
