@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pytest_riskguard.data.headers import missing_columns
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imported
-from pytest_riskguard.data.named_columns import Table, at_rows, values_of
+from pytest_riskguard.data.named_columns import Table, values_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, Limit
@@ -44,12 +44,10 @@ def column_of(column: Any, check: Check = lambda _lengths: None) -> Any:
     lib = pyarrow()
     types = lib.types
     column = column if isinstance(column, lib.ChunkedArray) else lib.chunked_array([column])
-    if _text_name(column.type):
+    if _is_text(column.type):
         parts = [_ids(chunk, check) for chunk in column.chunks]
-        if len(parts) == 1:
-            return parts[0]
-        check(np.concatenate([part.lengths for part in parts] or [np.zeros(1, dtype=np.int64)]))
-        return Ids.joined(parts)
+        check(np.concatenate([np.zeros(1, dtype=np.int64), *(part.lengths for part in parts)]))
+        return parts[0] if len(parts) == 1 else Ids.joined(parts)
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_null(column.type) or types.is_decimal(column.type):
@@ -59,31 +57,30 @@ def column_of(column: Any, check: Check = lambda _lengths: None) -> Any:
     return np.concatenate([_numbers(chunk, np.nan) for chunk in column.chunks] or [np.zeros(0)])
 
 
+def _is_text(kind: pa.DataType) -> bool:
+    """Whether a column holds text, written as text or as bytes, each of its own or as the code of one."""
+    kind = kind.value_type if pyarrow().types.is_dictionary(kind) else kind
+    return str(kind).replace("binary", "string") in ("string", "large_string", "string_view")
+
+
 def _ids(array: pa.Array, check: Check) -> Ids:
     """The texts of an array; ``validate`` finds what damaged offsets would lead to."""
     lib = pyarrow()
     array.validate()
+    if "view" in str(array.type):  # each begins with the length of the text, which stands in several maybe
+        check(np.frombuffer(array.buffers()[1], dtype=np.int32)[4 * array.offset :: 4][: len(array)])
+    array.validate(full=True)
     if lib.types.is_dictionary(array.type):
-        array.validate(full=True)
         values = _ids(array.dictionary, check)
         ids = (values if len(values) else Ids.of([""])).at(_numbers(array.indices, 0))
     else:
-        name = _text_name(array.type)
-        array = array.view(lib.type_for_alias(name))
-        if name == "string_view":  # each begins with the length of the text
-            views = np.frombuffer(array.buffers()[1], dtype=np.int32).reshape(-1, 4)
-            check(views[array.offset :][: len(array), 0])
-            array.validate(full=True)
-            array, name = array.cast(lib.large_string()), "large_string"
+        array = array.cast(lib.large_string())
         _, places, text = array.buffers()
-        offsets = np.frombuffer(places or bytes(8), dtype="i8" if name == "large_string" else "i4")
-        offsets = offsets[array.offset : array.offset + len(array) + 1]
+        offsets = np.frombuffer(places or bytes(8), dtype=np.int64)[array.offset :][: len(array) + 1]
         ids = Ids(np.frombuffer(text or b"", dtype=np.uint8), offsets[:-1], np.diff(offsets))
     if array.null_count:
         present = _present(array)
         ids = Ids(ids.text, np.where(present, ids.starts, 0), np.where(present, ids.lengths, 0))
-    check(ids.lengths)
-    array.validate(full=True)
     return ids
 
 
@@ -98,43 +95,34 @@ def _present(array: pa.Array) -> npt.NDArray[Any]:
     return np.from_dlpack(array.is_valid().cast(pyarrow().uint8())) > 0
 
 
-def _text_name(kind: pa.DataType) -> str:
-    """What Arrow calls the type of text that a column holds, written as text or as bytes; empty for other columns."""
-    if pyarrow().types.is_dictionary(kind):
-        kind = kind.value_type
-    name = str(kind).replace("binary", "string")
-    return name if name in ("string", "large_string", "string_view") else ""
-
-
 # Files: what their columns hold, once it is known that they hold no more than a file may.
 
 
-def _table(file: InputFile, schema: pa.Schema, read: Callable[[str, Check], pa.ChunkedArray]) -> Table:
+def _table(file: InputFile, schema: pa.Schema, read: Callable[[str], pa.ChunkedArray]) -> Table:
     """The columns of a file that hold one value in each row, each read when it is wanted."""
 
     def check(lengths: npt.NDArray[Any]) -> None:  # of texts that stand in few bytes, all may be one
-        _refuse_more(file, (LINE_BYTES, int(lengths.max(initial=0))), (file.limit, int(lengths.sum(dtype=np.int64))))
-
-    with _whole(file):
-        names = [field.name for field in schema if not pyarrow().types.is_nested(field.type)]
+        _refuse_more(file, LINE_BYTES, int(lengths.max(initial=0)))
+        _refuse_more(file, file.limit, int(lengths.sum(dtype=np.int64)))
 
     def column(place: int) -> Any:
         with _whole(file):
-            return column_of(read(names[place], check), check)
+            return column_of(read(names[place]), check)
 
+    with _whole(file):
+        names = [field.name for field in schema if not pyarrow().types.is_nested(field.type)]
     return Table(file, names, column)
 
 
-def _refuse_more(file: InputFile, *found: tuple[Limit, int]) -> None:
-    for limit, number in found:
-        if number > limit.value:
-            raise file.refuse(None, limit.problem(number))
+def _refuse_more(file: InputFile, limit: Limit, found: int) -> None:
+    if found > limit.value:
+        raise file.refuse(None, limit.problem(found))
 
 
-def _refuse_large(file: InputFile, rows: int, size: int) -> None:
-    """So many rows, and bytes once they are unpacked."""
-    times = size // len(file.content) if size > FREE_BYTES else 0
-    _refuse_more(file, (LINES, rows), (file.limit, size), (RATIO, times))
+def _refuse_large(file: InputFile, size: int) -> None:
+    """So many bytes once they are unpacked."""
+    _refuse_more(file, file.limit, size)
+    _refuse_more(file, RATIO, size // len(file.content) if size > FREE_BYTES else 0)
 
 
 @contextmanager
@@ -161,9 +149,7 @@ def _misfit(file: InputFile, kind: Kind, table: Callable[[InputFile], Table]) ->
 
 def parquet_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file begins as Parquet does, and has the columns that are needed."""
-    if not file.start.startswith(b"PAR1"):
-        return Misfit("it is not Parquet")
-    return _misfit(file, kind, parquet_table)
+    return _misfit(file, kind, parquet_table) if file.start.startswith(b"PAR1") else Misfit("it is not Parquet")
 
 
 def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
@@ -174,18 +160,19 @@ def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
         metadata = parquet.read_metadata(content)
         schema = metadata.schema.to_arrow_schema()
         # nothing is asked of single columns: of damaged ones, that ends the process
-        size = sum(metadata.row_group(number).total_byte_size for number in range(metadata.num_row_groups))
-    _refuse_large(file, metadata.num_rows, size)
+        groups = range(metadata.num_row_groups)
+        size = sum(metadata.row_group(group).total_byte_size for group in groups)
+    _refuse_more(file, LINES, metadata.num_rows)
+    _refuse_large(file, size)
 
-    def read(name: str, check: Check) -> Any:
+    def read(name: str) -> Any:
         opened = parquet.ParquetFile(content, metadata=metadata)
-        if _text_name(schema.field(name).type):
+        if _is_text(schema.field(name).type):
             # a text may stand in a million rows, and in the file once: as a dictionary it is read once
             coded = parquet.ParquetFile(content, metadata=metadata, read_dictionary=[name])
-            longest = 0
-            for number in range(metadata.num_row_groups):
-                for batch in islice(coded.iter_batches(1, [number], [name]), 1):
-                    longest = max(longest, int(_ids(batch.column(0).dictionary, check).lengths.max(initial=0)))
+            firsts = (batch for group in groups for batch in islice(coded.iter_batches(1, [group], [name]), 1))
+            texts = [column_of(first.column(0).dictionary) for first in firsts]
+            longest = max((int(some.lengths.max(initial=0)) for some in texts), default=0)
             if size + longest * metadata.num_rows > file.limit.value:
                 opened = coded
         return opened.read([name], use_threads=False).column(0)
@@ -198,11 +185,10 @@ def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int 
     table = parquet_table(file)
     places = {name.lower(): place for place, name in enumerate(table.names)}
     columns = {name: table.column(places[name]) for name in wanted if name in places}
-    rows = np.arange(len(next(iter(columns.values()), ())))
-    for start in range(0, len(rows), _BATCH_ROWS):
-        some = rows[start : start + _BATCH_ROWS]
-        cells = (values_of(at_rows(column, some)) for column in columns.values())
-        for number, row in enumerate(zip(*cells, strict=True), start + 1):
+    for start in range(0, len(next(iter(columns.values()), ())), _BATCH_ROWS):
+        some = slice(start, start + _BATCH_ROWS)
+        parts = (column.at(some) if isinstance(column, Ids) else column[some] for column in columns.values())
+        for number, row in enumerate(zip(*map(values_of, parts), strict=True), start + 1):
             yield number, dict(zip(columns, row, strict=True))
 
 
@@ -211,9 +197,8 @@ def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int 
 
 def arrow_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file begins as those of Arrow do, and has the columns that are needed."""
-    if not file.start.startswith((_FILE, _FEATHER_1, b"\xff\xff\xff\xff")):
-        return Misfit("it is not Arrow")
-    return _misfit(file, kind, arrow_table)
+    is_arrow = file.start.startswith((_FILE, _FEATHER_1, b"\xff\xff\xff\xff"))
+    return _misfit(file, kind, arrow_table) if is_arrow else Misfit("it is not Arrow")
 
 
 def arrow_table(file: InputFile, _kind: Kind | None = None) -> Table:
@@ -229,15 +214,15 @@ def arrow_table(file: InputFile, _kind: Kind | None = None) -> Table:
     @cache
     def table() -> pa.Table:
         messages = _messages(content) if is_file else ipc.MessageReader.open_stream(content)
-        _refuse_large(file, 0, sum(map(_unpacked_bytes, messages)))
+        _refuse_large(file, sum(map(_unpacked_bytes, messages)))
         found = open_(content).read_all()
-        _refuse_large(file, found.num_rows, 0)
+        _refuse_more(file, LINES, found.num_rows)
         found.validate()
         return found.combine_chunks()
 
     with _whole(file):
         schema = open_(content).schema
-    return _table(file, schema, lambda name, _check: table().column(name))
+    return _table(file, schema, lambda name: table().column(name))
 
 
 def _messages(content: Any) -> Iterator[Any]:

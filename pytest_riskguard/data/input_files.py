@@ -8,13 +8,11 @@ import hashlib
 import io
 import json
 import os
-import re
 import stat
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
-from itertools import accumulate, islice
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**20
-#: How many rows of a table are read together.
-_ROWS = 2**14
 #: Bytes from which a format is recognised.
 START_BYTES = 2**16
 _BOM = b"\xef\xbb\xbf"
@@ -43,18 +39,15 @@ def open_regular(path: Path) -> BinaryIO:
 
     ``MissingFileError`` for anything else: nothing there, a folder, a pipe, a socket or a device, or a link to one.
     """
-    flags = (getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
     try:
-        handle = os.open(path, os.O_RDONLY | sum(flags))
+        mode = path.stat().st_mode  # opening a pipe would wait, and opening a device may have effects
+        if stat.S_ISREG(mode):
+            return path.open("rb")
     except FileNotFoundError:
         raise MissingFileError(path, None, "no such file") from None
     except (OSError, ValueError) as problem:  # a NUL in the path
         raise _unreadable(path, problem) from None
-    mode = os.fstat(handle).st_mode
-    if stat.S_ISREG(mode):
-        return os.fdopen(handle, "rb")
-    os.close(handle)
-    found = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"  # read twice, and to its end
+    found = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
     raise MissingFileError(path, None, f"expected a regular file, found {found}")
 
 
@@ -105,8 +98,6 @@ _BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18"
 _PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 _LFS = b"version https://git-lfs"
 _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
-#: The escape of a character that needs two of them.
-_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 #: Lines with their numbers.
 Lines = Iterator[tuple[int, bytes]]
 
@@ -191,18 +182,19 @@ class InputFile:
                 number += text.count(b"\n")
             else:
                 rest += block
-            self._refuse_long(number, rest, longest)
+            if len(rest) > longest.value:
+                raise self._too_long(number, rest, longest)
         if rest:
             yield number, self._checked(number, rest)
 
     def lines(self, longest: Limit = LINE_BYTES) -> Lines:
         """The lines, blank ones too, without their line feeds, each with its number."""
+        most = longest.value
         for first, text in self.texts(longest):
-            lines = text.removesuffix(b"\n").split(b"\n")
-            if max(map(len, lines)) > longest.value:
-                for number, line in enumerate(lines, first):
-                    self._refuse_long(number, line, longest)
-            yield from enumerate(lines, first)
+            for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), first):
+                if len(line) > most:
+                    raise self._too_long(number, line, longest)
+                yield number, line
 
     @cached_property
     def first_line(self) -> str:
@@ -212,22 +204,14 @@ class InputFile:
         text = self.start.removeprefix(_BOM).decode(errors="replace")
         return next((line for line in text.splitlines() if line.strip()), "")
 
-    def tables(self, delimiter: str) -> Iterator[tuple[Sequence[int], Sequence[list[str]]]]:
-        """The rows of a table that are not blank, many at a time, each with the number of its last line."""
+    def table(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+        """The rows of a table that are not blank, the header first, each with the number of its last line."""
         lines = (line for _, text in self.texts() for line in io.StringIO(text.decode(), newline="\n"))
         rows = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
-            first = 1
-            while some := list(islice(rows, _ROWS)):
-                numbers: Sequence[int] = range(first, rows.line_num + 1)
-                if len(numbers) != len(some):  # cells go on in the next line
-                    feeds = (sum(cell.count("\n") for cell in row) for row in some)
-                    numbers = [first + row + feed for row, feed in enumerate(accumulate(feeds))]
-                first = rows.line_num + 1
-                if all(row and row[0] > " " for row in some):
-                    yield numbers, some
-                elif filled := [pair for pair in zip(numbers, some, strict=True) if "".join(pair[1]).strip()]:
-                    yield tuple(zip(*filled, strict=True))  # type: ignore[misc]
+            for row in rows:
+                if "".join(row).strip():
+                    yield rows.line_num, row
         except csv.Error as problem:
             expected = "expected lines that end with LF or CRLF, and quotes around whole cells only"
             raise self.refuse(rows.line_num, f"{expected}: {problem}") from None
@@ -241,13 +225,16 @@ class InputFile:
     def json(self) -> Any:
         """The whole file as one JSON value; the error of a file that is not JSON."""
         try:
-            return _json_value(self.content)
+            return parsed_value(self.content)
         except JsonError as problem:
             raise self.refuse(problem.line, problem.problem) from None
 
     @cached_property
     def json_or_none(self) -> Any:
         """As ``json``; None for a file that is not one JSON value."""
+        line, _, rest = self.start.partition(b"\n")
+        if line.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{"):  # JSON Lines; they may be many
+            return None
         try:
             return self.json if self.looks_like_json else None
         except FileError:
@@ -260,9 +247,9 @@ class InputFile:
             return None
         line, newline, _ = self.start.removeprefix(_BOM).lstrip().partition(b"\n")
         if not newline:  # it may be long
-            line, newline, _ = self.content.lstrip().partition(b"\n")
+            line = self.content.lstrip().partition(b"\n")[0]
         try:
-            value = json.loads(line) if newline else self.json_or_none
+            value = json.loads(line)
         except (ValueError, RecursionError):
             return None
         return value if isinstance(value, dict) else None
@@ -273,7 +260,7 @@ class InputFile:
             if not line.strip():
                 continue
             try:
-                yield number, _json_value(line)
+                yield number, parsed_value(line)
             except JsonError as problem:
                 raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
 
@@ -289,9 +276,8 @@ class InputFile:
             found = "a merge conflict marker; resolve the conflict"
         return self.refuse(number, f"expected {expected}, found {found}: {_shown(line)}")
 
-    def _refuse_long(self, number: int, line: bytes, longest: Limit) -> None:
-        if len(line) > longest.value:
-            raise self.refuse(number, f"{longest.problem(len(line))}: {_shown(line)}")
+    def _too_long(self, number: int, line: bytes, longest: Limit) -> FileError:
+        return self.refuse(number, f"{longest.problem(len(line))}: {_shown(line)}")
 
     def _checked(self, first: int, text: bytes) -> bytes:
         last = first - 1 + text.count(b"\n") + (not text.endswith(b"\n"))
@@ -307,18 +293,6 @@ class InputFile:
         if place >= 0:
             raise self.refuse(first + text.count(b"\n", 0, place), problem)
         return text
-
-
-def _json_value(content: bytes) -> Any:
-    """As ``parsed_value``, without texts that no file could hold: escapes may name half a character."""
-    value = parsed_value(content)
-    if half := _HALF_CHARACTER.search(content):
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            line, escape = content.count(b"\n", 0, half.start()) + 1, half[0].decode()
-            raise JsonError(f"expected whole characters, found half of one ({escape}...)", line=line) from None
-    return value
 
 
 def compression_hint(start: bytes) -> str:

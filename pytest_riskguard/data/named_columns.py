@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input
+from pytest_riskguard.data.checks import Input, Lines, Rows
 from pytest_riskguard.data.headers import missing_columns, number, places
-from pytest_riskguard.data.ids import Ids, IntArray, begins_of
+from pytest_riskguard.data.ids import Ids, begins_of
 from pytest_riskguard.data.qrels import Qrels, qrels_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
@@ -128,14 +128,11 @@ class Table:
     """
 
     def __init__(
-        self,
-        given: Input,
-        names: Iterable[str],
-        column: Callable[[int], Column],
-        lines: npt.NDArray[np.integer] | Sequence[int | None] | None = None,
+        self, given: Input, names: Iterable[str], column: Callable[[int], Column], lines: Lines | None = None
     ) -> None:
         self.given, self.names, self.lines = given, [name.strip() for name in names], lines
         self.column = cache(lambda place: packed(column(place)))
+        self._rows = Rows(given, self._numbers_of_rows if lines is None else lines)
         #: What is wanted -> the place of its column.
         self.places: Mapping[str, int] = {}
 
@@ -151,14 +148,16 @@ class Table:
                 raise self.given.refuse(None, f"expected one column {self.names[place]!r}, found {count}")
         return self
 
+    def _numbers_of_rows(self) -> Lines:
+        return range(1, 1 + len(self.column(next(iter(self.places.values())))))
+
     def line(self, row: int) -> int | None:
         """The line of a row, for an error."""
-        line = row + 1 if self.lines is None else self.lines[row]
-        return None if line is None else int(line)
+        return self._rows.line(row)
 
     def refuse(self, row: int, problem: str) -> DataError:
         """The error to raise for a row."""
-        return self.given.refuse(self.line(row), problem)
+        return self._rows.error(row, problem)
 
     def text(self, what: str) -> Ids:
         """The cells of a column as text. A whole number is the id that it is, also as a float."""
@@ -168,20 +167,7 @@ class Table:
         if isinstance(column, np.ndarray) and (ids := _whole_numbers(column)) is not None:
             return ids
         texts = self._each(column, text_of, f"text or a whole number as the {what}")
-        try:
-            return Ids.of(texts)
-        except UnicodeEncodeError as problem:
-            row = texts.index(problem.object)
-            raise self.refuse(row, f"expected text as the {what}, found half of a character") from None
-
-    def filled(self, what: str) -> Ids:
-        """The texts of a column, none of them empty."""
-        texts = self.text(what)
-        if len(texts) and int(texts.lengths.min()) == 0:
-            name = self.names[self.places[what]]
-            expected = f"expected a {what} in column {name!r}"
-            raise self.refuse(int(np.argmin(texts.lengths)), f"{expected}, found nothing")
-        return texts
+        return self._rows.ids(texts, what, is_text=True)
 
     def numbers(self, what: str) -> FloatArray:
         """The numbers in a column, NaN for nothing."""
@@ -202,13 +188,6 @@ class Table:
             converted.append(value)
         return converted
 
-    def at(self, rows: IntArray) -> Table:
-        """Some of the rows."""
-        lines = rows + 1 if self.lines is None else [self.lines[row] for row in rows.tolist()]
-        some = Table(self.given, self.names, lambda place: at_rows(self.column(place), rows), lines)
-        some.places = self.places
-        return some
-
     @property
     def by_text(self) -> bool:
         """Whether it names queries by their texts alone."""
@@ -217,8 +196,11 @@ class Table:
     def topics(self) -> tuple[Ids, dict[str, str]]:
         """The topics of the rows, or their query texts where there are no ids; topic -> text if both are there."""
         if self.by_text:
-            return self.filled("query"), {}
-        topics = self.filled("topic")
+            queries = self.text("query")
+            if queries.lengths.min(initial=1) == 0:
+                raise self.refuse(int(np.argmin(queries.lengths)), "expected a query, found nothing")
+            return queries, {}
+        topics = self.text("topic")
         known: dict[str, str] = {}
         if "query" in self.places:
             texts = self.text("query")
@@ -231,11 +213,10 @@ class Table:
         return topics, known
 
 
-def at_rows(column: Column, rows: IntArray) -> Column:
-    """The cells of a column in some rows."""
-    if isinstance(column, Ids):
-        return column.at(rows)
-    return column[rows] if isinstance(column, np.ndarray) else [column[row] for row in rows.tolist()]
+def table_of_rows(given: Input, rows: Sequence[Mapping[Any, Any]], lines: Lines | None = None) -> Table:
+    """The columns of rows with named cells, of which each may lack some."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return Table(given, map(str, names), lambda place: [row.get(names[place]) for row in rows], lines)
 
 
 # What a table holds, by its kind; ``given`` names the columns of what a column may hold.
@@ -244,22 +225,24 @@ def at_rows(column: Column, rows: IntArray) -> Column:
 def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
     """The judgements of a table: a query, or a document, without a grade has not been judged yet."""
     grades = table.find("judgements", given).numbers("grade")
-    if (missing := np.isnan(grades)).any():
-        table = table.at(np.flatnonzero(~missing))
-        grades = grades[~missing]
+    judged = np.flatnonzero(~np.isnan(grades))
     topics, texts = table.topics()
-    documents = table.filled("document")
-    judges = table.text("judge") if "judge" in table.places else None
-
-    def lines() -> list[int | None]:
-        return list(map(table.line, range(len(grades))))
-
-    return qrels_of(table.given, topics, documents, grades, judges, lines=lines, by_text=table.by_text, texts=texts)
+    judges = table.text("judge").at(judged) if "judge" in table.places else None
+    return qrels_of(
+        table.given,
+        topics.at(judged),
+        table.text("document").at(judged),
+        grades[judged],
+        judges,
+        lines=lambda: list(map(table.line, judged.tolist())),
+        by_text=table.by_text,
+        texts=texts,
+    )
 
 
 def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
     """The run of a table with a row for each document; without scores, its ranks are the order that users saw."""
-    documents = table.find("rankings", given).filled("document")
+    documents = table.find("rankings", given).text("document")
     topics, texts = table.topics()
     scores, ranks = (table.numbers(what) if what in table.places else None for what in ("score", "rank"))
     if scores is not None and ranks is not None and np.isnan(scores).all():
@@ -271,13 +254,13 @@ def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
 def topics_of_table(table: Table, given: Mapping[str, str] = _NONE, *, digest: str | None = None) -> Topics:
     """One for each row; further columns are tags."""
     texts = table.find("topics", given).text("query").strings()
-    topics: list[str] | list[None] = [None] * len(texts) if table.by_text else table.filled("topic").strings()
+    topics: list[str] | list[None] = [None] * len(texts) if table.by_text else table.text("topic").strings()
     weights: list[float] = []
     if "weight" in table.places:
         weights = table.numbers("weight").tolist()
-        for row in (row for row, weight in enumerate(weights) if not weight > 0):
-            cell = values_of(table.column(table.places["weight"]))[row]
-            raise table.refuse(row, f"expected a weight above 0, found {cell!r:.60}")
+        for row, weight in enumerate(weights):
+            if not weight > 0:
+                raise table.refuse(row, f"expected a weight above 0, found {weight:g}")
     tags: dict[str, list[str | None]] = {}
     for place, name in enumerate(table.names):
         if name in tags:

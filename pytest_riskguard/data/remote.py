@@ -39,7 +39,7 @@ def address_of(path: Path | str) -> str:
     if found is None:
         raise ValueError(f"expected an address, found {str(path)!r}")
     scheme, rest = found[1].lower(), found[2]
-    if "::" in rest or "::" in scheme:
+    if "::" in rest:
         raise UsageError(f"{scheme}: expected one address, found several joined by '::'; name the file itself")
     if "@" in rest.split("/")[0] or "?" in rest:  # reports name files
         raise UsageError(
@@ -97,24 +97,22 @@ def kept_copy(path: Path, limit: Limit) -> Path:
 
 def _copy(address: str, copy: Path, limit: Limit) -> None:
     files, place = _file_system(address)
-    most, total = limit.value, 0
+    total = 0
     with files.open(place, "rb") as source, copy.open("wb") as target:
         while block := source.read(_BLOCK):
-            total += len(block)
-            if total > most:
+            total += target.write(block)
+            if total > limit.value:
                 raise FileError(copy, None, limit.problem(total))
-            target.write(block)
 
 
 def _file_system(address: str) -> tuple[Any, str]:
     core = imported("fsspec.core", extra="remote", what=f"{address}: an address")
     try:
-        files, place = core.url_to_fs(address)
+        return core.url_to_fs(address)  # type: ignore[no-any-return]
     except ImportError as problem:  # it names the package for this address
         raise UsageError(f"{address}: {problem}") from None
     except ValueError as problem:  # there is no such package
         raise UsageError(f"{address}: expected an address that fsspec can open ({problem})") from None
-    return files, place
 
 
 def _in_time(address: str, work: Callable[[], Result]) -> Result:

@@ -200,8 +200,8 @@ def _misfit(cells: Sequence[str], place: int, tool: str) -> Misfit | None:
 
 def _of_lines(file: InputFile, header: Sequence[str]) -> tuple[TopicScores, ...]:
     """A row for each line, without averages, which stand under the topic ``all``."""
-    place, separator = header.index("topic"), "\t" if "\t" in file.first_line else None
-    rows = rows_of(file, separator, lambda cells: cells[place : place + 1] != ["all"])
+    place, separator = header.index("topic"), "	" if "	" in file.first_line else None
+    rows = (row for row in rows_of(file, separator) if row[1][place : place + 1] != ["all"])
     return scores_of_systems(file, score_rows_of(table_of(file, "scores", header, rows, first=0)))
 
 

@@ -6,51 +6,70 @@ import csv
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from operator import itemgetter
-from typing import Any
+
+import numpy as np
 
 from pytest_riskguard.data.headers import SYNONYMS, missing_columns, number, places
+from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.named_columns import Column, Table, joined, packed, topics_of_table
+from pytest_riskguard.data.named_columns import Column, Table, joined, packed, table_of_rows, topics_of_table
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.text_blocks import RefusedError
+from pytest_riskguard.data.text_blocks import RefusedError, text_blocks
 from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.limits import LINE_BYTES
 
 #: How many rows of cells become columns together.
 _ROWS = 2**14
 _DELIMITERS = "\t;,"
-#: The numbers of some lines, and a row of cells for each.
-_Rows = tuple[Sequence[int], Sequence[Sequence[str]]]
 
 
-def table_of(file: InputFile, kind: Kind, header: Sequence[str], blocks: Iterable[_Rows], *, first: int = 1) -> Table:
-    """Rows from the first one on, which is below the header, with those columns that say something."""
+#: The line of a row, and its cells.
+_Row = tuple[int, list[str]]
+
+
+def table_of(
+    file: InputFile,
+    kind: Kind,
+    header: Sequence[str],
+    rows: Iterator[_Row],
+    *,
+    separator: str | None = None,
+    first: int = 1,
+) -> Table:
+    """The columns that say something, from the first row on, which is below the header.
+
+    With a ``separator`` lines that have nothing but one between two cells are read together, others from ``rows``.
+    """
     kept: Collection[int] = range(len(header))
     if kind in ("judgements", "rankings"):
         kept = places(header, kind, file.columns).values()
-    numbers: list[int] = []
-    parts: list[dict[int, Column]] = []
-    for lines, rows in blocks:
-        if {*map(len, rows)} != {len(header)}:
-            line, row = next((line, row) for line, row in zip(lines, rows, strict=True) if len(row) != len(header))
-            expected = f"{len(header)} columns ({', '.join(header)[:200]})"
-            raise file.refuse_line(line, ",".join(row).encode(), expected, str(len(row)))
-        cells = list(zip(*rows, strict=True))
-        numbers += lines[first:]
-        parts.append({place: packed(cells[place][first:]) for place in kept})
-        first = 0
-    return Table(file, header, lambda place: joined([part[place] for part in parts]), numbers)
+    parts: list[Mapping[int, Column]] = []
+    try:
+        if separator is None:
+            raise RefusedError
+        read, most, mark = 0, LINE_BYTES, separator.encode()
+        for block in text_blocks(file, len(header), longest=most, separator=mark, has_header=first > 0):
+            parts.append({place: block[place].compact() for place in kept})
+            read += len(block[0])
+        lines: Sequence[int] = range(1 + first, 1 + first + read)
+    except RefusedError:
+        rows = islice(rows, first, None)
+        parts, lines = [], []
+        while some := list(islice(rows, _ROWS)):
+            for line, row in some:
+                if len(row) != len(header):
+                    expected = f"{len(header)} columns ({', '.join(header)[:200]})"
+                    raise file.refuse_line(line, ",".join(row).encode(), expected, str(len(row))) from None
+                lines.append(line)
+            parts.append({place: packed([row[place] for _, row in some]) for place in kept})
+    return Table(file, header, lambda place: joined([part[place] for part in parts]), lines)
 
 
-def rows_of(file: InputFile, separator: str | None, keeps: Callable[[list[str]], bool] = bool) -> Iterator[_Rows]:
-    """The lines that are not blank and are kept, many at a time, without quotes."""
-    rows = ((line, text.decode().split(separator)) for line, text in file.lines() if text.strip())
-    kept = (row for row in rows if keeps(row[1]))
-    while some := list(islice(kept, _ROWS)):
-        lines, cells = zip(*some, strict=True)
-        yield lines, cells
+def rows_of(file: InputFile, separator: str | None) -> Iterator[_Row]:
+    """The lines that are not blank, without quotes."""
+    return ((line, text.decode().split(separator)) for line, text in file.lines() if text.strip())
 
 
 # Tables with a header: comma, semicolon or tab between the columns, cells quoted where needed.
@@ -73,7 +92,8 @@ def csv_fits(file: InputFile, kind: Kind) -> Misfit | None:
 def csv_table(file: InputFile, kind: Kind) -> Table:
     """The rows below a header."""
     delimiter = _delimiter(file, kind) or ","
-    return table_of(file, kind, _cells(file.first_line, delimiter), file.tables(delimiter))
+    header = _cells(file.first_line, delimiter)
+    return table_of(file, kind, header, file.table(delimiter), separator=delimiter)
 
 
 def _delimiter(file: InputFile, kind: Kind) -> str | None:
@@ -105,7 +125,7 @@ def tsv_topics(file: InputFile) -> Topics:
     """Without a header, two columns: id and query text; further columns of a header are tags."""
     has_header = _is_header(file.first_line)
     header = [name.strip() for name in file.first_line.split("\t")] if has_header else ["topic", "query"]
-    table = table_of(file, "topics", header, rows_of(file, "\t"), first=int(has_header))
+    table = table_of(file, "topics", header, rows_of(file, "\t"), separator="\t", first=int(has_header))
     return topics_of_table(table, {"topic": header[0], "query": header[1]}, digest=file.digest)
 
 
@@ -156,47 +176,50 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit | None:
 def jsonl_table(file: InputFile, _kind: Kind) -> Table:
     """An object for each row."""
     try:
-        blocks = [_columns(*block) for block in _objects(file)]
+        return _table_of_lines(file)
     except RefusedError:  # each line of its own says what is wrong, or that nothing is
-        blocks = [_columns(*_objects_by_line(file))]
-    names = list(dict.fromkeys(name for _, columns in blocks for name in columns))
-
-    def column(place: int) -> Column:
-        return joined([columns.get(names[place], [None] * len(lines)) for lines, columns in blocks])
-
-    return Table(file, names, column, [line for lines, _ in blocks for line in lines])
-
-
-def _columns(lines: Sequence[int], objects: Sequence[Mapping[str, Any]]) -> tuple[Sequence[int], dict[str, Column]]:
-    """The values of each key; None where an object lacks it."""
-    names = list(objects[0]) if objects else []
-    try:
-        if sum(map(len, objects)) == len(names) * len(objects):
-            return lines, {name: packed(list(map(itemgetter(name), objects))) for name in names}
-    except KeyError:
         pass
-    names = list(dict.fromkeys(name for one in objects for name in one))
-    return lines, {name: packed([one.get(name) for one in objects]) for name in names}
+    rows = list(enumerate(file.json, 1) if _is_list(file) else file.json_lines())
+    for line, row in rows:
+        if not isinstance(row, dict):
+            raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
+    return table_of_rows(file, [row for _, row in rows], [line for line, _ in rows])
 
 
-def _objects(file: InputFile) -> Iterator[tuple[Sequence[int], list[Any]]]:
-    """Many lines at a time, an object in each; ``RefusedError`` for anything else, and for what is unusual."""
-    if _is_list(file):
+def _table_of_lines(file: InputFile) -> Table:
+    """An object in each line, all with the keys of the first, in its order; ``RefusedError`` for anything else."""
+    names = [*(file.first_object or {})]
+    if _is_list(file) or len(names) < 2:
         raise RefusedError
-    for first, text in file.texts():
-        text = text.removesuffix(b"\n")
-        lines = range(first, first + 1 + text.count(b"\n"))
-        try:
-            objects = json.loads(b"[%b]" % text.replace(b"\n", b","), parse_constant=_refuse)
-        except (ValueError, RecursionError):
-            raise RefusedError from None
-        # a key that stands twice in an object is lost: there are then more of these than keys
-        keys = text.count(b'":') + text.count(b'" :')
-        if {*map(type, objects)} != {dict} or (len(lines), keys) != (len(objects), sum(map(len, objects))):
+    keys = (re.escape(json.dumps(key, ensure_ascii=False).encode()) for key in names)
+    pairs = b",".join(rb"\s*%b\s*:\s*(%b)\s*" % (key, _SCALAR) for key in keys)
+    line = re.compile(rb"^\s*\{%b\}\s*\n" % pairs, re.M)
+    parts: list[list[Column]] = []
+    for _, text in file.texts():
+        text = text if text.endswith(b"\n") else text + b"\n"
+        cells = line.findall(text)
+        if len(cells) != text.count(b"\n"):
             raise RefusedError
-        if b"\\ud" in text or b"\\uD" in text:  # it may be half a character
-            raise RefusedError
-        yield lines, objects
+        parts.append([_values(column) for column in zip(*cells, strict=True)])
+    return Table(file, names, lambda place: joined([part[place] for part in parts]))
+
+
+#: A text, a number, or a word.
+_SCALAR = rb'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"|[^\s",\[\]{}]+'
+
+
+def _values(cells: Sequence[bytes]) -> Column:
+    """Values of JSON as a column; ``RefusedError`` for others."""
+    text = b"".join(cells)
+    if b"\\" not in text and text.count(b'"') == 2 * len(cells):  # all are texts
+        lengths = np.fromiter(map(len, cells), dtype=np.int64, count=len(cells))
+        return Ids(np.frombuffer(text, dtype=np.uint8), np.cumsum(lengths) - lengths + 1, lengths - 2)
+    if b"\\" in text and b"\\ud" in text.lower():  # it may be half a character
+        raise RefusedError
+    try:
+        return packed(json.loads(b"[%b]" % b",".join(cells), parse_constant=_refuse))
+    except ValueError:
+        raise RefusedError from None
 
 
 def _refuse(_constant: str) -> None:
@@ -205,15 +228,6 @@ def _refuse(_constant: str) -> None:
 
 def _is_list(file: InputFile) -> bool:
     return file.first_line.lstrip().startswith("[")
-
-
-def _objects_by_line(file: InputFile) -> tuple[Sequence[int], Sequence[Any]]:
-    """The objects, with their lines in JSON Lines, with their places in a list."""
-    rows = list(enumerate(file.json, 1) if _is_list(file) else file.json_lines())
-    for line, row in rows:
-        if not isinstance(row, dict):
-            raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
-    return [line for line, _ in rows], [row for _, row in rows]
 
 
 # Runs as MS MARCO has them: query, passage and rank with tabs and without a header; a score may follow.
@@ -242,4 +256,6 @@ def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def msmarco_table(file: InputFile, kind: Kind) -> Table:
     """The documents of each topic by their scores, or else by their ranks."""
-    return table_of(file, kind, _MSMARCO[: len(file.first_line.split())], rows_of(file, None), first=0)
+    separator = "\t" if "\t" in file.first_line else " "
+    names = _MSMARCO[: len(file.first_line.split())]
+    return table_of(file, kind, names, rows_of(file, None), separator=separator, first=0)

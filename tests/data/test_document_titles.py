@@ -73,10 +73,9 @@ def test_credentials_in_an_address_are_dropped_and_long_titles_cut(tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("", "expected one JSON object per line, or a table with a header, found an empty file"),
-        ('{"id": "a"}\n{"id": ', r"documents.txt:2: expected a JSON object in each line, found something else"),
-        ('{"id": "a"}\n[1]\n', r"documents.txt:2: expected a JSON object in each line"),
-        ('{"id": "a"}\n' + '{"a":' * 100_000, "documents.txt:2: expected a JSON object in each line"),
+        ("", "expected JSON Lines, or a header with tabs that names id, _id, docid, each column once, found neither"),
+        ('{"id": "a"}\n{"id": ', "documents.txt:2: expected one JSON value in each line: not JSON"),
+        ('{"id": "a"}\n[1]\n', "documents.txt:2: expected a JSON object, found a list"),
         ('{"title": "a"}\n', r"documents.txt:1: expected an id under one of id, _id, docid.*, found None"),
         ('{"id": true}\n', "expected an id under one of .*, found True"),
         ('{"id": " "}\n', "expected an id under one of .*, found ' '"),
