@@ -86,7 +86,7 @@ FORMATS: tuple[Format, ...] = (
     # Arrow and Feather with named columns
     _format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
     # Quepid: ratings of a case, books, snapshots, the detailed export (CSV, JSON)
-    _format("quepid", "quepid", "judgements rankings", ".csv .txt .json", parts="rankings"),
+    _format("quepid", "judging_tools", "judgements rankings", ".csv .txt .json", parts="rankings"),
     # ratings for learning to rank (rating qid:id # docid text)
     _format("ltr", "judging_tools", "judgements", ".txt .ltr"),
     # OpenSearch Search Relevance Workbench

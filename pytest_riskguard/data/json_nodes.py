@@ -40,8 +40,6 @@ def outline(value: Any) -> str:
 class JsonNode:
     """One value of a file. All methods raise the file's error, with the place, such as ``queries.3.ratings``."""
 
-    __slots__ = ("_place", "file", "line", "value")
-
     def __init__(self, file: InputFile, value: Any, line: int | None = None, place: str = "") -> None:
         self.file, self.value, self.line, self._place = file, value, line, place
 
@@ -100,18 +98,11 @@ def nodes(file: InputFile) -> Iterator[JsonNode]:
         yield from node.items() if isinstance(value, list) else [node]
 
 
-def first_value(file: InputFile) -> Any:
-    """The value of a JSON file, or of the first line of JSON Lines; None for anything else."""
-    if not file.looks_like_json:
-        return None
-    return file.first_object if file.json_or_none is None else file.json_or_none
-
-
 def marked(**marks: str) -> Callable[[InputFile, Kind], Misfit | None]:
     """What says whether a file is of a format: JSON that has all places of a mark of its kind; ``|`` parts marks."""
 
     def fits(file: InputFile, kind: Kind) -> Misfit | None:
-        value = first_value(file)
+        value = file.first_object if file.json_or_none is None else file.json_or_none
         for place in ("0", "hits.hits.0", "_source"):
             value = at(value, place) or value
         if any(all(at(value, place) is not None for place in mark.split()) for mark in marks[kind].split("|")):

@@ -32,13 +32,13 @@ def ranx_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the file is an object of objects of numbers, or begins as LZ4 does."""
     if file.start.startswith(_LZ4):
         return None
-    return _misfit(file.json_or_none) if file.looks_like_json else Misfit("it is not JSON")
+    return _misfit(file.json_or_none)
 
 
 def _misfit(value: Any) -> Misfit | None:
     """None for a mapping of topics to mappings of documents to numbers."""
     if not isinstance(value, dict) or not value:
-        return Misfit("it is not an object of topics", 1)
+        return Misfit("it is not an object of topics", int(value is not None))
     for topic, documents in value.items():
         if not isinstance(documents, dict):
             return Misfit(f"{topic!r:.60} is not an object of documents and numbers", 2)
@@ -94,13 +94,10 @@ def _rankings(file: InputFile, numbers: Numbers) -> Run:
 
 def mteb_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether scores of documents stand three levels below the top."""
-    parts = _parts(file)
-    misfits = [misfit for _, numbers in parts if (misfit := _misfit(numbers)) is not None]
-    if parts and not misfits:
-        return None
-    found = misfits[0].reason if misfits else "it has none"
+    misfits = [_misfit(numbers) for _, numbers in _parts(file)] or [Misfit("it has none")]
+    why = next(filter(None, misfits), None)
     nearness = 4 if "mteb_model_meta" in (file.json_or_none or ()) else 1
-    return Misfit(f"it is not an object of subsets, splits, topics and documents: {found}", nearness)
+    return why and Misfit(f"it is not an object of subsets, splits, topics and documents: {why.reason}", nearness)
 
 
 def mteb_rankings(file: InputFile) -> Run:
@@ -187,8 +184,6 @@ def _collection_rows(file: InputFile, part: str, kind: Kind) -> list[Any]:
     except KeyError:
         hint = did_you_mean(name, list(package.registry))
         raise MissingFileError(file.path, None, f"ir_datasets has no collection {name!r:.100}{hint}") from None
-    if not getattr(dataset, f"has_{part}")():
-        raise MissingFileError(file.path, None, f"this collection has no {part}")
     try:
         with nullcontext() if file.given.download else _without_downloads():
             return list(getattr(dataset, f"{part}_iter")())
@@ -207,16 +202,14 @@ class _DownloadNeededError(BaseException):
 
 @contextmanager
 def _without_downloads() -> Iterator[None]:
-    """Let ir_datasets read what is on this machine: it downloads with requests, or with a command of Google's."""
+    """Let ir_datasets read what is on this machine: it downloads with requests."""
     from ir_datasets import lazy_libs
-    from ir_datasets.util.download import GoogleCloudBucketStream as Google
 
-    def refuse(*_: object) -> Any:
+    def refuse() -> None:
         raise _DownloadNeededError
 
-    kept = lazy_libs.requests, Google.stream
-    lazy_libs.requests = Google.stream = refuse
+    kept, lazy_libs.requests = lazy_libs.requests, refuse
     try:
         yield
     finally:
-        lazy_libs.requests, Google.stream = kept
+        lazy_libs.requests = kept

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.data.arrow import parquet_cells
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.input_files import InputFile
+from pytest_riskguard.data.json_nodes import outline
 from pytest_riskguard.data.named_columns import text_of
 from pytest_riskguard.errors import DocumentsFormatError
 from pytest_riskguard.limits import CORPUS_BYTES
@@ -29,19 +30,12 @@ class DocumentTitles:
     """
 
     def __init__(self, file: Path | None = None, address: str | None = None) -> None:
-        self.address, self._file = address, file
+        self.file, self.address = file, address
         self._known: dict[str, tuple[str, str]] = {}
-
-    @property
-    def file_name(self) -> str | None:
-        """The name of the documents file, if there is one."""
-        return None if self._file is None else self._file.name
 
     def gone(self, documents: Collection[str], rules: LabelRules = AS_GIVEN) -> frozenset[str]:
         """Those of the documents that the file does not have; none without a file. Errors as ``of``."""
-        if self._file is None:
-            return frozenset()
-        return frozenset(documents).difference(read_titles(self._file, documents, rules))
+        return frozenset(documents).difference(read_titles(self.file, documents, rules) if self.file else documents)
 
     def of(
         self,
@@ -54,9 +48,9 @@ class DocumentTitles:
         ``also`` gives documents that may be wanted later, so that the file is not read again for these.
         ``DocumentsFormatError`` or ``MissingFileError`` if it cannot be read.
         """
-        if self._file is not None and not self._known.keys() >= {*documents}:
+        if self.file is not None and not self._known.keys() >= {*documents}:
             wanted = {*documents, *also()} - self._known.keys()
-            self._known |= dict.fromkeys(wanted, _NONE) | read_titles(self._file, wanted, rules)
+            self._known |= dict.fromkeys(wanted, _NONE) | read_titles(self.file, wanted, rules)
         known = {document: self._known.get(document, _NONE) for document in documents}
         titles, urls = ({document: two[place] for document, two in known.items() if two[place]} for place in (0, 1))
         return titles, urls
@@ -98,25 +92,17 @@ def _rows(file: InputFile) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
     if file.start.startswith(b"PAR1"):
         yield from parquet_cells(file, (*ID_NAMES, "title", "url"))
         return
-    if not file.first_line:
-        raise file.refuse(None, "expected one JSON object per line, or a table with a header, found an empty file")
-    lines = ((line, text) for line, text in file.lines() if text.strip())
     if file.looks_like_json:
-        for line, text in lines:
-            try:
-                value = json.loads(text)
-            except (ValueError, RecursionError):
-                value = None
+        for line, value in file.json_lines():
             if not isinstance(value, dict):
-                raise file.refuse_line(line, text, "a JSON object in each line", "something else")
+                raise file.refuse(line, f"expected a JSON object, found {outline(value)}")
             yield line, value
         return
-    line, text = next(lines)
-    header = [name.strip().lower() for name in text.decode().split("\t")]
+    header = [name.strip().lower() for name in file.first_line.split("\t")]
     if {*ID_NAMES}.isdisjoint(header) or len({*header}) < len(header):
         expected = f"JSON Lines, or a header with tabs that names {', '.join(ID_NAMES[:3])}, each column once"
-        raise file.refuse_line(line, text, expected, "neither")
-    for line, text in lines:
+        raise file.refuse_line(1, file.first_line.encode(), expected, "neither")
+    for line, text in islice(((line, text) for line, text in file.lines() if text.strip()), 1, None):
         cells = text.decode().split("\t")
         if len(cells) != len(header):
             raise file.refuse_line(line, text, f"{len(header)} columns with tabs between them", str(len(cells)))

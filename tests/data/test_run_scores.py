@@ -15,6 +15,7 @@ from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.scores import Repeated
 from pytest_riskguard.errors import DataError, MissingFileError, ScoringError, UsageError
+from tests.data.scoring import plain
 
 MEASURES = [
     *("AP", "AP@5", "AP(rel=2)", "AP(judged_only=True)", "nDCG", "nDCG@5", "nDCG(gains={1:7,2:9})@5", "RR", "RR@5"),
@@ -49,7 +50,10 @@ def whole(measure, qrels, rows):
     judged = [
         ir_measures.Qrel(topic, doc, grade) for topic, docs in qrels.grades.items() for doc, grade in docs.items()
     ]
-    return {metric.query_id: metric.value for metric in ir_measures.iter_calc([parse_measure(measure)], judged, run)}
+    return {
+        metric.query_id: metric.value
+        for metric in ir_measures.iter_calc([plain.of_ir_measures(parse_measure(measure))], judged, run)
+    }
 
 
 def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, write, monkeypatch):
