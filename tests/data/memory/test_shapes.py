@@ -123,7 +123,10 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ({"1": {"a": 1}, "2": ["b"]}, "expected a finite number as the score of 'b' in topic '2', found nothing"),
     ({"1": {"a": "high"}}, "run, 'a' of topic '1': expected a number as the score, found 'high'"),
     ({"1": {"a": True}}, "run, 'a' of topic '1': expected a number as the score, found True"),
-    ({"1": {"a": None}}, "run: expected a finite number as the score of 'a' in topic '1', found nothing"),
+    (
+        {"1": {"a": None}},
+        "run: expected a finite number as the score of 'a' in topic '1', at most",
+    ),
     ({"1": {"a": np.array([1.0, 2.0])}}, "run, 'a' of topic '1': expected a number as the score, found array("),
     ({"1": {"a": 10**400}}, "run, 'a' of topic '1': expected a number as the score, found 1000"),
     ({"1": [("a", float("inf"))]}, "run, 'a' of topic '1': expected a number as the score, found inf"),
@@ -137,7 +140,10 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ({"1": {"a\nb": 1.0}}, "run: expected a docid on one line, without spaces around it, found 'a\\nb'"),
     ({"1": {"\ud800": 1.0}}, "expected text as the document, found half of a character"),
     ({"1": ["a", "a"]}, "run: expected each document once per topic, found 'a' of topic '1' twice"),
-    (frame(score=[1.0, None, 2.0]), "run: expected a finite number as the score of 'b' in topic '1', found nothing"),
+    (
+        frame(score=[1.0, None, 2.0]),
+        "run: expected a finite number as the score of 'b' in topic '1', at most",
+    ),
     (frame(score=["1", "x", "2"]), "run, row 2: expected a number as the score, found 'x'"),
     (frame(qid=["1", None, "2"]), "run: expected a topic on one line, without spaces around it, found ''"),
     (frame(qid=[1.5, 1, 2]), "run, row 1: expected text or a whole number as the topic, found 1.5"),
@@ -233,7 +239,7 @@ def test_several_judges_agree_or_not():
         ),
         (
             {"1": ["a", "a"]},
-            "expected each document once per topic, found 'a' of topic '1' also on line 1 (grade 1 twice)",
+            "expected each document once per topic, found 'a' of topic '1' also on line 1; keep one of the two",
         ),
         ({}, "judgements: expected judgements, found none"),
         ({"1": {"a": 0}}, "judgements: expected at least one relevant document"),
