@@ -83,8 +83,8 @@ def check_labels(measure: Measure, qrels: Qrels) -> None:
             refuse(part, part.grades % 1 != 0, expected)
     limit, grades = _highest(measure, qrels.rules), qrels.arrays.grades
     if limit is not None:
-        enough = measure(max_rel=math.ceil(grades.max(initial=limit)))
-        refuse(qrels.arrays, grades > limit, f"expects grades of at most {limit:g}; write {enough}")
+        enough = f"max_rel={math.ceil(grades.max(initial=limit))}"
+        refuse(qrels.arrays, grades > limit, f"expects grades of at most {limit:g}; give it {enough}")
 
 
 def _highest(measure: Measure, rules: LabelRules) -> float | None:
@@ -135,7 +135,6 @@ def kernel_of(measure: Measure, rules: LabelRules) -> Kernel:
         cutoff,
         p=params.get("p", 0.8),
         with_others=name == "Bpref",
-        judged_only=bool(params.get("judged_only", False)),
     )
 
 
@@ -155,8 +154,6 @@ def _worth(measure: Measure, rules: LabelRules, grades: FloatArray) -> FloatArra
         return 2.0**gains - 1
     for grade, gain in (measure.params.get("gains") or {}).items():
         gains[grades == grade] = gain  # one below 0 is no gain, as for grades
-    if measure.params.get("judged_only"):
-        gains[grades < 0] = -1.0
     return gains
 
 
@@ -165,8 +162,7 @@ def parts_of(measure: Measure) -> Parts | None:
 
     A factor that all documents of a topic share (the ideal gain, the number of relevant documents) is left open.
     """
-    # with judged_only a rank depends on which other documents are judged
-    if measure.NAME not in ("nDCG", "DCG", "P", "R", "SetR", "RBP") or measure.params.get("judged_only", False):
+    if measure.NAME not in ("nDCG", "DCG", "P", "R", "SetR", "RBP") or not has_kernel(measure):
         return None
     kernel = kernel_of(measure, AS_GIVEN)
     if measure.NAME == "nDCG":

@@ -15,6 +15,7 @@ from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.scores import Repeated
 from pytest_riskguard.errors import DataError, MissingFileError, ScoringError, UsageError
+from tests.data.scoring import plain
 
 MEASURES = [
     *("AP", "AP@5", "AP(rel=2)", "AP(judged_only=True)", "nDCG", "nDCG@5", "nDCG(gains={1:7,2:9})@5", "RR", "RR@5"),
@@ -49,14 +50,17 @@ def whole(measure, qrels, rows):
     judged = [
         ir_measures.Qrel(topic, doc, grade) for topic, docs in qrels.grades.items() for doc, grade in docs.items()
     ]
-    return {metric.query_id: metric.value for metric in ir_measures.iter_calc([parse_measure(measure)], judged, run)}
+    return {
+        metric.query_id: metric.value
+        for metric in ir_measures.iter_calc([plain.of_ir_measures(parse_measure(measure))], judged, run)
+    }
 
 
 def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, write, monkeypatch):
     # In one call of ir-measures, nDCG takes over the gains or the judged_only of another measure.
     qrels, rows = collection
     path = write("a.run", "\n".join(rows))
-    monkeypatch.setattr("pytest_riskguard.data.runs.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("pytest_riskguard.data.checks.ROWS_AT_ONCE", 100)
     together = score_run(path, qrels, MEASURES)
     assert [scores.measure for scores in together] == [str(parse_measure(text)) for text in MEASURES]
     for text, scores in zip(MEASURES, together, strict=True):

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import ir_measures
 import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.kernels import JudgedRows
 from pytest_riskguard.data.measures import parse_measure, provider_of
 from pytest_riskguard.data.ranking import order_of
-from pytest_riskguard.data.scoring import evaluate, labels_for
+from pytest_riskguard.data.scoring import labels_for
 from tests.data.plain_orders import ranked
 
 if TYPE_CHECKING:
@@ -58,8 +59,6 @@ def gain_of(measure: Measure) -> Callable[[float], float]:
 def by_hand(measure: Measure, ranking: Sequence[str], judged: Mapping[str, float], rules: LabelRules) -> float:
     """ERR, DCG, nDCG and graded RBP of any grades."""
     cutoff = measure.params.get("cutoff")
-    if measure.params.get("judged_only"):  # as trec_eval: a negative grade is no judgement
-        ranking = [document for document in ranking if judged.get(document, -1) >= 0]
     if measure.NAME == "ERR":
         scale = 4 if rules.scale is None else rules.scale[1]
         highest: Any = measure.params.get("max_rel", scale)
@@ -73,6 +72,13 @@ def by_hand(measure: Measure, ranking: Sequence[str], judged: Mapping[str, float
         return dcg(gains)
     ideal = dcg(sorted(map(gain, judged.values()), reverse=True)[:cutoff])
     return dcg(gains) / ideal if ideal else 0.0
+
+
+def of_ir_measures(measure: Measure) -> Measure:
+    """The measure as ir-measures has it."""
+    if isinstance(measure, ir_measures.Measure):
+        return measure
+    return ir_measures.measures.registry[measure.NAME](**measure.params)
 
 
 def scores(
@@ -91,5 +97,6 @@ def scores(
             ranking = ranked(order_of(provider), list(documents), list(documents.values()))
             found[topic] = by_hand(measure, ranking, judged, rules)
         else:
-            found |= evaluate(measure, {topic: judged}, {topic: dict(documents)}, "a.run")
+            (metric,) = ir_measures.iter_calc([of_ir_measures(measure)], {topic: judged}, {topic: dict(documents)})
+            found[topic] = metric.value
     return found

@@ -66,8 +66,8 @@ def test_a_scale_is_that_of_err_and_grades_above_it_are_refused(clicks):
     found = r"2.5 \(topic 'q2', document 'd'\)"
     with pytest.raises(QrelsFormatError, match=rf"expected grades from 0 to 2 \(scale\), found {found}"):
         clicks(scale=(0, 2))
-    for measure, written in (("RBP(max_rel=1)", "RBP(max_rel=3)"), ("ERR(max_rel=2)@5", "ERR(max_rel=3)@5")):
-        with pytest.raises(DataError, match=rf"{found}, but .* expects grades of at most \d; write ") as caught:
+    for measure, written in (("RBP(max_rel=1)", "max_rel=3"), ("ERR(max_rel=2)@5", "max_rel=3")):
+        with pytest.raises(DataError, match=rf"{found}, but .* expects grades of at most \d; give it ") as caught:
             by_topic(clicks(), measure)
         assert str(caught.value).endswith(written)
         assert caught.value.reason == "bad_qrels"
