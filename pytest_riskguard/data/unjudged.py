@@ -8,10 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_riskguard.data.ids import Ids, first_rows
+from pytest_riskguard.data.ids import first_rows, places_among
 from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, JudgedRows
-from pytest_riskguard.data.qrels import JudgementArrays, judgement_rows
 from pytest_riskguard.data.scoring import judged_rows, kernel_of
 from pytest_riskguard.frozen import frozen
 
@@ -81,7 +80,7 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     is_wanted = np.zeros(len(places), dtype=np.bool_)
     is_wanted[[places[topic] for topic in topics]] = True
     one, other = candidate.unjudged(), baseline.unjudged()
-    in_other = _places_among(one.topics, one.documents, other.topics, other.documents)
+    in_other = places_among(one.topics, one.documents, other.topics, other.documents)
     alone = np.setdiff1d(np.arange(len(other)), in_other)
     of_other = np.append(np.append(other.rows, -1)[in_other], other.rows[alone])
     rows = np.stack([np.append(one.rows, np.full(len(alone), -1)), of_other], axis=1)
@@ -232,10 +231,3 @@ def grades_to_try(run: RankedRun) -> tuple[FloatArray, bool]:
     if len(given) <= MOST_GRADES:
         return given, True
     return given[[0, -1]], False
-
-
-def _places_among(topics: IntArray, documents: Ids, other_topics: IntArray, others: Ids) -> IntArray:
-    """For each document of a topic its place among others; -1 where it is not. Topics rise on both sides."""
-    every = np.arange(int(max(topics.max(initial=0), other_topics.max(initial=0))) + 2)
-    offsets, among = np.searchsorted(topics, every), np.searchsorted(other_topics, every)
-    return judgement_rows(JudgementArrays((), among, others, np.zeros(0)), every[:-1], offsets, documents)
