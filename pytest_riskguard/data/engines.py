@@ -110,16 +110,11 @@ def identifier(value: object, where: str) -> str:
 
 
 def whole_scores(scores: Sequence[Any]) -> list[float] | None:
-    """Scores as 64-bit floating point numbers; None if one of them is no number.
-
-    Where such numbers cannot tell whole numbers apart, the places of these from the lowest are the scores.
-    """
+    """Scores as 64-bit floating point numbers; None if one of them is no number, or these cannot tell two apart."""
     if not {*map(type, scores)} <= {int, float}:
         return None
-    if len({*map(float, scores)}) < len({*scores}):
-        places = {score: place for place, score in enumerate(sorted({*scores}), 1)}
-        scores = [places[score] for score in scores]
-    return list(map(float, scores))
+    numbers = list(map(float, scores))
+    return numbers if len({*numbers}) == len({*scores}) else None
 
 
 class _Elasticsearch(Engine):
