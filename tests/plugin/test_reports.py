@@ -131,7 +131,9 @@ def test_github_is_told_of_a_broken_file_and_of_a_run_that_judged_nothing(pytest
     (pytester.path / "riskguard.yaml").write_text(world.YAML.replace("kind:", "knid:") % "1")
     (said,) = commands(pytester.runpytest("--riskguard"))
     summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
-    assert summary.startswith("## riskguard: No verdict: no gate was judged\n\n- not judged (its file cannot be read): riskguard")
+    assert summary.startswith(
+        "## riskguard: No verdict: no gate was judged\n\n- not judged (its file cannot be read): riskguard"
+    )
     assert "\nError: <code>riskguard.yaml</code> ConfigError: line 6: " in summary
     assert said.startswith(
         f"::error file=riskguard.yaml,line={world.GATE_LINE},title=riskguard::ConfigError: line 6: "

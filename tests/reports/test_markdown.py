@@ -30,9 +30,7 @@ def flat(text: str) -> str:
 def test_the_title_counts_the_gates():
     assert render([LOST]).startswith("## riskguard: Don't ship: 1 gate failed\n")
     mixed = [VERDICTS[name]() for name in ("pass", "loss", "too few", "incomparable", "churn")]
-    assert render(mixed).startswith(
-        "## riskguard: Don't ship: 3 of 5 gates failed\n"
-    )
+    assert render(mixed).startswith("## riskguard: Don't ship: 3 of 5 gates failed\n")
     assert render([]) == "## riskguard: No verdict: no gate was judged\n"
 
 
