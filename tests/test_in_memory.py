@@ -190,7 +190,7 @@ def test_judgements_are_refused_where_nothing_is_scored():
     ("bad", "reason", "problem"),
     [
         ({**WORSE, "t01": {"good": float("nan")}}, "bad_run", "expected a finite number as the score of 'good'"),
-        ({**WORSE, "t01": ["good", "good"]}, "bad_run", "expected each document once"),
+        ({**WORSE, "t01": [("good", 1), ("good", 2)]}, "bad_run", "expected each document once"),
         ({**WORSE, "t01": {"go\nod": 1.0}}, "bad_run", "expected a docid on one line"),
         ({"other": {"good": 1.0}}, "no_common_topic", "found only topic other"),
         ({"t01": []}, "no_common_topic", "found none"),

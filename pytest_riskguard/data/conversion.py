@@ -112,7 +112,7 @@ def _read(kind: Kind, given: GivenFile, queries: Mapping[str, str]) -> _Held:
                 for rank, (document, score) in enumerate(sorted(documents.items(), key=lambda pair: -pair[1]), 1)
             ]
             columns = _columns(ranked, ("query_id", "doc_id", "rank", "score"), {**run.texts, **queries})
-            return _Held(run, columns, run.source.notes)
+            return _Held(run, columns)
         case "topics":
             topics = read_topics(given)
             columns = {"query_id": list(topics.topics), "query": list(topics.texts)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import partial
 from importlib import import_module
@@ -213,37 +213,23 @@ class AddedFormat(Format):
     readers: Mapping[str, Callable[[bytes], Any]] = field(default_factory=dict)
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
-        """The plugin's function, with its mappings as rows."""
-        if kind == "scores":
-            from pytest_riskguard.data.scores import scores_of_rows
+        """The plugin's function, whose mappings are read as those in memory."""
+        from pytest_riskguard.data import memory
 
-            return lambda file: scores_of_rows(file, self._rows(file, kind))
-        if kind == "rankings":
-            from pytest_riskguard.data.runs import run_of_rankings
-
-            return lambda file: run_of_rankings(file, self._rows(file, kind))
-        from pytest_riskguard.data.qrels import qrels_of_rows
-
-        return lambda file: qrels_of_rows(file, self._rows(file, kind))
-
-    def _rows(self, file: InputFile, kind: Kind) -> Iterator[Any]:
-        def rows() -> list[Any]:
-            if kind == "scores":
-                return [(topic, self.name, float(value), None) for topic, value in content.items()]
-            pairs = {
-                topic: [(str(one), float(number)) for one, number in of.items()] for topic, of in content.items()
-            }
+        def read(file: InputFile) -> Any:
+            try:
+                content = self.readers[kind](file.content)
+            except ValueError as error:  # the content is not of this format
+                raise file.refuse(None, f"expected {self.name}: {error}") from None
+            except Exception as error:
+                raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
+            if kind == "rankings":
+                return memory.rankings(content, file)
             if kind == "judgements":
-                return [(topic, *pair, "", None) for topic, of in pairs.items() for pair in of]
-            return [(t, [one for one, _ in of], [number for _, number in of], None, None) for t, of in pairs.items()]
+                return memory.judgements(content, file)
+            return memory.scores({topic: {self.name: value} for topic, value in content.items()}, file)
 
-        try:
-            content = {str(topic): found for topic, found in self.readers[kind](file.content).items()}
-        except ValueError as error:  # the content is not of this format
-            raise file.refuse(None, f"expected {self.name}: {error}") from None
-        except Exception as error:
-            raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
-        yield from plugins.called(self.plugin, f"format {self.name}", rows)
+        return read
 
 
 def added_formats() -> dict[str, AddedFormat]:

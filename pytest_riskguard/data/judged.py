@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
+from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, topic_of_rows
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH
 from pytest_riskguard.data.measures import cutoff_of, provider_of
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
-from pytest_riskguard.data.ranking import Order, Ranking, Ranks, order_of, ranking, topic_of_rows
+from pytest_riskguard.data.ranking import Order, Ranking, Ranks, order_of, ranking
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import Judged
 from pytest_riskguard.data.scoring import labels_for
@@ -126,12 +126,7 @@ class JudgedRun:
 
     def ids_of_unjudged(self, rows: IntArray) -> Ids:
         """The ids of some rows, none of them judged."""
-        if not len(rows):
-            return self.unjudged.at(rows)
-        topic = int(np.searchsorted(self.offsets, rows.min(), side="right")) - 1
-        start, stop = int(self.offsets[topic]), int(rows.max()) + 1
-        before = np.cumsum(self.judgements[start:stop] < 0, dtype=np.int32)  # in as few topics as may be
-        return self.unjudged.at(self._unjudged_before[topic] - 1 + before[rows - start])
+        return self.unjudged.at(self._unjudged_place[rows])
 
     def documents(self, rows: IntArray, qrels: Qrels) -> Ids:
         """The documents of some rows."""
@@ -141,10 +136,9 @@ class JudgedRun:
         return Ids.joined(both).at(np.argsort(np.argsort(is_judged, kind="stable")))
 
     @cached_property
-    def _unjudged_before(self) -> IntArray:
-        """How many rows before each topic are not judged."""
-        judged = np.append(0, np.cumsum(self.judgements >= 0, dtype=np.int32))[self.offsets]
-        before: IntArray = self.offsets - judged
+    def _unjudged_place(self) -> Rows:
+        """How many rows before each are not judged."""
+        before: Rows = np.cumsum(self.judgements < 0, dtype=np.int32) - 1
         return before
 
     def ranks_of_judgements(self, order: Order, qrels: Qrels) -> IntArray:
@@ -163,8 +157,10 @@ def scored_topics(run: Run, qrels: Qrels) -> Run:
 
 
 def _by_document(run: Run, rules: LabelRules) -> Run:
-    ranks = ranking(run.scores, run.ranks, run.offsets, run.documents).ranks[Order.WRITTEN]
-    topics, rows = topic_of_rows(run.offsets), np.lexsort((ranks, topic_of_rows(run.offsets)))
+    topics, rows = (
+        topic_of_rows(run.offsets),
+        ranking(run.scores, run.ranks, run.offsets, run.documents).rows[Order.WRITTEN],
+    )
     names = [rules.document(name) for name in run.documents.at(rows).strings()]
     best: dict[tuple[int, str], int] = {}
     for topic, name, row in zip(topics[rows].tolist(), names, rows.tolist(), strict=True):
@@ -203,9 +199,8 @@ class Judging:
         is_kept = judgements >= 0
         for order in self._orders:
             is_kept |= ranked.ranks[order] <= self._depth
-        rows = np.flatnonzero(is_kept)
-        if ranked.written is not None:
-            rows = ranked.written[is_kept[ranked.written]]
+        rows = ranked.rows[Order.WRITTEN]
+        rows = rows[is_kept[rows]]
         self._counts.append(np.diff(np.searchsorted(np.sort(rows), part.offsets)))
         self._judgements.append(judgements[rows].astype(np.int32))
         self._unjudged.append(part.documents.at(rows[judgements[rows] < 0]).compact())
@@ -332,4 +327,8 @@ class RankedRun:
 
     def ids(self, rows: IntArray) -> list[str]:
         """The documents of some rows."""
-        return self.run.documents(rows, self.qrels).strings()
+        judgements = self.run.judgements[rows]
+        is_judged, names = judgements >= 0, np.empty(len(rows), dtype=object)
+        names[is_judged] = self.qrels.arrays.documents.at(judgements[is_judged]).strings()
+        names[~is_judged] = self.run.ids_of_unjudged(rows[~is_judged]).strings()
+        return names.tolist()

@@ -245,8 +245,11 @@ def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
     documents = table.find("rankings", given).text("document")
     topics, texts = table.topics()
     scores, ranks = (table.numbers(what) if what in table.places else None for what in ("score", "rank"))
-    if scores is not None and ranks is not None and np.isnan(scores).all():
-        scores = None
+    if scores is not None and ranks is not None:
+        if np.isnan(ranks).all():
+            ranks = None
+        elif np.isnan(scores).all():
+            scores = None
     lines, by_text = table.lines, table.by_text
     return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts)
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data import judged, qrels, runs
+from pytest_riskguard.data import checks, ids, judged
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.judged import LEAST_DEPTH, JudgedRun, RankedRun, depth_of, kept_depth
@@ -94,7 +94,7 @@ def test_what_is_kept_is_what_is_kept_of_each_topic_alone(grades, data):
         ranks[f"t{topic}"] = list(data.draw(column))
     ranks = data.draw(st.sampled_from([ranks, {}]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "ROWS_AT_ONCE", data.draw(st.sampled_from([1, 30, 2**16])))
+        patch.setattr(checks, "ROWS_AT_ONCE", data.draw(st.sampled_from([1, 30, 2**16])))
         run = judged_run(in_lines(rows, ranks or None), given, depth=data.draw(st.integers(1, 12)))
     check(run, rows, ranks, given)
 
@@ -105,7 +105,7 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
     given = read_qrels({f"t{topic}": dict.fromkeys(rng.sample(NAMES, 10), 1) for topic in range(9)})
     rows = {topic: {name: float(-rank) for rank, name in enumerate(NAMES)} for topic in given.topics}
     monkeypatch.setattr(Ids, "hashes", property(lambda ids: weakened(ids.lengths.astype(np.uint64))))
-    monkeypatch.setattr(qrels, "_TOPIC", np.uint64(0))
+    monkeypatch.setattr(ids, "_TOPIC", np.uint64(0))
     check(judged_run(in_lines(rows), given), rows, {}, given)
 
 

@@ -60,7 +60,7 @@ def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, writ
     # In one call of ir-measures, nDCG takes over the gains or the judged_only of another measure.
     qrels, rows = collection
     path = write("a.run", "\n".join(rows))
-    monkeypatch.setattr("pytest_riskguard.data.runs.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("pytest_riskguard.data.checks.ROWS_AT_ONCE", 100)
     together = score_run(path, qrels, MEASURES)
     assert [scores.measure for scores in together] == [str(parse_measure(text)) for text in MEASURES]
     for text, scores in zip(MEASURES, together, strict=True):

@@ -33,7 +33,11 @@ def ranked(path, **how):
         ("a.tsv", "q1\td1\t1\thigh\n", r"the fourth column of its first line is not a score but 'high'"),
         ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns \(qid, pid, rank\), found 2"),
         ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a number as the rank, found 'x'"),
-        ("a.tsv", "q1\td1\t1\nq1\td2\t1\n", r"a\.tsv:2: expected each rank once in topic 'q1', found 1 for both"),
+        (
+            "a.tsv",
+            "q1\td1\t1\nq1\td2\t1\n",
+            r"a\.tsv:2: expected .* the rank of 'd2', each once .*, found 1 again",
+        ),
         (
             "a.tsv",
             "q1\td1\t1\nq1\td1\t2\n",

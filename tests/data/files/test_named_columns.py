@@ -113,9 +113,12 @@ def test_scores_rank_documents_or_else_ranks(write, table, how: dict[str, Any], 
     [
         (
             "qid,docno,rank\nq1,a,0\nq1,b,0\n",
-            r":3: expected each rank once in topic 'q1', found 0 for both 'a' and 'b'",
+            r":3: expected a whole number as the rank of 'b', each once in a topic, found 0 again",
         ),
-        (RANKED + "q1,b,2,\n", r":3: expected a finite number as the score of 'b' in topic 'q1', found nothing"),
+        (
+            RANKED + "q1,b,2,\n",
+            r":3: expected a finite number as the score of 'b' .*, found nothing",
+        ),
         (UPSIDE_DOWN, r"run.csv:[23]: .*every ranking is upside down.*ties: as_returned"),
         ("query_id,doc_id,relevance\nq1,d1,2\n", r"names no column for score"),
     ],
