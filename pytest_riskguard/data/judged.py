@@ -327,4 +327,8 @@ class RankedRun:
 
     def ids(self, rows: IntArray) -> list[str]:
         """The documents of some rows."""
-        return self.run.documents(rows, self.qrels).strings()
+        judgements = self.run.judgements[rows]
+        is_judged, names = judgements >= 0, np.empty(len(rows), dtype=object)
+        names[is_judged] = self.qrels.arrays.documents.at(judgements[is_judged]).strings()
+        names[~is_judged] = self.run.ids_of_unjudged(rows[~is_judged]).strings()
+        return names.tolist()
