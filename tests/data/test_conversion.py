@@ -90,6 +90,20 @@ def test_what_a_file_holds_is_seen_where_its_columns_say_it(write, text, kinds):
     assert list(kinds_of(InputFile(write("given", text), error=FileError))) == kinds
 
 
+def test_what_is_not_read_back_is_refused(write, tmp_path, monkeypatch):
+    monkeypatch.setattr("pytest_riskguard.data.conversion.write_qrels", lambda _: b"q1 0 d1 2\n")
+    with pytest.raises(UsageError, match=r"trec cannot hold what a.txt holds: its column relevance would change"):
+        convert(GivenFile(write("a.txt", "q1 0 d1 3\n")), tmp_path / "a.qrels")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_of_formats_that_fit_the_name_of_a_file_decides(write, tmp_path, name):
+    converted = convert(
+        GivenFile(write(name, "qid\tdocno\tscore\tnote\nq1\td1\t1\tx\n")), tmp_path / "a.run", kind="rankings"
+    )
+    assert converted.source.name == name[2:]
+
+
 @pytest.mark.parametrize(
     ("name", "target"),
     [("a.txt", "trec"), ("a.run.gz", "trec"), ("a.csv", "csv"), ("A.jsonl", "jsonl"), ("a.pq", "parquet")],

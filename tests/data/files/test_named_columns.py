@@ -24,6 +24,7 @@ from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsForm
         "qid;docno;label;one, two, three, four, or five\nq1;d1;2;\nq1;d2;0;\n",
         'qid,docno,label,note\nq1,d1,2,"red, or 19"" wide\nin two lines"\nq1,d2,0,\nq1,d3,,not judged yet\n',
         "qid, docno ,label\n\nq1 ,d1, 2\n,,\nq1,\u00a0d2,0\n",
+        "qid,docno,label\nq1,,\nq1,d1,2\nq1,d2,0\n",  # a query without a judgement
     ],
 )
 def test_judgements_are_found_by_the_names_of_columns(write, table):
@@ -36,10 +37,10 @@ def test_query_texts_name_topics_where_there_are_no_ids(write):
 
 
 def test_columns_that_are_named_in_another_way_are_given(write):
-    path = write("qrels.csv", "session;sku;stars\nq1;d1;2\n")
+    path = write("qrels.csv", "session;sku;docno;stars\nq1;d1;17;2\n")
     columns = {"topic": "session", "document": "SKU", "grade": "stars"}
     assert read_qrels(GivenFile(path, columns=columns)).grades == {"q1": {"d1": 2}}
-    with pytest.raises(QrelsFormatError, match=r"it has no column 'session_id', only 'session', 'sku', 'stars'"):
+    with pytest.raises(QrelsFormatError, match=r"it has no column 'session_id', only 'session', 'sku', 'docno'"):
         read_qrels(GivenFile(path, columns=columns | {"topic": "session_id"}))
     with pytest.raises(UsageError, match=r"columns: 'docment' is not one of document, .*did you mean 'document'"):
         read_qrels(GivenFile(path, columns={"docment": "sku"}))
