@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
+from pytest_riskguard.data.ids import topic_of_rows
 from pytest_riskguard.data.judged import JudgedRun, RankedRun
 from pytest_riskguard.data.measures import has_kernel, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels
@@ -118,7 +119,7 @@ def test_documents_judged_besides(kind, data):
     variants: list[tuple[int, list[int], dict[str, float]]] = []
     for _ in range(data.draw(st.integers(0, 6))):
         place = data.draw(st.integers(0, len(run.topics) - 1))
-        free = [row for row in unjudged if run.topic_of_row[row] == place]
+        free = [row for row in unjudged if topic_of_rows(run.offsets)[row] == place]
         rows = data.draw(st.lists(st.sampled_from(free), unique=True)) if free else []
         names = [unjudged[row] for row in rows]
         missed = [f"missed{number}" for number in range(data.draw(st.integers(0, 2)))]
