@@ -96,8 +96,10 @@ class Ids:
     @property
     def odd(self) -> BoolArray:
         """Which ids may be empty, or have white space or control characters: all others are plain ASCII."""
-        ends = self.starts + self.lengths
         odd: BoolArray = self.lengths == 0
+        if self.text.min(initial=_LAST) > _SPACE and self.text.max(initial=0) <= _LAST:
+            return odd
+        ends = self.starts + self.lengths
         rows = np.flatnonzero(~odd)
         odd[rows] = (self.text[self.starts[rows]] == _SPACE) | (self.text[ends[rows] - 1] == _SPACE)
         if (inside := self.text - _SPACE > _LAST - _SPACE).any():
@@ -187,8 +189,11 @@ def first_rows(starts: IntArray, lengths: IntArray) -> IntArray:
 
 def begins_of(ids: Ids) -> BoolArray:
     """For each id, whether it differs from the one before; the first does."""
-    rows = np.arange(1, max(len(ids), 1))
-    return np.append(True, ~ids.same(rows, ids, rows - 1))[: len(ids)]
+    words, lengths = ids.words(0), ids.lengths
+    differs = np.append(True, (words[1:] != words[:-1]) | (lengths[1:] != lengths[:-1]))[: len(ids)]
+    rows = np.flatnonzero(~differs & (lengths > WORD_BYTES))
+    differs[rows] = ~ids.same(rows, ids, rows - 1)
+    return differs
 
 
 def pair_hashes(topics: IntArray, documents: Ids) -> Words:

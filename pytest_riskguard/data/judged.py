@@ -280,11 +280,9 @@ class RankedRun:
         return dict(zip(self.ids(by_rank + start), ranks[by_rank].tolist(), strict=True))
 
     def ids(self, rows: IntArray) -> list[str]:
-        """As ``JudgedRun.documents``, quicker for a few rows."""
+        """The documents of some rows."""
         judgements = self.run.judgements[rows]
-        is_judged = judgements >= 0
-        ids = np.empty(len(rows), dtype=object)
-        ids[is_judged] = self.qrels.arrays.documents.at(judgements[is_judged]).strings()
-        ids[~is_judged] = self.run.ids_of_unjudged(rows[~is_judged]).strings()
-        names: list[str] = ids.tolist()
-        return names
+        is_judged, names = judgements >= 0, np.empty(len(rows), dtype=object)
+        names[is_judged] = self.qrels.arrays.documents.at(judgements[is_judged]).strings()
+        names[~is_judged] = self.run.ids_of_unjudged(rows[~is_judged]).strings()
+        return names.tolist()

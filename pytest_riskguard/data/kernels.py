@@ -64,13 +64,8 @@ class JudgedRows:
 
     def places(self) -> IntArray:
         """The place of each row in its topic, from 0, if rows go by topic."""
-        return places_within(self.topic)
-
-
-def places_within(groups: IntArray) -> IntArray:
-    """The place of each row in its group, from 0; groups rise."""
-    sizes = np.bincount(groups)
-    return np.arange(len(groups)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        sizes = np.bincount(self.topic)
+        return np.arange(len(self.topic)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 @frozen

@@ -61,15 +61,12 @@ def _numbers(file: InputFile) -> Numbers:
 def _unpacked(file: InputFile) -> Any:
     lz4, cbor = (imported(name, what="a file that ranx compressed") for name in ("lz4.frame", "cbor2"))
     try:
-        content = lz4.open(lz4.open(io.BytesIO(file.content))).read(file.limit.value + 1)
-        value = json.loads(json.dumps(cbor.loads(content))) if len(content) <= file.limit.value else None
-    except Exception as problem:
+        content = lz4.open(lz4.open(io.BytesIO(file.content))).read(file.limit.value)
+        return json.loads(json.dumps(cbor.loads(content)))
+    except Exception as problem:  # also of more bytes than that
         reason = str(problem).partition("\n")[0]
-        found = f"{type(problem).__name__}: {reason:.200}"
-        raise file.refuse(None, f"expected a file of ranx, found another: {found}") from None
-    if len(content) > file.limit.value:
-        raise file.refuse(None, file.limit.problem(len(content)))
-    return value
+        expected = f"a file of ranx, of {file.limit.value:,} bytes at most"
+        raise file.refuse(None, f"expected {expected}; found {type(problem).__name__}: {reason:.200}") from None
 
 
 def ranx_judgements(file: InputFile) -> Qrels:

@@ -56,10 +56,6 @@ class Parameter(NamedTuple):
     required: bool = False
     choices: Sequence[str] = ()
 
-    def validate(self, value: Any) -> bool:
-        """Whether a value is of the type, and one of the choices."""
-        return isinstance(value, self.dtype) and (not self.choices or value in self.choices)
-
 
 class OwnMeasure:
     """A measure that is computed here, like those of ir-measures: to load these takes long."""
@@ -157,20 +153,19 @@ def measure_name(text: str) -> str:
     return str(parse_measure(text))
 
 
-def bounds(measure: Measure) -> tuple[float, float] | None:
-    """The least and greatest value a measure can take; None where they depend on its arguments.
+def bounds(measure: Measure) -> tuple[float, float]:
+    """The least and greatest value a measure can take; infinite where they depend on its arguments.
 
-    Mostly (0, 1); counts, DCG and alpha_DCG have no greatest value (infinity).
+    Mostly (0, 1); counts, DCG and alpha_DCG have no greatest value.
     """
-    if measure.NAME in _UNBOUNDED:
-        return None
-    return (0.0, math.inf) if measure.NAME in _COUNTS else (0.0, 1.0)
+    low = -math.inf if measure.NAME in _UNBOUNDED else 0.0
+    return low, math.inf if measure.NAME in _UNBOUNDED | _COUNTS else 1.0
 
 
 def least_and_greatest(text: str) -> tuple[float, float]:
     """As ``bounds``, but infinite if they are not known: a text that is not a measure may be any column of scores."""
     try:
-        return bounds(parse_measure(text)) or (-math.inf, math.inf)
+        return bounds(parse_measure(text))
     except UsageError:
         return -math.inf, math.inf
 
@@ -183,7 +178,7 @@ def span(text: str) -> float:
 
 def within_bounds(measure: Measure, value: float) -> bool:
     """Whether a value can be one of this measure, up to rounding; false for NaN."""
-    low, high = bounds(measure) or (-math.inf, math.inf)
+    low, high = bounds(measure)
     return math.isfinite(value) and low - 1e-9 <= value <= high + 1e-9
 
 
@@ -312,9 +307,9 @@ def _checked(text: str, supported: dict[str, Any], arguments: dict[str, Any]) ->
             existing = f"it has {', '.join(supported)}" if supported else "it has none"
             raise UsageError(f"{text!r}: the measure has no parameter {key!r}; {existing}")
         info = supported[key]
-        if info.dtype is float and isinstance(value, int) and not isinstance(value, bool):
+        if info.dtype is float and type(value) is int:
             value = float(value)
-        if (info.dtype is int and isinstance(value, bool)) or not info.validate(value):
+        if type(value) is not info.dtype or (info.dtype is str and value not in info.choices):
             type_ = "one of " + ", ".join(map(repr, info.choices)) if info.dtype is str else _TYPES[info.dtype]
             raise UsageError(f"{text!r}: {key} must be {type_}, got {value!r}")
         expected = _expected(key, value)

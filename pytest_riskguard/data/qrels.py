@@ -303,7 +303,9 @@ def qrels_of(
     """
     values = np.asarray(grades, dtype=np.float64)
     rows = Rows(given, lines)
-    judged = np.flatnonzero(~np.isnan(values))
+    judged: IntArray | slice = np.flatnonzero(~np.isnan(values))
+    if len(values[judged]) == len(values):
+        judged = slice(None)
     heads, sizes = pieces(rows.ids(topics, "query" if by_text else "topic", is_text=by_text).at(judged))
     ids = rows.ids(documents, "docid").at(judged)
     by = None if judges is None else rows.ids(judges, "judge", is_text=True).at(judged)
@@ -343,7 +345,9 @@ def qrels_of_groups(
         rows.once(table.topics, table.offsets, table.documents)
     rows.limit(DOCUMENTS, int(np.diff(table.offsets).max(initial=0)))
     if not digest:  # the same whatever the order of the rows
-        by_hash = np.lexsort((table.documents.hashes, topic_of_rows(table.offsets)))
+        bits = np.uint64(len(table.topics).bit_length())
+        keys = topic_of_rows(table.offsets).astype(np.uint64) << (np.uint64(64) - bits)
+        by_hash = np.argsort(keys | (table.documents.hashes >> bits), kind="stable")
         columns = [Ids.of(table.topics), table.documents.at(by_hash)]
         digest = digest_of(columns, table.offsets, table.grades[by_hash])
     texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})

@@ -193,8 +193,8 @@ def _scores(rows: Rows, topics: Ids, documents: Ids, column: Numbers) -> FloatAr
     if np.any(bad := ~(np.abs(scores) <= MAX_RUN_SCORE)):  # NaN, too
         row = int(np.argmax(bad))
         found = "nothing" if math.isnan(scores[row]) else repr(float(scores[row]))
-        where = f"{documents[row]!r:.60} in topic {topics[row]!r:.60}"
-        raise rows.error(row, f"expected a finite number as the score of {where}, found {found}; the largest is {LARGEST}")
+        expected = f"a finite number as the score of {documents[row]!r:.60} in topic {topics[row]!r:.60}"
+        raise rows.error(row, f"expected {expected}, found {found}; the largest is {LARGEST}")
     return scores
 
 

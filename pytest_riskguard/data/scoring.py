@@ -230,7 +230,7 @@ def evaluate(
     found = {topic: values.get(topic, math.nan) for topic in rankings}
     for topic, value in found.items():
         if not within_bounds(measure, value):
-            low, high = bounds(measure) or ("-inf", "inf")
+            low, high = bounds(measure)
             expected = f"expected {measure} of topic {topic!r} in [{low}, {high}]"
             raise ScoringError(f"{source}: {expected}, found {value:g}; use another measure")
     return found

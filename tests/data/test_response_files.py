@@ -141,7 +141,7 @@ def test_hits_keep_their_order_where_scores_contradict_it(write):
     assert run.source.contradicted == ("q",)
 
 
-HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} for score in (0.75, 0.5)]
+HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} for score in (1, 0.5)]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} 
     [
         ([{"text_match": 2**62 + 1}, {"text_match": 2**62}], [2.0, 1.0]),  # compared exactly
         ([{"text_match": 5}, {"text_match": 3}], [5.0, 3.0]),
-        (HYBRID, [0.75, 0.5]),
+        (HYBRID, [1.0, 0.5]),
     ],
 )
 def test_scores_of_typesense(write, more, expected):

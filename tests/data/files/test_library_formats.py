@@ -27,6 +27,7 @@ def ranked(path, **how):
         ("a.json", '{"q1": {"d1": 1, "d1": 2}}', r"'d1' appears twice"),
         ("a.json", '{"q1": {"d1": "1"}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
         ("a.json", '{"q1": {"d1": true}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
+        ("a.json", '{"qid": {"0": 1}, "docno": {"0": 2}, "score": {"0": 3}}', "it is a frame by columns; write"),
         ("a.json", '{"q1": ["d1"]}', r"expected rankings in a format that .* tried: parquet, .*, trec"),
         ("a.tsv", "q1\td1\t0.7\n", r"the third column of its first line is not a rank but '0.7'; name the columns"),
         ("a.tsv", "q1\td1\t1\thigh\n", r"the fourth column of its first line is not a score but 'high'"),

@@ -7,10 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
-import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.kernels import JudgedRows
 from pytest_riskguard.data.measures import parse_measure, provider_of
 from pytest_riskguard.data.ranking import order_of
 from pytest_riskguard.data.scoring import labels_for
@@ -18,16 +16,6 @@ from tests.data.plain_orders import ranked
 
 if TYPE_CHECKING:
     from ir_measures import Measure
-
-
-def judged_rows(topics: Sequence[tuple[Sequence[float], Sequence[int], int]]) -> JudgedRows:
-    """Topics one by one: the grades and the ranks of the judged documents, and how many are retrieved."""
-    return JudgedRows(
-        np.repeat(np.arange(len(topics)), [len(grades) for grades, _, _ in topics]),
-        np.array([rank for _, ranks, _ in topics for rank in ranks], dtype=np.int64),
-        np.array([grade for grades, _, _ in topics for grade in grades], dtype=np.float64),
-        np.array([retrieved for _, _, retrieved in topics], dtype=np.int64),
-    )
 
 
 def err(grades: Sequence[float], highest: float) -> float:

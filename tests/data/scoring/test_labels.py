@@ -95,7 +95,7 @@ def test_relevant_from_makes_binary_labels_and_decides_which_topics_count(clicks
     for measure in ("P@2", "SetP", "RR"):
         assert by_topic(qrels, measure, run) == {"q1": 0.5, "q2": 0.0}
     assert by_topic(clicks(relevant_from=0.25), "AP", run) == {"q1": 1.0, "q2": 0.0}
-    assert by_topic(qrels, "P(rel=2)@1", run | {"q2": [("d", 1.0)]}) == {"q1": 0.0, "q2": 1.0}
+    assert by_topic(qrels, "P(rel=2)@1", {"q1": [("a", 1.0)], "q2": [("d", 1.0)]}) == {"q1": 0.0, "q2": 1.0}
     assert clicks(relevant_from=1).topics == ("q2",)
     with pytest.raises(QrelsFormatError, match=r"grade 3 or more \(relevant_from\)"):
         clicks(relevant_from=3)
