@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.formats import Format, format_for, format_of, kinds_of
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.input_files import InputFile, imported
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.records import KINDS, Kind, TopicKeys
@@ -29,13 +30,6 @@ from pytest_riskguard.text import counted, listed
 
 #: Column -> its cells, None where there is nothing; ``query_id`` is one of them.
 Columns = dict[str, list[Any]]
-#: What a conversion must not change: columns, and what they are called.
-_KEPT: Mapping[Kind, tuple[tuple[str, ...], str]] = {
-    "judgements": (("doc_id", "relevance"), "grades"),
-    "rankings": (("doc_id", "rank", "score"), "the order or scores of documents"),
-    "topics": ((), ""),
-    "scores": ((), "scores"),  # all
-}
 
 
 @frozen
@@ -47,15 +41,6 @@ class Converted:
     target: Format
     holds: str
     lost: tuple[str, ...]
-
-
-@frozen
-class _Held:
-    """What a file holds as its table (``Qrels``, ``Run``, ``Topics``, scores) and as columns."""
-
-    table: Any
-    columns: Columns
-    notes: tuple[str, ...] = ()
 
 
 def convert(
@@ -71,16 +56,18 @@ def convert(
     kind = kind or _kind(file)
     source = format_of(file, kind)
     target = format_for(kind, out.name, named=to)
-    held = _read(kind, given, {} if topics is None else topics.queries)
+    table, columns = _read(kind, given, {} if topics is None else topics.queries)
     try:
-        content = _written(target, kind, held, out.name)
+        content = _written(target, kind, table, columns, out.name)
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "converted"
             path.write_bytes(content)
-            lost = _lost(kind, held.columns, _read(kind, GivenFile(path, format=target.name), {}).columns)
+            lost = _lost(kind, columns, _read(kind, GivenFile(path, format=target.name), {})[1])
     except (ValueError, DataError) as problem:
         raise UsageError(f"{target.name} cannot hold what {given.path.name} holds: {problem}") from None
-    return Converted(content, source, target, _in_words(kind, held.columns), (*held.notes, *lost))
+    if kind == "judgements" and table.agreement is not None:
+        lost.insert(0, f"who gave which grade: {table.agreement}")
+    return Converted(content, source, target, _in_words(kind, columns), tuple(lost))
 
 
 def _kind(file: InputFile) -> Kind:
@@ -92,18 +79,16 @@ def _kind(file: InputFile) -> Kind:
     raise UsageError(f"{file.path}: {what}; say which it holds with {choices}")
 
 
-def _read(kind: Kind, given: GivenFile, queries: Mapping[str, str]) -> _Held:
+def _read(kind: Kind, given: GivenFile, queries: Mapping[str, str]) -> tuple[Any, Columns]:
+    """What a file holds, as its table and as columns."""
     keys = TopicKeys(queries)
     match kind:
         case "judgements":
             qrels = read_qrels(given, keys)
-            judged = [(topic, *pair) for topic, grades in qrels.grades.items() for pair in grades.items()]
-            notes = () if qrels.agreement is None else (f"who gave which grade: {qrels.agreement}",)
-            columns = _columns(judged, ("query_id", "doc_id", "relevance"), {**qrels.texts, **queries})
-            grades = [whole(grade) for grade in columns["relevance"]]
-            if not all(isinstance(grade, int) for grade in grades):
-                grades = list(map(float, grades))
-            return _Held(qrels, {**columns, "relevance": grades}, notes)
+            rows = [(topic, *pair) for topic, grades in qrels.grades.items() for pair in grades.items()]
+            columns = _columns(rows, ("doc_id", "relevance"), {**qrels.texts, **queries})
+            columns["relevance"] = np.array(columns["relevance"]).tolist()  # all are whole, or none is
+            return qrels, columns
         case "rankings":
             run = read_run(given, keys)
             ranked = [
@@ -111,72 +96,67 @@ def _read(kind: Kind, given: GivenFile, queries: Mapping[str, str]) -> _Held:
                 for topic, documents in run.by_topic().items()
                 for rank, (document, score) in enumerate(sorted(documents.items(), key=lambda pair: -pair[1]), 1)
             ]
-            columns = _columns(ranked, ("query_id", "doc_id", "rank", "score"), {**run.texts, **queries})
-            return _Held(run, columns)
+            columns = _columns(ranked, ("doc_id", "rank", "score"), {**run.texts, **queries})
+            return run, columns
         case "topics":
             topics = read_topics(given)
-            columns = {"query_id": list(topics.topics), "query": list(topics.texts)}
-            columns |= {name: list(topics.columns[name]) for name in sorted(topics.columns)}
-            if topics.weighting:
-                columns["weight"] = list(topics.weighting)
-            return _Held(topics, columns)
+            tags = {name: [*topics.columns[name]] for name in sorted(topics.columns)}
+            weights = {"weight": [*topics.weighting]} if topics.weighting else {}
+            return topics, {"query_id": [*topics.topics], "query": [*topics.texts], **tags, **weights}
         case "scores":
             scores = read_scores(given)
             values = {str(one.measure): one.values.tolist() for one in scores}
-            return _Held(scores, {"query_id": list(scores[0].topics), **values})
+            return scores, {"query_id": [*scores[0].topics], **values}
 
 
 def _columns(rows: list[Any], names: tuple[str, ...], texts: Mapping[str, str]) -> Columns:
     """Rows as columns, with the query texts that are known beside the ids."""
     topics, *others = map(list, zip(*rows, strict=True))
     known = {"query": [texts.get(topic) for topic in topics]} if any(topic in texts for topic in topics) else {}
-    return {"query_id": topics, **known, **dict(zip(names[1:], others, strict=True))}
+    return {"query_id": topics, **known, **dict(zip(names, others, strict=True))}
 
 
-def _written(target: Format, kind: Kind, held: _Held, name: str) -> bytes:
+def _written(target: Format, kind: Kind, table: Any, columns: Columns, name: str) -> bytes:
     buffer = io.BytesIO()
     match target.name:
         case "scores":
-            buffer.write(scores_table(held.table, delimiter="," if ".csv" in name.lower()[-7:] else "\t"))
-        case "trec" if kind == "rankings":
-            write_run(buffer, held.table)
+            return scores_table(table, delimiter="," if ".csv" in name.lower()[-7:] else "\t")
+        case "trec" if kind == "judgements":
+            return write_qrels(table.grades)
         case "trec":
-            buffer.write(write_qrels(held.table.grades))
+            write_run(buffer, table)
         case "tsv":
-            buffer.write(write_topics(held.table))
+            return write_topics(table)
         case "csv":
             text = io.StringIO(newline="")
-            table = csv.writer(text, lineterminator="\n")
-            table.writerow(held.columns)
-            table.writerows(zip(*held.columns.values(), strict=True))
-            buffer.write(text.getvalue().encode())
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerows([columns, *zip(*columns.values(), strict=True)])
+            return text.getvalue().encode()
         case "jsonl":
-            for row in zip(*held.columns.values(), strict=True):
-                cells = {name: cell for name, cell in zip(held.columns, row, strict=True) if cell is not None}
+            for row in zip(*columns.values(), strict=True):
+                cells = {name: cell for name, cell in zip(columns, row, strict=True) if cell is not None}
                 buffer.write(json.dumps(cells, ensure_ascii=False).encode() + b"\n")
         case "parquet":
             lib, parquet = (imported(one, extra="arrow", what="Parquet") for one in ("pyarrow", "pyarrow.parquet"))
-            parquet.write_table(lib.table(held.columns), buffer)
+            parquet.write_table(lib.table(columns), buffer)
     return buffer.getvalue()
 
 
 def _lost(kind: Kind, before: Columns, after: Columns) -> list[str]:
     """What a reader of the new file misses, in words; ``ValueError`` if that is more than a format may leave out."""
-    if missing := sorted({*before["query_id"]} ^ {*after["query_id"]}):
-        raise ValueError(f"topics would change ({listed(tuple(missing), most=5)})")
-    names, what = _KEPT[kind]
-    kept = ("query_id", *(before if kind == "scores" else names))
-    if {*zip(*(before[name] for name in kept), strict=True)} != {*zip(*(after[name] for name in kept), strict=True)}:
-        raise ValueError(f"{what} would change")
-    words = {"query": "query texts", "weight": "weights"}
-    others = (name for name in before if name not in kept and _by_topic(before, name) != _by_topic(after, name))
-    return list(dict.fromkeys(words.get(name, "tags") for name in others))
+    lost = []
+    for name, cells in before.items():
+        if list(map(_plain, cells)) == list(map(_plain, after.get(name, []))):
+            continue
+        if name != "query" and (kind != "topics" or name == "query_id"):
+            raise ValueError(f"its column {name} would change")
+        lost.append({"query": "query texts", "weight": "weights"}.get(name, "tags"))
+    return list(dict.fromkeys(lost))
 
 
-def _by_topic(columns: Columns, name: str) -> dict[str, str]:
-    """What a column says of each topic, without its white space."""
-    pairs = zip(columns["query_id"], columns.get(name, []), strict=False)
-    return {topic: " ".join(str(cell).split()) for topic, cell in pairs if cell not in (None, "")}
+def _plain(cell: object) -> str:
+    """A cell without its white space."""
+    return "" if cell is None else " ".join(str(cell).split())
 
 
 def _in_words(kind: Kind, columns: Columns) -> str:

@@ -225,7 +225,9 @@ def table_of_rows(given: Input, rows: Sequence[Mapping[Any, Any]], lines: Lines 
 def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
     """The judgements of a table: a query, or a document, without a grade has not been judged yet."""
     grades = table.find("judgements", given).numbers("grade")
-    judged = np.flatnonzero(~np.isnan(grades))
+    judged: Any = np.flatnonzero(~np.isnan(grades))
+    if len(judged) == len(grades):
+        judged = slice(None)
     topics, texts = table.topics()
     judges = table.text("judge").at(judged) if "judge" in table.places else None
     return qrels_of(
@@ -234,7 +236,7 @@ def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
         table.text("document").at(judged),
         grades[judged],
         judges,
-        lines=lambda: list(map(table.line, judged.tolist())),
+        lines=lambda: list(map(table.line, np.arange(len(grades))[judged].tolist())),
         by_text=table.by_text,
         texts=texts,
     )
