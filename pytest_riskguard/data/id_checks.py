@@ -34,7 +34,7 @@ from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.errors import DataError
 
 #: How many topics are examined for matches by chance, and how many for the spelling of their ids; of fewer, all are.
-MAX_TOPICS, MAX_SAMPLE = 2_000, 200
+MAX_TOPICS, MAX_SAMPLE = 2_000, 100
 #: How many of their first ranks are compared, and how many are counted to see whether matches are chance.
 FIRST_RANKS, MAX_RANKS = 10, 100
 #: How many ids of each side a message shows.

@@ -21,7 +21,7 @@ _SHORT_TEXT = 2**30
 _SPREAD, _SPREAD_LENGTH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 _TOPIC, _PAIR = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)
 #: A table of rows by hash has 2 to this power places for each.
-_SPARE_BITS = 5
+_SPARE_BITS = 4
 #: The bytes of ASCII that may be in an id; the first one is white space, which may not be at its ends.
 _SPACE, _LAST = np.uint8(0x20), np.uint8(0x7E)
 #: Masks for words whose last bytes do not belong to the id, by how many bytes do.
@@ -210,10 +210,10 @@ def places_among(topics: IntArray, documents: Ids, other_topics: IntArray, other
     """
     found = np.full(len(documents), -1, dtype=np.int64)
     wanted, hashes = pair_hashes(topics, documents), pair_hashes(other_topics, others)
-    bits = len(others).bit_length() + _SPARE_BITS
-    shift = np.uint64(64 - bits)
     rows, left = np.arange(len(documents)), np.arange(len(others))
     while len(rows) and len(left):
+        bits = len(left).bit_length() + _SPARE_BITS
+        shift = np.uint64(64 - bits)
         table = np.full(2**bits, -1, dtype=np.int32)
         slots = hashes[left] >> shift
         table[slots] = left

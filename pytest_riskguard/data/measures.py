@@ -111,16 +111,24 @@ def parse_measure(text: str) -> Measure:
         if base.AT_PARAM in arguments:
             raise UsageError(f"{text!r}: {base.AT_PARAM} is given twice")
         arguments[base.AT_PARAM] = cutoff
-    params = {**base.params, **_checked(text, base.SUPPORTED_PARAMS, arguments)}
-    for key, info in base.SUPPORTED_PARAMS.items():
+    supported, params = base.SUPPORTED_PARAMS, {**base.params, **arguments}
+    for key, value in arguments.items():
+        if key not in supported:
+            existing = f"it has {', '.join(supported)}" if supported else "it has none"
+            raise UsageError(f"{text!r}: the measure has no parameter {key!r}; {existing}")
+        if supported[key].dtype is float and type(value) is int:
+            params[key] = float(value)
+        if (expected := _expected(key, supported[key], params[key])) is not None:
+            raise UsageError(f"{text!r}: {key} must be {expected}, got {params[key]!r}")
+    for key, info in supported.items():
         if info.required and key not in params:
             example = f"@{0.1 if key == 'recall' else 10}" if key == base.AT_PARAM else f"({key}=4)"
             raise UsageError(f"{text!r}: {name} needs {key}, as in {name}{example}")
     if name == "RBP" and "rel" in params and "max_rel" in params:
         raise UsageError(f"{text!r}: rel makes grades binary, and max_rel keeps them; give one of them")
-    params = {key: params[key] for key in base.SUPPORTED_PARAMS if key in params}
+    params = {key: params[key] for key in supported if key in params}
     if isinstance(base, OwnMeasure):
-        return cast("Measure", OwnMeasure(name, base.SUPPORTED_PARAMS, **params))
+        return cast("Measure", OwnMeasure(name, supported, **params))
     measure: Measure = type(base)(**params)
     return measure
 
@@ -299,44 +307,24 @@ def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
     raise UsageError(f"{text[:_MAX_TEXT_LENGTH]!r} is not a measure: {_FORM}{_suggestion(text)}")
 
 
-def _checked(text: str, supported: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments, each of the type and in the range that its parameter must have."""
-    checked: dict[str, Any] = {}
-    for key, value in arguments.items():
-        if key not in supported:
-            existing = f"it has {', '.join(supported)}" if supported else "it has none"
-            raise UsageError(f"{text!r}: the measure has no parameter {key!r}; {existing}")
-        info = supported[key]
-        if info.dtype is float and type(value) is int:
-            value = float(value)
-        if type(value) is not info.dtype or (info.dtype is str and value not in info.choices):
-            type_ = "one of " + ", ".join(map(repr, info.choices)) if info.dtype is str else _TYPES[info.dtype]
-            raise UsageError(f"{text!r}: {key} must be {type_}, got {value!r}")
-        expected = _expected(key, value)
-        if expected is not None:
-            raise UsageError(f"{text!r}: {key} must be {expected}, got {value!r}")
-        checked[key] = value
-    return checked
-
-
 #: Ranges of parameters; beyond them trec_eval fails or aborts.
 _RANGES = {
     **{"cutoff": (1, _MAX_CUTOFF), "rel": (1, MAX_GRADE), "min_rel": (0, MAX_GRADE), "max_rel": (1, MAX_GRADE)},
-    **{"p": (0, 1), "alpha": (0, 1), **dict.fromkeys(("beta", "T"), (0, sys.float_info.max))},
+    **{"p": (0, 1), "alpha": (0, 1), "recall": (0, 1), **dict.fromkeys(("beta", "T"), (0, sys.float_info.max))},
 }
 _TYPES = {int: "an integer", float: "a number", bool: "True or False", dict: "a mapping of grades to gains"}
 
 
-def _expected(key: str, value: Any) -> str | None:
+def _expected(key: str, info: Any, value: Any) -> str | None:
     """What a parameter must be; None if ``value`` is that."""
-    if key in _RANGES:
-        low, high = _RANGES[key]
-        return None if low <= value <= high else f"from {low} to {high}"
-    if key == "recall":  # ir-measures asks trec_eval for it with two decimals
-        return None if 0 <= value <= 1 and value == round(value, 2) else "from 0 to 1, with two decimals at most"
-    if key == "gains":
-        whole = all(type(number) is int and abs(number) <= MAX_GRADE for pair in value.items() for number in pair)
-        return None if whole else f"a mapping of integers to integers, none beyond {MAX_GRADE}"
+    if type(value) is not info.dtype or (info.dtype is str and value not in info.choices):
+        return "one of " + ", ".join(map(repr, info.choices)) if info.dtype is str else _TYPES[info.dtype]
+    if key in _RANGES and not _RANGES[key][0] <= value <= _RANGES[key][1]:
+        return "from {} to {}".format(*_RANGES[key])
+    if key == "recall" and value != round(value, 2):  # ir-measures asks trec_eval for it with two decimals
+        return "a number with two decimals at most"
+    if key == "gains" and any(type(one) is not int or abs(one) > MAX_GRADE for pair in value.items() for one in pair):
+        return f"a mapping of integers to integers, none beyond {MAX_GRADE}"
     return None
 
 

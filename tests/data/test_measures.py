@@ -122,7 +122,7 @@ def test_an_unknown_measure_names_the_nearest(text, near):
         ("nDCG(judged_only=1)@5", "judged_only must be True or False, got 1"),
         ("nDCG(gains={1: 2.5})", "gains must be a mapping of integers to integers"),
         ("nDCG(gains={1: 100000000})", "gains must be a mapping of integers to integers, none beyond 1000"),
-        ("IPrec@0.123", "recall must be from 0 to 1, with two decimals at most, got 0.123"),
+        ("IPrec@0.123", "recall must be a number with two decimals at most, got 0.123"),
         ("Compat(p=2.0)", "p must be from 0 to 1, got 2.0"),
         ("SetF(beta=1e999)", "beta must be from 0 to 1.79"),
         ("RBP(rel=1,max_rel=3)", "rel makes grades binary"),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_riskguard.data.collection import read_topics
+from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.runs import read_run
-from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
+from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -118,7 +121,7 @@ def test_scores_rank_documents_or_else_ranks(write, table, how: dict[str, Any], 
         ),
         (
             RANKED + "q1,b,2,\n",
-            r":3: expected a finite number as the score of 'b' .*, found nothing",
+            r":3: expected a finite number as the score of 'b' in topic 'q1', found nothing",
         ),
         (UPSIDE_DOWN, r"run.csv:[23]: .*every ranking is upside down.*ties: as_returned"),
         ("query_id,doc_id,relevance\nq1,d1,2\n", r"names no column for score"),
@@ -169,3 +172,9 @@ def test_topics_have_tags_and_their_columns_any_order(write, name, table, querie
 def test_a_weight_is_above_zero(write):
     with pytest.raises(TopicsFormatError, match=r":2: expected a weight above 0, found 0"):
         read_topics(write("topics.csv", "qid,query,weight\nq1,red shoes,0\n"))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_of_formats_that_fit_the_name_of_a_file_decides(name):
+    file = InputFile(Path(name), error=FileError, content=b"qid\tdocno\tscore\nq1\td1\t1\n")
+    assert format_of(file, "rankings").name == name[2:]
