@@ -55,17 +55,16 @@ class JudgementArrays:
     topics: tuple[str, ...]
     offsets: IntArray
     documents: Ids
-    grades: npt.NDArray[np.float64]
+    grades: FloatArray
 
     @classmethod
-    def of(cls, grades: Mapping[str, Mapping[str, float]], topics: Sequence[str]) -> JudgementArrays:
-        """The judgements of some topics."""
-        judged = [grades[topic] for topic in topics]
+    def of(cls, grades: Grades) -> JudgementArrays:
+        """The judgements of topics that are sorted."""
         return cls(
-            tuple(topics),
-            np.cumsum([0, *map(len, judged)], dtype=np.int64),
-            Ids.of([document for of_topic in judged for document in of_topic]),
-            np.array([grade for of_topic in judged for grade in of_topic.values()], dtype=np.float64),
+            tuple(grades),
+            np.cumsum([0, *map(len, grades.values())], dtype=np.int64),
+            Ids.of([document for judged in grades.values() for document in judged]),
+            np.array([grade for judged in grades.values() for grade in judged.values()], dtype=np.float64),
         )
 
     def of_topic(self, place: int) -> dict[str, float]:
@@ -88,9 +87,9 @@ class JudgementArrays:
         )
 
     @cached_property
-    def highest(self) -> npt.NDArray[np.float64]:
+    def highest(self) -> FloatArray:
         """The highest grade of each topic."""
-        highest: npt.NDArray[np.float64] = np.maximum.reduceat(self.grades, self.offsets[:-1])
+        highest: FloatArray = np.maximum.reduceat(self.grades, self.offsets[:-1])
         return highest
 
     @cached_property
@@ -100,9 +99,7 @@ class JudgementArrays:
 
     def places_of(self, topics: Sequence[str]) -> IntArray:
         """The place of each of these topics, which must have judgements."""
-        if tuple(topics) == self.topics:
-            return np.arange(len(topics), dtype=np.int64)
-        return np.fromiter(map(self.places.__getitem__, topics), dtype=np.int64, count=len(topics))
+        return np.array([self.places[topic] for topic in topics], dtype=np.int64)
 
 
 def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray, documents: Ids) -> IntArray:
@@ -354,7 +351,25 @@ def qrels_of_groups(
         columns = [Ids.of(table.topics), table.documents.at(by_hash)]
         digest = digest_of(columns, table.offsets, table.grades[by_hash])
     texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})
-    return _under_rules(rows.given, table, digest, texts, agreement, by_judge)
+    given, rules = rows.given, rows.given.labels
+    if not (table.topics or given.is_part):
+        raise given.refuse(None, "expected judgements, found none")
+    if rules.scale is not None:
+        low, high = rules.scale
+        if np.any(off := ~((table.grades >= low) & (table.grades <= high))):
+            row = int(np.argmax(off))
+            topic, document = table.name_of(row)
+            found = f"{whole(float(table.grades[row]))!r} (topic {topic!r:.60}, document {document!r:.60})"
+            raise given.refuse(None, f"expected grades from {low:g} to {high:g} (scale), found {found}")
+    if rules.separator:
+        table, by_judge = _by_document(given, table, rules), None
+    least = np.nextafter(0.0, 1.0) if rules.relevant_from is None else rules.relevant_from
+    highest = table.highest
+    if not (np.any(highest >= least) or given.is_part):
+        wanted = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"
+        raise given.refuse(None, f"expected at least one relevant document (grade {wanted}), found none")
+    scored, others = (table.at(np.flatnonzero(chosen)) for chosen in (highest >= least, highest < least))
+    return Qrels(given.name, rules.digest(digest), scored, others, texts, rules, agreement, by_judge)
 
 
 def _put_together(
@@ -381,37 +396,7 @@ def _put_together(
     }
     agreement = Agreement(len({*judges}), len(shared), disputed)
     by_judge = {topic: judged for topic, judged in several.items() if judged}
-    return JudgementArrays.of(medians, table.topics), agreement, by_judge or None
-
-
-def _under_rules(
-    given: Input,
-    table: JudgementArrays,
-    digest: str,
-    texts: Mapping[str, str],
-    agreement: Agreement | None,
-    by_judge: ByJudge | None,
-) -> Qrels:
-    """The judgements as the rules of the collection take them."""
-    rules = given.labels
-    if not (table.topics or given.is_part):
-        raise given.refuse(None, "expected judgements, found none")
-    if rules.scale is not None:
-        low, high = rules.scale
-        if np.any(off := ~((table.grades >= low) & (table.grades <= high))):
-            row = int(np.argmax(off))
-            topic, document = table.name_of(row)
-            found = f"{whole(float(table.grades[row]))!r} (topic {topic!r:.60}, document {document!r:.60})"
-            raise given.refuse(None, f"expected grades from {low:g} to {high:g} (scale), found {found}")
-    if rules.separator:
-        table, by_judge = _by_document(given, table, rules), None
-    least = np.nextafter(0.0, 1.0) if rules.relevant_from is None else rules.relevant_from
-    highest = np.maximum.reduceat(table.grades, table.offsets[:-1]) if table.topics else table.grades
-    if not (np.any(highest >= least) or given.is_part):
-        wanted = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"
-        raise given.refuse(None, f"expected at least one relevant document (grade {wanted}), found none")
-    scored, others = (table.at(np.flatnonzero(chosen)) for chosen in (highest >= least, highest < least))
-    return Qrels(given.name, rules.digest(digest), scored, others, texts, rules, agreement, by_judge)
+    return JudgementArrays.of(medians), agreement, by_judge or None
 
 
 def _by_document(given: Input, table: JudgementArrays, rules: LabelRules) -> JudgementArrays:
@@ -423,4 +408,4 @@ def _by_document(given: Input, table: JudgementArrays, rules: LabelRules) -> Jud
         found = f"{len(set(passages)):,} ids, all of the document {documents.pop()!r:.60}"
         raise given.refuse(None, f"expected {what}, found {found}")
     judged = {topic: rules.by_document(table.of_topic(place)) for topic, place in table.places.items()}
-    return JudgementArrays.of(judged, table.topics)
+    return JudgementArrays.of(judged)

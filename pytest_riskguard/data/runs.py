@@ -193,8 +193,8 @@ def _scores(rows: Rows, topics: Ids, documents: Ids, column: Numbers) -> FloatAr
     if np.any(bad := ~(np.abs(scores) <= MAX_RUN_SCORE)):  # NaN, too
         row = int(np.argmax(bad))
         found = "nothing" if math.isnan(scores[row]) else repr(float(scores[row]))
-        where = f"{documents[row]!r:.60} in topic {topics[row]!r:.60}"
-        raise rows.error(row, f"expected a finite number as the score of {where}, at most {LARGEST}, found {found}")
+        expected = f"a finite number as the score of {documents[row]!r:.60} in topic {topics[row]!r:.60}"
+        raise rows.error(row, f"expected {expected}, found {found}; the largest is {LARGEST}")
     return scores
 
 
@@ -282,15 +282,15 @@ def _falling(offsets: IntArray) -> FloatArray:
 def _by_rank(rows: Rows, run: Run) -> Run:
     """A run without scores, in the order of its ranks, which must number the documents, or of its lines."""
     if run.ranks is not None:
-        order = in_order(run.ranks, run.offsets)
-        ranks, topics = run.ranks[order], topic_of_rows(run.offsets)
-        bad = ranks == NO_RANK
-        bad[1:] |= (ranks[1:] == ranks[:-1]) & (topics[1:] == topics[:-1])
-        if bad.any():
-            place = int(np.argmax(bad))
-            row, found = int(order[place]), "another cell" if ranks[place] == NO_RANK else f"{ranks[place]} again"
+        order, topics = in_order(run.ranks, run.offsets), topic_of_rows(run.offsets)
+        ranks = run.ranks[order]
+        again = np.append(False, (ranks[1:] == ranks[:-1]) & (topics[1:] == topics[:-1]))
+        if (bad := np.flatnonzero(again | (ranks == NO_RANK))).size:
+            row, rank = int(order[bad[0]]), int(ranks[bad[0]])
             expected = f"a whole number as the rank of {run.documents[row]!r:.60}, each once in a topic"
-            raise rows.error(row, f"expected {expected}, found {found}")
+            raise rows.error(
+                row, f"expected {expected}, found {'another cell' if rank == NO_RANK else f'{rank} again'}"
+            )
         run = replace(run, documents=run.documents.at(order), ranks=None)
     return run.with_source(ties="as_returned")
 

@@ -11,14 +11,13 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 from urllib.parse import quote, unquote
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import WORD_BYTES, Ids, starts_of
+from pytest_riskguard.data.ids import WORD_BYTES, Ids
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Grades, Qrels, qrels_of_groups
 from pytest_riskguard.data.ranking import NO_RANK, Ranks
@@ -62,26 +61,6 @@ _RUN = _Layout("6 columns (topic Q0 docid rank score tag)", 6, 4, MAX_RUN_SCORE,
 _QRELS = _Layout("4 columns (topic iteration docid grade)", 4, 3, MAX_GRADE, _GRADE)
 
 
-class _Growing:
-    """A column that grows as a file is read, in place: parts that are joined at the end would be held twice."""
-
-    def __init__(self, dtype: Any) -> None:
-        self._array, self._size = np.zeros(2**10, dtype=dtype), 0
-
-    def add(self, values: npt.NDArray[Any]) -> None:
-        """More values."""
-        start, self._size = self._size, self._size + len(values)
-        if self._size > len(self._array):
-            self._array.resize(max(self._size, len(self._array) * 9 // 8), refcheck=False)  # nobody else has seen it
-        self._array[start : self._size] = values
-
-    def whole(self) -> npt.NDArray[Any]:
-        """All values, which are handed over: nothing is added afterwards."""
-        array, self._array = self._array, self._array[:0].copy()
-        array.resize(self._size, refcheck=False)
-        return array
-
-
 def trec_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the first line has the right number of columns; a file of another kind of text is nearest to this."""
     layout = _RUN if kind == "rankings" else _QRELS
@@ -111,33 +90,27 @@ def _rows(file: InputFile) -> Rows:
 
 
 def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ranks]:
-    """The topics, the document and the number of each row, and its fourth column as a rank."""
+    """The topics, the document and the number of each row, and its rank if that is the fourth column."""
     heads: list[str] = []
-    sizes: list[npt.NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
-    text, lengths, values, ranks = map(_Growing, (np.uint8, np.int32, np.float64, np.int32))
+    parts = []
     try:
         for columns in text_blocks(file, layout.fields, longest=ROW_BYTES):
             found = numbers(columns[layout.place])
             if np.abs(found).max(initial=0) > layout.most:
                 raise RefusedError
             topics, documents = _unescaped(*columns[:3])
-            of_block = pieces(topics)
-            heads += of_block[0]
-            sizes.append(of_block[1])
-            text.add(documents.compact().text)
-            lengths.add(documents.lengths)
-            values.add(found)
-            if layout is _RUN:
-                ranks.add(_rank_numbers(columns[3]))
+            of_block, sizes = pieces(topics)
+            heads += of_block
+            parts.append((sizes, documents.compact(), found, _rank_numbers(columns[3])))
     except RefusedError:
         lines = file.lines(ROW_BYTES)
         number, line, problem = next((n, line, wrong) for n, line in lines if (wrong := layout.wrong(line)))
         raise file.refuse_line(number, line, *problem) from None
     if not heads:
         raise file.refuse(None, f"expected {layout.columns}, found an empty file")
-    of_ids = lengths.whole()
-    ids = Ids(text.whole(), starts_of(of_ids), of_ids)
-    return grouped(heads, np.concatenate(sizes)), ids, values.whole(), ranks.whole()
+    sizes_of, documents_of, numbers_of, ranks_of = zip(*parts, strict=True)
+    groups = grouped(heads, np.concatenate(sizes_of))
+    return groups, Ids.joined(documents_of), np.concatenate(numbers_of), np.concatenate(ranks_of)
 
 
 def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:

@@ -124,7 +124,7 @@ def values_if_judged(
     if grades is None:
         grades = np.repeat(runs[0].qrels.arrays.highest[topics], counts)
     for side, run in enumerate(runs):
-        rules, retrieved = run.qrels.rules, run.run.retrieved[run.topic_of_place]  # of any topic where there is none
+        rules, retrieved = run.qrels.rules, run.retrieved
         kernel = kernel_of(run.measure, rules)
         judged = judged_rows(run.qrels, all_places, run.judged_ranks, retrieved)
         judged = judged.at(kernel.is_counted(kernel.value(judged.value)))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.data import checks, ids, judged
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
-from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.ids import Ids, topic_of_rows
 from pytest_riskguard.data.judged import LEAST_DEPTH, JudgedRun, RankedRun, depth_of, kept_depth
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
@@ -59,7 +59,7 @@ def check(
         expected += [(topic, name, name in grades, *(of.index(name) + 1 for of in orders)) for name in kept]
         lengths.append(len(kept))
     unjudged, found = iter(run.unjudged.strings()), []
-    columns = [run.judgements, run.topic_of_row, *(run.ranks[order] for order in Order)]
+    columns: list[Any] = [run.judgements, topic_of_rows(run.offsets), *(run.ranks[order] for order in Order)]
     for judgement, topic, *of_row in zip(*(column.tolist() for column in columns), strict=True):
         if judgement < 0:
             found.append((run.topics[topic], next(unjudged), False, *of_row))
@@ -138,12 +138,11 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     tied = {name: -float(min(rank, 7)) for rank, name in enumerate("cabdefghijkl")}  # trec_eval has l k j i h
     rows = {"s": {"a": 1.0}, "t": {**tied, "z": -9.0}, "v": {"x": 2.0, "a": 1.0}}
     run = RankedRun(judged_run(in_lines(rows), given, depth=10), given, parse_measure("AP"))
-    assert [run.ranks(topic) for topic in "su"] == [{}, {}]
+    assert run.ranks("u") == {}
     assert run.ranks("t") == {**{name: rank for rank, name in enumerate("cabdefglkj", 1)}, "z": 13}
-    assert [run.retrieved(topic) for topic in "stu"] == [0, 13, 0]
-    assert (run.first({"t"}, 2), run.first({"u"}, 1), run.first({"t", "v"}, 1)) == ({"c", "a"}, set(), {"c", "x"})
+    assert run.retrieved.tolist() == [13, 0, 2]
+    assert (run.first(1), run.first(2)) == ({"c", "x"}, {"c", "x", "a"})
     assert run.judged_ranks.tolist() == [13, 3, 0, 0, 2]
-    assert run.topic_of_place.tolist() == [0, -1, 1]
     unjudged = run.unjudged()
     assert (unjudged.topics.tolist(), unjudged.documents.strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]

@@ -45,11 +45,11 @@ NO_RANK = "row 12: expected a whole number as the rank of 'b', each once in a to
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ("t a nan, t b 1", "row 11: expected a finite number as the score of 'a' in topic 't', at most"),
-        ("u a 1, t b -inf", "number of 32 bits, found -inf"),
+        ("t a nan, t b 1", "row 11: expected a finite number as the score of 'a' in topic 't', found nothing; "),
+        ("u a 1, t b -inf", "found -inf; the largest is 3.4028e+38, the largest number of 32 bits"),
         (
             "t a 1, t b 1e300",
-            "row 12: expected a finite number as the score of 'b' in topic 't', at most 3.4028e+38, the largest",
+            "row 12: expected a finite number as the score of 'b' in topic 't', found 1e+300; the largest",
         ),
         ("t a 1, u a 1, t a 2", f"row 13: {TWICE} also on line 11; keep one of the two"),
         ("s b 1, t a 1, s c 1, t a 2", f"row 14: {TWICE} also on line 12"),

@@ -299,6 +299,7 @@ def test_an_objective_can_go_on_to_other_data():
         (lambda: UCRO(three_queries(), -1), "alpha must be finite and at least 0, got -1"),
         (lambda: UCRO(three_queries(), 1e39), r"alpha must be at most 1e\+09, got 1e\+39: nothing would be learned"),
         (lambda: UCRO(three_queries(), math.nan), "alpha must be finite and at least 0, got nan"),
+        (lambda: LambdaMART().gradients([1, 0], [math.inf, 0], [2]), "scores must be finite, got inf in row 0"),
     ],
 )
 def test_bad_arguments_are_refused(make, message):

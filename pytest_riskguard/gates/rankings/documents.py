@@ -76,7 +76,8 @@ class _Moves:
         self.cutoff = cutoff_of(self.measure)
         self._depth = min(self.cutoff or DEFAULT_DEPTH, candidate.depth, baseline.depth)
         self._candidate_ranks, self._baseline_ranks = candidate.ranks(topic), baseline.ranks(topic)
-        self._lengths = candidate.retrieved(topic), baseline.retrieved(topic)
+        place = candidate.qrels.arrays.places[topic]
+        self._lengths = int(candidate.retrieved[place]), int(baseline.retrieved[place])
 
     def rank(self, document: str) -> tuple[int | None, int | None]:
         """The document's rank in the candidate and in the baseline."""

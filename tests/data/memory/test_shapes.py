@@ -125,7 +125,7 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ({"1": {"a": True}}, "run, 'a' of topic '1': expected a number as the score, found True"),
     (
         {"1": {"a": None}},
-        "run: expected a finite number as the score of 'a' in topic '1', at most",
+        "run: expected a finite number as the score of 'a' in topic '1', found nothing; the largest",
     ),
     ({"1": {"a": np.array([1.0, 2.0])}}, "run, 'a' of topic '1': expected a number as the score, found array("),
     ({"1": {"a": 10**400}}, "run, 'a' of topic '1': expected a number as the score, found 1000"),
@@ -142,7 +142,7 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ({"1": ["a", "a"]}, "run: expected each document once per topic, found 'a' of topic '1' twice"),
     (
         frame(score=[1.0, None, 2.0]),
-        "run: expected a finite number as the score of 'b' in topic '1', at most",
+        "run: expected a finite number as the score of 'b' in topic '1', found nothing",
     ),
     (frame(score=["1", "x", "2"]), "run, row 2: expected a number as the score, found 'x'"),
     (frame(qid=["1", None, "2"]), "run: expected a topic on one line, without spaces around it, found ''"),
