@@ -24,7 +24,7 @@ from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.ranking import NO_RANK
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import MAX_RUN_SCORE, Run, read_run
-from pytest_riskguard.data.trec import with_text_digest, write_qrels, write_run
+from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import DataError, FileError, QrelsFormatError, RunFormatError
 
 KINDS: tuple[Kind, ...] = ("rankings", "judgements")
@@ -228,9 +228,6 @@ def test_what_is_written_reads_back_with_its_ids_and_every_trec_program_sees_its
     again = read_run(path)
     assert again.by_topic() == run.by_topic()
     assert again.source.digest == with_text_digest(run).source.digest
-    path.write_bytes(write_qrels({topic: {document: 1, "other": 0.5}}))
-    assert all(len(line.split()) == 4 for line in path.read_text().splitlines())
-    assert read_qrels(path).grades == {topic: {document: 1, "other": 0.5}}
 
 
 def test_ids_of_other_programs_are_never_decoded(write):
@@ -249,4 +246,3 @@ def test_documents_are_written_by_score_with_a_tag_and_into_an_open_gzip(tmp_pat
     assert gzip.decompress(buffer.getvalue()) == b"".join(b"1 Q0 " + row + b" prod.v2\n" for row in rows)
     with pytest.raises(DataError, match="expected a tag without spaces, found 'my run'"):
         write_run(tmp_path / "b.run", run, tag="my run")
-    assert write_qrels({"2": {"b": 1, "a": -0.5}, "10": {"c": 0}}) == b"10 0 c 0\n2 0 a -0.5\n2 0 b 1\n"
