@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 from pytest_riskguard.data.given_file import IRDS, names_collection
@@ -152,7 +152,7 @@ def beir_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 beir_table = csv_table
 
 
-# Collections of the package ir_datasets, ``irds:NAME``: what is on this machine, or may be downloaded.
+# Collections of the package ir_datasets, ``irds:NAME``: what is on this machine.
 
 
 def irds_fits(file: InputFile, _kind: Kind) -> Misfit | None:
@@ -162,17 +162,17 @@ def irds_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def irds_judgements(file: InputFile) -> Qrels:
     """A row for each judged document."""
-    rows = _collection_rows(file, "qrels", "judgements")
+    rows = _collection_rows(file, "qrels")
     return qrels_of_rows(file, ((str(row.query_id), str(row.doc_id), row.relevance, "", None) for row in rows))
 
 
 def irds_topics(file: InputFile) -> Topics:
     """A row for each query, with the text that ir_datasets searches with by default."""
-    rows = _collection_rows(file, "queries", "topics")
+    rows = _collection_rows(file, "queries")
     return topics_of_rows(file, [(str(row.query_id), " ".join(row.default_text().split()), {}, None) for row in rows])
 
 
-def _collection_rows(file: InputFile, part: str, kind: Kind) -> list[Any]:
+def _collection_rows(file: InputFile, part: str) -> list[Any]:
     """The rows of one part of the collection; ``MissingFileError`` if it is unknown or not on this machine."""
     package = imported("ir_datasets", what=file.name)
     name = file.name.removeprefix(IRDS)
@@ -182,11 +182,10 @@ def _collection_rows(file: InputFile, part: str, kind: Kind) -> list[Any]:
         hint = did_you_mean(name, list(package.registry))
         raise MissingFileError(file.path, None, f"ir_datasets has no collection {name!r:.100}{hint}") from None
     try:
-        with nullcontext() if file.given.download else _without_downloads():
+        with _without_downloads():
             return list(getattr(dataset, f"{part}_iter")())
     except _DownloadNeededError:
-        command = f"riskguard convert {file.name} {part}.tsv --kind {kind} --download"
-        said = f"are not on this machine, and nothing is downloaded unless you ask for it: run `{command}`"
+        said = f"are not on this machine: run `ir_datasets export {name} {part} > {part}.txt`, which downloads them"
     except Exception as problem:  # of the network, of a damaged file, of a file that people have to ask for
         reason = str(problem).partition("\n")[0]
         said = f"cannot be read ({type(problem).__name__}: {reason:.200})"
