@@ -57,7 +57,7 @@ def check(
         kept = [name for name in orders[0] if name in grades or name in first]
         expected += [(topic, name, *(of.index(name) + 1 for of in orders)) for name in kept]
         judged += [(topic, name, orders[0].index(name) + 1) for name in kept if name in grades]
-    ids = run.documents(np.arange(len(run.judgements)), given).strings()
+    ids = run.ids(np.arange(len(run.judgements)), given)
     of_topic = [run.topics[place] for place in topic_of_rows(run.offsets).tolist()]
     assert [*zip(of_topic, ids, *(run.ranks[order].tolist() for order in Order), strict=True)] == expected
     found = [given.arrays.name_of(row) for row in run.judgements.tolist() if row >= 0]
