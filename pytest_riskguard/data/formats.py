@@ -103,8 +103,6 @@ FORMATS: tuple[Format, ...] = (
     _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
     # sentence-transformers predictions (JSON Lines)
     _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
-    # BEIR: qrels with a header (TSV)
-    _format("beir", "libraries", "judgements", ".tsv"),
     # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
     _format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
     # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)
@@ -114,7 +112,7 @@ FORMATS: tuple[Format, ...] = (
     # ir_measures -q: topic, measure, value with tabs
     _format("ir_measures", "score_files", "scores", ".tsv .txt"),
     # a row for each topic, a column for each measure
-    _format("scores", "score_files", "scores", ".tsv .csv .txt"),
+    _format("scores", "score_files", "scores", ".tsv .csv .txt", parts="scores"),
     # JSON Lines with named keys, or a JSON list of objects
     _format(
         "jsonl",
@@ -123,7 +121,7 @@ FORMATS: tuple[Format, ...] = (
         ".jsonl .ndjson .json",
         parts="scores",
     ),
-    # tables with tabs and named columns; topics: id, query text, tags
+    # tables with tabs and named columns, such as the judgements of BEIR; topics: id, query text, tags
     _format("tsv", "text_tables", "judgements rankings topics", ".tsv .txt"),
     # CSV with named columns (comma, semicolon or tab)
     _format(
