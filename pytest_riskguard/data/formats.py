@@ -112,7 +112,7 @@ FORMATS: tuple[Format, ...] = (
     # ir_measures -q: topic, measure, value with tabs
     _format("ir_measures", "score_files", "scores", ".tsv .txt"),
     # a row for each topic, a column for each measure
-    _format("scores", "score_files", "scores", ".tsv .csv .txt"),
+    _format("scores", "score_files", "scores", ".tsv .csv .txt", parts="scores"),
     # JSON Lines with named keys, or a JSON list of objects
     _format(
         "jsonl",
