@@ -115,16 +115,15 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
 
 def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:
     """Topics and documents without their escapes."""
-    marks = np.flatnonzero((second.lengths == 1) & (second.text[second.starts] == ord(_ESCAPED)))
-    if not len(marks):
+    is_escaped = (second.lengths == 1) & (second.text[second.starts] == ord(_ESCAPED))
+    if not is_escaped.any():
         return topics, documents
-    found = []
-    for ids in (topics, documents):
-        names = ids.strings()
-        for row in marks.tolist():
-            names[row] = unquote(names[row])
-        found.append(Ids.of(names))
-    return found[0], found[1]
+
+    def plain(ids: Ids) -> Ids:
+        cells = zip(ids.strings(), is_escaped.tolist(), strict=True)
+        return Ids.of([unquote(cell) if escaped else cell for cell, escaped in cells])
+
+    return plain(topics), plain(documents)
 
 
 #: Eight digits are made into one number in three steps: bits to shift, what the first half is worth, bits to keep.
