@@ -16,13 +16,13 @@ from pytest_riskguard import assert_georisk_not_worse, assert_not_significantly_
 from pytest_riskguard.data import read_qrels, write_run
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.data.trec import write_qrels
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.errors import RiskyError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from tests.data.memory.shapes import GRADES, JUDGEMENTS, RUNS, answers, columns
+from tests.data.world import write_qrels
 from tests.plugin.world import GOOD, LOSS, QUERIES, TOPICS
 
 GATE = "not_significantly_risky"

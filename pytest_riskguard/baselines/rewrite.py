@@ -304,7 +304,8 @@ def same_replicates(baseline: StoredBaseline, scored: NewEntry, folder: Path) ->
     if manifest.digests.run != scored.digest:
         return ()
     for replicate in replicates:
-        _copy_all(replicate.folder, _made(folder / replicate.folder.relative_to(baseline.folder)))
+        if replicate.folder.is_dir():
+            _copy_all(replicate.folder, folder / replicate.folder.relative_to(baseline.folder))
     return manifest.replicates
 
 
@@ -334,14 +335,8 @@ def _refuse_unanswered(scores: TopicScores, *, allow_unanswered: bool) -> None:
 
 
 def _copy_all(source: Path, target: Path) -> None:
-    """Copy the contents of a folder, without their modes."""
-    for path in source.rglob("*"):  # parents first
-        copy = target / path.relative_to(source)
-        if path.is_dir():
-            copy.mkdir(parents=True, exist_ok=True)
-        else:
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
+    """Copy the contents of a folder, files without their modes."""
+    shutil.copytree(source, target, copy_function=shutil.copyfile, dirs_exist_ok=True)
 
 
 def _next_number(entries: Sequence[StoredReplicate | EarlierRun]) -> int:

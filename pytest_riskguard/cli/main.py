@@ -102,7 +102,6 @@ for name, place, about in (
     ("check", "check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     ("comment", "report:comment", "Write the comment on a pull request, as Markdown."),
     ("compare", "compare:compare", "Judge runs against baselines."),
-    ("convert", "convert:convert", "Write file INPUT in another format."),
     ("init", "init:init", "Write a first riskguard.yaml."),
     ("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),
     ("power", "power:power", "Plan how many topics a gate needs."),

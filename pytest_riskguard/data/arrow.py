@@ -180,7 +180,10 @@ def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
             longest = max((int(some.lengths.max(initial=0)) for some in texts), default=0)
             if size + longest * metadata.num_rows > file.limit.value:
                 opened = coded
-        return opened.read([name], use_threads=False).column(0)
+        column = opened.read([name], use_threads=False).column(0)
+        if len(column) != metadata.num_rows:
+            raise ValueError(f"{len(column)} of {metadata.num_rows} rows in column {name!r:.60}")
+        return column
 
     return _table(file, schema, read)
 

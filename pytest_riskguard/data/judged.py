@@ -105,10 +105,8 @@ class JudgedRun:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all columns."""
-        ids, ranks = self.unjudged, {id(of_order): of_order for of_order in self.ranks.values()}
-        columns = (self.retrieved, self.offsets, self.judgements, ids.text, ids.starts, ids.lengths)
-        return sum(column.nbytes for column in columns) + sum(of_order.nbytes for of_order in ranks.values())
+        """About the bytes of all columns."""
+        return self.unjudged.text.nbytes + (len(self.ranks) + 3) * self.judgements.nbytes
 
     @property
     def has_judged(self) -> BoolArray:
@@ -127,12 +125,13 @@ class JudgedRun:
         """The ids of some rows, none of them judged."""
         return self.unjudged.at(self._unjudged_place[rows])
 
-    def documents(self, rows: IntArray, qrels: Qrels) -> Ids:
+    def ids(self, rows: IntArray, qrels: Qrels) -> list[str]:
         """The documents of some rows."""
         judgements = self.judgements[rows]
-        is_judged = judgements >= 0
-        both = [self.ids_of_unjudged(rows[~is_judged]), qrels.arrays.documents.at(judgements[is_judged])]
-        return Ids.joined(both).at(np.argsort(np.argsort(is_judged, kind="stable")))
+        is_judged, names = judgements >= 0, np.empty(len(rows), dtype=object)
+        names[is_judged] = qrels.arrays.documents.at(judgements[is_judged]).strings()
+        names[~is_judged] = self.ids_of_unjudged(rows[~is_judged]).strings()
+        return names.tolist()
 
     @cached_property
     def _unjudged_place(self) -> Rows:
@@ -281,8 +280,4 @@ class RankedRun:
 
     def ids(self, rows: IntArray) -> list[str]:
         """The documents of some rows."""
-        judgements = self.run.judgements[rows]
-        is_judged, names = judgements >= 0, np.empty(len(rows), dtype=object)
-        names[is_judged] = self.qrels.arrays.documents.at(judgements[is_judged]).strings()
-        names[~is_judged] = self.run.ids_of_unjudged(rows[~is_judged]).strings()
-        return names.tolist()
+        return self.run.ids(rows, self.qrels)

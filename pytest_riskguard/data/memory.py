@@ -5,6 +5,7 @@ No library is imported unless an object of it comes in.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
@@ -289,7 +290,7 @@ def topic_values(series: Any, what: str) -> dict[Any, Any]:
         )
     keys = index.to_list()
     if len({*keys}) < len(keys):
-        repeated = next(topic for place, topic in enumerate(keys) if topic in keys[:place])
+        ((repeated, _),) = Counter(keys).most_common(1)
         raise ScoringError(f"{what}: expected each topic once in the index, found {repeated!r} again")
     return dict(zip(keys, series.to_list(), strict=True))
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input, Lines, Rows
 from pytest_riskguard.data.headers import missing_columns, number, places
-from pytest_riskguard.data.ids import Ids, begins_of
+from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.qrels import Qrels, qrels_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
@@ -203,11 +203,9 @@ class Table:
         topics = self.text("topic")
         known: dict[str, str] = {}
         if "query" in self.places:
-            texts = self.text("query")
-            heads = np.flatnonzero((begins_of(topics) | begins_of(texts)) & (texts.lengths > 0))
-            pairs = zip(topics.at(heads).strings(), texts.at(heads).strings(), strict=True)
-            for row, (topic, text) in zip(heads.tolist(), pairs, strict=True):
-                if (other := known.setdefault(topic, text)) != text:
+            pairs = zip(topics.strings(), self.text("query").strings(), strict=True)
+            for row, (topic, text) in enumerate(pairs):
+                if text and (other := known.setdefault(topic, text)) != text:
                     found = f"found {other!r:.60} and {text!r:.60} of {topic!r}"
                     raise self.refuse(row, f"expected one query text for each topic, {found}")
         return topics, known

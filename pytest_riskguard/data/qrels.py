@@ -391,12 +391,11 @@ def _put_together(
     shared = [given for judged in several.values() for given in judged.values()]
     disputed = sum(len({*given.values()}) > 1 for given in shared)
     medians = {
-        topic: {d: statistics.median(given.values()) for d, given in judged.items()}
+        topic: {document: statistics.median(given.values()) for document, given in judged.items()}
         for topic, judged in found.items()
     }
-    agreement = Agreement(len({*judges}), len(shared), disputed)
     by_judge = {topic: judged for topic, judged in several.items() if judged}
-    return JudgementArrays.of(medians), agreement, by_judge or None
+    return JudgementArrays.of(medians), Agreement(len({*judges}), len(shared), disputed), by_judge or None
 
 
 def _by_document(given: Input, table: JudgementArrays, rules: LabelRules) -> JudgementArrays:

@@ -7,14 +7,14 @@ that does not number the documents of a topic (0 everywhere, for example) is ign
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.ids import WORD_BYTES, BoolArray, Ids, IntArray, topic_of_rows, topics_with
+from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, topic_of_rows, topics_with
 
 FloatArray = npt.NDArray[np.float64]
 Ranks = npt.NDArray[np.int32]
@@ -120,7 +120,7 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
     same = singles[1:] == singles[:-1]
     tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
     rows = by_score[tied]
-    numbers, letters = rank_column(scores, ranks, offsets)[0][rows], _alphabet(documents.at(rows))
+    numbers, letters = rank_column(scores, ranks, offsets)[0][rows], _alphabet(documents.at(rows).strings())
     by_rank, ranks_by_order = dict.fromkeys(Order, by_score), {}
     if len(tied):
         for order, number, of_row in (
@@ -137,10 +137,7 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
     return Ranking(by_rank, ranks_by_order)
 
 
-def _alphabet(documents: Ids) -> IntArray:
-    """The place of each id among all, by its bytes; none of them has a zero byte."""
-    places, words = np.arange(len(documents)), -(-int(documents.lengths.max(initial=1)) // WORD_BYTES)
-    places[np.lexsort([documents.words(place).byteswap() for place in reversed(range(words))])] = np.arange(
-        len(places)
-    )
+def _alphabet(documents: Sequence[str]) -> IntArray:
+    """The place of each id among all, which is the same by characters and by bytes."""
+    places: IntArray = np.unique(np.array(documents, dtype=object), return_inverse=True)[1]
     return places

@@ -229,7 +229,7 @@ def run_of(
     lines : whole numbers, shape (n_rows,), optional
         For errors.
     by_text : bool
-        Whether ``topics`` are query texts, which the keys of ``given``, or later ``keyed``, replace by ids.
+        Whether ``topics`` are query texts, which ``keyed`` replaces by ids.
     texts : mapping topic -> query text
     ordered : bool
         Whether the order of documents is that which users saw, and counts where scores contradict it, unless
@@ -243,7 +243,7 @@ def run_of(
     """
     rows = Rows(given, lines)
     of_row, ids = rows.ids(topics, "query" if by_text else "topic", is_text=by_text), rows.ids(documents, "docid")
-    run = run_of_groups(
+    return run_of_groups(
         rows,
         grouped(*pieces(of_row)),
         ids,
@@ -251,7 +251,6 @@ def run_of(
         None if ranks is None else _ranks(ranks),
         Source(texts=texts, by_text=by_text, ties=given.ties or ("as_returned" if ordered else "docid")),
     )
-    return keyed(given, run, given.keys) if by_text and given.keys is not None else run
 
 
 def run_of_groups(
@@ -364,8 +363,7 @@ def run_of_rankings(
         lines += [line] * len(ranked)
     found = scores if has_scores else None
     run = run_of(given, topics, documents, found, lines=lines, by_text=by_text, texts=texts, ordered=ordered)
-    run = run.with_source(by_order=by_order)
-    return run if given.keys is None else keyed(given, run, given.keys)
+    return run.with_source(by_order=by_order)
 
 
 def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
@@ -411,8 +409,8 @@ def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Ru
             "expected a run in one file, found a folder; put its parts into one file, or score them where they are "
             "and give the folder of scores",
         )
-    file = InputFile(given, error=RunFormatError, limit=RUN_BYTES, keys=keys or TopicKeys())
+    file = InputFile(given, error=RunFormatError, limit=RUN_BYTES)
     run: Run = format_of(file, "rankings").reader("rankings")(file)
     if not run.topics:
         raise file.refuse(None, "expected rankings, found none")
-    return run.with_source(file=file.name)
+    return keyed(file, run, keys or TopicKeys()).with_source(file=file.name)

@@ -97,25 +97,25 @@ def _highest(measure: Measure, rules: LabelRules) -> float | None:
     return highest if isinstance(highest, int | float) else None
 
 
-def _labels(measure: Measure, rules: LabelRules, grades: FloatArray) -> FloatArray:
-    """Grades as a measure takes them.
-
-    For a binary measure a document graded ``relevant_from`` or higher has the grade that the measure asks for, and
-    others have 0, or less where a whole grade is negative. ``rel`` above 1 asks for a grade itself.
-    """
-    if not is_binary(measure) or rules.relevant_from is None:
-        return grades
-    label: Any = measure["rel"]
-    least = rules.relevant_from if label == 1 else label
-    return np.where(grades >= least, float(label), np.minimum(np.trunc(grades), 0.0))
+def _least(measure: Measure, rules: LabelRules) -> float:
+    """The lowest grade that a binary measure counts as relevant; ``rel`` above 1 asks for a grade itself."""
+    least: Any = measure["rel"]
+    return rules.relevant_from if least == 1 and rules.relevant_from is not None else least
 
 
 def labels_for(measure: Measure, grades: Grades, rules: LabelRules) -> Grades:
-    """The grades of some topics as a measure takes them; whole ones are integers."""
+    """The grades of some topics as a measure takes them; whole ones are integers.
+
+    Where a rule says what is relevant, such a document has the grade that a binary measure asks for, and others have
+    0, or less where a whole grade is negative.
+    """
     if not is_binary(measure) or rules.relevant_from is None:
         return grades
-    labels = {topic: _labels(measure, rules, np.array([*judged.values()])) for topic, judged in grades.items()}
-    return {topic: dict(zip(grades[topic], map(int, of.tolist()), strict=True)) for topic, of in labels.items()}
+    label, least = measure["rel"], _least(measure, rules)
+    return {
+        topic: {document: label if grade >= least else min(int(grade), 0) for document, grade in judged.items()}
+        for topic, judged in grades.items()
+    }
 
 
 def kernel_of(measure: Measure, rules: LabelRules) -> Kernel:
@@ -141,8 +141,7 @@ def kernel_of(measure: Measure, rules: LabelRules) -> Kernel:
 def _worth(measure: Measure, rules: LabelRules, grades: FloatArray) -> FloatArray:
     """What documents with these grades count."""
     if is_binary(measure):
-        labels, relevant = _labels(measure, rules, grades), float(measure["rel"])
-        return np.where(labels >= relevant, 1.0, np.minimum(np.sign(labels), 0.0))
+        return np.where(grades >= _least(measure, rules), 1.0, np.minimum(np.sign(np.trunc(grades)), 0.0))
     if measure.NAME == "Judged":
         return np.ones(len(grades))
     gains, highest = np.maximum(grades, 0.0), _highest(measure, rules)

@@ -19,7 +19,7 @@ import numpy as np
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
 from pytest_riskguard.data.ids import WORD_BYTES, Ids
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.qrels import Grades, Qrels, qrels_of_groups
+from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
 from pytest_riskguard.data.ranking import NO_RANK, Ranks
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, FloatArray, Run, Source, run_of_groups
@@ -115,16 +115,15 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
 
 def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:
     """Topics and documents without their escapes."""
-    marks = np.flatnonzero((second.lengths == 1) & (second.text[second.starts] == ord(_ESCAPED)))
-    if not len(marks):
+    is_escaped = (second.lengths == 1) & (second.text[second.starts] == ord(_ESCAPED))
+    if not is_escaped.any():
         return topics, documents
-    found = []
-    for ids in (topics, documents):
-        names = ids.strings()
-        for row in marks.tolist():
-            names[row] = unquote(names[row])
-        found.append(Ids.of(names))
-    return found[0], found[1]
+
+    def plain(ids: Ids) -> Ids:
+        cells = zip(ids.strings(), is_escaped.tolist(), strict=True)
+        return Ids.of([unquote(cell) if escaped else cell for cell, escaped in cells])
+
+    return plain(topics), plain(documents)
 
 
 #: Eight digits are made into one number in three steps: bits to shift, what the first half is worth, bits to keep.
@@ -168,25 +167,10 @@ def _lines_of(run: Run, tag: str) -> Iterator[bytes]:
     for topic, documents in run.by_topic().items():
         by_score = sorted(documents.items(), key=lambda pair: -pair[1])
         for rank, (document, score) in enumerate(by_score, start=1):
-            second, topic_field, document_field = _escaped("Q0", topic, document)
-            yield f"{topic_field} {second} {document_field} {rank} {score!r} {tag}\n".encode()
-
-
-def write_qrels(grades: Grades) -> bytes:
-    """Judgements in TREC's format: topics and documents sorted as text, whole grades without a decimal point."""
-    lines = []
-    for topic in sorted(grades):
-        for document in sorted(grades[topic]):
-            iteration, topic_field, document_field = _escaped("0", topic, document)
-            lines.append(f"{topic_field} {iteration} {document_field} {grades[topic][document]!r}\n")
-    return "".join(lines).encode()
-
-
-def _escaped(second: str, topic: str, document: str) -> tuple[str, str, str]:
-    """Second column, topic and document of a row as they are written."""
-    if topic.split() == [topic] and document.split() == [document]:
-        return second, topic, document
-    return _ESCAPED, _encoded(topic), _encoded(document)
+            second, fields = "Q0", (topic, document)
+            if topic.split() != [topic] or document.split() != [document]:
+                second, fields = _ESCAPED, (_encoded(topic), _encoded(document))
+            yield f"{fields[0]} {second} {fields[1]} {rank} {score!r} {tag}\n".encode()
 
 
 def _encoded(text: str) -> str:

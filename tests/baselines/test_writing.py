@@ -93,6 +93,16 @@ def test_a_rename_that_fails_leaves_the_old_baseline(store, add, collection, mon
     assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
 
 
+def test_a_write_that_fails_leaves_nothing(store, add, monkeypatch):
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(BaselineError, match=r"the store cannot be written .No space left on device"):
+        add()
+    assert [path.name for path in store.root.iterdir()] == [LOCK]
+
+
 def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels):
     runs = {"a": collection.run, "b": collection.other_run()}
     writers = [Writer(store.root, name, run, collection.qrels) for name, run in runs.items() for _ in range(2)]

@@ -49,25 +49,21 @@ def check(
     assert run.topics == tuple(sorted(topics.keys() & set(given.topics)))
     assert run.unknown == tuple(sorted(topics.keys() - given.grades.keys()))
     assert run.retrieved.tolist() == [len(topics[topic][0]) for topic in run.topics]
-    expected: list[Any] = []
-    lengths = []
+    expected, judged = [], []
     for topic in run.topics:
         documents, column = topics[topic]
         orders = [ranked(order, list(documents), list(documents.values()), column) for order in Order]
         grades, first = given.grades[topic], {name for ranking in orders for name in ranking[: run.depth]}
         kept = [name for name in orders[0] if name in grades or name in first]
-        expected += [(topic, name, name in grades, *(of.index(name) + 1 for of in orders)) for name in kept]
-        lengths.append(len(kept))
-    unjudged, found = iter(run.unjudged.strings()), []
-    columns: list[Any] = [run.judgements, topic_of_rows(run.offsets), *(run.ranks[order] for order in Order)]
-    for judgement, topic, *of_row in zip(*(column.tolist() for column in columns), strict=True):
-        if judgement < 0:
-            found.append((run.topics[topic], next(unjudged), False, *of_row))
-        else:
-            found.append((*given.arrays.name_of(judgement), True, *of_row))
-    assert (found, np.diff(run.offsets).tolist()) == (expected, lengths)
-    judged, tens = [row for row in expected if row[2]], [min(number, 10) for number in run.retrieved.tolist()]
-    share = sum(row[3] <= 10 for row in judged) / max(sum(tens), 1)
+        expected += [(topic, name, *(of.index(name) + 1 for of in orders)) for name in kept]
+        judged += [(topic, name, orders[0].index(name) + 1) for name in kept if name in grades]
+    ids = run.ids(np.arange(len(run.judgements)), given)
+    of_topic = [run.topics[place] for place in topic_of_rows(run.offsets).tolist()]
+    assert [*zip(of_topic, ids, *(run.ranks[order].tolist() for order in Order), strict=True)] == expected
+    found = [given.arrays.name_of(row) for row in run.judgements.tolist() if row >= 0]
+    assert found == [(topic, name) for topic, name, _ in judged]
+    tens = [min(number, 10) for number in run.retrieved.tolist()]
+    share = sum(rank <= 10 for *_, rank in judged) / max(sum(tens), 1)
     assert run.judged == Judged(len(run.topics), len({topic for topic, *_ in judged}), share)
     assert {column.dtype for column in run.ranks.values()} == {np.dtype(np.int32)}
 

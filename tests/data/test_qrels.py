@@ -141,16 +141,3 @@ def test_the_digest_is_that_of_the_content_or_of_trecs_text(write):
         for name, text in (("a", "1 0 d 1\n"), ("b.gz", "1 0 d 1\n"), ("c", "1  0 d 1\n"))
     )
     assert plain == packed != spaced
-
-
-@pytest.mark.parametrize(
-    ("file", "topics", "grades"),
-    [
-        ("cranfield_runs/qrels.txt", 225, {-1, 0, 1, 2, 3, 4}),
-        ("web2012_runs/qrels.adhoc.txt.gz", 50, {-2, 0, 1, 2, 3, 4}),
-    ],
-)
-def test_real_judgements_are_read_as_found(shared, file, topics, grades):
-    qrels = read_qrels(shared / "data" / file)
-    assert (len(qrels.topics), qrels.without_relevant) == (topics, ())
-    assert {*np.unique(qrels.arrays.grades).tolist()} <= grades

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -64,17 +63,6 @@ def check(topics: Sequence[Topic]) -> None:
 @example([({"b": 1.0, "a": 2.0}, [2, 1]), ({"b": 1.0, "a": 2.0}, [3, 2]), ({"b": 1.0, "a": 2.0}, [0, 0])])
 def test_all_topics_at_once_are_ranked_as_each_alone(drawn):
     check(drawn)
-
-
-def test_every_order_of_three_scores_and_ranks():
-    scores = itertools.product([1.0, 1 + 2**-30, 2.0, 0.0], repeat=3)
-    ranks = itertools.product([0, 1, 2, -1, None], repeat=3)
-    check([(dict(zip("bac", one, strict=True)), other) for one, other in itertools.product(scores, ranks)])
-
-
-def test_ranks_of_a_long_topic():
-    falling, usual = {f"d{place}": float(-place // 3) for place in range(40_000)}, list(range(1, 40_001))
-    check([(falling, usual), ({"a": 1.0}, [0]), (falling, [*usual[:-1], 4])])
 
 
 @pytest.mark.parametrize(

@@ -217,8 +217,8 @@ FAILURES: dict[str, list[tuple[str, Any, str]]] = {
         ("", {"message": "Not found.", "code": "no_index", "type": "x"}, ": Not found."),
         ("remoteErrors", {"ms-1": {}}, "some servers did not answer"),
         ("degraded", True, "the search was cut off"),
-        ("hits", [{"title": "x"}], "expected a field id, or one whose name ends so, found none"),
-        ("hits", [{"articleId": 7, "shop_id": 1}], "name ends so, found articleId, shop_id"),
+        ("hits", [{"title": "x"}], "expected an id in a field id, or in the only one whose name ends so, found None"),
+        ("hits", [{"articleId": 7, "shop_id": 1}], "whose name ends so, found None"),
         ("hits", [7], "expected hits in hits"),
     ],
 }

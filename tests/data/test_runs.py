@@ -24,17 +24,17 @@ from pytest_riskguard.errors import DataError, RunFormatError
 from tests.data.tables import columns
 
 
-def data(keys: TopicKeys | None = None, ties: Ties | None = None) -> InputData:
+def data(ties: Ties | None = None) -> InputData:
     given = InputData("run", reason="bad_run")
-    given.keys, given.ties = keys, ties
+    given.ties = ties
     return given
 
 
-def of_rows(rows: str, name: str = "", *, keys=None, ties=None, **how: Any) -> Run:
+def of_rows(rows: str, name: str = "", *, ties=None, **how: Any) -> Run:
     """A run of rows ``topic docid score rank``, of which the first stands on line 11."""
     topics, documents, *numbers = columns(rows, name)
     numbers = [None if all(cell is None for cell in column) else column for column in numbers]
-    return run_of(data(keys, ties), topics, documents, *numbers, lines=range(11, 11 + len(topics)), **how)
+    return run_of(data(ties), topics, documents, *numbers, lines=range(11, 11 + len(topics)), **how)
 
 
 BAD_ID = "row 12: expected a {} on one line, without spaces around it, found "
@@ -204,26 +204,26 @@ def test_rankings_are_keyed_by_their_texts():
     for name in ("shoes", " shoes\n"):
         by_text = of_rows(rows, name, by_text=True)
         assert (set(by_text.topics), by_text.source.by_text) == ({"boots", "new", name}, True)
-        for run in (of_rows(rows, name, by_text=True, keys=KEYS), runs.keyed(data(), by_text, KEYS)):
-            assert run.topics == tuple(sorted(expected))
-            assert (run.by_topic()["q2"], run.by_topic()["q10"]) == ({"a": 1.0}, {"a": 3.0, "b": 9.0, "c": 5.0})
-            assert run.source.contradicted == ("q10",)
-            assert run.source.texts == {"q2": name, "q10": "boots", "new": "new"}
-            assert runs.keyed(data(), run, TopicKeys({"q3": "q2"})) is run
+        run = runs.keyed(data(), by_text, KEYS)
+        assert run.topics == tuple(sorted(expected))
+        assert (run.by_topic()["q2"], run.by_topic()["q10"]) == ({"a": 1.0}, {"a": 3.0, "b": 9.0, "c": 5.0})
+        assert run.source.contradicted == ("q10",)
+        assert run.source.texts == {"q2": name, "q10": "boots", "new": "new"}
+        assert runs.keyed(data(), run, TopicKeys({"q3": "q2"})) is run
     with pytest.raises(DataError, match=r"beside each ranking, or as many .*; found the query 'a' is the text of 2"):
-        of_rows("a d 1", by_text=True, keys=TopicKeys({"1": "a", "2": "a"}))
+        runs.keyed(data(), of_rows("a d 1", by_text=True), TopicKeys({"1": "a", "2": "a"}))
     with pytest.raises(DataError, match="expected each topic once, found 'q2' again"):
-        of_rows("shoes d 1, {} d 1", "shoes ", by_text=True, keys=KEYS)
+        runs.keyed(data(), of_rows("shoes d 1, {} d 1", "shoes ", by_text=True), KEYS)
 
 
 def test_rankings_are_keyed_by_their_order():
     rankings = [(None, documents, None, None, None) for documents in ("a", "", *"cdefghijkl")]
     keys = TopicKeys({f"t{-number:03}": str(number) for number in range(12)})
-    for run in (run_of_rankings(data(keys), rankings), runs.keyed(data(), run_of_rankings(data(), rankings), keys)):
-        found = {topic: "".join(of_topic) for topic, of_topic in run.by_topic().items()}
-        assert found == {f"t{-number:03}": "a-cdefghijkl"[number] for number in range(12) if number != 1}
+    run = runs.keyed(data(), run_of_rankings(data(), rankings), keys)
+    found = {topic: "".join(of_topic) for topic, of_topic in run.by_topic().items()}
+    assert found == {f"t{-number:03}": "a-cdefghijkl"[number] for number in range(12) if number != 1}
     with pytest.raises(DataError, match="as many rankings as the topics file has topics; found 2 rankings without"):
-        run_of_rankings(data(KEYS), rankings[:2])
+        runs.keyed(data(), run_of_rankings(data(), rankings[:2]), KEYS)
 
 
 def test_the_order_decides_the_score_and_is_known_once_something_is_read(write, tmp_path):
