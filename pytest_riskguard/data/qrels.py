@@ -338,6 +338,8 @@ def qrels_of_groups(
     rows, table = rows.at(order), JudgementArrays(groups.names, groups.offsets, documents.at(order), grades[order])
     rows.limit(JUDGEMENTS, len(grades))
     rows.limit(TOPICS, len(table.topics))
+    if not digest:
+        _ = table.documents.hashes  # which are wanted twice
     agreement, by_judge = None, None
     if judges is not None and len({*(names := judges.at(order).strings())}) > 1:
         table, agreement, by_judge = _put_together(rows, table, names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -13,8 +14,11 @@ from ir_measures import Qrel, ScoredDoc
 
 from pytest_riskguard import run, score_run
 from pytest_riskguard.data import read_qrels, read_topics
+from pytest_riskguard.data.formats import AddedFormat
 from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.errors import DataError, RunFormatError
+from pytest_riskguard.data.input_files import InputFile
+from pytest_riskguard.errors import DataError, FileError, RunFormatError
+from pytest_riskguard.plugins import PluginError
 from tests.data.memory.shapes import Query
 
 pd = pytest.importorskip("pandas")
@@ -293,3 +297,17 @@ def test_the_rules_of_a_collection_hold_for_judgements_in_memory():
 
 def test_columns_that_say_nothing_here_may_hold_anything():
     assert ranked(frame(vector=[[0.1], None, object()])) == {"1": ["a", "b"], "2": ["c"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "error"),
+    [
+        ("rankings", [("1", "a")], PluginError),
+        ("scores", 7, PluginError),
+        ("judgements", {"1": {"a": "x"}}, FileError),
+    ],
+)
+def test_what_a_plugin_reads_has_the_shapes_of_data_in_memory(kind, content, error):
+    added = AddedFormat("shelf", "", (kind,), plugin="p", readers={kind: lambda _: content})
+    with pytest.raises(error, match=r"format shelf fails|a.shelf:1: expected a number as the grade, found 'x'"):
+        added.reader(kind)(InputFile(Path("a.shelf"), error=FileError, content=b""))
