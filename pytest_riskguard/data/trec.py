@@ -11,13 +11,14 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import WORD_BYTES, Ids
+from pytest_riskguard.data.ids import WORD_BYTES, Ids, IntArray, starts_of
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
 from pytest_riskguard.data.ranking import NO_RANK, Ranks
@@ -92,25 +93,32 @@ def _rows(file: InputFile) -> Rows:
 def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ranks]:
     """The topics, the document and the number of each row, and its rank if that is the fourth column."""
     heads: list[str] = []
-    parts = []
+    sizes: list[IntArray] = []
+    columns: tuple[list[npt.NDArray[Any]], ...] = ([], [], [], [])
+    text, lengths, values, ranks = columns
     try:
-        for columns in text_blocks(file, layout.fields, longest=ROW_BYTES):
-            found = numbers(columns[layout.place])
+        for cells in text_blocks(file, layout.fields, longest=ROW_BYTES):
+            found = numbers(cells[layout.place])
             if np.abs(found).max(initial=0) > layout.most:
                 raise RefusedError
-            topics, documents = _unescaped(*columns[:3])
-            of_block, sizes = pieces(topics)
+            topics, documents = _unescaped(*cells[:3])
+            of_block, sizes_of_block = pieces(topics)
             heads += of_block
-            parts.append((sizes, documents.compact(), found, _rank_numbers(columns[3])))
+            sizes.append(sizes_of_block)
+            text.append(documents.compact().text)
+            lengths.append(documents.lengths.astype(np.int32))
+            values.append(found)
+            ranks.append(_rank_numbers(cells[3]))
     except RefusedError:
         lines = file.lines(ROW_BYTES)
         number, line, problem = next((n, line, wrong) for n, line in lines if (wrong := layout.wrong(line)))
         raise file.refuse_line(number, line, *problem) from None
     if not heads:
         raise file.refuse(None, f"expected {layout.columns}, found an empty file")
-    sizes_of, documents_of, numbers_of, ranks_of = zip(*parts, strict=True)
-    groups = grouped(heads, np.concatenate(sizes_of))
-    return groups, Ids.joined(documents_of), np.concatenate(numbers_of), np.concatenate(ranks_of)
+    for column in columns:  # one after the other, so that only one is held twice
+        column[:] = [np.concatenate(column)]
+    ids = Ids(text[0], starts_of(lengths[0]), lengths[0])
+    return grouped(heads, np.concatenate(sizes)), ids, values[0], ranks[0]
 
 
 def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:
