@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache, cached_property
@@ -220,7 +219,7 @@ class Qrels:
                 for row, document in enumerate(part.documents.at(slice(start, stop)).strings(), start):
                     of_panel = [given[document][judge] for judge in panel if judge in given.get(document, {})]
                     if of_panel:
-                        grades[row] = statistics.median(of_panel)
+                        grades[row] = np.median(of_panel)
             parts.append(replace(part, grades=grades))
         return replace(self, arrays=parts[0], others=parts[1], by_judge=None)
 
@@ -393,7 +392,7 @@ def _put_together(
     shared = [given for judged in several.values() for given in judged.values()]
     disputed = sum(len({*given.values()}) > 1 for given in shared)
     medians = {
-        topic: {document: statistics.median(given.values()) for document, given in judged.items()}
+        topic: {document: float(np.median([*given.values()])) for document, given in judged.items()}
         for topic, judged in found.items()
     }
     by_judge = {topic: judged for topic, judged in several.items() if judged}
