@@ -28,7 +28,8 @@ class Input(Protocol):
 
     ``keys`` finds the topics of data that know queries by their texts, ``labels`` says what the settings of a
     collection say of its judgements, ``ties`` which order of documents counts, where that is said; ``is_part`` that
-    there is more than these columns, so that nothing is said about the whole.
+    there is more than these columns, so that nothing is said about the whole. ``digest`` is that of a file which has
+    been read; None means that of the columns.
     """
 
     keys: TopicKeys | None
@@ -39,6 +40,10 @@ class Input(Protocol):
     @property
     def name(self) -> str:
         """What errors and verdicts call it."""
+
+    @property
+    def digest(self) -> str | None:
+        """``sha256:...``."""
 
     def refuse(self, line: int | None, problem: str) -> DataError:
         """The error to raise; ``line`` is None if it concerns the whole."""

@@ -153,7 +153,7 @@ class Qrels:
     path_name : str
         The file's name, without its folder.
     digest : str
-        ``sha256:...`` of the file in TREC's format, decompressed, else of its content; and of the rules that change
+        ``sha256:...`` of the file, decompressed, or of the content of data in memory; and of the rules that change
         scores.
     arrays : JudgementArrays
         The judgements of topics with a relevant document, which are scored; by document where ids name passages.
@@ -330,10 +330,9 @@ def qrels_of_groups(
     grades: FloatArray,
     judges: Ids | None = None,
     texts: Mapping[str, str] = _NONE,
-    digest: str | None = None,
 ) -> Qrels:
-    """Judgements each of which is fit for them; without a digest, that of their content."""
-    order = groups.rows
+    """Judgements each of which is fit for them."""
+    order, digest = groups.rows, rows.given.digest
     rows, table = rows.at(order), JudgementArrays(groups.names, groups.offsets, documents.at(order), grades[order])
     rows.limit(JUDGEMENTS, len(grades))
     rows.limit(TOPICS, len(table.topics))

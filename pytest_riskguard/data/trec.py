@@ -75,14 +75,14 @@ def trec_fits(file: InputFile, kind: Kind) -> Misfit | None:
 def trec_rankings(file: InputFile) -> Run:
     """The run in a file; the error of the file for content that is none."""
     groups, documents, scores, ranks = _read(file, _RUN)
-    source = Source(ties=file.ties or "docid", digest=file.digest, is_trec=file.ties != "as_returned")
+    source = Source(ties=file.ties or "docid", is_trec=file.ties != "as_returned")
     return run_of_groups(_rows(file), groups, documents, scores, ranks, source)
 
 
 def trec_judgements(file: InputFile) -> Qrels:
     """The judgements in a file."""
     groups, documents, grades, _ = _read(file, _QRELS)
-    return qrels_of_groups(_rows(file), groups, documents, grades, digest=file.digest)
+    return qrels_of_groups(_rows(file), groups, documents, grades)
 
 
 def _rows(file: InputFile) -> Rows:
