@@ -6,7 +6,7 @@ is not read again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, topic_of_rows, t
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH
 from pytest_riskguard.data.measures import cutoff_of, provider_of
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
-from pytest_riskguard.data.ranking import Order, Ranking, Ranks, order_of, ranking
+from pytest_riskguard.data.ranking import Order, Ranks, by_rank, order_of, ranking
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import Judged
 from pytest_riskguard.data.scoring import labels_for
@@ -155,7 +155,7 @@ def scored_topics(run: Run, qrels: Qrels) -> Run:
 
 
 def _by_document(run: Run, rules: LabelRules) -> Run:
-    rows = ranking(run.scores, run.ranks, run.offsets, run.documents).rows[Order.WRITTEN]
+    rows = by_rank(ranking(run.scores, run.ranks, run.offsets, run.documents)[Order.WRITTEN], run.offsets)
     topics = topic_of_rows(run.offsets)  # of these rows, too
     names = map(rules.document, run.documents.at(rows).strings())
     best: dict[tuple[int, str], int] = {}
@@ -170,62 +170,49 @@ def _by_document(run: Run, rules: LabelRules) -> Run:
     )
 
 
-def judged_parts(run: Run, qrels: Qrels) -> Iterator[tuple[slice, Run, Ranking, IntArray]]:
-    """The scored topics of a run a part at a time: which, their rows, ranks, and the row of each judgement, or -1."""
-    places = qrels.arrays.places_of(run.topics)
+def judged_run(
+    run: Run,
+    qrels: Qrels,
+    orders: Collection[Order],
+    depth: int,
+    *,
+    unknown: tuple[str, ...] = (),
+    see: Callable[[slice, Run, Mapping[Order, Ranks]], None] = lambda *_: None,
+) -> JudgedRun:
+    """The scored topics of a run beside their judgements: judged documents, and those in the first ranks.
+
+    They are read a part at a time, which ``see`` gets with its topics and its ranks.
+    """
+    places, orders = qrels.arrays.places_of(run.topics), [*{*orders, Order.WRITTEN}]
+    none = np.zeros((len(orders), 0), dtype=np.int32)
+    kept = [(np.zeros(0, dtype=np.int64), none[0], Ids.of(()), none)]
     for topics, part in run.parts():
         found = judgement_rows(qrels.arrays, places[topics], part.offsets, part.documents)
-        yield topics, part, ranking(part.scores, part.ranks, part.offsets, part.documents), found
-
-
-class Judging:
-    """Keeps of each part of a run, as ``judged_parts`` gives it, what is needed later."""
-
-    def __init__(self, orders: Collection[Order], depth: int) -> None:
-        self._orders, self._depth = [*{*orders, Order.WRITTEN}], depth
-        none = np.zeros((len(self._orders), 0), dtype=np.int32)
-        self._kept = [(np.zeros(0, dtype=np.int64), none[0], Ids.of(()), none)]
-
-    def add(self, part: Run, ranked: Ranking, judgements: IntArray) -> None:
-        """Judged documents, and those in the first ranks."""
-        ranks = np.array([ranked.ranks[order] for order in self._orders])
-        is_kept = (judgements >= 0) | (ranks <= self._depth).any(axis=0)
-        rows = ranked.rows[Order.WRITTEN]
+        every = ranking(part.scores, part.ranks, part.offsets, part.documents)
+        see(topics, part, every)
+        ranks = np.array([every[order] for order in orders])
+        is_kept = (found >= 0) | (ranks <= depth).any(axis=0)
+        rows = by_rank(every[Order.WRITTEN], part.offsets)
         rows = rows[is_kept[rows]]
         counts = np.add.reduceat(is_kept, part.offsets[:-1], dtype=np.int64)
-        unjudged = part.documents.at(rows[judgements[rows] < 0]).compact()
-        self._kept.append((counts, judgements[rows].astype(np.int32), unjudged, ranks[:, rows]))
-
-    def judged_run(self, run: Run, qrels: Qrels, unknown: tuple[str, ...]) -> JudgedRun:
-        """What was kept of a run."""
-        counts, judgements, unjudged, parts = zip(*self._kept, strict=True)
-        ranks = dict(zip(self._orders, np.concatenate(parts, axis=1), strict=True))
-        written = ranks[Order.WRITTEN]
-        return JudgedRun(
-            digest=run.source.digest,
-            qrels_digest=qrels.digest,
-            depth=self._depth,
-            topics=run.topics,
-            retrieved=np.diff(run.offsets),
-            offsets=np.append(0, np.cumsum(np.concatenate(counts))),
-            judgements=np.concatenate(judgements),
-            unjudged=Ids.joined(unjudged),
-            ranks={order: written if np.array_equal(of, written) else of for order, of in ranks.items()},
-            unknown=unknown,
-            contradicted=tuple(topic for topic in run.source.contradicted if topic in {*run.topics}),
-        )
-
-
-@frozen(eq=False)
-class RankedDocuments:
-    """Some documents of a run: row, place of the topic in the columns of the judgements, and id of each."""
-
-    rows: IntArray
-    topics: IntArray
-    documents: Ids
-
-    def __len__(self) -> int:
-        return len(self.topics)
+        unjudged = part.documents.at(rows[found[rows] < 0]).compact()
+        kept.append((counts, found[rows].astype(np.int32), unjudged, ranks[:, rows]))
+    sizes, judgements, ids, parts = zip(*kept, strict=True)
+    ranks_by_order = dict(zip(orders, np.concatenate(parts, axis=1), strict=True))
+    written = ranks_by_order[Order.WRITTEN]
+    return JudgedRun(
+        digest=run.source.digest,
+        qrels_digest=qrels.digest,
+        depth=depth,
+        topics=run.topics,
+        retrieved=np.diff(run.offsets),
+        offsets=np.append(0, np.cumsum(np.concatenate(sizes))),
+        judgements=np.concatenate(judgements),
+        unjudged=Ids.joined(ids),
+        ranks={order: written if np.array_equal(of, written) else of for order, of in ranks_by_order.items()},
+        unknown=unknown,
+        contradicted=tuple(topic for topic in run.source.contradicted if topic in {*run.topics}),
+    )
 
 
 class RankedRun:
@@ -250,12 +237,11 @@ class RankedRun:
         """The rank of each judged document, in the order of the judgements' columns; 0 if it is not retrieved."""
         return self.run.ranks_of_judgements(self.order, self.qrels)
 
-    def unjudged(self) -> RankedDocuments:
-        """The unjudged documents in the first ranks, by topic; those that the measure does not see are left out."""
+    def unjudged(self) -> tuple[IntArray, IntArray]:
+        """The rows of unjudged documents in the first ranks that the measure sees, and the place of their topics."""
         last = min(self.depth, cutoff_of(self.measure) or self.depth)
         rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= last))
-        topics = self._places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
-        return RankedDocuments(rows, topics, self.run.ids_of_unjudged(rows))
+        return rows, self._places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
 
     def ranks_of(self, rows: IntArray) -> IntArray:
         """The ranks of some rows of the run; 0 for row -1."""

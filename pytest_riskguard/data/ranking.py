@@ -7,9 +7,9 @@ that does not number the documents of a topic (0 everywhere, for example) is ign
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -92,15 +92,15 @@ def rank_column(scores: FloatArray, ranks: Ranks | None, offsets: IntArray) -> t
     return np.where(np.repeat(is_numbered, lengths), ranks, lines), np.where(is_numbered, rises, are_lines), falls
 
 
-class Ranking(NamedTuple):
-    """Rows in every order: by rank, topic by topic, and the rank of each, from 1."""
+def by_rank(ranks: Ranks, offsets: IntArray) -> IntArray:
+    """The rows of each topic by their ranks."""
+    rows = np.empty(len(ranks), dtype=np.int64)
+    rows[np.repeat(offsets[:-1], np.diff(offsets)) + ranks - 1] = np.arange(len(ranks))
+    return rows
 
-    rows: Mapping[Order, IntArray]
-    ranks: Mapping[Order, Ranks]
 
-
-def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, documents: Ids) -> Ranking:
-    """Rank the documents of each topic in every order.
+def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, documents: Ids) -> dict[Order, Ranks]:
+    """The rank of each document of a topic, from 1, in every order.
 
     Scores mostly fall already from line to line; then only documents with equal scores are put in order.
     """
@@ -121,20 +121,19 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
     tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
     rows = by_score[tied]
     numbers, letters = rank_column(scores, ranks, offsets)[0][rows], _alphabet(documents.at(rows).strings())
-    by_rank, ranks_by_order = dict.fromkeys(Order, by_score), {}
-    if len(tied):
-        for order, number, of_row in (
-            (Order.WRITTEN, numbers, doubles),
-            (Order.SINGLE_DESCENDING, -letters, singles),
-            (Order.DESCENDING, -letters, doubles),
-            (Order.ASCENDING, letters, doubles),
-        ):
-            by_rank[order] = by_score.copy()
-            by_rank[order][tied] = rows[np.lexsort((number, of_row[tied]))]
-    for order, of_order in by_rank.items():
-        ranks_by_order[order] = np.empty_like(lines)
-        ranks_by_order[order][of_order] = lines
-    return Ranking(by_rank, ranks_by_order)
+    found: dict[Order, Ranks] = {}
+    for order, number, of_row in (
+        (Order.WRITTEN, numbers, doubles),
+        (Order.SINGLE_DESCENDING, -letters, singles),
+        (Order.DESCENDING, -letters, doubles),
+        (Order.ASCENDING, letters, doubles),
+        (Order.STABLE, rows, doubles),
+    ):
+        in_this = by_score.copy()
+        in_this[tied] = rows[np.lexsort((number, of_row[tied]))]
+        found[order] = np.empty_like(lines)
+        found[order][in_this] = lines
+    return found
 
 
 def _alphabet(documents: Sequence[str]) -> IntArray:

@@ -35,6 +35,7 @@ from pytest_riskguard.data.ranking import (
     NO_RANK,
     Order,
     Ranks,
+    by_rank,
     changes,
     in_order,
     rank_column,
@@ -311,8 +312,8 @@ def _by_score(rows: Rows, run: Run) -> Run:
     if run.ranks is None:
         order = [np.zeros(0, dtype=np.int64)]
         for topics, part in run.parts():
-            ranked = ranking(part.scores, None, part.offsets, part.documents)
-            order.append(run.offsets[topics.start] + ranked.rows[Order.DESCENDING])
+            ranks = ranking(part.scores, None, part.offsets, part.documents)[Order.DESCENDING]
+            order.append(run.offsets[topics.start] + by_rank(ranks, part.offsets))
         return run.with_rows(np.concatenate(order))
     rises, falls = np.zeros((2, len(run.topics)), dtype=bool)
     numbers_lines = True

@@ -79,12 +79,13 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     depth, places = depth_of(candidate.measure), candidate.qrels.arrays.places
     is_wanted = np.zeros(len(places), dtype=np.bool_)
     is_wanted[[places[topic] for topic in topics]] = True
-    one, other = candidate.unjudged(), baseline.unjudged()
-    in_other = places_among(one.topics, one.documents, other.topics, other.documents)
-    alone = np.setdiff1d(np.arange(len(other)), in_other)
-    of_other = np.append(np.append(other.rows, -1)[in_other], other.rows[alone])
-    rows = np.stack([np.append(one.rows, np.full(len(alone), -1)), of_other], axis=1)
-    topic = np.append(one.topics, other.topics[alone])
+    (ours, our_topics), (theirs, their_topics) = candidate.unjudged(), baseline.unjudged()
+    ids = candidate.run.ids_of_unjudged(ours), baseline.run.ids_of_unjudged(theirs)
+    in_theirs = places_among(our_topics, ids[0], their_topics, ids[1])
+    alone = np.setdiff1d(np.arange(len(theirs)), in_theirs)
+    of_baseline = np.append(np.append(theirs, -1)[in_theirs], theirs[alone])
+    rows = np.stack([np.append(ours, np.full(len(alone), -1)), of_baseline], axis=1)
+    topic = np.append(our_topics, their_topics[alone])
     ranks = np.stack([candidate.ranks_of(rows[:, 0]), baseline.ranks_of(rows[:, 1])], axis=1)
     ranks[ranks > depth] = 0
     # by topic; those of the candidate first, each side by rank
