@@ -54,9 +54,8 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 #: The largest 32-bit number: trec_eval holds scores in 32 bits, where larger ones are all infinite.
 MAX_RUN_SCORE = (2 - 2**-23) * 2.0**127
 LARGEST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
-#: Topic, documents, scores, ranks and line of one ranking.
-_Column = Sequence[float | None] | None
-Ranking = tuple[str | None, Sequence[str], _Column, _Column, int | None]
+#: Topic, documents, scores and line of one ranking.
+Ranking = tuple[str | None, Sequence[str], Sequence[float | None] | None, int | None]
 
 
 @frozen
@@ -340,7 +339,7 @@ def run_of_rankings(
     texts: Mapping[str, str] = _NONE,
     ordered: bool = False,
 ) -> Run:
-    """As ``run_of``, of whole rankings: topic, documents, scores, nothing and line of each; each topic once.
+    """As ``run_of``, of whole rankings: topic, documents, scores and line of each; each topic once.
 
     A ranking without scores stands in its order; a topic of None is one whose place says which it is (``keyed``).
     """
@@ -350,7 +349,7 @@ def run_of_rankings(
     lines: list[int | None] = []
     seen: set[str] = set()
     by_order, has_scores = 0, False
-    for number, (topic, ranked, of_ranked, _, line) in enumerate(rankings):
+    for number, (topic, ranked, of_ranked, line) in enumerate(rankings):
         if topic is None:
             topic, by_order = str(number), number + 1
         elif topic in seen:
@@ -368,7 +367,7 @@ def run_of_rankings(
 
 def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
     """The run under the ids of its topics, which it came without: found by their query texts, or by their order."""
-    by_order, contradicted = run.source.by_order, {*run.source.contradicted}
+    by_order = run.source.by_order
     if not (run.source.by_text or by_order):
         return run
     try:
@@ -379,16 +378,15 @@ def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
             "an id, or the text of one topic, beside each ranking, or as many rankings as the topics file has topics"
         )
         raise given.refuse(None, f"expected {expected}; found {problem}") from None
-    order = sorted(range(len(ids)), key=ids.__getitem__)
-    topics, names = tuple(ids[place] for place in order), [run.topics[place] for place in order]
+    id_of, order = dict(zip(run.topics, ids, strict=True)), np.argsort(np.array(ids, dtype=object), kind="stable")
+    topics = tuple(sorted(ids))
     if twice := next((one for one, other in pairwise(topics) if one == other), None):
         raise given.refuse(None, f"expected each topic once, found {twice!r:.60} again")
-    pairs = list(zip(topics, names, strict=True))
-    return replace(run.at(np.array(order, dtype=np.int64)), topics=topics).with_source(
+    return replace(run.at(order), topics=topics).with_source(
         by_text=False,
         by_order=0,
-        contradicted=tuple(topic for topic, name in pairs if name in contradicted),
-        texts={} if by_order else dict(pairs),
+        contradicted=tuple(sorted(map(id_of.__getitem__, run.source.contradicted))),
+        texts={} if by_order else {topic: text for text, topic in id_of.items()},
     )
 
 

@@ -150,7 +150,7 @@ def under_judges(rejudged: Rejudged) -> UnderJudges | None:
     by_judge = rejudged.runs[0].qrels.by_judge
     if by_judge is None:
         return None
-    judges = sorted({judge for documents in by_judge.values() for given in documents.values() for judge in given})
+    judges = sorted({judge for given in by_judge.values() for judge in given})
     if len(judges) > MOST_JUDGES:
         return None
     panels = list(panels_of(judges))
