@@ -30,8 +30,7 @@ import numpy as np
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, first_rows
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
-from pytest_riskguard.data.ranking import Order, in_order
-from pytest_riskguard.data.runs import Run
+from pytest_riskguard.data.runs import Order, Run, in_order
 from pytest_riskguard.errors import DataError
 
 #: How many topics are examined for matches by chance, and how many for the spelling of their ids; of fewer, all are.

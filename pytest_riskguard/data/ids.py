@@ -14,6 +14,7 @@ from pytest_riskguard.frozen import frozen
 IntArray = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
 
 WORD_BYTES = 8
 #: Where a text is shorter, its ids begin at numbers of 32 bits: half the memory, and any place in an id fits too.

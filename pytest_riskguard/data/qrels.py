@@ -11,13 +11,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Groups, Input, Lines, Numbers, Rows, Text, digest_of, grouped, pieces
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.headers import whole
-from pytest_riskguard.data.ids import Ids, IntArray, places_among, rows_of, topic_of_rows
+from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, places_among, rows_of, topic_of_rows
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
@@ -27,7 +26,6 @@ from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
 if TYPE_CHECKING:
     from pytest_riskguard.data.memory import JudgementsData
 
-FloatArray = npt.NDArray[np.float64]
 Grades = Mapping[str, Mapping[str, float]]
 #: Topic, document, grade, judge and line.
 Row = tuple[str, str, float, str, int | None]

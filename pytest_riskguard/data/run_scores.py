@@ -13,11 +13,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
+from pytest_riskguard.data.ids import FloatArray
 from pytest_riskguard.data.judged import (
     JudgedRun,
     depth_for,
@@ -28,9 +28,8 @@ from pytest_riskguard.data.judged import (
 from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure
 from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData, as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import Order, Ranks
 from pytest_riskguard.data.records import TopicKeys
-from pytest_riskguard.data.runs import Run, keyed, read_run
+from pytest_riskguard.data.runs import Order, Ranks, Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.data.scoring import check_labels, kernel_values, topics_named, values_of_part
 from pytest_riskguard.errors import DataError
@@ -39,7 +38,6 @@ from pytest_riskguard.frozen import frozen
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-FloatArray = npt.NDArray[np.float64]
 
 #: How many documents of two answers to one query are compared; their scores are too.
 COMPARED_DEPTH = 10

@@ -18,12 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import WORD_BYTES, Ids, IntArray, starts_of
+from pytest_riskguard.data.ids import WORD_BYTES, FloatArray, Ids, IntArray, starts_of
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
-from pytest_riskguard.data.ranking import NO_RANK, Ranks
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, FloatArray, Run, Source, run_of_groups
+from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, NO_RANK, Ranks, Run, Source, run_of_groups
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
 from pytest_riskguard.limits import MAX_GRADE, ROW_BYTES
 

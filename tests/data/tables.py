@@ -13,8 +13,7 @@ from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.ranking import NO_RANK, Order
-from pytest_riskguard.data.runs import Run, Source, read_run
+from pytest_riskguard.data.runs import NO_RANK, Order, Run, Source, read_run
 
 #: Topic -> document -> score, in the order of the lines.
 Rows = Mapping[str, Mapping[str, float]]

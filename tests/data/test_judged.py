@@ -18,8 +18,8 @@ from pytest_riskguard.data.ids import Ids, topic_of_rows
 from pytest_riskguard.data.judged import LEAST_DEPTH, JudgedRun, RankedRun, depth_of, kept_depth
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.data.run_scores import score_run, scored_run
+from pytest_riskguard.data.runs import Order
 from pytest_riskguard.data.scores import Judged
 from tests.data.plain_orders import Ranks, ranked
 from tests.data.tables import in_lines, judged_run

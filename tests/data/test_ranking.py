@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data.ranking import Order, by_rank, order_of, rank_column, ranking
+from pytest_riskguard.data.runs import Order, by_rank, order_of, rank_column, ranking
 from tests.data import plain_orders
 from tests.data.plain_orders import in_32_bits, ranked
 from tests.data.tables import in_lines

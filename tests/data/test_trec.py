@@ -21,9 +21,8 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import NO_RANK
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.runs import MAX_RUN_SCORE, Run, read_run
+from pytest_riskguard.data.runs import MAX_RUN_SCORE, NO_RANK, Run, read_run
 from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError
 
