@@ -250,7 +250,11 @@ def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
             ranks = None
         elif np.isnan(scores).all():
             scores = None
-    lines, by_text = table.lines, table.by_text
+
+    def lines() -> Sequence[int | None]:
+        return list(map(table.line, range(len(documents))))
+
+    by_text = table.by_text
     return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts)
 
 
