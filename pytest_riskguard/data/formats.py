@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
+from pytest_riskguard.data.input_files import InputFile, Misfit, foreign
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError, RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -238,8 +238,8 @@ def _found(file: InputFile, kind: Kind) -> Format:
     plain_name = file.name.lower().removesuffix(".gz")
     if fitting := [known for known, misfit in tried if misfit is None]:
         return min(fitting, key=lambda known: not plain_name.endswith(known.suffixes))
-    if problem := _no_text(file.start):
-        raise file.refuse(None, problem)
+    if what := foreign(file.start):
+        raise file.refuse(None, f"expected UTF-8 text, found {what}")
     if file.looks_like_json and file.first_object is None:
         _ = file.json  # what is broken is said with its line
     misfits = [(known, misfit) for known, misfit in tried if misfit is not None]
@@ -247,18 +247,6 @@ def _found(file: InputFile, kind: Kind) -> Format:
     if (nearest.name, kind) in OWN:
         return nearest  # its reader says which line is wrong, and how
     raise _refusal(file, kind, nearest, why)
-
-
-def _no_text(start: bytes) -> str:
-    """What to say of a file that is no text, and of no format."""
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "expected UTF-8 text, found UTF-16; save it as UTF-8"
-    members = (b"[Content_Types].xml", b"xl/", b"opendocument.spreadsheet")
-    if start.startswith(b"\xd0\xcf\x11\xe0") or (start[:2] == b"PK" and any(member in start for member in members)):
-        return "expected text, found a spreadsheet; save it as CSV (UTF-8)"
-    if packed := compression_hint(start):
-        return f"expected UTF-8 text{packed}"
-    return ""
 
 
 def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileError:

@@ -36,12 +36,12 @@ ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
         (
             "a.xlsx",
             packed("[Content_Types].xml", "xl/workbook.xml"),
-            r"found a spreadsheet; save it as CSV \(UTF-8\)",
+            r"a zip archive or a spreadsheet; unpack it, or save it as CSV \(UTF-8\)",
         ),
-        ("a.csv", packed("mimetype"), r"found a spreadsheet; save it as CSV \(UTF-8\)"),
+        ("a.csv", packed("mimetype"), r"or a spreadsheet; unpack it, or save it as CSV \(UTF-8\)"),
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\ta\tb", r"found a spreadsheet; save it as CSV \(UTF-8\)"),
-        ("a.zip", packed("a.run"), r"it is compressed with zip: unpack it"),
-        ("a.zip", b"PK\x03\x04\x14\0\tw]o8\xf1 \x02\0", r"it is compressed with zip: unpack it"),  # as if in columns
+        ("a.zip", packed("a.run"), r"found a zip archive or a spreadsheet; unpack it"),
+        ("a.zip", b"PK\x03\x04\x14\0\tw]o8\xf1 \x02\0", r"found a zip archive or a spreadsheet; unpack it"),  # as if in columns
     ],
 )
 def test_a_run_that_cannot_be_read(tmp_path, name, content, problem):
