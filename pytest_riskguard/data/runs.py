@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -213,7 +213,7 @@ def run_of(
     scores: Numbers | None = None,
     ranks: Numbers | None = None,
     *,
-    lines: Lines | None = None,
+    lines: Lines | Callable[[], Lines] | None = None,
     by_text: bool = False,
     texts: Mapping[str, str] = _NONE,
     ordered: bool = False,

@@ -238,10 +238,10 @@ def named(text: str) -> str:
         return name
 
 
-def scores_of_rows(given: Input, rows: Iterable[Row], *, digest: str | None = None) -> tuple[TopicScores, ...]:
+def scores_of_rows(given: Input, rows: Iterable[Row]) -> tuple[TopicScores, ...]:
     """The scores of one system, for each measure, under the names of ir-measures.
 
-    ``digest`` is by default that of the table that ``write_scores`` writes. Raises what ``given`` refuses: no rows, a
+    The digest of data in memory is that of the table that ``write_scores`` writes. Raises what ``given`` refuses: no rows, a
     topic or a measure that is no text on one line, a value that is not finite or not in the measure's range, a topic
     twice or without a score of some measure, and more than the limits allow.
     """
@@ -271,7 +271,7 @@ def scores_of_rows(given: Input, rows: Iterable[Row], *, digest: str | None = No
             without = f"topic {min(lacking)!r:.60} without {name}"
             raise given.refuse(None, f"expected every measure for every topic, found {without}")
         scores.append(TopicScores(given.name, name, every, np.array([values[topic] for topic in every])))
-    digest = digest or f"sha256:{hashlib.sha256(scores_table(scores)).hexdigest()}"
+    digest = given.digest or f"sha256:{hashlib.sha256(scores_table(scores)).hexdigest()}"
     return tuple(replace(one, digest=digest) for one in scores)
 
 
@@ -320,15 +320,13 @@ def _measures_of(table: Table, found: Mapping[str, int], measures: Sequence[str]
     return {place: name for wanted in asked for place, name in known.items() if name == wanted}
 
 
-def scores_of_systems(
-    file: InputFile, by_system: Mapping[str, list[Row]], *, digest: str | None = None
-) -> tuple[TopicScores, ...]:
+def scores_of_systems(file: InputFile, by_system: Mapping[str, list[Row]]) -> tuple[TopicScores, ...]:
     """The scores of the only system of a file, or of the one that ``FILE#SYSTEM`` names."""
     from pytest_riskguard.data.json_nodes import chosen as chosen_part
 
     parts = by_system or {"": []}
     rows = chosen_part(file, "system", (((system,), rows) for system, rows in parts.items()))
-    return scores_of_rows(file, rows, digest=digest)
+    return scores_of_rows(file, rows)
 
 
 def chosen(given: Input, known: Sequence[str], measures: Sequence[str] | None) -> list[str]:

@@ -126,7 +126,7 @@ def tsv_topics(file: InputFile) -> Topics:
     has_header = _is_header(file.first_line)
     header = [name.strip() for name in file.first_line.split("\t")] if has_header else ["topic", "query"]
     table = table_of(file, "topics", header, rows_of(file, "\t"), separator="\t", first=int(has_header))
-    return topics_of_table(table, {"topic": header[0], "query": header[1]}, digest=file.digest)
+    return topics_of_table(table, {"topic": header[0], "query": header[1]})
 
 
 def _is_header(line: str) -> bool:
