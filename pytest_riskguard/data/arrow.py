@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.headers import missing_columns
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
-from pytest_riskguard.data.named_columns import Table, values_of
+from pytest_riskguard.data.named_columns import Table, columns_misfit, values_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.limits import LINE_BYTES, LINES, Limit
@@ -137,10 +136,9 @@ def _whole(file: InputFile) -> Iterator[None]:
 def _misfit(file: InputFile, kind: Kind, table: Callable[[InputFile], Table]) -> Misfit | None:
     """Why a file has other columns; None also if nobody can tell: then the reader says it."""
     try:
-        problem = missing_columns(table(file).names, kind, file.columns)
+        return columns_misfit(file, kind, table(file).names, 4)
     except FileError:
         return None
-    return None if problem is None else Misfit(f"its columns do not fit: {problem}", 4)
 
 
 # Parquet with named columns, as pandas, polars, ranx and data lakes write it.

@@ -13,7 +13,7 @@ from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.data.input_files import InputFile, Misfit, foreign
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.errors import FileError, RiskguardError, UsageError
+from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import did_you_mean
 
@@ -219,18 +219,13 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
     The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
     The same for a part of a file that has none.
     """
-    named = named or _named(file)
+    named = named or file.given.format or ("irds" if names_collection(file.path) else None)
     known = format_named(named, kind) if named is not None else _found(file, kind)
     if file.part is not None and kind not in known.parts:
         raise file.refuse(
             None, f"expected a file with several {kind}, found one ({known.name}): leave out #{file.part}"
         )
     return known
-
-
-def _named(file: InputFile) -> str | None:
-    """The format that somebody says a file has."""
-    return file.given.format or ("irds" if names_collection(file.path) else None)
 
 
 def _found(file: InputFile, kind: Kind) -> Format:
@@ -246,17 +241,13 @@ def _found(file: InputFile, kind: Kind) -> Format:
     nearest, why = max(misfits, key=lambda pair: (pair[1].nearness, (pair[0].name, kind) in OWN))
     if (nearest.name, kind) in OWN:
         return nearest  # its reader says which line is wrong, and how
-    raise _refusal(file, kind, nearest, why)
-
-
-def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileError:
     remedy = "`format:` in riskguard.yaml forces another"
     if kind in ("rankings", "scores"):
         remedy = "`--set format=NAME`, or `format:` in riskguard.yaml, forces another"
     if nearest.name in _WITH_COLUMNS:  # forcing a format would not help
         remedy = "rename its columns, or say with `columns:` in riskguard.yaml which is which"
-    names = ", ".join(known.name for known in formats_of(kind))
-    return file.refuse(
+    names = ", ".join(known.name for known, _ in tried)
+    raise file.refuse(
         None,
         f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why.reason}; "
         f"{remedy}; tried: {names}",

@@ -15,12 +15,12 @@ import numpy.typing as npt
 from pytest_riskguard.data.checks import Input, Lines, Rows
 from pytest_riskguard.data.headers import missing_columns, number, places
 from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
 from pytest_riskguard.data.text_blocks import FloatArray, RefusedError, numbers
 from pytest_riskguard.data.topics import Topics, topics_of
-from pytest_riskguard.errors import DataError
 
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
@@ -207,6 +207,16 @@ def table_of_rows(given: Input, rows: Sequence[Mapping[Any, Any]], lines: Lines 
     """The columns of rows with named cells, of which each may lack some."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     return Table(given, map(str, names), lambda place: [row.get(names[place]) for row in rows], lines)
+
+
+def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str], least: int) -> Misfit | None:
+    """Why a file with these columns does not hold that: the more of them are known, the nearer it is."""
+    names = list(names)
+    if (problem := missing_columns(names, kind, file.columns)) is None:
+        return None
+    return Misfit(
+        f"its columns do not fit: {problem}", least + (3 if file.columns else min(len(places(names, kind)), 2))
+    )
 
 
 # What a table holds, by its kind; ``given`` names the columns of what a column may hold.

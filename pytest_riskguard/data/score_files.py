@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -125,10 +126,10 @@ def _parts(folder: InputFile) -> list[Path]:
 
 def scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first column is named as one of topics; a file of another kind of text is nearest to this."""
-    first, separator, _ = file.first_line.partition("\t" if "\t" in file.first_line else ",")
+    first, *others = re.split("[\t;,]", file.first_line)
     if file.looks_like_json or csv_fits(file, "scores") is None:
         return Misfit("it has a row for each topic and measure")
-    if separator and first.strip().strip('"').lower() in SYNONYMS["topic"]:
+    if others and first.strip().strip('"').lower() in SYNONYMS["topic"]:
         return None
     return Misfit("its first line names no column of topics, then columns of scores", 2)
 

@@ -114,7 +114,7 @@ def topics_of(
 ) -> Topics:
     """Topics from the columns that a reader found; one without an id is named by its text (``derived_id``).
 
-    The digest of data in memory is that of the table that ``write_topics`` writes. Raises what ``given`` refuses: no topics,
+    The digest of data in memory is that of their table, as it is written. Raises what ``given`` refuses: no topics,
     a topic twice, two columns of clusters or of strata, what ``Rows`` refuses of ids and texts.
     """
     rows = Rows(given, lines)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import fsspec
 import pytest
-from fsspec.implementations.memory import MemoryFileSystem
 
 from pytest_riskguard.baselines import remote_stores
 from pytest_riskguard.baselines.remote_stores import digest_of, pinned

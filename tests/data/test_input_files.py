@@ -79,7 +79,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "settings": load_config,
     "blocks": text_of,
 }
-FOLDERS = {"scores": "expected Parquet files, found none", "run": "expected a run in one file, found a folder"}
+FOLDERS = {"scores": "expected per-topic scores, found none", "run": "expected a run in one file, found a folder"}
 NO_FILE = "expected a regular file, found a pipe or device"
 IRREGULAR: dict[str, tuple[Make, str]] = {
     "folder": (Path.mkdir, "expected a regular file, found a folder"),

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from pytest_riskguard.data import TopicScores, read_scores, write_scores
 from pytest_riskguard.data.checks import is_identifier
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.scores import MAX_SCORE, named
+from pytest_riskguard.data.measures import MAX_SCORE
+from pytest_riskguard.data.scores import named
 from pytest_riskguard.errors import ScoresFormatError, ScoringError, UsageError
 
 TABLE = "topic\tnDCG@10\tAP\nq1\t0.5\t0.25\nq2\t1.0\t0.125\n"

@@ -208,7 +208,10 @@ BOMBS: dict[str, tuple[Callable[[], Content], str]] = {
     "packed stream": (lambda: _one_text("new_stream", "lz4"), IN_A_LINE),
     "plain arrow": (lambda: _one_text("new_file", None), IN_A_LINE),
     "packed dictionary": (lambda: packed(repeated(1, 100_000_000), "new_stream", compression="zstd"), IN_A_LINE),
-    "packed dictionary of a file": (lambda: packed(repeated(1, 100_000_000), "new_file", compression="lz4"), IN_A_LINE),
+    "packed dictionary of a file": (
+        lambda: packed(repeated(1, 100_000_000), "new_file", compression="lz4"),
+        IN_A_LINE,
+    ),
     "parquet of one text": (
         lambda: packed(repeated(60_000, 1_000_000), "parquet", 60_000, compression="none", store_schema=False),
         "bytes of text in a run, found",
