@@ -57,16 +57,6 @@ class LabelRules:
             return name
         return name.rpartition(self.separator)[0] or name
 
-    def by_document(self, judged: Mapping[str, float]) -> Mapping[str, float]:
-        """Grades of documents: the highest of their passages."""
-        if not self.separator:
-            return judged
-        grades: dict[str, float] = {}
-        for name, grade in judged.items():
-            document = self.document(name)
-            grades[document] = max(grade, grades.get(document, grade))
-        return grades
-
 
 #: Judgements as they are: any grade above 0 is relevant.
 AS_GIVEN = LabelRules()

@@ -30,7 +30,7 @@ import numpy as np
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, first_rows
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
-from pytest_riskguard.data.ranking import Order
+from pytest_riskguard.data.runs import Order, Run, in_order
 from pytest_riskguard.errors import DataError
 
 #: How many topics are examined for matches by chance, and how many for the spelling of their ids; of fewer, all are.
@@ -71,14 +71,14 @@ def examined(places: IntArray, most: int) -> IntArray:
     return np.sort(np.argpartition(places.astype(np.uint32) * _SPREAD, most)[:most])
 
 
-def refuse_judgements(source: str, qrels: Qrels, places: IntArray, lengths: IntArray) -> None:
-    """``DataError`` if a run is the judgements: no system returns exactly the judged documents, scored by grades.
-
-    All of its documents are judged and have their grades as scores, so many of the topics at these places.
-    """
-    several = int(np.count_nonzero(lengths > 1))
-    is_whole = np.array_equal(lengths, np.diff(qrels.arrays.offsets)[places])
-    if is_whole and several >= MIN_TOPICS and 2 * several >= len(places):
+def refuse_judgements(source: str, qrels: Qrels, run: Run, judged: JudgedRun) -> None:
+    """``DataError`` if a run is the judgements: no system returns exactly the judged documents, scored by grades."""
+    several = int(np.count_nonzero(judged.retrieved > 1))
+    whole = np.diff(qrels.arrays.offsets)[qrels.arrays.places_of(run.topics)]
+    if several < MIN_TOPICS or 2 * several < len(whole) or not np.array_equal(judged.retrieved, whole):
+        return
+    scores = run.scores[in_order(-run.scores, run.offsets)]
+    if (judged.judgements >= 0).all() and np.array_equal(qrels.arrays.grades[judged.judgements], scores):
         raise DataError(
             f"{source}: expected what a system returned, found the documents of {qrels.path_name} with their grades "
             "as scores: one file was given as both, or judgements as a run; name the run and the judgements",

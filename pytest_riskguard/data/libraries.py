@@ -80,7 +80,7 @@ def ranx_rankings(file: InputFile) -> Run:
 
 def _rankings(file: InputFile, numbers: Numbers) -> Run:
     """Whose order in the file means nothing."""
-    rows = ((topic, list(scores), list(scores.values()), None, None) for topic, scores in numbers.items())
+    rows = ((topic, list(scores), list(scores.values()), None) for topic, scores in numbers.items())
     return run_of_rankings(file, rows)
 
 
@@ -131,7 +131,6 @@ def sentence_transformers_rankings(file: InputFile) -> Run:
                 topic,
                 [hit["corpus_id"].text() for hit in hits],
                 [hit["score"].number() for hit in hits],
-                None,
                 row.line,
             )
 

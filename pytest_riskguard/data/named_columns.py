@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input, Lines, Rows
 from pytest_riskguard.data.headers import missing_columns, number, places
-from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.ids import FloatArray, Ids
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
-from pytest_riskguard.data.text_blocks import FloatArray, RefusedError, numbers
+from pytest_riskguard.data.text_blocks import RefusedError, numbers
 from pytest_riskguard.data.topics import Topics, topics_of
 
 #: Columns without a meaning: the index that pandas writes.

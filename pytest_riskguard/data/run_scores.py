@@ -13,25 +13,23 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
+from pytest_riskguard.data.ids import FloatArray
 from pytest_riskguard.data.judged import (
     JudgedRun,
-    Judging,
     depth_for,
-    judged_parts,
+    judged_run,
     rank_order,
     scored_topics,
 )
 from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure
 from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData, as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.data.records import TopicKeys
-from pytest_riskguard.data.runs import Run, keyed, read_run
+from pytest_riskguard.data.runs import Order, Ranks, Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.data.scoring import check_labels, kernel_values, topics_named, values_of_part
 from pytest_riskguard.errors import DataError
@@ -40,7 +38,6 @@ from pytest_riskguard.frozen import frozen
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-FloatArray = npt.NDArray[np.float64]
 
 #: How many documents of two answers to one query are compared; their scores are too.
 COMPARED_DEPTH = 10
@@ -182,20 +179,18 @@ def _scored(
         instead = f"found only {topics_named(unknown)}" if unknown else "found none"
         expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
         raise DataError(f"{source}: {expected} {topics_named(qrels.topics)}; {instead}", reason="no_common_topic")
-    arrays, places, is_judgements = qrels.arrays, qrels.arrays.places_of(run.topics), is_checked
+    places = qrels.arrays.places_of(run.topics)
     values = np.array([np.full((2, len(qrels.topics)), float(measure.DEFAULT)) for measure in measures])
-    judging = Judging({rank_order(measure) for measure in measures}, depth)
-    for topics, part, ranked, judgements in judged_parts(run, qrels):
-        judging.add(part, ranked, judgements)
-        is_judgements &= np.array_equal(arrays.grades[judgements], part.scores) and bool((judgements >= 0).all())
+
+    def see(topics: slice, part: Run, ranks: Mapping[Order, Ranks]) -> None:
         for measure, of_measure in zip(measures, values, strict=True):
             if not has_kernel(measure):
-                of_measure[:, places[topics]] = values_of_part(part, ranked.ranks, measure, qrels, source)
-    judged = judging.judged_run(run, qrels, unknown)
+                of_measure[:, places[topics]] = values_of_part(part, ranks, measure, qrels, source)
+
+    judged = judged_run(run, qrels, set(map(rank_order, measures)), depth, unknown=unknown, see=see)
     if is_checked:
         refuse_other_ids(source, qrels, judged)
-    if is_judgements:
-        refuse_judgements(source, qrels, places, np.diff(run.offsets))
+        refuse_judgements(source, qrels, run, judged)
     for measure, of_measure in zip(measures, values, strict=True):
         if has_kernel(measure):
             order = rank_order(measure)

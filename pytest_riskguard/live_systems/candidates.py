@@ -134,7 +134,7 @@ def _run(answers: Mapping[str, Pairs], ties: Ties) -> Run:
     given = InputData("rankings", reason="bad_run")
     given.ties = ties
     rows = (
-        (topic, [document for document, _ in pairs], [score for _, score in pairs], None, None)
+        (topic, [document for document, _ in pairs], [score for _, score in pairs], None)
         for topic, pairs in answers.items()
     )
     return run_of_rankings(given, rows)

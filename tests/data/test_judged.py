@@ -18,8 +18,8 @@ from pytest_riskguard.data.ids import Ids, topic_of_rows
 from pytest_riskguard.data.judged import LEAST_DEPTH, JudgedRun, RankedRun, depth_of, kept_depth
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.data.run_scores import score_run, scored_run
+from pytest_riskguard.data.runs import Order
 from pytest_riskguard.data.scores import Judged
 from tests.data.plain_orders import Ranks, ranked
 from tests.data.tables import in_lines, judged_run
@@ -139,8 +139,8 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     assert run.retrieved.tolist() == [13, 0, 2]
     assert (run.first(1), run.first(2)) == ({"c", "x"}, {"c", "x", "a"})
     assert run.judged_ranks.tolist() == [13, 3, 0, 0, 2]
-    unjudged = run.unjudged()
-    assert (unjudged.topics.tolist(), unjudged.documents.strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
+    found, topics = run.unjudged()
+    assert (topics.tolist(), run.run.ids_of_unjudged(found).strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]
 
 

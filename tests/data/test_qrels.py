@@ -100,7 +100,7 @@ def test_limits(limit, set_limit):
 def test_several_judges_are_put_together_by_the_median():
     qrels = of_rows("t a 3, u a 1, t b 0, t a 0, t a 1, u a 2, t c -", "xxyyzzx")
     assert qrels.grades == {"t": {"a": 1, "b": 0}, "u": {"a": 1.5}}
-    assert qrels.by_judge == {"t": {"a": {"x": 3, "y": 0, "z": 1}}, "u": {"a": {"x": 1, "z": 2}}}
+    assert qrels.by_judge == {("t", "a"): {"x": 3, "y": 0, "z": 1}, ("u", "a"): {"x": 1, "z": 2}}
     assert (qrels.agreement, qrels.is_uncertain) == (Agreement(3, 2, 2), True)
     assert qrels.under("xy").grades == {"t": {"a": 1.5, "b": 0}, "u": {"a": 1}}
     assert qrels.under("yyx").grades["t"] == {"a": 0, "b": 0}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data import TopicScores, judged, read_qrels
-from pytest_riskguard.data import unjudged as data_unjudged
+from pytest_riskguard.data import judged as data_unjudged
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure

@@ -16,8 +16,8 @@ from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.measures import has_kernel, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.ranking import Order, order_of
 from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.runs import Order, order_of
 from pytest_riskguard.data.scoring import check_labels, kernel_values, parts_of
 from tests.data.plain_orders import ranked, untied
 from tests.data.scoring import plain

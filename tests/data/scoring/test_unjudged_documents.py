@@ -7,10 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.judged import RankedRun
+from pytest_riskguard.data.judged import RankedRun, possible_scores, unjudged_documents, values_if_judged
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.unjudged import possible_scores, unjudged_documents, values_if_judged
 from tests.data.scoring import plain
 from tests.data.tables import falling, judged_run
 
@@ -61,7 +60,7 @@ def test_where_it_is_relevant_it_also_counts_for_the_run_that_lacks_it():
 
 @pytest.mark.parametrize(("text", "ways"), [("nDCG@3", 128), ("P@3", 1)])
 def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, ways):
-    monkeypatch.setattr("pytest_riskguard.data.unjudged.MOST_WAYS", ways)
+    monkeypatch.setattr("pytest_riskguard.data.judged.MOST_WAYS", ways)
     is_complete = ways > 1
     qrels = read_qrels({topic: {"b": 0, "e": 1, "g": 2} for topic in "tuv"})
     rankings = {"t": "abcde", "v": "xyzab"}, {"t": "cbfad", "u": "xyb", "v": "bxaeg"}
