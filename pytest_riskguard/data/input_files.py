@@ -305,7 +305,7 @@ class InputFile:
 
 
 def _flat_objects(text: bytes) -> list[Any]:
-    """The JSON objects of lines, read at once; ``ValueError`` for blank lines, objects in objects, keys that repeat."""
+    """The JSON objects of lines, read at once; ``ValueError`` for blank lines, inner objects, keys that repeat."""
     text = text.rstrip()
     objects: list[Any] = json.loads(b"[%b]" % text.replace(b"\n", b","), parse_constant=int)
     if len(objects) != 1 + text.count(b"\n") or text.count(b'":') != sum(map(len, objects)):

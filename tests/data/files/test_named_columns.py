@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.runs import read_run
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 
 
