@@ -92,8 +92,7 @@ class JudgedRun:
         The kept documents of topic i are the rows ``offsets[i]:offsets[i + 1]``, by rank in the order as written.
     judgements : array of int32, shape (n_rows,)
         The row of the document's judgement in ``Qrels.arrays``; -1 if it is not judged.
-    unjudged : Ids
-        The ids of the rows whose judgement is -1, in their order.
+    documents : Ids, shape (n_rows,)
     ranks : mapping Order -> array of int32, shape (n_rows,)
         From 1, in the order as written and those that were asked for; equal arrays are shared.
     unknown : tuple of str
@@ -109,7 +108,7 @@ class JudgedRun:
     retrieved: IntArray
     offsets: IntArray
     judgements: Ranks
-    unjudged: Ids
+    documents: Ids
     ranks: Mapping[Order, Ranks]
     unknown: tuple[str, ...] = ()
     contradicted: tuple[str, ...] = ()
@@ -117,7 +116,7 @@ class JudgedRun:
     @property
     def nbytes(self) -> int:
         """About the bytes of all columns."""
-        return self.unjudged.text.nbytes + (len(self.ranks) + 3) * self.judgements.nbytes
+        return self.documents.text.nbytes + (len(self.ranks) + 3) * self.judgements.nbytes
 
     @property
     def has_judged(self) -> BoolArray:
@@ -131,24 +130,6 @@ class JudgedRun:
         most = max(1, int(np.minimum(self.retrieved, FIRST_RANKS).sum()))
         answered, found = len(self.topics), np.count_nonzero(self.has_judged)
         return Judged(answered, int(found), int(np.count_nonzero(is_first)) / most)
-
-    def ids_of_unjudged(self, rows: IntArray) -> Ids:
-        """The ids of some rows, none of them judged."""
-        return self.unjudged.at(self._unjudged_place[rows])
-
-    def ids(self, rows: IntArray, qrels: Qrels) -> list[str]:
-        """The documents of some rows."""
-        judgements = self.judgements[rows]
-        is_judged, names = judgements >= 0, np.empty(len(rows), dtype=object)
-        names[is_judged] = qrels.arrays.documents.at(judgements[is_judged]).strings()
-        names[~is_judged] = self.ids_of_unjudged(rows[~is_judged]).strings()
-        return names.tolist()
-
-    @cached_property
-    def _unjudged_place(self) -> Ranks:
-        """How many rows before each are not judged."""
-        before: Ranks = np.cumsum(self.judgements < 0, dtype=np.int32) - 1
-        return before
 
     def ranks_of_judgements(self, order: Order, qrels: Qrels) -> IntArray:
         """The rank of the document of each judgement; 0 if it is not retrieved."""
@@ -206,8 +187,7 @@ def judged_run(
         rows = by_rank(every[Order.WRITTEN], part.offsets)
         rows = rows[is_kept[rows]]
         counts = np.add.reduceat(is_kept, part.offsets[:-1], dtype=np.int64)
-        unjudged = part.documents.at(rows[found[rows] < 0]).compact()
-        kept.append((counts, found[rows].astype(np.int32), unjudged, ranks[:, rows]))
+        kept.append((counts, found[rows].astype(np.int32), part.documents.at(rows).compact(), ranks[:, rows]))
     sizes, judgements, ids, parts = zip(*kept, strict=True)
     ranks_by_order = dict(zip(orders, np.concatenate(parts, axis=1), strict=True))
     written = ranks_by_order[Order.WRITTEN]
@@ -219,7 +199,7 @@ def judged_run(
         retrieved=np.diff(run.offsets),
         offsets=np.append(0, np.cumsum(np.concatenate(sizes))),
         judgements=np.concatenate(judgements),
-        unjudged=Ids.joined(ids),
+        documents=Ids.joined(ids),
         ranks={order: written if np.array_equal(of, written) else of for order, of in ranks_by_order.items()},
         unknown=unknown,
         contradicted=tuple(topic for topic in run.source.contradicted if topic in {*run.topics}),
@@ -260,7 +240,7 @@ class RankedRun:
 
     def first(self, depth: int) -> set[str]:
         """The documents in the first ranks of any topic."""
-        return set(self.ids(np.flatnonzero(self._ranks <= depth)))
+        return set(self.run.documents.at(np.flatnonzero(self._ranks <= depth)).strings())
 
     def grades(self, topic: str) -> Mapping[str, float]:
         """The judgements of a scored topic as the measure takes them: document -> grade."""
@@ -268,16 +248,13 @@ class RankedRun:
 
     def ranks(self, topic: str) -> Mapping[str, int]:
         """Document -> rank, from 1, by rank; none for a topic that the run does not answer."""
-        place = self.qrels.arrays.places[topic]
-        start, stop = self.run.offsets[np.searchsorted(self._places, [place, place + 1])].tolist()
-        ranks = self._ranks[start:stop]
-        is_known = (self.run.judgements[start:stop] >= 0) | (ranks <= self.depth)
-        by_rank = np.flatnonzero(is_known)[np.argsort(ranks[is_known])]
-        return dict(zip(self.ids(by_rank + start), ranks[by_rank].tolist(), strict=True))
-
-    def ids(self, rows: IntArray) -> list[str]:
-        """The documents of some rows."""
-        return self.run.ids(rows, self.qrels)
+        if topic not in self.run.topics:
+            return {}
+        place = self.run.topics.index(topic)
+        rows = np.arange(*self.run.offsets[place : place + 2])
+        rows = rows[(self.run.judgements[rows] >= 0) | (self._ranks[rows] <= self.depth)]
+        rows = rows[np.argsort(self._ranks[rows])]
+        return dict(zip(self.run.documents.at(rows).strings(), self._ranks[rows].tolist(), strict=True))
 
 
 #: About how many judged documents are scored at a time: more would need memory, fewer more calls.
@@ -324,7 +301,7 @@ class UnjudgedDocuments:
         """The documents' ids as text, which take far more memory than everything else."""
         names = np.empty(len(self), dtype=object)
         for run, rows in zip(self.runs, self.rows.T, strict=True):
-            names[rows >= 0] = run.ids(rows[rows >= 0])
+            names[rows >= 0] = run.run.documents.at(rows[rows >= 0]).strings()
         return tuple(names.tolist())
 
     @property
@@ -346,8 +323,8 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     is_wanted = np.zeros(len(places), dtype=np.bool_)
     is_wanted[[places[topic] for topic in topics]] = True
     (ours, our_topics), (theirs, their_topics) = candidate.unjudged(), baseline.unjudged()
-    ids = candidate.run.ids_of_unjudged(ours), baseline.run.ids_of_unjudged(theirs)
-    in_theirs = places_among(our_topics, ids[0], their_topics, ids[1])
+    documents = candidate.run.documents.at(ours)
+    in_theirs = places_among(our_topics, documents, their_topics, baseline.run.documents.at(theirs))
     alone = np.setdiff1d(np.arange(len(theirs)), in_theirs)
     of_baseline = np.append(np.append(theirs, -1)[in_theirs], theirs[alone])
     rows = np.stack([np.append(ours, np.full(len(alone), -1)), of_baseline], axis=1)

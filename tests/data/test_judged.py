@@ -57,7 +57,7 @@ def check(
         kept = [name for name in orders[0] if name in grades or name in first]
         expected += [(topic, name, *(of.index(name) + 1 for of in orders)) for name in kept]
         judged += [(topic, name, orders[0].index(name) + 1) for name in kept if name in grades]
-    ids = run.ids(np.arange(len(run.judgements)), given)
+    ids = run.documents.strings()
     of_topic = [run.topics[place] for place in topic_of_rows(run.offsets).tolist()]
     assert [*zip(of_topic, ids, *(run.ranks[order].tolist() for order in Order), strict=True)] == expected
     found = [given.arrays.name_of(row) for row in run.judgements.tolist() if row >= 0]
@@ -110,7 +110,7 @@ def test_judged_documents_and_the_first_ranks_of_any_order_are_kept():
     rows = {"t": {"d": 2.0, "b": 2.0, "a": 1.0, "c": 0.5}, "v": {"a": 1.0}, "w": {"a": 1.0}}
     run = judged_run(in_lines(rows).with_source(contradicted=("t", "w")), given, depth=1)
     assert (run.topics, run.unknown, run.contradicted, run.retrieved.tolist()) == (("t",), ("w",), ("t",), [4])
-    assert run.unjudged.strings() == ["d", "b"]  # a is below every first rank
+    assert run.documents.at(run.judgements < 0).strings() == ["d", "b"]  # a is below every first rank
     assert run.ranks[Order.SINGLE_DESCENDING] is run.ranks[Order.WRITTEN]  # equal arrays are shared
 
 
@@ -140,7 +140,7 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     assert (run.first(1), run.first(2)) == ({"c", "x"}, {"c", "x", "a"})
     assert run.judged_ranks.tolist() == [13, 3, 0, 0, 2]
     found, topics = run.unjudged()
-    assert (topics.tolist(), run.run.ids_of_unjudged(found).strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
+    assert (topics.tolist(), run.run.documents.at(found).strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]
 
 
