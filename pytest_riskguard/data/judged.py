@@ -95,10 +95,6 @@ class JudgedRun:
     documents : Ids, shape (n_rows,)
     ranks : mapping Order -> array of int32, shape (n_rows,)
         From 1, in the order as written and those that were asked for; equal arrays are shared.
-    unknown : tuple of str
-        Topics of the run without judgements, sorted.
-    contradicted : tuple of str
-        Topics whose rank column contradicts their scores, sorted.
     """
 
     digest: str
@@ -110,8 +106,6 @@ class JudgedRun:
     judgements: Ranks
     documents: Ids
     ranks: Mapping[Order, Ranks]
-    unknown: tuple[str, ...] = ()
-    contradicted: tuple[str, ...] = ()
 
     @property
     def nbytes(self) -> int:
@@ -168,7 +162,6 @@ def judged_run(
     orders: Collection[Order],
     depth: int,
     *,
-    unknown: tuple[str, ...] = (),
     see: Callable[[slice, Run, Mapping[Order, Ranks]], None] = lambda *_: None,
 ) -> JudgedRun:
     """The scored topics of a run beside their judgements: judged documents, and those in the first ranks.
@@ -201,8 +194,6 @@ def judged_run(
         judgements=np.concatenate(judgements),
         documents=Ids.joined(ids),
         ranks={order: written if np.array_equal(of, written) else of for order, of in ranks_by_order.items()},
-        unknown=unknown,
-        contradicted=tuple(topic for topic in run.source.contradicted if topic in {*run.topics}),
     )
 
 

@@ -75,10 +75,6 @@ class JudgementArrays:
         rows = slice(int(self.offsets[place]), int(self.offsets[place + 1]))
         return dict(zip(self.documents.at(rows).strings(), map(whole, self.grades[rows].tolist()), strict=True))
 
-    def name_of(self, row: int) -> tuple[str, str]:
-        """Topic and document of a row."""
-        return self.topics[int(np.searchsorted(self.offsets, row, side="right")) - 1], self.documents[row]
-
     def at(self, places: IntArray) -> JudgementArrays:
         """Some topics, by their places."""
         rows = rows_of(self.offsets, places)
@@ -291,7 +287,6 @@ def qrels_of(
     topics, documents, judges : Ids or sequence of str, shape (n_rows,)
         ``by_text`` says that topics are query texts; without judges one person judged.
     grades : numbers, shape (n_rows,)
-        NaN or None for a document that has not been judged.
     lines, texts
         As for ``run_of``.
 
@@ -301,15 +296,10 @@ def qrels_of(
         That of ``given``, for an id or a grade that judgements cannot hold, a document twice in a topic, a grade off
         the declared scale, no relevant document, or more than a limit allows.
     """
-    values = np.asarray(grades, dtype=np.float64)
-    rows = Rows(given, lines)
-    judged: IntArray | slice = np.flatnonzero(~np.isnan(values))
-    if len(values[judged]) == len(values):
-        judged = slice(None)
-    heads, sizes = pieces(rows.ids(topics, "query" if by_text else "topic", is_text=by_text).at(judged))
-    ids = rows.ids(documents, "docid").at(judged)
-    by = None if judges is None else rows.ids(judges, "judge", is_text=True).at(judged)
-    rows, values = rows.at(judged), values[judged]
+    values, rows = np.asarray(grades, dtype=np.float64), Rows(given, lines)
+    heads, sizes = pieces(rows.ids(topics, "query" if by_text else "topic", is_text=by_text))
+    ids = rows.ids(documents, "docid")
+    by = None if judges is None else rows.ids(judges, "judge", is_text=True)
     if np.any(too_large := ~(np.abs(values) <= MAX_GRADE)):
         row = int(np.argmax(too_large))
         expected = f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade"
@@ -357,7 +347,7 @@ def qrels_of_groups(
         low, high = rules.scale
         if np.any(off := ~((table.grades >= low) & (table.grades <= high))):
             row = int(np.argmax(off))
-            topic, document = table.name_of(row)
+            topic, document = table.names()[row]
             found = f"{whole(float(table.grades[row]))!r} (topic {topic!r:.60}, document {document!r:.60})"
             raise given.refuse(None, f"expected grades from {low:g} to {high:g} (scale), found {found}")
     if rules.separator:

@@ -147,7 +147,7 @@ def scored_run(
             digest=judged.digest,
             qrels_digest=qrels.digest,
             unanswered=unanswered,
-            unknown=judged.unknown,
+            unknown=tuple(topic for topic in opened.topics if topic not in qrels.grades),
             without_relevant=qrels.without_relevant,
             from_run=True,
             judged=judged.judged,
@@ -157,7 +157,7 @@ def scored_run(
                     for place in np.flatnonzero(np.abs(as_written - values) > SAME_SCORE)
                 }
             ),
-            contradicted=judged.contradicted,
+            contradicted=tuple(topic for topic in opened.source.contradicted if topic in answered),
             repeated=of_repeated,
         )
         for measure, (values, as_written), of_repeated in zip(parsed, found, repeated, strict=True)
@@ -173,10 +173,10 @@ def _scored(
     First in the order of its provider, then in the order as written. ``DataError`` for a run that answers no
     scored topic, has other ids, or is the judgements, if that ``is_checked``.
     """
-    unknown = tuple(topic for topic in run.topics if topic not in qrels.grades)
+    topics = run.topics
     run = scored_topics(run, qrels)
     if is_checked and not run.topics:
-        instead = f"found only {topics_named(unknown)}" if unknown else "found none"
+        instead = f"found only {topics_named(topics)}" if topics else "found none"
         expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
         raise DataError(f"{source}: {expected} {topics_named(qrels.topics)}; {instead}", reason="no_common_topic")
     places = qrels.arrays.places_of(run.topics)
@@ -187,7 +187,7 @@ def _scored(
             if not has_kernel(measure):
                 of_measure[:, places[topics]] = values_of_part(part, ranks, measure, qrels, source)
 
-    judged = judged_run(run, qrels, set(map(rank_order, measures)), depth, unknown=unknown, see=see)
+    judged = judged_run(run, qrels, set(map(rank_order, measures)), depth, see=see)
     if is_checked:
         refuse_other_ids(source, qrels, judged)
         refuse_judgements(source, qrels, run, judged)

@@ -262,11 +262,6 @@ class Run:
         return self.source.name
 
     @property
-    def texts(self) -> Mapping[str, str]:
-        """The query texts that came with the run."""
-        return self.source.texts
-
-    @property
     def metadata(self) -> Mapping[str, str]:
         """What people say about the system."""
         return self.source.metadata

@@ -245,7 +245,7 @@ def check_labels(measure: Measure, qrels: Qrels) -> None:
     def refuse(part: JudgementArrays, is_wrong: BoolArray, problem: str) -> None:
         if is_wrong.any():
             row = int(np.argmax(is_wrong))
-            (topic, document), grade = part.name_of(row), float(part.grades[row])
+            (topic, document), grade = part.names()[row], float(part.grades[row])
             found = f"found grade {grade:g} (topic {topic!r}, document {document!r})"
             raise DataError(f"{qrels.path_name}: {found}, but {measure} {problem}", reason="bad_qrels")
 
