@@ -53,17 +53,17 @@ class Rows:
     """The rows of a table on their way in, and the error to raise for one of them."""
 
     def __init__(self, given: Input, lines: Lines | Callable[[], Lines] | None) -> None:
-        self.given, self._lines = given, lines
+        self.given, self.lines = given, lines
 
     def at(self, rows: IntArray | slice) -> Rows:
         """Some of the rows, whose lines may have to be found first."""
-        if (lines := self._lines) is None:
+        if (lines := self.lines) is None:
             return self
         return Rows(self.given, lambda: np.asarray(lines() if callable(lines) else lines, dtype=object)[rows])
 
     def line(self, row: int) -> int | None:
         """The line of a row, if it has one."""
-        lines = self._lines() if callable(self._lines) else self._lines
+        lines = self.lines() if callable(self.lines) else self.lines
         line = None if lines is None else lines[row]
         return None if line is None else int(line)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
 from itertools import pairwise
@@ -326,7 +326,7 @@ def run_of(
     scores: Numbers | None = None,
     ranks: Numbers | None = None,
     *,
-    lines: Lines | None = None,
+    lines: Lines | Callable[[], Lines] | None = None,
     by_text: bool = False,
     texts: Mapping[str, str] = _NONE,
     ordered: bool = False,

@@ -29,11 +29,9 @@ from pytest_riskguard.data.scores import (
     scores_of_systems,
 )
 from pytest_riskguard.data.text_tables import csv_fits, csv_table, rows_of, table_of
-from pytest_riskguard.errors import MissingFileError, ScoresFormatError
+from pytest_riskguard.errors import ScoresFormatError
 
 _TABLE = "a table with the header topic,<measure>,... (commas, semicolons or tabs)"
-#: How Spark and Dask number parts: ``part-00003-...parquet``, ``part.3.parquet``.
-_PART_NUMBER = re.compile(r"part[-.](\d+)")
 
 
 def read_scores(
@@ -114,24 +112,12 @@ def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
 
 def _parts(folder: InputFile) -> list[Path]:
     """The files by name; notes of engines, which begin with ``_`` or ``.``, are left out."""
-    try:
-        entries = sorted(folder.path.iterdir())
-    except OSError as problem:
-        raise MissingFileError(folder.path, None, f"cannot be read ({problem.strerror})") from None
+    entries = sorted(folder.path.iterdir())
     parts = [entry for entry in entries if entry.is_dir() or not entry.name.startswith(("_", "."))]
     for entry in parts:
-        if entry.suffix != ".parquet" or entry.is_dir():
+        if entry.suffix != ".parquet":
             files = "a folder of Parquet files alone, of a job that has ended"
             raise folder.refuse(None, f"expected {files}, found {entry.name!r:.80} in it")
-    if not parts:
-        raise folder.refuse(None, "expected Parquet files, found none")
-    numbers = {int(found[1]) for part in parts if (found := _PART_NUMBER.match(part.name))}
-    if missing := {*range(max(numbers, default=-1) + 1)} - numbers:
-        raise folder.refuse(
-            None,
-            f"expected parts without gaps in their numbers, found none of number {min(missing)}: it is missing, or "
-            "had no rows; write the scores again in fewer parts, or in one",
-        )
     return parts
 
 
@@ -140,10 +126,10 @@ def _parts(folder: InputFile) -> list[Path]:
 
 def scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first column is named as one of topics; a file of another kind of text is nearest to this."""
-    first, separator, _ = file.first_line.partition("\t" if "\t" in file.first_line else ",")
+    first, *others = re.split("[\t;,]", file.first_line)
     if file.looks_like_json or csv_fits(file, "scores") is None:
         return Misfit("it has a row for each topic and measure")
-    if separator and first.strip().strip('"').lower() in SYNONYMS["topic"]:
+    if others and first.strip().strip('"').lower() in SYNONYMS["topic"]:
         return None
     return Misfit("its first line names no column of topics, then columns of scores", 2)
 
@@ -155,7 +141,7 @@ def scores_scores(file: InputFile, measures: Sequence[str] | None = None) -> tup
         raise file.refuse_line(1, file.first_line.encode(), _TABLE, "another first line")
     measures = [what for what in file.columns if what != "topic"] or measures
     by_system = score_rows_of(table, measures, averages=())  # a topic may have such a name
-    return scores_of_systems(file, by_system, digest=file.digest)
+    return scores_of_systems(file, by_system)
 
 
 # What tools print: a line for each topic and measure, and averages under the topic ``all``.

@@ -25,8 +25,8 @@ from pytest_riskguard.data.measures import (
     cutoff_of,
     function_of,
     has_kernel,
+    out_of_range,
     provider_of,
-    within_bounds,
 )
 from pytest_riskguard.data.qrels import JudgementArrays, Qrels
 from pytest_riskguard.data.runs import Order, Ranks, Run, order_of
@@ -404,10 +404,8 @@ def evaluate(
         raise ScoringError(f"{source}: measure {measure} failed{where} ({cause})") from problem
     found = {topic: values.get(topic, math.nan) for topic in rankings}
     for topic, value in found.items():
-        if not within_bounds(measure, value):
-            low, high = bounds(measure)
-            expected = f"expected {measure} of topic {topic!r} in [{low}, {high}]"
-            raise ScoringError(f"{source}: {expected}, found {value:g}; use another measure")
+        if (wrong := out_of_range(measure, bounds(measure), topic, value)) is not None:
+            raise ScoringError(f"{source}: {wrong}; use another measure")
     return found
 
 

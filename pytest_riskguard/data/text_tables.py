@@ -11,10 +11,18 @@ from itertools import islice
 
 import numpy as np
 
-from pytest_riskguard.data.headers import SYNONYMS, missing_columns, number, places
+from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.named_columns import Column, Table, joined, packed, table_of_rows, topics_of_table
+from pytest_riskguard.data.named_columns import (
+    Column,
+    Table,
+    columns_misfit,
+    joined,
+    packed,
+    table_of_rows,
+    topics_of_table,
+)
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.text_blocks import RefusedError, text_blocks
 from pytest_riskguard.data.topics import Topics
@@ -77,16 +85,10 @@ def rows_of(file: InputFile, separator: str | None) -> Iterator[_Row]:
 
 def csv_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the first line names the columns that are needed."""
-    delimiter = _delimiter(file, kind)
-    if delimiter is None:
+    if (delimiter := _delimiter(file, kind)) is None:
         return Misfit("the first line has no comma, semicolon or tab")
-    header = _cells(file.first_line, delimiter)
-    problem = missing_columns(header, kind, file.columns)
-    if problem is None:
-        return None
-    is_meant = places(header, kind) or file.name.lower().removesuffix(".gz").endswith(".csv")
-    nearness = 3 if file.columns else 2 if is_meant else 0
-    return Misfit(f"its first line is not a header that fits: {problem}", nearness)
+    is_csv = file.name.lower().removesuffix(".gz").endswith(".csv")
+    return columns_misfit(file, kind, _cells(file.first_line, delimiter), 2 * is_csv)
 
 
 def csv_table(file: InputFile, kind: Kind) -> Table:
@@ -126,7 +128,7 @@ def tsv_topics(file: InputFile) -> Topics:
     has_header = _is_header(file.first_line)
     header = [name.strip() for name in file.first_line.split("\t")] if has_header else ["topic", "query"]
     table = table_of(file, "topics", header, rows_of(file, "\t"), separator="\t", first=int(has_header))
-    return topics_of_table(table, {"topic": header[0], "query": header[1]}, digest=file.digest)
+    return topics_of_table(table, {"topic": header[0], "query": header[1]})
 
 
 def _is_header(line: str) -> bool:
@@ -163,14 +165,13 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit | None:
         return Misfit("it is neither one JSON object in each line nor a list of objects", 1)
     if kind == "topics" and {"title", "text"} <= first.keys() and "query" not in first:
         return Misfit("its objects have titles and texts: they are documents", 2)
-    problem = missing_columns(first, kind, file.columns)
-    if problem is not None:
-        nearness = 3 if file.columns else 1 + min(len(places(first, kind)), 2)
-        return Misfit(f"its first object does not fit: {problem}", nearness)
     values = list(first.values())
-    if any(isinstance(values[place], dict | list) for place in places(first, kind, file.columns).values()):
+    misfit = columns_misfit(file, kind, first, 1)
+    if misfit is None and any(
+        isinstance(values[place], dict | list) for place in places(first, kind, file.columns).values()
+    ):
         return Misfit("its columns hold objects or lists; write a row as an object (pandas: orient='records')", 4)
-    return None
+    return misfit
 
 
 def jsonl_table(file: InputFile, _kind: Kind) -> Table:
@@ -231,29 +232,23 @@ def _is_list(file: InputFile) -> bool:
 # Runs as MS MARCO has them: query, passage and rank with tabs and without a header; a score may follow.
 
 
-_MSMARCO = ("qid", "pid", "rank", "score")
-_MSMARCO_EXPECTED = "3 columns (qid, pid, rank) or 4 (with the score) between tabs or spaces"
+_MSMARCO = "3 columns (qid, pid, rank), the third a whole number, or 4 (with the score)"
 
 
 def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first line has an id, another one, and a rank, which is where rankings start."""
     cells = file.first_line.split()
-    nearness = 2 if "\t" in file.first_line else 0
-    if file.looks_like_json or len(cells) not in (3, 4):
-        return Misfit(f"its first line does not have {_MSMARCO_EXPECTED}")
-    if not (cells[2].isascii() and cells[2].isdigit()):
-        return Misfit(
-            f"the third column of its first line is not a rank but {cells[2]!r:.40}; name the columns in a first "
-            "line, such as qid, docid, score",
-            nearness,
-        )
-    if len(cells) == 4 and math.isnan(number(cells[3])):
-        return Misfit(f"the fourth column of its first line is not a score but {cells[3]!r:.40}", nearness)
-    return None
+    has_columns = len(cells) in (3, 4)
+    if has_columns and cells[2].isdecimal() and not math.isnan(number(cells[-1])):
+        return None
+    expected = "name the columns in a first line, such as qid, docid, score"
+    return Misfit(
+        f"its first line is {file.first_line!r:.60}, not {_MSMARCO}; {expected}", 2 * ("\t" in file.first_line)
+    )
 
 
 def msmarco_table(file: InputFile, kind: Kind) -> Table:
     """The documents of each topic by their scores, or else by their ranks."""
     separator = "\t" if "\t" in file.first_line else " "
-    names = _MSMARCO[: len(file.first_line.split())]
+    names = ("qid", "pid", "rank", "score")[: len(file.first_line.split())]
     return table_of(file, kind, names, rows_of(file, None), separator=separator, first=0)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from pytest_riskguard.data.checks import Input, Rows
+from pytest_riskguard.data.checks import Input, Lines, Rows
 from pytest_riskguard.data.records import derived_id
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import TOPICS
@@ -110,12 +110,11 @@ def topics_of(
     tags: Mapping[str, Sequence[str | None]] = _NONE,
     weights: Sequence[float] = (),
     *,
-    lines: Sequence[int | None] | None = None,
-    digest: str | None = None,
+    lines: Lines | Callable[[], Lines] | None = None,
 ) -> Topics:
     """Topics from the columns that a reader found; one without an id is named by its text (``derived_id``).
 
-    ``digest`` is by default that of the table that ``write_topics`` writes. Raises what ``given`` refuses: no topics,
+    The digest of data in memory is that of their table, as it is written. Raises what ``given`` refuses: no topics,
     a topic twice, two columns of clusters or of strata, what ``Rows`` refuses of ids and texts.
     """
     rows = Rows(given, lines)
@@ -140,7 +139,7 @@ def topics_of(
             raise given.refuse(None, f"expected one column {name!r}, in any case, found 2")
         columns[name] = values
     found = Topics(tuple(names), texts, columns, weights, given.name)
-    return replace(found, digest=digest or f"sha256:{hashlib.sha256(write_topics(found)).hexdigest()}")
+    return replace(found, digest=given.digest or f"sha256:{hashlib.sha256(write_topics(found)).hexdigest()}")
 
 
 def topics_of_rows(given: Input, rows: Sequence[Row]) -> Topics:
