@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -259,13 +259,10 @@ def read_qrels(
     return qrels
 
 
-def qrels_of_rows(
-    given: Input, rows: Iterable[Row], *, by_text: bool = False, texts: Mapping[str, str] = _NONE
-) -> Qrels:
-    """As ``qrels_of``, from rows of topic, document, grade, judge and line; texts may come with the rows."""
-    columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
-    topics, documents, grades, judges, lines = columns
-    return qrels_of(given, topics, documents, grades, judges, lines=lines, by_text=by_text, texts=texts)
+def qrels_of_rows(given: Input, rows: Iterable[Row], **how: Any) -> Qrels:
+    """As ``qrels_of``, from rows of topic, document, grade, judge and line."""
+    topics, documents, grades, judges, lines = list(zip(*rows, strict=True)) or [()] * 5
+    return qrels_of(given, topics, documents, grades, judges, lines=lines, **how)
 
 
 def qrels_of(
