@@ -91,8 +91,9 @@ class Rows:
             raise self.error(row, f"{ids[row][:20] + '…'!r}: {limit.problem(int(ids.lengths[row]))}")
         if is_text:
             return ids
-        for row in np.flatnonzero(ids.odd).tolist():
-            if not is_identifier(text := ids[row]):
+        odd = np.flatnonzero(ids.odd)
+        for row, text in zip(odd.tolist(), ids.at(odd).strings(), strict=True):
+            if not is_identifier(text):
                 raise self.error(row, f"expected a {what} on one line, without spaces around it, found {text!r:.60}")
         return ids
 

@@ -32,7 +32,6 @@ from pytest_riskguard.data.runs import Order, Ranks, Run, by_rank, order_of, ran
 from pytest_riskguard.data.scores import Judged
 from pytest_riskguard.data.scoring import (
     JudgedRows,
-    judged_rows,
     kernel_of,
     labels_for,
 )
@@ -125,11 +124,13 @@ class JudgedRun:
         answered, found = len(self.topics), np.count_nonzero(self.has_judged)
         return Judged(answered, int(found), int(np.count_nonzero(is_first)) / most)
 
-    def ranks_of_judgements(self, order: Order, qrels: Qrels) -> IntArray:
-        """The rank of the document of each judgement; 0 if it is not retrieved."""
-        ranks, rows = np.zeros(len(qrels.arrays.grades), dtype=np.int64), np.flatnonzero(self.judgements >= 0)
+    def judged_rows(self, order: Order, qrels: Qrels) -> JudgedRows:
+        """All judgements, with the ranks at which the run has their documents."""
+        arrays, rows = qrels.arrays, np.flatnonzero(self.judgements >= 0)
+        ranks, retrieved = (np.zeros(len(column), dtype=np.int64) for column in (arrays.grades, arrays.topics))
         ranks[self.judgements[rows]] = self.ranks[order][rows]
-        return ranks
+        retrieved[arrays.places_of(self.topics)] = self.retrieved
+        return JudgedRows(topic_of_rows(arrays.offsets), ranks, arrays.grades, retrieved)
 
 
 def scored_topics(run: Run, qrels: Qrels) -> Run:
@@ -210,14 +211,11 @@ class RankedRun:
         self.order = rank_order(measure)
         self._ranks = run.ranks[self.order]
         self._places = qrels.arrays.places_of(run.topics)
-        #: How many documents the run has for each topic of the judgements' columns.
-        self.retrieved = np.zeros(len(qrels.topics), dtype=np.int64)
-        self.retrieved[self._places] = run.retrieved
 
     @cached_property
-    def judged_ranks(self) -> IntArray:
-        """The rank of each judged document, in the order of the judgements' columns; 0 if it is not retrieved."""
-        return self.run.ranks_of_judgements(self.order, self.qrels)
+    def rows(self) -> JudgedRows:
+        """All judgements, with the ranks of their documents."""
+        return self.run.judged_rows(self.order, self.qrels)
 
     def unjudged(self) -> tuple[IntArray, IntArray]:
         """The rows of unjudged documents in the first ranks that the measure sees, and the place of their topics."""
@@ -269,8 +267,7 @@ class UnjudgedDocuments:
         How many ranks are searched.
     topics : array of int64, shape (n,)
         The place of each document's topic in the columns of the judgements.
-    runs : pair of RankedRun
-        Candidate and baseline.
+    documents : Ids, shape (n,)
     rows : array of int64, shape (n, 2)
         Where the document is in the candidate and in the baseline; -1 where it is not retrieved, or below the ranks
         that are kept.
@@ -280,20 +277,12 @@ class UnjudgedDocuments:
 
     depth: int
     topics: IntArray
-    runs: tuple[RankedRun, RankedRun]
+    documents: Ids
     rows: IntArray
     ranks: IntArray
 
     def __len__(self) -> int:
         return len(self.topics)
-
-    @cached_property
-    def documents(self) -> tuple[str, ...]:
-        """The documents' ids as text, which take far more memory than everything else."""
-        names = np.empty(len(self), dtype=object)
-        for run, rows in zip(self.runs, self.rows.T, strict=True):
-            names[rows >= 0] = run.run.documents.at(rows[rows >= 0]).strings()
-        return tuple(names.tolist())
 
     @property
     def found(self) -> BoolArray:
@@ -317,6 +306,7 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     documents = candidate.run.documents.at(ours)
     in_theirs = places_among(our_topics, documents, their_topics, baseline.run.documents.at(theirs))
     alone = np.setdiff1d(np.arange(len(theirs)), in_theirs)
+    documents = Ids.joined([documents, baseline.run.documents.at(theirs[alone])])
     of_baseline = np.append(np.append(theirs, -1)[in_theirs], theirs[alone])
     rows = np.stack([np.append(ours, np.full(len(alone), -1)), of_baseline], axis=1)
     topic = np.append(our_topics, their_topics[alone])
@@ -326,7 +316,7 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     is_first = ranks[:, 0] > 0
     order = np.lexsort((np.where(is_first, *rows.T), ~is_first, topic))
     order = order[(is_wanted[topic] & ranks.any(axis=1))[order]]
-    return UnjudgedDocuments(depth, topic[order], (candidate, baseline), rows[order], ranks[order])
+    return UnjudgedDocuments(depth, topic[order], documents.at(order), rows[order], ranks[order])
 
 
 def values_if_judged(
@@ -355,13 +345,11 @@ def values_if_judged(
     values = np.zeros((len(topics), len(runs)))
     if not len(topics):
         return values
-    ends, all_places = np.cumsum(counts), np.arange(len(runs[0].qrels.topics))
+    ends = np.cumsum(counts)
     if grades is None:
         grades = np.repeat(runs[0].qrels.arrays.highest[topics], counts)
     for side, run in enumerate(runs):
-        rules, retrieved = run.qrels.rules, run.retrieved
-        kernel = kernel_of(run.measure, rules)
-        judged = judged_rows(run.qrels, all_places, run.judged_ranks, retrieved)
+        kernel, judged = kernel_of(run.measure, run.qrels.rules), run.rows
         judged = judged.at(kernel.is_counted(kernel.value(judged.value)))
         sizes, ranks = judged.sums().astype(np.int64), run.ranks_of(rows[:, side])
         begins, costs = np.cumsum(sizes) - sizes, np.cumsum(sizes[topics] + counts)
@@ -372,7 +360,7 @@ def values_if_judged(
                 np.append(np.repeat(variants, sizes[of]), np.repeat(variants, counts[batch])),
                 np.append(judged.rank[old], ranks[added]),
                 np.append(judged.value[old], grades[added]),
-                retrieved[of],
+                judged.retrieved[of],
             )
             values[batch, side] = kernel.scores(together)
     return values

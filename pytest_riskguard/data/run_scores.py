@@ -31,7 +31,7 @@ from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Order, Ranks, Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
-from pytest_riskguard.data.scoring import check_labels, kernel_values, topics_named, values_of_part
+from pytest_riskguard.data.scoring import check_labels, kernel_of, topics_named, values_of_part
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 
@@ -193,10 +193,10 @@ def _scored(
         refuse_judgements(source, qrels, run, judged)
     for measure, of_measure in zip(measures, values, strict=True):
         if has_kernel(measure):
-            order = rank_order(measure)
-            of_measure[:, places] = kernel_values(judged, qrels, measure, order)
+            kernel, order = kernel_of(measure, qrels.rules), rank_order(measure)
+            of_measure[:, places] = kernel.scores(judged.judged_rows(order, qrels))[places]
             if judged.ranks[order] is not judged.ranks[Order.WRITTEN]:
-                of_measure[1, places] = kernel_values(judged, qrels, measure, Order.WRITTEN)
+                of_measure[1, places] = kernel.scores(judged.judged_rows(Order.WRITTEN, qrels))[places]
     return judged, values
 
 
