@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray, rows_of, topics_with
+from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray, topics_with
 from pytest_riskguard.data.measures import (
     bounds,
     cutoff_of,
@@ -37,7 +37,6 @@ from pytest_riskguard.text import listed
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-    from pytest_riskguard.data.judged import JudgedRun
 
 Formula = Callable[..., FloatArray]
 
@@ -245,7 +244,7 @@ def check_labels(measure: Measure, qrels: Qrels) -> None:
     def refuse(part: JudgementArrays, is_wrong: BoolArray, problem: str) -> None:
         if is_wrong.any():
             row = int(np.argmax(is_wrong))
-            (topic, document), grade = part.name_of(row), float(part.grades[row])
+            (topic, document), grade = part.names()[row], float(part.grades[row])
             found = f"found grade {grade:g} (topic {topic!r}, document {document!r})"
             raise DataError(f"{qrels.path_name}: {found}, but {measure} {problem}", reason="bad_qrels")
 
@@ -347,19 +346,6 @@ def parts_of(measure: Measure) -> Parts | None:
         return kernel.scores(JudgedRows(np.arange(len(ranks)), ranks, grades, ranks))  # each in a ranking of its own
 
     return parts
-
-
-def kernel_values(run: JudgedRun, qrels: Qrels, measure: Measure, order: Order) -> FloatArray:
-    """The measure of each topic of a run whose documents stand in an order, by its kernel."""
-    places, ranks = qrels.arrays.places_of(run.topics), run.ranks_of_judgements(order, qrels)
-    return kernel_of(measure, qrels.rules).scores(judged_rows(qrels, places, ranks, run.retrieved))
-
-
-def judged_rows(qrels: Qrels, places: IntArray, ranks: IntArray, retrieved: IntArray) -> JudgedRows:
-    """The judged documents of topics at these places in the judgements, given the rank of each that there is."""
-    rows = rows_of(qrels.arrays.offsets, places)
-    topic = np.repeat(np.arange(len(places)), np.diff(qrels.arrays.offsets)[places])
-    return JudgedRows(topic, ranks[rows], qrels.arrays.grades[rows], retrieved)
 
 
 def values_of_part(

@@ -146,7 +146,7 @@ def verdict_on(
             f"{runs[0].name}: found rankings, which are scored with judgements and a measure: add {missing}"
         )
     judgements = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
-    texts = judgements.texts or next((run.texts for run in runs if run.texts), {})
+    texts = judgements.texts or next((run.source.texts for run in runs if run.source.texts), {})
     topics = about.topics(texts)
     if others:  # an engine takes replicates from a store alone
         every = [_ranked(system, judgements, name, texts) for system in (*given, *others)]
