@@ -21,14 +21,11 @@ def runs(measure: str, *rankings: dict[str, str], qrels: Qrels = QRELS) -> list[
 
 
 def found(measure: str, *rankings: dict[str, str], topics: tuple[str, ...] = ("t", "u"), qrels: Qrels = QRELS):
-    unjudged = unjudged_documents(topics, *runs(measure, *rankings, qrels=qrels))
-    ranks = np.stack([run.ranks_of(unjudged.rows[:, side]) for side, run in enumerate(unjudged.runs)], axis=1)
-    columns = (
-        unjudged.topics.tolist(),
-        tuple(unjudged.documents.strings()),
-        ranks.tolist(),
-        unjudged.favours.tolist(),
-    )
+    pair = runs(measure, *rankings, qrels=qrels)
+    unjudged = unjudged_documents(topics, *pair)
+    ranks = np.stack([run.ranks_of(unjudged.rows[:, side]) for side, run in enumerate(pair)], axis=1)
+    names = unjudged.documents.strings()
+    columns = (unjudged.topics.tolist(), names, ranks.tolist(), unjudged.favours.tolist())
     return {(topic, name): (*of, side) for topic, name, of, side in zip(*columns, strict=True)}
 
 
