@@ -27,7 +27,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, first_rows
+from pytest_riskguard.data.ids import BoolArray, IntArray, first_rows
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
 from pytest_riskguard.data.runs import Order, Run, in_order
@@ -129,7 +129,7 @@ def _first_documents(run: JudgedRun, qrels: Qrels, topics: IntArray) -> dict[str
     """Topic -> its first documents in the order as written, of some of these topics."""
     topics = topics[examined(qrels.arrays.places_of(run.topics)[topics], MAX_SAMPLE)]
     lengths = np.minimum(np.diff(run.offsets)[topics], FIRST_RANKS)
-    ids = iter(run.ids(first_rows(run.offsets[topics], lengths), qrels))
+    ids = iter(run.documents.at(first_rows(run.offsets[topics], lengths)).strings())
     pairs = zip(topics.tolist(), lengths.tolist(), strict=True)
     return {run.topics[topic]: [*islice(ids, length)] for topic, length in pairs}
 
@@ -202,7 +202,7 @@ def matches(qrels: Qrels, run: JudgedRun) -> list[tuple[int, int]]:
     topics = examined(places, MAX_TOPICS)
     lengths = np.minimum(np.diff(run.offsets)[topics], min(run.depth, MAX_RANKS))
     rows, offsets = first_rows(run.offsets[topics], lengths), np.append(0, np.cumsum(lengths))
-    documents, is_first = Ids.of(run.ids(rows, qrels)), run.ranks[Order.WRITTEN][rows] <= FIRST_RANKS
+    documents, is_first = run.documents.at(rows), run.ranks[Order.WRITTEN][rows] <= FIRST_RANKS
 
     def sides(judgements: IntArray) -> BoolArray:
         found, relevant = judgements >= 0, is_relevant[judgements]

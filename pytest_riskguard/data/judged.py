@@ -32,7 +32,6 @@ from pytest_riskguard.data.runs import Order, Ranks, Run, by_rank, order_of, ran
 from pytest_riskguard.data.scores import Judged
 from pytest_riskguard.data.scoring import (
     JudgedRows,
-    judged_rows,
     kernel_of,
     labels_for,
 )
@@ -92,14 +91,9 @@ class JudgedRun:
         The kept documents of topic i are the rows ``offsets[i]:offsets[i + 1]``, by rank in the order as written.
     judgements : array of int32, shape (n_rows,)
         The row of the document's judgement in ``Qrels.arrays``; -1 if it is not judged.
-    unjudged : Ids
-        The ids of the rows whose judgement is -1, in their order.
+    documents : Ids, shape (n_rows,)
     ranks : mapping Order -> array of int32, shape (n_rows,)
         From 1, in the order as written and those that were asked for; equal arrays are shared.
-    unknown : tuple of str
-        Topics of the run without judgements, sorted.
-    contradicted : tuple of str
-        Topics whose rank column contradicts their scores, sorted.
     """
 
     digest: str
@@ -109,15 +103,13 @@ class JudgedRun:
     retrieved: IntArray
     offsets: IntArray
     judgements: Ranks
-    unjudged: Ids
+    documents: Ids
     ranks: Mapping[Order, Ranks]
-    unknown: tuple[str, ...] = ()
-    contradicted: tuple[str, ...] = ()
 
     @property
     def nbytes(self) -> int:
         """About the bytes of all columns."""
-        return self.unjudged.text.nbytes + (len(self.ranks) + 3) * self.judgements.nbytes
+        return self.documents.text.nbytes + (len(self.ranks) + 3) * self.judgements.nbytes
 
     @property
     def has_judged(self) -> BoolArray:
@@ -132,29 +124,13 @@ class JudgedRun:
         answered, found = len(self.topics), np.count_nonzero(self.has_judged)
         return Judged(answered, int(found), int(np.count_nonzero(is_first)) / most)
 
-    def ids_of_unjudged(self, rows: IntArray) -> Ids:
-        """The ids of some rows, none of them judged."""
-        return self.unjudged.at(self._unjudged_place[rows])
-
-    def ids(self, rows: IntArray, qrels: Qrels) -> list[str]:
-        """The documents of some rows."""
-        judgements = self.judgements[rows]
-        is_judged, names = judgements >= 0, np.empty(len(rows), dtype=object)
-        names[is_judged] = qrels.arrays.documents.at(judgements[is_judged]).strings()
-        names[~is_judged] = self.ids_of_unjudged(rows[~is_judged]).strings()
-        return names.tolist()
-
-    @cached_property
-    def _unjudged_place(self) -> Ranks:
-        """How many rows before each are not judged."""
-        before: Ranks = np.cumsum(self.judgements < 0, dtype=np.int32) - 1
-        return before
-
-    def ranks_of_judgements(self, order: Order, qrels: Qrels) -> IntArray:
-        """The rank of the document of each judgement; 0 if it is not retrieved."""
-        ranks, rows = np.zeros(len(qrels.arrays.grades), dtype=np.int64), np.flatnonzero(self.judgements >= 0)
+    def judged_rows(self, order: Order, qrels: Qrels) -> JudgedRows:
+        """All judgements, with the ranks at which the run has their documents."""
+        arrays, rows = qrels.arrays, np.flatnonzero(self.judgements >= 0)
+        ranks, retrieved = (np.zeros(len(column), dtype=np.int64) for column in (arrays.grades, arrays.topics))
         ranks[self.judgements[rows]] = self.ranks[order][rows]
-        return ranks
+        retrieved[arrays.places_of(self.topics)] = self.retrieved
+        return JudgedRows(topic_of_rows(arrays.offsets), ranks, arrays.grades, retrieved)
 
 
 def scored_topics(run: Run, qrels: Qrels) -> Run:
@@ -187,7 +163,6 @@ def judged_run(
     orders: Collection[Order],
     depth: int,
     *,
-    unknown: tuple[str, ...] = (),
     see: Callable[[slice, Run, Mapping[Order, Ranks]], None] = lambda *_: None,
 ) -> JudgedRun:
     """The scored topics of a run beside their judgements: judged documents, and those in the first ranks.
@@ -206,8 +181,7 @@ def judged_run(
         rows = by_rank(every[Order.WRITTEN], part.offsets)
         rows = rows[is_kept[rows]]
         counts = np.add.reduceat(is_kept, part.offsets[:-1], dtype=np.int64)
-        unjudged = part.documents.at(rows[found[rows] < 0]).compact()
-        kept.append((counts, found[rows].astype(np.int32), unjudged, ranks[:, rows]))
+        kept.append((counts, found[rows].astype(np.int32), part.documents.at(rows).compact(), ranks[:, rows]))
     sizes, judgements, ids, parts = zip(*kept, strict=True)
     ranks_by_order = dict(zip(orders, np.concatenate(parts, axis=1), strict=True))
     written = ranks_by_order[Order.WRITTEN]
@@ -219,10 +193,8 @@ def judged_run(
         retrieved=np.diff(run.offsets),
         offsets=np.append(0, np.cumsum(np.concatenate(sizes))),
         judgements=np.concatenate(judgements),
-        unjudged=Ids.joined(ids),
+        documents=Ids.joined(ids),
         ranks={order: written if np.array_equal(of, written) else of for order, of in ranks_by_order.items()},
-        unknown=unknown,
-        contradicted=tuple(topic for topic in run.source.contradicted if topic in {*run.topics}),
     )
 
 
@@ -239,14 +211,11 @@ class RankedRun:
         self.order = rank_order(measure)
         self._ranks = run.ranks[self.order]
         self._places = qrels.arrays.places_of(run.topics)
-        #: How many documents the run has for each topic of the judgements' columns.
-        self.retrieved = np.zeros(len(qrels.topics), dtype=np.int64)
-        self.retrieved[self._places] = run.retrieved
 
     @cached_property
-    def judged_ranks(self) -> IntArray:
-        """The rank of each judged document, in the order of the judgements' columns; 0 if it is not retrieved."""
-        return self.run.ranks_of_judgements(self.order, self.qrels)
+    def rows(self) -> JudgedRows:
+        """All judgements, with the ranks of their documents."""
+        return self.run.judged_rows(self.order, self.qrels)
 
     def unjudged(self) -> tuple[IntArray, IntArray]:
         """The rows of unjudged documents in the first ranks that the measure sees, and the place of their topics."""
@@ -260,7 +229,7 @@ class RankedRun:
 
     def first(self, depth: int) -> set[str]:
         """The documents in the first ranks of any topic."""
-        return set(self.ids(np.flatnonzero(self._ranks <= depth)))
+        return set(self.run.documents.at(np.flatnonzero(self._ranks <= depth)).strings())
 
     def grades(self, topic: str) -> Mapping[str, float]:
         """The judgements of a scored topic as the measure takes them: document -> grade."""
@@ -268,16 +237,13 @@ class RankedRun:
 
     def ranks(self, topic: str) -> Mapping[str, int]:
         """Document -> rank, from 1, by rank; none for a topic that the run does not answer."""
-        place = self.qrels.arrays.places[topic]
-        start, stop = self.run.offsets[np.searchsorted(self._places, [place, place + 1])].tolist()
-        ranks = self._ranks[start:stop]
-        is_known = (self.run.judgements[start:stop] >= 0) | (ranks <= self.depth)
-        by_rank = np.flatnonzero(is_known)[np.argsort(ranks[is_known])]
-        return dict(zip(self.ids(by_rank + start), ranks[by_rank].tolist(), strict=True))
-
-    def ids(self, rows: IntArray) -> list[str]:
-        """The documents of some rows."""
-        return self.run.ids(rows, self.qrels)
+        if topic not in self.run.topics:
+            return {}
+        place = self.run.topics.index(topic)
+        rows = np.arange(*self.run.offsets[place : place + 2])
+        rows = rows[(self.run.judgements[rows] >= 0) | (self._ranks[rows] <= self.depth)]
+        rows = rows[np.argsort(self._ranks[rows])]
+        return dict(zip(self.run.documents.at(rows).strings(), self._ranks[rows].tolist(), strict=True))
 
 
 #: About how many judged documents are scored at a time: more would need memory, fewer more calls.
@@ -301,8 +267,7 @@ class UnjudgedDocuments:
         How many ranks are searched.
     topics : array of int64, shape (n,)
         The place of each document's topic in the columns of the judgements.
-    runs : pair of RankedRun
-        Candidate and baseline.
+    documents : Ids, shape (n,)
     rows : array of int64, shape (n, 2)
         Where the document is in the candidate and in the baseline; -1 where it is not retrieved, or below the ranks
         that are kept.
@@ -312,20 +277,12 @@ class UnjudgedDocuments:
 
     depth: int
     topics: IntArray
-    runs: tuple[RankedRun, RankedRun]
+    documents: Ids
     rows: IntArray
     ranks: IntArray
 
     def __len__(self) -> int:
         return len(self.topics)
-
-    @cached_property
-    def documents(self) -> tuple[str, ...]:
-        """The documents' ids as text, which take far more memory than everything else."""
-        names = np.empty(len(self), dtype=object)
-        for run, rows in zip(self.runs, self.rows.T, strict=True):
-            names[rows >= 0] = run.ids(rows[rows >= 0])
-        return tuple(names.tolist())
 
     @property
     def found(self) -> BoolArray:
@@ -346,9 +303,10 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     is_wanted = np.zeros(len(places), dtype=np.bool_)
     is_wanted[[places[topic] for topic in topics]] = True
     (ours, our_topics), (theirs, their_topics) = candidate.unjudged(), baseline.unjudged()
-    ids = candidate.run.ids_of_unjudged(ours), baseline.run.ids_of_unjudged(theirs)
-    in_theirs = places_among(our_topics, ids[0], their_topics, ids[1])
+    documents = candidate.run.documents.at(ours)
+    in_theirs = places_among(our_topics, documents, their_topics, baseline.run.documents.at(theirs))
     alone = np.setdiff1d(np.arange(len(theirs)), in_theirs)
+    documents = Ids.joined([documents, baseline.run.documents.at(theirs[alone])])
     of_baseline = np.append(np.append(theirs, -1)[in_theirs], theirs[alone])
     rows = np.stack([np.append(ours, np.full(len(alone), -1)), of_baseline], axis=1)
     topic = np.append(our_topics, their_topics[alone])
@@ -358,7 +316,7 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     is_first = ranks[:, 0] > 0
     order = np.lexsort((np.where(is_first, *rows.T), ~is_first, topic))
     order = order[(is_wanted[topic] & ranks.any(axis=1))[order]]
-    return UnjudgedDocuments(depth, topic[order], (candidate, baseline), rows[order], ranks[order])
+    return UnjudgedDocuments(depth, topic[order], documents.at(order), rows[order], ranks[order])
 
 
 def values_if_judged(
@@ -387,13 +345,11 @@ def values_if_judged(
     values = np.zeros((len(topics), len(runs)))
     if not len(topics):
         return values
-    ends, all_places = np.cumsum(counts), np.arange(len(runs[0].qrels.topics))
+    ends = np.cumsum(counts)
     if grades is None:
         grades = np.repeat(runs[0].qrels.arrays.highest[topics], counts)
     for side, run in enumerate(runs):
-        rules, retrieved = run.qrels.rules, run.retrieved
-        kernel = kernel_of(run.measure, rules)
-        judged = judged_rows(run.qrels, all_places, run.judged_ranks, retrieved)
+        kernel, judged = kernel_of(run.measure, run.qrels.rules), run.rows
         judged = judged.at(kernel.is_counted(kernel.value(judged.value)))
         sizes, ranks = judged.sums().astype(np.int64), run.ranks_of(rows[:, side])
         begins, costs = np.cumsum(sizes) - sizes, np.cumsum(sizes[topics] + counts)
@@ -404,7 +360,7 @@ def values_if_judged(
                 np.append(np.repeat(variants, sizes[of]), np.repeat(variants, counts[batch])),
                 np.append(judged.rank[old], ranks[added]),
                 np.append(judged.value[old], grades[added]),
-                retrieved[of],
+                judged.retrieved[of],
             )
             values[batch, side] = kernel.scores(together)
     return values

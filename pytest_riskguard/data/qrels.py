@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -74,10 +74,6 @@ class JudgementArrays:
         """Document -> grade of one topic; whole grades are integers."""
         rows = slice(int(self.offsets[place]), int(self.offsets[place + 1]))
         return dict(zip(self.documents.at(rows).strings(), map(whole, self.grades[rows].tolist()), strict=True))
-
-    def name_of(self, row: int) -> tuple[str, str]:
-        """Topic and document of a row."""
-        return self.topics[int(np.searchsorted(self.offsets, row, side="right")) - 1], self.documents[row]
 
     def at(self, places: IntArray) -> JudgementArrays:
         """Some topics, by their places."""
@@ -263,13 +259,10 @@ def read_qrels(
     return qrels
 
 
-def qrels_of_rows(
-    given: Input, rows: Iterable[Row], *, by_text: bool = False, texts: Mapping[str, str] = _NONE
-) -> Qrels:
-    """As ``qrels_of``, from rows of topic, document, grade, judge and line; texts may come with the rows."""
-    columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
-    topics, documents, grades, judges, lines = columns
-    return qrels_of(given, topics, documents, grades, judges, lines=lines, by_text=by_text, texts=texts)
+def qrels_of_rows(given: Input, rows: Iterable[Row], **how: Any) -> Qrels:
+    """As ``qrels_of``, from rows of topic, document, grade, judge and line."""
+    topics, documents, grades, judges, lines = list(zip(*rows, strict=True)) or [()] * 5
+    return qrels_of(given, topics, documents, grades, judges, lines=lines, **how)
 
 
 def qrels_of(
@@ -291,7 +284,6 @@ def qrels_of(
     topics, documents, judges : Ids or sequence of str, shape (n_rows,)
         ``by_text`` says that topics are query texts; without judges one person judged.
     grades : numbers, shape (n_rows,)
-        NaN or None for a document that has not been judged.
     lines, texts
         As for ``run_of``.
 
@@ -301,15 +293,10 @@ def qrels_of(
         That of ``given``, for an id or a grade that judgements cannot hold, a document twice in a topic, a grade off
         the declared scale, no relevant document, or more than a limit allows.
     """
-    values = np.asarray(grades, dtype=np.float64)
-    rows = Rows(given, lines)
-    judged: IntArray | slice = np.flatnonzero(~np.isnan(values))
-    if len(values[judged]) == len(values):
-        judged = slice(None)
-    heads, sizes = pieces(rows.ids(topics, "query" if by_text else "topic", is_text=by_text).at(judged))
-    ids = rows.ids(documents, "docid").at(judged)
-    by = None if judges is None else rows.ids(judges, "judge", is_text=True).at(judged)
-    rows, values = rows.at(judged), values[judged]
+    values, rows = np.asarray(grades, dtype=np.float64), Rows(given, lines)
+    heads, sizes = pieces(rows.ids(topics, "query" if by_text else "topic", is_text=by_text))
+    ids = rows.ids(documents, "docid")
+    by = None if judges is None else rows.ids(judges, "judge", is_text=True)
     if np.any(too_large := ~(np.abs(values) <= MAX_GRADE)):
         row = int(np.argmax(too_large))
         expected = f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade"
@@ -357,7 +344,7 @@ def qrels_of_groups(
         low, high = rules.scale
         if np.any(off := ~((table.grades >= low) & (table.grades <= high))):
             row = int(np.argmax(off))
-            topic, document = table.name_of(row)
+            topic, document = table.names()[row]
             found = f"{whole(float(table.grades[row]))!r} (topic {topic!r:.60}, document {document!r:.60})"
             raise given.refuse(None, f"expected grades from {low:g} to {high:g} (scale), found {found}")
     if rules.separator:

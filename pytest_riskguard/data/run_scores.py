@@ -31,7 +31,7 @@ from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Order, Ranks, Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
-from pytest_riskguard.data.scoring import check_labels, kernel_values, topics_named, values_of_part
+from pytest_riskguard.data.scoring import check_labels, kernel_of, topics_named, values_of_part
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 
@@ -147,7 +147,7 @@ def scored_run(
             digest=judged.digest,
             qrels_digest=qrels.digest,
             unanswered=unanswered,
-            unknown=judged.unknown,
+            unknown=tuple(topic for topic in opened.topics if topic not in qrels.grades),
             without_relevant=qrels.without_relevant,
             from_run=True,
             judged=judged.judged,
@@ -157,7 +157,7 @@ def scored_run(
                     for place in np.flatnonzero(np.abs(as_written - values) > SAME_SCORE)
                 }
             ),
-            contradicted=judged.contradicted,
+            contradicted=tuple(topic for topic in opened.source.contradicted if topic in answered),
             repeated=of_repeated,
         )
         for measure, (values, as_written), of_repeated in zip(parsed, found, repeated, strict=True)
@@ -173,10 +173,10 @@ def _scored(
     First in the order of its provider, then in the order as written. ``DataError`` for a run that answers no
     scored topic, has other ids, or is the judgements, if that ``is_checked``.
     """
-    unknown = tuple(topic for topic in run.topics if topic not in qrels.grades)
+    topics = run.topics
     run = scored_topics(run, qrels)
     if is_checked and not run.topics:
-        instead = f"found only {topics_named(unknown)}" if unknown else "found none"
+        instead = f"found only {topics_named(topics)}" if topics else "found none"
         expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
         raise DataError(f"{source}: {expected} {topics_named(qrels.topics)}; {instead}", reason="no_common_topic")
     places = qrels.arrays.places_of(run.topics)
@@ -187,16 +187,16 @@ def _scored(
             if not has_kernel(measure):
                 of_measure[:, places[topics]] = values_of_part(part, ranks, measure, qrels, source)
 
-    judged = judged_run(run, qrels, set(map(rank_order, measures)), depth, unknown=unknown, see=see)
+    judged = judged_run(run, qrels, set(map(rank_order, measures)), depth, see=see)
     if is_checked:
         refuse_other_ids(source, qrels, judged)
         refuse_judgements(source, qrels, run, judged)
     for measure, of_measure in zip(measures, values, strict=True):
         if has_kernel(measure):
-            order = rank_order(measure)
-            of_measure[:, places] = kernel_values(judged, qrels, measure, order)
+            kernel, order = kernel_of(measure, qrels.rules), rank_order(measure)
+            of_measure[:, places] = kernel.scores(judged.judged_rows(order, qrels))[places]
             if judged.ranks[order] is not judged.ranks[Order.WRITTEN]:
-                of_measure[1, places] = kernel_values(judged, qrels, measure, Order.WRITTEN)
+                of_measure[1, places] = kernel.scores(judged.judged_rows(Order.WRITTEN, qrels))[places]
     return judged, values
 
 

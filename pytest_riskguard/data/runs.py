@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
 from itertools import pairwise
@@ -262,11 +262,6 @@ class Run:
         return self.source.name
 
     @property
-    def texts(self) -> Mapping[str, str]:
-        """The query texts that came with the run."""
-        return self.source.texts
-
-    @property
     def metadata(self) -> Mapping[str, str]:
         """What people say about the system."""
         return self.source.metadata
@@ -331,7 +326,7 @@ def run_of(
     scores: Numbers | None = None,
     ranks: Numbers | None = None,
     *,
-    lines: Lines | None = None,
+    lines: Lines | Callable[[], Lines] | None = None,
     by_text: bool = False,
     texts: Mapping[str, str] = _NONE,
     ordered: bool = False,
@@ -449,37 +444,25 @@ def _by_score(rows: Rows, run: Run) -> Run:
     return run.with_source(contradicted=run.names_of(rises))
 
 
-def run_of_rankings(
-    given: Input,
-    rankings: Iterable[Ranking],
-    *,
-    by_text: bool = False,
-    texts: Mapping[str, str] = _NONE,
-    ordered: bool = False,
-) -> Run:
+def run_of_rankings(given: Input, rankings: Iterable[Ranking], **how: Any) -> Run:
     """As ``run_of``, of whole rankings: topic, documents, scores and line of each; each topic once.
 
     A ranking without scores stands in its order; a topic of None is one whose place says which it is (``keyed``).
     """
-    topics: list[str] = []
-    documents: list[str] = []
-    scores: list[float | None] = []
-    lines: list[int | None] = []
+    rows: list[tuple[str, str, float | None, int | None]] = []
     seen: set[str] = set()
     by_order, has_scores = 0, False
-    for number, (topic, ranked, of_ranked, line) in enumerate(rankings):
+    for number, (topic, ranked, scores, line) in enumerate(rankings):
         if topic is None:
             topic, by_order = str(number), number + 1
         elif topic in seen:
             raise given.refuse(line, f"expected each topic once, found {topic!r:.60} again")
         seen.add(topic)
-        has_scores |= of_ranked is not None
-        topics += [topic] * len(ranked)
-        documents += ranked
-        scores += of_ranked or range(len(ranked), 0, -1)
-        lines += [line] * len(ranked)
-    found = scores if has_scores else None
-    run = run_of(given, topics, documents, found, lines=lines, by_text=by_text, texts=texts, ordered=ordered)
+        has_scores |= scores is not None
+        pairs = zip(ranked, scores or range(len(ranked), 0, -1), strict=True)
+        rows += [(topic, document, score, line) for document, score in pairs]
+    topics, documents, column, lines = zip(*rows, strict=True) if rows else [()] * 4
+    run = run_of(given, topics, documents, column if has_scores else None, lines=lines, **how)
     return run.with_source(by_order=by_order)
 
 

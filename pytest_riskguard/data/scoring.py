@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray, rows_of, topics_with
+from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray, topics_with
 from pytest_riskguard.data.measures import (
     bounds,
     cutoff_of,
     function_of,
     has_kernel,
+    out_of_range,
     provider_of,
-    within_bounds,
 )
 from pytest_riskguard.data.qrels import JudgementArrays, Qrels
 from pytest_riskguard.data.runs import Order, Ranks, Run, order_of
@@ -37,7 +37,6 @@ from pytest_riskguard.text import listed
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-    from pytest_riskguard.data.judged import JudgedRun
 
 Formula = Callable[..., FloatArray]
 
@@ -245,7 +244,7 @@ def check_labels(measure: Measure, qrels: Qrels) -> None:
     def refuse(part: JudgementArrays, is_wrong: BoolArray, problem: str) -> None:
         if is_wrong.any():
             row = int(np.argmax(is_wrong))
-            (topic, document), grade = part.name_of(row), float(part.grades[row])
+            (topic, document), grade = part.names()[row], float(part.grades[row])
             found = f"found grade {grade:g} (topic {topic!r}, document {document!r})"
             raise DataError(f"{qrels.path_name}: {found}, but {measure} {problem}", reason="bad_qrels")
 
@@ -349,19 +348,6 @@ def parts_of(measure: Measure) -> Parts | None:
     return parts
 
 
-def kernel_values(run: JudgedRun, qrels: Qrels, measure: Measure, order: Order) -> FloatArray:
-    """The measure of each topic of a run whose documents stand in an order, by its kernel."""
-    places, ranks = qrels.arrays.places_of(run.topics), run.ranks_of_judgements(order, qrels)
-    return kernel_of(measure, qrels.rules).scores(judged_rows(qrels, places, ranks, run.retrieved))
-
-
-def judged_rows(qrels: Qrels, places: IntArray, ranks: IntArray, retrieved: IntArray) -> JudgedRows:
-    """The judged documents of topics at these places in the judgements, given the rank of each that there is."""
-    rows = rows_of(qrels.arrays.offsets, places)
-    topic = np.repeat(np.arange(len(places)), np.diff(qrels.arrays.offsets)[places])
-    return JudgedRows(topic, ranks[rows], qrels.arrays.grades[rows], retrieved)
-
-
 def values_of_part(
     part: Run, ranks: Mapping[Order, Ranks], measure: Measure, qrels: Qrels, source: str
 ) -> FloatArray:
@@ -404,10 +390,8 @@ def evaluate(
         raise ScoringError(f"{source}: measure {measure} failed{where} ({cause})") from problem
     found = {topic: values.get(topic, math.nan) for topic in rankings}
     for topic, value in found.items():
-        if not within_bounds(measure, value):
-            low, high = bounds(measure)
-            expected = f"expected {measure} of topic {topic!r} in [{low}, {high}]"
-            raise ScoringError(f"{source}: {expected}, found {value:g}; use another measure")
+        if (wrong := out_of_range(measure, bounds(measure), topic, value)) is not None:
+            raise ScoringError(f"{source}: {wrong}; use another measure")
     return found
 
 

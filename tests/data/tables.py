@@ -44,8 +44,7 @@ def judged_run(run: Rows | Run | Path, qrels: Qrels, *, depth: int = 100) -> Jud
     if isinstance(run, Path):
         run = read_run(run)
     whole = run if isinstance(run, Run) else in_lines(run)
-    unknown = tuple(topic for topic in whole.topics if topic not in qrels.grades)
-    return judged.judged_run(judged.scored_topics(whole, qrels), qrels, list(Order), depth, unknown=unknown)
+    return judged.judged_run(judged.scored_topics(whole, qrels), qrels, list(Order), depth)
 
 
 def columns(rows: str, name: str = "") -> tuple[list[Any], ...]:

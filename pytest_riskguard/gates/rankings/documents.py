@@ -76,7 +76,7 @@ class _Moves:
         self._depth = min(self.cutoff or DEFAULT_DEPTH, candidate.depth, baseline.depth)
         self._candidate_ranks, self._baseline_ranks = candidate.ranks(topic), baseline.ranks(topic)
         place = candidate.qrels.arrays.places[topic]
-        self._lengths = int(candidate.retrieved[place]), int(baseline.retrieved[place])
+        self._lengths = int(candidate.rows.retrieved[place]), int(baseline.rows.retrieved[place])
 
     def rank(self, document: str) -> tuple[int | None, int | None]:
         """The document's rank in the candidate and in the baseline."""

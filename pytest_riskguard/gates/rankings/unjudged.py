@@ -295,7 +295,7 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     topics = rejudged.runs[0].qrels.arrays.topics
     names = [
         ToJudge(topics[topic], document)
-        for topic, document in zip(unjudged.topics.tolist(), unjudged.documents, strict=True)
+        for topic, document in zip(unjudged.topics.tolist(), unjudged.documents.strings(), strict=True)
     ]
     # effects are rounded, so that equal ones go by topic and document on every machine
     sizes = [-round(abs(effect), 12) for effect in rejudged.effects.tolist()]

@@ -21,9 +21,11 @@ def runs(measure: str, *rankings: dict[str, str], qrels: Qrels = QRELS) -> list[
 
 
 def found(measure: str, *rankings: dict[str, str], topics: tuple[str, ...] = ("t", "u"), qrels: Qrels = QRELS):
-    unjudged = unjudged_documents(topics, *runs(measure, *rankings, qrels=qrels))
-    ranks = np.stack([run.ranks_of(unjudged.rows[:, side]) for side, run in enumerate(unjudged.runs)], axis=1)
-    columns = (unjudged.topics.tolist(), unjudged.documents, ranks.tolist(), unjudged.favours.tolist())
+    pair = runs(measure, *rankings, qrels=qrels)
+    unjudged = unjudged_documents(topics, *pair)
+    ranks = np.stack([run.ranks_of(unjudged.rows[:, side]) for side, run in enumerate(pair)], axis=1)
+    names = unjudged.documents.strings()
+    columns = (unjudged.topics.tolist(), names, ranks.tolist(), unjudged.favours.tolist())
     return {(topic, name): (*of, side) for topic, name, of, side in zip(*columns, strict=True)}
 
 
@@ -69,7 +71,7 @@ def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, ways):
     found = possible_scores(unjudged, (pair[0], pair[1]), np.ones(len(unjudged), dtype=np.bool_))
     assert found.is_complete.all() == is_complete
     for place, topic in enumerate("tuv"):
-        names = [name for name, of in zip(unjudged.documents, unjudged.topics, strict=True) if of == place]
+        names = [name for name, of in zip(unjudged.documents.strings(), unjudged.topics, strict=True) if of == place]
         every = set()
         for grades in itertools.product((None, 0, 1, 2), repeat=len(names)):
             judged = {name: grade for name, grade in zip(names, grades, strict=True) if grade is not None}
