@@ -267,16 +267,13 @@ def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:
     """One for each row; further columns are tags."""
     texts = table.find("topics", given).text("query").strings()
     topics: list[str] | list[None] = [None] * len(texts) if table.by_text else table.text("topic").strings()
-    weights: list[float] = []
-    if "weight" in table.places:
-        weights = table.numbers("weight").tolist()
-        for row, weight in enumerate(weights):
-            if not weight > 0:
-                raise table.error(row, f"expected a weight above 0, found {weight:g}")
-    tags: dict[str, list[str | None]] = {}
-    for place, name in enumerate(table.names):
-        if name in tags:
-            raise table.given.refuse(None, f"expected one column {name!r:.60}, found 2")
-        if place not in table.places.values() and name.lower() not in _INDEX:
-            tags[name] = list(map(as_tag, values_of(table.column(place))))
+    weights = table.numbers("weight").tolist() if "weight" in table.places else []
+    for row, weight in enumerate(weights):
+        if not weight > 0:
+            raise table.error(row, f"expected a weight above 0, found {weight:g}")
+    tags = [
+        (name, list(map(as_tag, values_of(table.column(place)))))
+        for place, name in enumerate(table.names)
+        if place not in table.places.values() and name.lower() not in _INDEX
+    ]
     return topics_of(table.given, topics, texts, tags, weights, lines=table.lines)

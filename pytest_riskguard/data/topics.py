@@ -116,7 +116,7 @@ def topics_of(
     given: Input,
     topics: Sequence[str | None],
     texts: Sequence[str],
-    tags: Mapping[str, Sequence[str | None]] = _NONE,
+    tags: Iterable[tuple[str, Sequence[str | None]]] = (),
     weights: Sequence[float] = (),
     *,
     lines: Lines | Callable[[], Lines] | None = None,
@@ -140,7 +140,7 @@ def topics_of(
             where = "again" if line is None else f"also on line {line}"
             raise rows.error(row, f"expected each topic once, found {name!r} {where}")
     columns: dict[str, Sequence[str | None]] = {}
-    for tag, values in tags.items():
+    for tag, values in tags:
         rows.ids([value or "" for value in values], "tag", is_text=True)
         low = tag.strip().lower()
         name = low if low in (CLUSTER, STRATUM) else tag  # these may be written in any case
@@ -154,7 +154,7 @@ def topics_of(
 def topics_of_rows(given: Input, rows: Sequence[Row]) -> Topics:
     """As ``topics_of``, from rows, whose tags may differ."""
     topics, texts, tags, lines = zip(*rows, strict=True) if rows else ((), (), (), ())
-    return topics_of(given, topics, texts, columns_of(tags), lines=lines)
+    return topics_of(given, topics, texts, columns_of(tags).items(), lines=lines)
 
 
 def write_topics(topics: Topics) -> bytes:
