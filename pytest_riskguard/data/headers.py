@@ -69,11 +69,6 @@ def places(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) 
     return found
 
 
-def named(what: str, kind: Kind) -> str:
-    """For a message: a column that is needed, with its usual names."""
-    return f"{what} ({', '.join(names_of(what, kind)[:4])}, ...)"
-
-
 def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) -> str | None:
     """What a header lacks to hold rows of this kind, for a message; None if nothing."""
     header = [name.strip() for name in header]
@@ -86,7 +81,11 @@ def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] 
     is_score = "grade" in columns and "grade" not in given and header[columns["grade"]].lower() == "score"
     if is_score and "rank" in places(header, "rankings"):
         return "its scores stand beside ranks: it holds rankings"
-    missing = [named(group[0], kind) for group in _NEEDED[kind] if not columns.keys() & {*group}]
+    missing = [
+        f"{what} ({', '.join(names_of(what, kind)[:4])}, ...)"
+        for what, *others in _NEEDED[kind]
+        if not columns.keys() & {what, *others}
+    ]
     return f"it names no column for {', '.join(missing)}" if missing else None
 
 

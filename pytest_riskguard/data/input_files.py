@@ -258,13 +258,20 @@ class InputFile:
 
     def json_lines(self) -> Iterator[tuple[int, Any]]:
         """The JSON value of each line that is not blank, with the line's number."""
-        for number, line in self.lines():
-            if not line.strip():
-                continue
+        for first, text in self.texts():
             try:
-                yield number, parsed_value(line)
-            except JsonError as problem:
-                raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
+                values = _flat_objects(text)
+            except (ValueError, TypeError, RecursionError):  # one by one says what is wrong, or that nothing is
+                lines = enumerate(text.split(b"\n"), first)
+                yield from ((number, self._value(number, line)) for number, line in lines if line.strip())
+            else:
+                yield from enumerate(values, first)
+
+    def _value(self, number: int, line: bytes) -> Any:
+        try:
+            return parsed_value(line)
+        except JsonError as problem:
+            raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
 
     def refuse(self, line: int | None, problem: str) -> FileError:
         """The error to raise for this file."""
@@ -295,6 +302,15 @@ class InputFile:
         if place >= 0:
             raise self.refuse(first + text.count(b"\n", 0, place), problem)
         return text
+
+
+def _flat_objects(text: bytes) -> list[Any]:
+    """The JSON objects of lines, read at once; ``ValueError`` for blank lines, inner objects, keys that repeat."""
+    text = text.rstrip()
+    objects: list[Any] = json.loads(b"[%b]" % text.replace(b"\n", b","), parse_constant=int)
+    if len(objects) != 1 + text.count(b"\n") or text.count(b'":') != sum(map(len, objects)):
+        raise ValueError
+    return objects
 
 
 def foreign(start: bytes) -> str | None:

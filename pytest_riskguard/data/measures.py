@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pytest_riskguard import plugins
@@ -237,14 +238,8 @@ def function_of(measure: Measure) -> MeasureFunction | None:
     return function
 
 
-class Provider(NamedTuple):
-    """The provider whose values, and order of equal scores, a kernel gives; ``riskguard`` where there is no other."""
-
-    NAME: str
-
-
 def provider_of(measure: Measure) -> Any:
-    """The ir-measures provider that computes a measure; its name alone where a kernel or a function computes it.
+    """The ir-measures provider that computes a measure; its NAME alone where a kernel or a function does.
 
     It is the first in ir-measures' order that supports the measure. If it is not installed, no other is used: a score
     must not depend on what is installed. Where a kernel computes the same, it need not be installed.
@@ -253,7 +248,7 @@ def provider_of(measure: Measure) -> Any:
     run), it needs judgements per subtopic, which are not read here, or its function cannot be imported.
     """
     if (name := _known_provider(measure)) is not None:
-        return Provider(name)
+        return SimpleNamespace(NAME=name)
     provider = None
     if not isinstance(measure, OwnMeasure):
         import ir_measures
@@ -335,10 +330,7 @@ def _suggestion(text: str, name: str | None = None) -> str:
     if re.split(r"\W", guess, maxsplit=1)[0] not in _names():
         if (number := re.fullmatch(r"([^\W\d]\w*?)[._]?(\d+)", text)) is not None:  # nDCG10
             text, name = f"{number[1]}@{int(number[2])}", number[1]
-        if name is None:
-            return ""
-        near = nearest(name, _names(), cutoff=MIN_SIMILARITY)
-        if near is None:
-            return f"; {_FORM}"
+        if name is None or (near := nearest(name, _names(), cutoff=MIN_SIMILARITY)) is None:
+            return "" if name is None else f"; {_FORM}"
         guess = text.replace(name, near, 1)
     return f"; did you mean {guess!r}?"

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input, Lines, Rows
+from pytest_riskguard.data.checks import ROWS_AT_ONCE, Input, Lines, Rows
 from pytest_riskguard.data.headers import missing_columns, number, places
 from pytest_riskguard.data.ids import FloatArray, Ids
 from pytest_riskguard.data.input_files import InputFile, Misfit
@@ -203,10 +204,18 @@ class Table(Rows):
         return topics, known
 
 
-def table_of_rows(given: Input, rows: Sequence[Mapping[Any, Any]], lines: Lines | None = None) -> Table:
-    """The columns of rows with named cells, of which each may lack some."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return Table(given, map(str, names), lambda place: [row.get(names[place]) for row in rows], lines)
+def table_of_rows(given: Input, rows: Iterable[Mapping[Any, Any]], lines: Lines | None = None) -> Table:
+    """The columns of rows with named cells, of which each may lack some; many rows at a time, which saves memory."""
+    rows, parts = iter(rows), []
+    while some := list(islice(rows, ROWS_AT_ONCE)):
+        held = dict.fromkeys(name for row in some for name in row)
+        parts.append((len(some), {name: packed([row.get(name) for row in some]) for name in held}))
+    names = list(dict.fromkeys(name for _, part in parts for name in part))
+
+    def column(place: int) -> Column:
+        return joined([part.get(names[place], [None] * count) for count, part in parts])
+
+    return Table(given, map(str, names), column, lines)
 
 
 def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str], least: int) -> Misfit | None:
@@ -258,16 +267,13 @@ def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:
     """One for each row; further columns are tags."""
     texts = table.find("topics", given).text("query").strings()
     topics: list[str] | list[None] = [None] * len(texts) if table.by_text else table.text("topic").strings()
-    weights: list[float] = []
-    if "weight" in table.places:
-        weights = table.numbers("weight").tolist()
-        for row, weight in enumerate(weights):
-            if not weight > 0:
-                raise table.error(row, f"expected a weight above 0, found {weight:g}")
-    tags: dict[str, list[str | None]] = {}
-    for place, name in enumerate(table.names):
-        if name in tags:
-            raise table.given.refuse(None, f"expected one column {name!r:.60}, found 2")
-        if place not in table.places.values() and name.lower() not in _INDEX:
-            tags[name] = list(map(as_tag, values_of(table.column(place))))
+    weights = table.numbers("weight").tolist() if "weight" in table.places else []
+    for row, weight in enumerate(weights):
+        if not weight > 0:
+            raise table.error(row, f"expected a weight above 0, found {weight:g}")
+    tags = [
+        (name, list(map(as_tag, values_of(table.column(place)))))
+        for place, name in enumerate(table.names)
+        if place not in table.places.values() and name.lower() not in _INDEX
+    ]
     return topics_of(table.given, topics, texts, tags, weights, lines=table.lines)

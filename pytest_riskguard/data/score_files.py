@@ -18,6 +18,7 @@ from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode
 from pytest_riskguard.data.measure_names import are_measures, known
 from pytest_riskguard.data.memory import InputData, ScoresData
+from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import (
     Row,
@@ -140,8 +141,8 @@ def scores_scores(file: InputFile, measures: Sequence[str] | None = None) -> tup
     if "topic" not in places(table.names, "scores"):
         raise file.refuse_line(1, file.first_line.encode(), _TABLE, "another first line")
     measures = [what for what in file.columns if what != "topic"] or measures
-    by_system = score_rows_of(table, measures, averages=())  # a topic may have such a name
-    return scores_of_systems(file, by_system)
+    # a topic may have the name of an average
+    return scores_of_systems(file, score_rows_of(table, measures, averages=()))
 
 
 # What tools print: a line for each topic and measure, and averages under the topic ``all``.
@@ -155,9 +156,9 @@ def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return _misfit(cells, 0, "trec_eval")
 
 
-def trec_eval_scores(file: InputFile) -> tuple[TopicScores, ...]:
+def trec_eval_table(file: InputFile, kind: Kind) -> Table:
     """The output of ``trec_eval -q``."""
-    return _of_lines(file, ["measure", "topic", "value"])
+    return _of_lines(file, kind, ["measure", "topic", "value"])
 
 
 def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit | None:
@@ -168,9 +169,9 @@ def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return _misfit(cells, 1, "ir_measures")
 
 
-def ir_measures_scores(file: InputFile) -> tuple[TopicScores, ...]:
+def ir_measures_table(file: InputFile, kind: Kind) -> Table:
     """The output of ``ir_measures -q``."""
-    return _of_lines(file, ["topic", "measure", "value"])
+    return _of_lines(file, kind, ["topic", "measure", "value"])
 
 
 def _misfit(cells: Sequence[str], place: int, tool: str) -> Misfit | None:
@@ -181,11 +182,11 @@ def _misfit(cells: Sequence[str], place: int, tool: str) -> Misfit | None:
     return None
 
 
-def _of_lines(file: InputFile, header: Sequence[str]) -> tuple[TopicScores, ...]:
+def _of_lines(file: InputFile, kind: Kind, header: Sequence[str]) -> Table:
     """A row for each line, without averages, which stand under the topic ``all``."""
     place, separator = header.index("topic"), "	" if "	" in file.first_line else None
     rows = (row for row in rows_of(file, separator) if row[1][place : place + 1] != ["all"])
-    return scores_of_systems(file, score_rows_of(table_of(file, "scores", header, rows, first=0)))
+    return table_of(file, kind, header, rows, first=0)
 
 
 # JSON of ranx (measure, topic, number) or of pytrec_eval (topic, measure, number).

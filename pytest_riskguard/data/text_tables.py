@@ -8,11 +8,9 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-
-import numpy as np
+from typing import Any
 
 from pytest_riskguard.data.headers import SYNONYMS, number, places
-from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.named_columns import (
     Column,
@@ -176,53 +174,16 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 def jsonl_table(file: InputFile, _kind: Kind) -> Table:
     """An object for each row."""
-    try:
-        return _table_of_lines(file)
-    except RefusedError:  # each line of its own says what is wrong, or that nothing is
-        pass
-    rows = list(enumerate(file.json, 1) if _is_list(file) else file.json_lines())
-    for line, row in rows:
-        if not isinstance(row, dict):
-            raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
-    return table_of_rows(file, [row for _, row in rows], [line for line, _ in rows])
+    lines: list[int] = []
 
+    def rows() -> Iterator[dict[str, Any]]:
+        for line, row in enumerate(file.json, 1) if _is_list(file) else file.json_lines():
+            if not isinstance(row, dict):
+                raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
+            lines.append(line)
+            yield row
 
-def _table_of_lines(file: InputFile) -> Table:
-    """An object in each line, all with the keys of the first, in its order; ``RefusedError`` for anything else."""
-    names = [*(file.first_object or {})]
-    if _is_list(file) or len(names) < 2:
-        raise RefusedError
-    keys = (re.escape(json.dumps(key, ensure_ascii=False).encode()) for key in names)
-    pairs = b",".join(rb"\s*%b\s*:\s*(%b)\s*" % (key, _SCALAR) for key in keys)
-    line = re.compile(rb"^\s*\{%b\}\s*\n" % pairs, re.M)
-    parts: list[list[Column]] = []
-    for _, text in file.texts():
-        text = text if text.endswith(b"\n") else text + b"\n"
-        cells = line.findall(text)
-        if len(cells) != text.count(b"\n"):
-            raise RefusedError
-        parts.append([_values(column) for column in zip(*cells, strict=True)])
-    return Table(file, names, lambda place: joined([part[place] for part in parts]))
-
-
-#: A text, a number, or a word.
-_SCALAR = rb'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"|[^\s",\[\]{}]+'
-
-
-def _values(cells: Sequence[bytes]) -> Column:
-    """Values of JSON as a column; ``RefusedError`` for others."""
-    text = b"".join(cells)
-    if b"\\" not in text and text.count(b'"') == 2 * len(cells):  # all are texts
-        lengths = np.fromiter(map(len, cells), dtype=np.int64, count=len(cells))
-        return Ids(np.frombuffer(text, dtype=np.uint8), np.cumsum(lengths) - lengths + 1, lengths - 2)
-    try:
-        return packed(json.loads(b"[%b]" % b",".join(cells), parse_constant=_refuse))
-    except ValueError:
-        raise RefusedError from None
-
-
-def _refuse(_constant: str) -> None:
-    raise RefusedError
+    return table_of_rows(file, rows(), lines)
 
 
 def _is_list(file: InputFile) -> bool:

@@ -19,7 +19,6 @@ import pytest
 from pytest_riskguard import limits
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.data import input_files
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.input_files import (
     InputFile,
     blocks,
@@ -30,6 +29,7 @@ from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.titles import read_titles
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import (
     ConfigError,
     DataError,

@@ -90,7 +90,7 @@ def test_a_first_topic_that_looks_half_like_a_header_is_a_topic(write):
         ("id\tquery\tmarket\n1\ta\n", ":2: expected 3 columns (id, query, market), found 2"),
         ("1\ta\n1\tb\n", ":2: expected each topic once, found '1' also on line 1"),
         ("1\ta\n \tb\n", ":2: expected a topic on one line, without spaces around it, found ''"),
-        ("id\tquery\tx\tx\n1\ta\tb\tc\n", ": expected one column 'x', found 2"),
+        ("id\tquery\tx\tx\n1\ta\tb\tc\n", ": expected one column 'x', in any case, found 2"),
         ("id\tquery\tcluster\tCluster\n1\ta\tb\tc\n", ": expected one column 'cluster', in any case, found 2"),
         ("id\tquery\tweight\n1\ta\t0\n", ":2: expected a weight above 0, found 0"),
         ("id\tquery\tweight\n1\ta\tnan\n", ":2: expected a number as the weight, found 'nan'"),

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.runs import read_run
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import DataError, RunFormatError, TopicsFormatError, UsageError
 
 

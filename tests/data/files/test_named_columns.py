@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.runs import read_run
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 
 
@@ -47,6 +47,8 @@ def test_columns_that_are_named_in_another_way_are_given(write):
         read_qrels(GivenFile(path, columns=columns | {"topic": "session_id"}))
     with pytest.raises(UsageError, match=r"columns: 'docment' is not one of document, .*did you mean 'document'"):
         read_qrels(GivenFile(path, columns={"docment": "sku"}))
+    with pytest.raises(QrelsFormatError, match="the nearest is csv, but .* it has no column 'sku', only 'x', 'y'"):
+        read_qrels(GivenFile(write("a.txt", "x,y\n1,2\n"), columns={"document": "sku"}))
 
 
 RANKED = "qid,docno,rank,score\nq1,a,1,2\n"

@@ -7,9 +7,9 @@ from zipfile import ZipFile
 
 import pytest
 
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError
 
 
