@@ -7,7 +7,7 @@ not read again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -157,25 +157,14 @@ def _by_document(run: Run, rules: LabelRules) -> Run:
     )
 
 
-def judged_run(
-    run: Run,
-    qrels: Qrels,
-    orders: Collection[Order],
-    depth: int,
-    *,
-    see: Callable[[slice, Run, Mapping[Order, Ranks]], None] = lambda *_: None,
-) -> JudgedRun:
-    """The scored topics of a run beside their judgements: judged documents, and those in the first ranks.
-
-    They are read a part at a time, which ``see`` gets with its topics and its ranks.
-    """
+def judged_run(run: Run, qrels: Qrels, orders: Collection[Order], depth: int) -> JudgedRun:
+    """The scored topics of a run beside their judgements: judged documents, and those in the first ranks."""
     places, orders = qrels.arrays.places_of(run.topics), [*{*orders, Order.WRITTEN}]
     none = np.zeros((len(orders), 0), dtype=np.int32)
     kept = [(np.zeros(0, dtype=np.int64), none[0], Ids.of(()), none)]
     for topics, part in run.parts():
         found = judgement_rows(qrels.arrays, places[topics], part.offsets, part.documents)
         every = ranking(part.scores, part.ranks, part.offsets, part.documents)
-        see(topics, part, every)
         ranks = np.array([every[order] for order in orders])
         is_kept = (found >= 0) | (ranks <= depth).any(axis=0)
         rows = by_rank(every[Order.WRITTEN], part.offsets)

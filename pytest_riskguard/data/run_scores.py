@@ -29,7 +29,7 @@ from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure
 from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData, as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.records import TopicKeys
-from pytest_riskguard.data.runs import Order, Ranks, Run, keyed, read_run
+from pytest_riskguard.data.runs import Order, Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.data.scoring import check_labels, kernel_of, topics_named, values_of_part
 from pytest_riskguard.errors import DataError
@@ -173,30 +173,27 @@ def _scored(
     First in the order of its provider, then in the order as written. ``DataError`` for a run that answers no
     scored topic, has other ids, or is the judgements, if that ``is_checked``.
     """
-    topics = run.topics
+    given = run.topics
     run = scored_topics(run, qrels)
     if is_checked and not run.topics:
-        instead = f"found only {topics_named(topics)}" if topics else "found none"
+        instead = f"found only {topics_named(given)}" if given else "found none"
         expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
         raise DataError(f"{source}: {expected} {topics_named(qrels.topics)}; {instead}", reason="no_common_topic")
     places = qrels.arrays.places_of(run.topics)
     values = np.array([np.full((2, len(qrels.topics)), float(measure.DEFAULT)) for measure in measures])
-
-    def see(topics: slice, part: Run, ranks: Mapping[Order, Ranks]) -> None:
-        for measure, of_measure in zip(measures, values, strict=True):
-            if not has_kernel(measure):
-                of_measure[:, places[topics]] = values_of_part(part, ranks, measure, qrels, source)
-
-    judged = judged_run(run, qrels, set(map(rank_order, measures)), depth, see=see)
+    judged = judged_run(run, qrels, set(map(rank_order, measures)), depth)
     if is_checked:
         refuse_other_ids(source, qrels, judged)
         refuse_judgements(source, qrels, run, judged)
     for measure, of_measure in zip(measures, values, strict=True):
-        if has_kernel(measure):
-            kernel, order = kernel_of(measure, qrels.rules), rank_order(measure)
-            of_measure[:, places] = kernel.scores(judged.judged_rows(order, qrels))[places]
-            if judged.ranks[order] is not judged.ranks[Order.WRITTEN]:
-                of_measure[1, places] = kernel.scores(judged.judged_rows(Order.WRITTEN, qrels))[places]
+        if not has_kernel(measure):
+            for topics, part in run.parts():
+                of_measure[:, places[topics]] = values_of_part(part, measure, qrels, source)
+            continue
+        kernel, order = kernel_of(measure, qrels.rules), rank_order(measure)
+        of_measure[:, places] = kernel.scores(judged.judged_rows(order, qrels))[places]
+        if judged.ranks[order] is not judged.ranks[Order.WRITTEN]:
+            of_measure[1, places] = kernel.scores(judged.judged_rows(Order.WRITTEN, qrels))[places]
     return judged, values
 
 

@@ -29,7 +29,7 @@ from pytest_riskguard.data.measures import (
     provider_of,
 )
 from pytest_riskguard.data.qrels import JudgementArrays, Qrels
-from pytest_riskguard.data.runs import Order, Ranks, Run, order_of
+from pytest_riskguard.data.runs import Order, Run, order_of, ranking
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import listed
@@ -348,13 +348,12 @@ def parts_of(measure: Measure) -> Parts | None:
     return parts
 
 
-def values_of_part(
-    part: Run, ranks: Mapping[Order, Ranks], measure: Measure, qrels: Qrels, source: str
-) -> FloatArray:
+def values_of_part(part: Run, measure: Measure, qrels: Qrels, source: str) -> FloatArray:
     """The values of a measure without a kernel for each topic of a part of a run, all of them scored.
 
     In the order of the measure's provider, then in the order as written; shape (2, n_topics).
     """
+    ranks = ranking(part.scores, part.ranks, part.offsets, part.documents)
     written, lengths = ranks[Order.WRITTEN], np.diff(part.offsets)
     answers = part.by_topic()
     labels = labels_for(measure, {topic: qrels.grades[topic] for topic in answers}, qrels.rules)
