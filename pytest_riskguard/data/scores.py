@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import compress
-from numbers import Real
 from operator import lt
 from pathlib import Path
 from types import MappingProxyType
@@ -159,7 +158,8 @@ class TopicScores:
         is_score = np.abs(values) <= MAX_SCORE
         if not is_score.all():
             place = int(np.argmin(is_score))
-            raise _no_score(self.name, self.topics[place], float(values[place]))
+            what = f"the score of topic {self.topics[place]!r} is {float(values[place])!r}"
+            raise ScoringError(f"{self.name}: {what}, expected a finite number of at most {MAX_SCORE:g} in size")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
 
@@ -206,23 +206,6 @@ class TopicScores:
         kept: dict[str, Any] = {name: tuple(filter(keeps, getattr(self, name))) for name in about}
         values = self.values[[keeps(topic) for topic in self.topics]]
         return replace(self, values=values, repeated=self.repeated and self.repeated.only(keeps), **kept)
-
-    @classmethod
-    def from_mapping(cls, scores: Mapping[str, float], *, name: str) -> TopicScores:
-        """Scores given as ``{topic: value}``; topics are compared as text."""
-        by_topic = {str(topic): value for topic, value in scores.items()}
-        if len(by_topic) < len(scores):
-            raise ScoringError(f"{name}: expected each topic once, found one as text and as a number")
-        for topic, value in by_topic.items():
-            if not isinstance(value, Real) or isinstance(value, bool) or not abs(value) <= MAX_SCORE:
-                raise _no_score(name, topic, value)
-        topics = sorted(by_topic)
-        return cls(name, None, tuple(topics), np.array([float(by_topic[topic]) for topic in topics]))
-
-
-def _no_score(name: str, topic: str, found: object) -> ScoringError:
-    expected = f"expected a finite number of at most {MAX_SCORE:g} in size"
-    return ScoringError(f"{name}: the score of topic {topic!r} is {found!r:.60}, {expected}")
 
 
 def named(text: str) -> str:

@@ -15,8 +15,9 @@ from pytest_riskguard.data import TopicScores, read_scores, write_scores
 from pytest_riskguard.data.checks import is_identifier
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.measures import MAX_SCORE
+from pytest_riskguard.data.memory import topic_scores
 from pytest_riskguard.data.scores import named
-from pytest_riskguard.errors import ScoresFormatError, ScoringError, UsageError
+from pytest_riskguard.errors import DataError, ScoresFormatError, ScoringError, UsageError
 
 TABLE = "topic\tnDCG@10\tAP\nq1\t0.5\t0.25\nq2\t1.0\t0.125\n"
 SAME = {
@@ -234,6 +235,8 @@ def test_what_is_written_reads_back_exactly(tmp_path_factory, mapping):
 
 def test_the_largest_score_is_a_score_and_the_next_is_none():
     for size in (MAX_SCORE, -MAX_SCORE):
-        assert TopicScores.from_mapping({"q": size}, name="s").values.tolist() == [size]
-        with pytest.raises(ScoringError, match="expected a finite number of at most 1e\\+50 in size"):
-            TopicScores.from_mapping({"q": np.nextafter(size, size * 2)}, name="s")
+        assert topic_scores({"q": size}, "s").values.tolist() == [size]
+        with pytest.raises(DataError, match=r"s, topic 'q': expected value from -1e\+50 to 1e\+50, found"):
+            topic_scores({"q": np.nextafter(size, size * 2)}, "s")
+        with pytest.raises(ScoringError, match=r"expected a finite number of at most 1e\+50 in size"):
+            scores("AP", {"q": np.nextafter(size, size * 2)})

@@ -47,7 +47,7 @@ def test_columns_that_are_named_in_another_way_are_given(write):
         read_qrels(GivenFile(path, columns=columns | {"topic": "session_id"}))
     with pytest.raises(UsageError, match=r"columns: 'docment' is not one of document, .*did you mean 'document'"):
         read_qrels(GivenFile(path, columns={"docment": "sku"}))
-    with pytest.raises(QrelsFormatError, match="the nearest is csv, but .* it has no column 'sku', only 'x', 'y'"):
+    with pytest.raises(QrelsFormatError, match=r"the nearest is csv, but .* it has no column 'sku', only 'x', 'y'"):
         read_qrels(GivenFile(write("a.txt", "x,y\n1,2\n"), columns={"document": "sku"}))
 
 
