@@ -133,8 +133,10 @@ def _whole(file: InputFile) -> Iterator[None]:
         raise file.refuse(None, f"expected a whole file of Arrow or Parquet: {problem}") from None
 
 
-def _misfit(file: InputFile, kind: Kind, table: Callable[[InputFile], Table]) -> Misfit | None:
-    """Why a file has other columns; None also if nobody can tell: then the reader says it."""
+def _fits(file: InputFile, kind: Kind, table: Callable[[InputFile], Table], *starts: bytes) -> Misfit | None:
+    """Whether a file begins so and has the columns that are needed; what is damaged the reader says."""
+    if not file.start.startswith(starts):
+        return Misfit("its first bytes are others")
     try:
         return columns_misfit(file, kind, table(file).names, 4)
     except FileError:
@@ -146,7 +148,7 @@ def _misfit(file: InputFile, kind: Kind, table: Callable[[InputFile], Table]) ->
 
 def parquet_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file begins as Parquet does, and has the columns that are needed."""
-    return _misfit(file, kind, parquet_table) if file.start.startswith(b"PAR1") else Misfit("it is not Parquet")
+    return _fits(file, kind, parquet_table, b"PAR1")
 
 
 def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
@@ -197,8 +199,7 @@ def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int 
 
 def arrow_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file begins as those of Arrow do, and has the columns that are needed."""
-    is_arrow = file.start.startswith((_FILE, _FEATHER_1, b"\xff\xff\xff\xff"))
-    return _misfit(file, kind, arrow_table) if is_arrow else Misfit("it is not Arrow")
+    return _fits(file, kind, arrow_table, _FILE, _FEATHER_1, b"\xff\xff\xff\xff")
 
 
 def arrow_table(file: InputFile, _kind: Kind | None = None) -> Table:

@@ -36,7 +36,7 @@ from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.metadata import Latency, latency_of
+from pytest_riskguard.data.metadata import Latency
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import MissingFileError, RunFormatError
@@ -202,8 +202,8 @@ class Source:
         Topics whose rank column, or whose order as returned, contradicts their scores.
     metadata : mapping
         What people say about the system; it changes no verdict.
-    seconds : tuple of float
-        How long each answer of a live system took.
+    latency : Latency, optional
+        How long the answers of a live system took.
     again : Run, optional
         What a live system returned when it was asked about the topics ``asked_again`` a second time.
     """
@@ -218,14 +218,9 @@ class Source:
     ties: Ties = "docid"
     contradicted: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=lambda: _NONE)
-    seconds: tuple[float, ...] = ()
+    latency: Latency | None = None
     again: Run | None = None
     asked_again: tuple[str, ...] = ()
-
-    @property
-    def latency(self) -> Latency | None:
-        """How long the answers took; None for a run that was not queried live."""
-        return latency_of(self.seconds)
 
 
 @frozen(eq=False)

@@ -228,3 +228,11 @@ def test_random_runs_score_as_written_what_untied_scores_would(write):
     for scored, expected in zip(tied, plain, strict=True):
         np.testing.assert_allclose(scored.in_written_order().values, expected.values, atol=1e-12)
     assert any(scored.as_written for scored in tied)
+
+
+def test_a_rank_column_that_contradicts_scores_is_told_of_scored_topics_alone(write):
+    qrels = read_qrels(write("q.txt", "".join(f"{topic} 0 a 1\n" for topic in "12345")))
+    scores = {topic: (1.0, 2.0) if topic in "1w" else (2.0, 1.0) for topic in "12345w"}
+    rows = (f"{topic} Q0 a 1 {first} t\n{topic} Q0 b 2 {second} t\n" for topic, (first, second) in scores.items())
+    (found,) = score_run(write("a.run", "".join(rows)), qrels, ["AP"])
+    assert (found.contradicted, found.unknown) == (("1",), ("w",))
