@@ -1,0 +1,190 @@
+"""Trade-off scores in ascending order, with the sums and the bootstrap law that intervals need."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.frozen import frozen
+from pytest_riskguard.inference.sum_law import SumLaw, lattice_step
+from pytest_riskguard.risk.checks import FloatArray, exact_sum, per_topic
+from pytest_riskguard.risk.urisk import varies
+
+#: Means of replicates this close, in standard errors, are the same.
+SAME = 1e-10
+#: More distinct values than this are put into cells by ``condensed``: so many cells by value, and as many by rank.
+MAX_VALUES, CELLS = 4096, 1024
+#: Interval, p-value and charts need the law of the same scores, and so do gates that differ in alpha: the last laws
+#: of so many samples are kept, for samples with at most this many topics.
+MAX_KEPT, MAX_KEPT_TOPICS = 32, 10_000
+
+
+@frozen
+class Sample:
+    """Trade-off scores in ascending order, so that nothing computed from them depends on the order of topics.
+
+    ``freedom`` is how many degrees of freedom their variance has; None for n - 1.
+    """
+
+    x: FloatArray
+    freedom: float | None = None
+
+    @classmethod
+    def of(cls, x: npt.ArrayLike | Sample, *, freedom: float | None = None) -> Sample:
+        """Check and sort; at least two topics. A sample is returned as it is."""
+        if isinstance(x, Sample):
+            return x
+        return cls(np.sort(per_topic(x, name="x", at_least=2)) + 0.0, freedom)
+
+    @property
+    def n(self) -> int:
+        """How many topics."""
+        return self.x.size
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Those of Student's t."""
+        return self.n - 1 if self.freedom is None else self.freedom
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean, in units of x."""
+        return exact_sum(self.x) / self.n
+
+    @cached_property
+    def constant(self) -> bool:
+        """Whether the scores do not vary, so that there is no law."""
+        return not varies(self.x)
+
+    @cached_property
+    def squares(self) -> float:
+        """Squared deviations from the mean, added up."""
+        return exact_sum((self.x - self.mean) ** 2)
+
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation, divisor n: that of one draw of the bootstrap."""
+        return math.sqrt(self.squares / self.n)
+
+    @cached_property
+    def standard_error(self) -> float:
+        """Standard error of the mean, ``sd / sqrt(n)`` with divisor n - 1, in units of x."""
+        return self.deviation / math.sqrt(self.n - 1)
+
+    @cached_property
+    def acceleration(self) -> float:
+        """BCa's a: sum L^3 / (6 (sum L^2)^1.5) with L = x - mean (ADCS 2019, Eq. 6); below 1/6 in size."""
+        return exact_sum(((self.x - self.mean) / self.deviation) ** 3) / (6 * self.n * math.sqrt(self.n))
+
+    @cached_property
+    def distinct(self) -> tuple[FloatArray, FloatArray]:
+        """The distinct values of x, ascending, and how often each occurs."""
+        starts = np.append(0, np.flatnonzero(self.x[1:] != self.x[:-1]) + 1)
+        return self.x[starts], np.diff(np.append(starts, self.n)).astype(np.float64)
+
+    @cached_property
+    def mode(self) -> float:
+        """The most frequent value: the score of unchanged topics, where there are many."""
+        values, counts = self.distinct
+        return float(values[np.argmax(counts)])
+
+    @cached_property
+    def same(self) -> float:
+        """Means this close, in units of x, are the same: 1e-10 standard errors, or the rounding of x if more.
+
+        Scores with twelve digits move the means of replicates by several 1e-11 standard errors, and what was a tie
+        must stay one.
+        """
+        return max(SAME * self.deviation / math.sqrt(self.n), 4 * math.ulp(float(np.max(np.abs(self.x)))))
+
+    @property
+    def law(self) -> MeanLaw:
+        """The bootstrap law of the mean, without simulation: no seed, no replicates, the same for everyone."""
+        if self.n > MAX_KEPT_TOPICS:
+            return self._law
+        return _kept_law(self.x.tobytes())
+
+    @cached_property
+    def _law(self) -> MeanLaw:
+        return MeanLaw(self)
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _kept_law(x: bytes) -> MeanLaw:
+    return MeanLaw(Sample(np.frombuffer(x)))
+
+
+class MeanLaw:
+    """The law of the mean of n draws from a sample whose scores vary: ``SumLaw`` in units of x."""
+
+    def __init__(self, sample: Sample) -> None:
+        values, counts = sample.distinct
+        common, n = int(np.argmax(counts)), sample.n
+        self._n, self._mode, self._same = n, sample.mode, sample.same
+        self._least, self._most, self.centre = float(values[0]), float(values[-1]), sample.mean
+        offsets = values - sample.mode
+        if values.size > MAX_VALUES and lattice_step(offsets) is None:
+            # the most frequent value keeps its place
+            others = np.arange(values.size) != common
+            offsets, counts = (
+                np.append(kept, cells)
+                for kept, cells in zip((0.0, counts[common]), condensed(offsets[others], counts[others]), strict=True)
+            )
+            common = 0
+        order = np.append(common, np.delete(np.arange(offsets.size), common))
+        self.sums = SumLaw(offsets[None, order], counts[None, order] / n, np.array([n]), same=sample.same * n)
+
+    def cdf(self, value: float) -> float:
+        """P(mean <= value)."""
+        return self.sums.steps.share(self._sum(value), inclusive=True)
+
+    @cached_property
+    def mid(self) -> float:
+        """P(mean < the sample's) + P(mean = the sample's)/2."""
+        return self.sums.mid
+
+    def near_score(self, value: float, *, inclusive: bool = True) -> float:
+        """The same, but in the far tails that at which they begin."""
+        return self.sums.near_score(self._sum(value), inclusive=inclusive)
+
+    def score(self, value: float, *, inclusive: bool = True) -> float:
+        """The normal quantile of P(mean <= value), or of P(mean < value)."""
+        return self.sums.score(self._sum(value), inclusive=inclusive)
+
+    def at_scores(self, z: npt.ArrayLike) -> FloatArray:
+        """The smallest values whose score reaches these; 0 where only rounding keeps them from it."""
+        means = self._mode + self.sums.at_scores(np.asarray(z, dtype=np.float64)) / self._n
+        # data rounded to a grid may reach a little further
+        return np.where(np.abs(means) <= self._same, 0.0, np.clip(means, self._least, self._most))
+
+    def _sum(self, value: float) -> float:
+        return (value - self._mode) * self._n
+
+
+def condensed(y: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Fewer values with the same share, mean, variance and third moment, cell by cell; short vectors as they are.
+
+    ``y`` is ascending and distinct, ``shares`` are positive; each cell gives two values, in no particular order. The
+    error is of the fourth order in the width of cells, which are narrow both in value and in rank, so that one topic
+    far out does not widen the others' cells.
+    """
+    if y.size <= MAX_VALUES:
+        return y, shares
+    width = (y[-1] - y[0]) / CELLS
+    cells = np.floor((y - y[0]) / width) * CELLS + np.arange(y.size) * CELLS // y.size
+    starts = np.flatnonzero(np.diff(cells, prepend=-1.0))
+    cell_shares = np.add.reduceat(shares, starts)
+    where = np.cumsum(np.diff(cells, prepend=cells[0]) != 0)
+    mean = np.add.reduceat(shares * y, starts) / cell_shares
+    off = y - mean[where]
+    deviation = np.sqrt(np.add.reduceat(shares * off**2, starts) / cell_shares)
+    cubes = np.add.reduceat(shares * off**3, starts) / cell_shares
+    half = np.divide(cubes, 2 * deviation**3, out=np.zeros_like(cubes), where=deviation > 0)
+    root = np.sqrt(1 + half**2)
+    low, high = mean + deviation * (half - root), mean + deviation * (half + root)
+    return np.concatenate([low, high]), np.concatenate(
+        [cell_shares * (root + half) / (2 * root), cell_shares * (root - half) / (2 * root)]
+    )

@@ -1,0 +1,648 @@
+"""The law of a sum of independent discrete variables: what a bootstrap mean and a sum of bets have in common.
+
+Variables come in kinds: those of one kind are alike. The mean of n draws from a sample is a sum of n variables of one
+kind, whose values are the scores; a sum of bets has a kind for each size, with the values 0 and that size.
+
+The law is computed in one of three ways. *Enumerated*: every way in which the variables can turn out, where these are
+few. *On a lattice*, or rounded to a fine one: the characteristic function phi, the product over variables, is known
+exactly at all frequencies that count, and the fast Fourier transform gives the probability of each point. A value off
+the lattice is split among three points with its mean and variance, so that what rounding does is of the third order
+in the step. *Along a line*: P(S >= s) is the integral of exp(K(z) - s z)/(2 pi i z), K being the logarithm of the
+moment generating function, which is a sum over the frequencies at which phi is more than nothing.
+
+Probabilities far out drown in the rounding of such sums. There the variables are tilted: a value v gets exp(theta v)
+times its chance, with theta so that the sum asked for is the expected one. That law is computed instead, and each of
+its probabilities turned back into the plain one.
+
+References
+----------
+R. B. Davies, "Numerical inversion of a characteristic function", Biometrika 60 (1973).
+H. E. Daniels, "Saddlepoint approximations in statistics", Annals of Mathematical Statistics 25 (1954).
+R. Lugannani, S. Rice, "Saddle point approximation for the distribution of the sum of independent random variables",
+Advances in Applied Probability 12 (1980): the line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.frozen import frozen
+from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray
+from pytest_riskguard.risk.distributions import log_ndtr, ndtr, ndtri, ndtri_exp
+
+ComplexArray = npt.NDArray[np.complex128]
+
+#: A law is computed on a circle of so many standard deviations (Bennett's inequality: within 6 of the mean, what
+#: wraps round is below 4e-17 for any bootstrap), or where a rare value is far out, of so many such values besides.
+PERIOD, VALUES_IN_PERIOD, RARE = 24.0, 5.0, 1e-10
+#: Points of the circle: of the grid that values are rounded to, and of a lattice at most; a finer one where fewer
+#: draws than this are not of the most frequent value, since single sums have much mass there.
+GRID_POINTS, LATTICE_POINTS, FEW, FEW_LATTICE_POINTS = 2**16, 2**16, 40, 2**17
+#: Ways of one kind's variables to turn out that are enumerated, and the mass of those left out.
+MAX_VECTORS, LEFT_OUT = 60_000, 1e-13
+#: The far tails begin at this probability.
+FAR = 1e-8
+#: A probability this close below a level has reached it: sums of masses carry rounding; in a far tail, as a share.
+REACHED, FAR_REACHED = 1e-13, 1e-10
+#: The logarithm of the least mass for which the sum in which nothing is drawn keeps a step of its own.
+OWN_STEP = -20.0
+#: A value this close to a multiple of the step, in steps, lies on the lattice.
+ON_LATTICE = 1e-6
+#: Patterns of bets that are counted at once, and where the line needs too many frequencies, in powers of 2.
+COUNTED, COUNTED_INSTEAD = 24, 34
+#: The line is at least this far from the imaginary axis, in reciprocal standard deviations: what wraps round the
+#: circle once is below exp(-38).
+MIN_TILT = 1.6
+#: Frequencies of the line, and where some do not suffice: the sum is then blurred, by BLUR at the last of them in the
+#: exponent, and asked for so many widths of the blur too low, so that nothing is missed.
+FREQUENCIES, MORE_FREQUENCIES, BLUR, WIDTHS = 4096, 2**15, 9.0, 3.0
+#: What the line leaves out, as a share of the probability.
+MAX_ERROR = 1e-4
+#: Magnitudes of phi that are nothing; kinds and frequencies that are multiplied at a time.
+NOTHING, KINDS, BLOCK = 1e-16, 16, 64
+#: No tilt is larger, in reciprocal standard deviations; a tilt need not be exact: so close, in standard deviations.
+MAX_TILT, CLOSE, MAX_STEPS = 1e4, 0.1, 60
+#: A line grows no more than by exp of this, and serves the law without one variable too if that is at most so many
+#: standard deviations wide and its factor's squared magnitude no less than this; so many angles are held at once.
+MAX_LOG_SCALE, NARROW, MIN_FACTOR, MAX_ANGLES = 3.0, 0.5, 0.05, 2**18
+#: So many values may be halved; ways with a smaller logarithm count for nothing.
+FEW_VALUES, LEAST_LOG = 8, -31.0
+#: With more values than this there are always too many vectors; tilted chances are no smaller.
+MAX_ENUMERATED, TINY = 16, 1e-300
+#: Exponents beyond this overflow.
+MAX_EXPONENT = 600.0
+
+
+@frozen(eq=False)
+class Tilt:
+    """The chances of each value under a tilt; K(theta); mean and standard deviation of the sum under it."""
+
+    theta: float
+    chances: FloatArray
+    log_norm: float
+    mean: float
+    deviation: float
+
+    @property
+    def depth(self) -> float:
+        """Minus the logarithm of Chernoff's bound for the tail that begins at the mean."""
+        return max(self.theta * self.mean - self.log_norm, 0.0)
+
+
+@frozen(eq=False)
+class Steps:
+    """P(S <= s), or its lower tail: piecewise linear through (sums, below), both ascending; a jump is two points.
+
+    The values of ``below`` are probabilities over exp(``log_unit``). Sums within ``same`` are the same.
+    """
+
+    sums: FloatArray
+    below: FloatArray
+    same: float
+    log_unit: float = 0.0
+    spread: bool = False
+
+    def share(self, value: float, *, inclusive: bool) -> float:
+        """P(S <= value), or P(S < value), over exp(``log_unit``)."""
+        edge = value + self.same if inclusive else value - self.same
+        return float(np.interp(edge, self.sums, self.below, left=0.0))
+
+    def quantiles(self, shares: npt.ArrayLike) -> FloatArray:
+        """The smallest sums up to which lie these shares."""
+        return np.asarray(np.interp(shares, self.below, self.sums))
+
+
+class SumLaw:
+    """The law of S, the sum of independent variables.
+
+    Parameters
+    ----------
+    values, chances : array, shape (n_kinds, n_values)
+        The values of a variable of each kind, the first of which is 0, and their probabilities.
+    times : array, shape (n_kinds,)
+        How many variables each kind has.
+    same : float
+        Sums this close are the same.
+    """
+
+    def __init__(self, values: FloatArray, chances: FloatArray, times: FloatArray, *, same: float) -> None:
+        self.values, self.chances, self.times, self.same = values, chances, times, same
+        self._tails: dict[float, Steps] = {}
+        self._bandwidth = 0.0, math.inf
+
+    @cached_property
+    def mirrored(self) -> SumLaw:
+        """The law of -S."""
+        law = SumLaw(-self.values, self.chances, self.times, same=self.same)
+        law.__dict__["mirrored"] = self
+        return law
+
+    @cached_property
+    def plain(self) -> Tilt:
+        """No tilt."""
+        return self.tilted(0.0)
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The whole law but for its far tails."""
+        return self._steps(self.plain)
+
+    @property
+    def bandwidth(self) -> tuple[float, float]:
+        """The angle of frequencies, and the number of it from which on phi is nothing; infinite for a law of steps."""
+        assert self.steps is not None
+        return self._bandwidth
+
+    @cached_property
+    def step(self) -> float | None:
+        """The step of the lattice that all values lie on; None where they lie on none."""
+        return lattice_step(self.values.ravel())
+
+    def tilted(self, theta: float) -> Tilt:
+        """The variables tilted by theta, in reciprocal units of the sum."""
+        exponents = theta * self.values
+        top = np.max(exponents, axis=1, keepdims=True)
+        weights = self.chances * np.exp(exponents - top)
+        norms = np.sum(weights, axis=1, keepdims=True)
+        chances = weights / norms
+        means = np.sum(chances * self.values, axis=1)
+        variances = np.sum(chances * (self.values - means[:, None]) ** 2, axis=1)
+        log_norm = float(np.sum(self.times * (np.log(norms) + top)[:, 0])) if theta else 0.0
+        return Tilt(
+            theta,
+            chances,
+            log_norm,
+            float(np.sum(self.times * means)),
+            math.sqrt(float(np.sum(self.times * variances))),
+        )
+
+    # the distribution, with both tails
+
+    @cached_property
+    def mid(self) -> float:
+        """P(S < E S) + P(S = E S)/2."""
+        return (self.share(self.plain.mean, inclusive=False) + self.share(self.plain.mean, inclusive=True)) / 2
+
+    def share(self, value: float, *, inclusive: bool) -> float:
+        """P(S <= value), or P(S < value), without the digits of the far tails."""
+        if self.by_vectors is None:
+            return self.steps.share(value, inclusive=inclusive)
+        return self.by_vectors.share(value + self.same if inclusive else value - self.same)
+
+    @cached_property
+    def by_vectors(self) -> HalvedVectors | None:
+        """Where few values are drawn, but too often to list all ways: a grid shows single sums only to its step."""
+        if self.times.size > 1 or self.values.shape[1] - 1 > FEW_VALUES or not self.steps.spread:
+            return None
+        return HalvedVectors(self.values[0], self.chances[0], int(self.times[0]))
+
+    def near_score(self, value: float, *, inclusive: bool = True) -> float:
+        """``score``, but in the far tails, which take longer, that at which they begin."""
+        return float(ndtri(min(max(self.share(value, inclusive=inclusive), FAR), 1 - FAR)))
+
+    def score(self, value: float, *, inclusive: bool = True) -> float:
+        """The normal quantile of P(S <= value), or of P(S < value), which keeps the digits of both tails."""
+        share = self.share(value, inclusive=inclusive)
+        if FAR < share < 1 - FAR:
+            return float(ndtri(share))
+        if share > 0.5:
+            return -ndtri_exp(self.mirrored._log_below(-value, inclusive=not inclusive))
+        return ndtri_exp(self._log_below(value, inclusive=inclusive))
+
+    def at_scores(self, z: FloatArray) -> FloatArray:
+        """The smallest sums whose ``score`` reaches these."""
+        edge = -float(ndtri(FAR))
+        found = self.steps.quantiles(np.maximum(ndtr(np.clip(z, -edge, edge)) - REACHED, REACHED))
+        for place in np.flatnonzero(np.abs(z) > edge).tolist():
+            law = self if z[place] < 0 else self.mirrored
+            found[place] = math.copysign(1.0, -z[place]) * law._lower(-abs(float(z[place])), found_by=self)
+        return found
+
+    @cached_property
+    def _end(self) -> tuple[float, float]:
+        """The least sum, and the logarithm of its probability."""
+        least = np.argmin(self.values, axis=1)
+        rows = np.arange(least.size)
+        logs = np.log(self.chances[rows, least])
+        return float(np.sum(self.times * self.values[rows, least])), float(np.sum(self.times * logs))
+
+    def _log_below(self, value: float, *, inclusive: bool) -> float:
+        """Log P(S <= value), or log P(S < value), in the lower far tail."""
+        end, log_share = self._end
+        if value < end - self.same or (value <= end + self.same and not inclusive):
+            return -math.inf
+        if value <= end + self.same:
+            return log_share
+        steps = self._tail(self._root(lambda tilt: (tilt.mean - value) / (tilt.deviation or 1.0)))
+        share = steps.share(value, inclusive=inclusive)
+        return max(math.log(share) + steps.log_unit if share > 0 else -math.inf, log_share)
+
+    def _lower(self, z: float, *, found_by: SumLaw) -> float:
+        """The quantile at a low normal score; of the mirror image where another law asks for its high one."""
+        end, log_end = self._end
+        log_share = log_ndtr(z) + (-FAR_REACHED if found_by is self else FAR_REACHED)
+        if log_share < log_end:
+            return end
+        steps = self._tail(self._root(lambda tilt: -z - math.sqrt(2 * tilt.depth)))
+        return float(steps.quantiles(math.exp(log_share - steps.log_unit)))
+
+    def _tail(self, tilt: Tilt) -> Steps:
+        if tilt.theta not in self._tails:
+            self._tails[tilt.theta] = self._steps(tilt)
+        return self._tails[tilt.theta]
+
+    def _root(self, excess: Callable[[Tilt], float], *, side: int = -1) -> Tilt:
+        """The tilt, towards low sums by default, at which an excess in standard deviations, which falls, is about 0."""
+        unit = side / self.plain.deviation
+        low, high = 0.0, 1.0
+        while high < MAX_TILT and excess(self.tilted(high * unit)) > 0:
+            low, high = high, 2 * high
+        for _ in range(MAX_STEPS):
+            tilt = self.tilted((low + high) / 2 * unit)
+            missing = excess(tilt)
+            if abs(missing) < CLOSE:
+                break
+            low, high = ((low + high) / 2, high) if missing > 0 else (low, (low + high) / 2)
+        return tilt
+
+    # as steps
+
+    def _steps(self, tilt: Tilt) -> Steps:
+        atoms = self._enumerated(tilt) if self.times.size == 1 else None
+        width = 0.0
+        if atoms is None:
+            atoms, width = self._on_circle(tilt)
+        sums, masses = atoms
+        unit = tilt.log_norm - tilt.theta * tilt.mean
+        if tilt.theta:  # masses of tilted sums as plain ones, over exp of the unit
+            masses *= np.exp(np.clip(-tilt.theta * (sums - tilt.mean), -MAX_EXPONENT, MAX_EXPONENT))
+        below = np.maximum.accumulate(np.cumsum(masses))
+        if not tilt.theta:
+            below /= below[-1]
+        if not width:
+            return Steps(np.repeat(sums, 2), np.append(0.0, np.repeat(below, 2)[:-1]), self.same, unit)
+        edges = sums + width / 2
+        log_none = float(self.times[0]) * math.log(tilt.chances[0, 0] or 5e-324)
+        if self.times.size == 1 and log_none > OWN_STEP:
+            # nothing drawn is a step of its own: of the mass in its cell, the rest lies half below and half above
+            cell, none = int(np.searchsorted(edges, 0.0)), math.exp(log_none)
+            none *= math.exp(tilt.theta * tilt.mean) if tilt.theta else 1.0
+            between = max(below[cell] - below[cell - 1] - none, 0.0) / 2
+            edges = np.insert(edges, cell, (0.0, 0.0))
+            below = np.insert(below, cell, (below[cell - 1] + between, below[cell] - between))
+        return Steps(edges, below, self.same, unit, spread=True)
+
+    def _enumerated(self, tilt: Tilt) -> tuple[FloatArray, FloatArray] | None:
+        found = enumerated(self.values[0], tilt.chances[0], int(self.times[0]), most=MAX_VECTORS)
+        if found is None:
+            return None
+        vectors, masses = found
+        sums = np.einsum("ij,j->i", vectors.counts, self.values[0, 1:])
+        order = np.argsort(sums, kind="stable")
+        return sums[order], masses[order]
+
+    def period(self, tilt: Tilt) -> float:
+        """How long the circle is on which the tilted law lies."""
+        likely = self.times[:, None] * tilt.chances * (1 - tilt.chances) > RARE
+        widest = float(np.max(np.abs(self.values), where=likely, initial=0.0))
+        return max(PERIOD * tilt.deviation, PERIOD / 2 * tilt.deviation + VALUES_IN_PERIOD * widest)
+
+    def _on_circle(self, tilt: Tilt) -> tuple[tuple[FloatArray, FloatArray], float]:
+        """Sums and masses in a window about the mean, and the width over which a mass is spread."""
+        period = self.period(tilt)
+        most = GRID_POINTS if self.times.size == 1 else 2 * FREQUENCIES
+        step, width = self.step, 0.0
+        few = self.times.size == 1 and self.times[0] * (1 - tilt.chances[0, 0]) < FEW
+        if step is None or period > (FEW_LATTICE_POINTS if few else LATTICE_POINTS) * step:
+            step = width = period / most
+        points = max(2 ** math.ceil(math.log2(period / step) - 1e-9), 16)
+        first = round(tilt.mean / step) - points // 2
+        if self.times.size == 1:
+            places = np.rint(self.values[0] / step).astype(np.int64)
+            off = self.values[0] / step - places if width else np.zeros(places.size)
+            phi = _of_one_kind(places, off, tilt.chances[0], int(self.times[0]), points)
+        else:
+            phi = self.phi(tilt, 2 * math.pi / (points * step), points // 2 + 1)
+        if width and not tilt.theta:
+            self._bandwidth = 2 * math.pi / period, float(np.flatnonzero(phi)[-1] + 1)
+        masses = np.roll(np.fft.irfft(phi, points), -(first % points))
+        return ((first + np.arange(points)) * step, np.maximum(masses, 0.0) if not width else masses), width
+
+    def phi(self, tilt: Tilt, angle: float, count: int) -> ComplexArray:
+        """The characteristic function of the tilted sum at the first multiples of an angle, 0 where it is nothing."""
+        blocks = np.arange(-(-count // BLOCK))
+        result, phi = np.zeros((blocks.size, BLOCK), dtype=np.complex128), np.ones((blocks.size, BLOCK), complex)
+        spread = self.times * np.max(np.abs(self.values), axis=1) ** 2 * tilt.chances[:, 0] * (1 - tilt.chances[:, 0])
+        order = np.argsort(-spread, kind="stable")
+        for start in range(0, order.size, KINDS):
+            kinds = order[start : start + KINDS]
+            angles, chances = angle * self.values[kinds, 1:], tilt.chances[kinds]
+            turns = np.exp(1j * np.multiply.outer(angles, blocks * BLOCK)) * chances[:, 1:, None]
+            factors = np.einsum("ikb,ikf->ibf", turns, np.exp(1j * np.multiply.outer(angles, np.arange(BLOCK))))
+            factors += chances[:, 0, None, None]
+            several = self.times[kinds] > 1
+            factors[several] **= self.times[kinds][several, None, None]
+            phi *= np.prod(factors, axis=0)
+            alive = np.max(phi.real**2 + phi.imag**2, axis=1) > NOTHING**2
+            phi, blocks = phi[alive], blocks[alive]
+        result[blocks] = phi
+        return result.ravel()[:count]
+
+    def coincidence(self, tilt: Tilt) -> float:
+        """The chance that two sums turn out alike: the mean of phi squared over all frequencies."""
+        return math.exp(float(np.sum(self.times * np.log(np.sum(tilt.chances**2, axis=1)))))
+
+    # bets: kinds with two values, of which the second is above 0
+
+    def reaching(self, value: float) -> float:
+        """P(S >= value), or a little more."""
+        if value <= self.same:
+            return 1.0
+        if value > float(np.sum(self.times * self.values[:, 1])) + self.same:
+            return 0.0
+        halves = self._halves(COUNTED)
+        if halves is None:
+            line = self._line(value)
+            if line.converged:
+                return line.safe
+            halves = self._halves(COUNTED_INSTEAD)
+        if halves is None:
+            return self._line(value, blurred=True).safe
+        return float(np.sum(self._reached(value, *halves)))
+
+    def reaching_without(self, value: float, kinds: IntArray, lost: BoolArray) -> FloatArray:
+        """``reaching`` without one variable, for each of several: its kind, and whether it has its second value.
+
+        The value asked for goes down by what it has. NaN where that has to be computed on its own.
+        """
+        halves = self._halves(COUNTED)
+        line = None if halves else self._line(value)
+        if line is not None and line.converged:
+            return line.without(kinds, lost)
+        halves = halves or self._halves(COUNTED_INSTEAD)
+        if halves is None:
+            return np.full(kinds.size, np.nan)
+        p = np.empty((2, self.times.size))
+        for own, others in (halves, halves[::-1]):
+            reached, ways = self._reached(value, own, others), self.times[own] + 1
+            for place, kind in enumerate(own):
+                # given that one variable of the kind is what it is: the share of those that are
+                shape = (int(np.prod(ways[:place])), int(ways[place]), -1)
+                by_losses = np.sum(reached.reshape(shape), axis=(0, 2)) / self.times[kind]
+                losses = np.arange(by_losses.size)
+                p[0, kind] = np.sum(by_losses * losses[::-1]) / self.chances[kind, 0]
+                p[1, kind] = np.sum(by_losses * losses) / self.chances[kind, 1]
+        return np.asarray(p[lost.astype(np.intp), kinds])
+
+    def _halves(self, powers: int) -> tuple[IntArray, IntArray] | None:
+        """The kinds shared out so that both halves have about as many patterns; None if these are too many."""
+        logs = np.log2(self.times + 1)
+        if np.sum(logs) > powers:
+            return None
+        halves: tuple[list[int], list[int]] = ([], [])
+        for kind in np.argsort(-logs, kind="stable").tolist():
+            halves[int(np.sum(logs[halves[1]]) < np.sum(logs[halves[0]]))].append(kind)
+        if np.sum(logs[halves[0]]) > powers / 2 + 1:  # one kind with nearly all of them, unless these are few
+            return None
+        return np.array(halves[0], dtype=np.intp), np.array(halves[1], dtype=np.intp)
+
+    def _listed(self, kinds: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Sum and probability of every pattern of these kinds, the last kind's variables changing first."""
+        sums, masses = np.zeros(1), np.ones(1)
+        for kind in kinds.tolist():
+            losses = np.arange(int(self.times[kind]) + 1)
+            sums = np.add.outer(sums, losses * self.values[kind, 1]).ravel()
+            masses = np.multiply.outer(masses, binomial(losses.size - 1, float(self.chances[kind, 1]))).ravel()
+        return sums, masses
+
+    def _reached(self, value: float, own: IntArray, others: IntArray) -> FloatArray:
+        """The probability of each pattern of some kinds together with those of the others that reach the value."""
+        (sums, masses), (other_sums, other_masses) = self._listed(own), self._listed(others)
+        order = np.argsort(other_sums, kind="stable")
+        # added up from the highest sum on, so that small probabilities keep their digits
+        at_least = np.append(np.cumsum(other_masses[order][::-1])[::-1], 0.0)
+        return np.asarray(masses * at_least[np.searchsorted(other_sums[order], value - self.same - sums)])
+
+    def _line(self, value: float, *, blurred: bool = False) -> Line:
+        side = 1 if value > self.plain.mean else -1
+        tilt = self._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or 1.0), side=side)
+        least = MIN_TILT / tilt.deviation
+        while abs(tilt.theta) < least:
+            tilt = self.tilted(side * least)
+            if tilt.log_norm - tilt.theta * value <= MAX_LOG_SCALE:
+                break
+            least /= 2  # a law with a long tail grows too much on the way
+        return Line(self, tilt, value, blurred=blurred)
+
+
+class Line:
+    """P(S >= value) as a sum over frequencies on the line whose real part is a tilt."""
+
+    def __init__(self, law: SumLaw, tilt: Tilt, value: float, *, blurred: bool) -> None:
+        self._law, self._tilt = law, tilt
+        period = max(law.period(tilt), PERIOD * MIN_TILT / abs(tilt.theta))
+        step, count = law.step, MORE_FREQUENCIES if blurred else FREQUENCIES
+        points = 2 * count
+        self.exact = step is not None and period <= points * step
+        if self.exact and step is not None:
+            points = max(2 ** math.ceil(math.log2(period / step)), 16)
+            period, count = points * step, points // 2
+        self._value = value - law.same
+        self._angle = 2 * math.pi / period
+        phi = law.phi(tilt, self._angle, count + 1)
+        frequencies = np.arange(count + 1)
+        if blurred:
+            phi *= np.exp(-BLUR * (frequencies / count) ** 2)
+            self._value -= WIDTHS * math.sqrt(2 * BLUR) / (count * self._angle)
+        elif self.exact and step is not None:
+            self._value = (math.ceil(self._value / step - ON_LATTICE) - 0.5) * step
+        elif step is not None:
+            self._value -= step / 2
+        alive = np.flatnonzero(phi)
+        self._t, self._phi = frequencies[alive] * self._angle, phi[alive]
+        z = tilt.theta + 1j * self._t
+        weights = self._angle / math.pi / z
+        if self.exact and step is not None:
+            weights = 2 / points / (2 * np.sinh(z * step / 2))
+            weights[alive == count] /= 2
+        weights[alive == 0] /= 2
+        self._weights = weights
+        late = phi[count // 2 :]
+        square = max(float(np.mean(late.real**2 + late.imag**2)), law.coincidence(tilt))
+        at_value = late * np.exp(-1j * self._angle * frequencies[count // 2 :] * self._value)
+        near = 0.0 if self.exact or blurred else max(float(np.mean(at_value.real)), 0.0)
+        self._left_out = 0.0 if self.exact or blurred else 8 * math.sqrt(square / count) / math.pi + near / 2
+        self._integral = self._along(self._phi, self._value)
+
+    def _along(self, phi: ComplexArray, value: npt.ArrayLike) -> FloatArray:
+        terms = phi * np.exp(-1j * np.multiply.outer(value, self._t)) * self._weights
+        return np.asarray(np.sum(terms.real, axis=-1))
+
+    @property
+    def converged(self) -> bool:
+        """Whether what is left out is little beside the probability."""
+        return self.exact or self._left_out <= MAX_ERROR * abs(float(self._integral))
+
+    @property
+    def safe(self) -> float:
+        """The probability, with what may be left out added."""
+        return float(self._probability(self._tilt.log_norm, self._value, self._integral))
+
+    def _probability(self, log_norm: npt.ArrayLike, value: npt.ArrayLike, integral: FloatArray) -> FloatArray:
+        # where the tilt is negative, the sum is minus the probability of the other side
+        scale = np.exp(np.asarray(log_norm) - self._tilt.theta * np.asarray(value))
+        return np.clip(float(self._tilt.theta < 0) + scale * (integral + self._left_out), 0.0, 1.0)
+
+    def without(self, kinds: IntArray, lost: BoolArray) -> FloatArray:
+        """The same along the same line without one variable of each kind; NaN where the line is unfit for that."""
+        p, rows = np.full(kinds.size, np.nan), max(1, MAX_ANGLES // max(self._t.size, 1))
+        sizes, tilted, plain = self._law.values[kinds, 1], self._tilt.chances[kinds, 0], self._law.chances[kinds, 0]
+        fit = np.flatnonzero(sizes <= NARROW * self._tilt.deviation)
+        for start in range(0, fit.size, rows):
+            some = fit[start : start + rows]
+            stay, size = tilted[some], sizes[some]
+            factors = stay[:, None] + (1 - stay)[:, None] * np.exp(1j * np.multiply.outer(size, self._t))
+            values = self._value - size * lost[some]
+            log_norms = self._tilt.log_norm - np.log(plain[some] / stay)
+            divided = np.min(factors.real**2 + factors.imag**2, axis=1, initial=1.0) >= MIN_FACTOR
+            found = self._probability(log_norms, values, self._along(self._phi / factors, values[:, None]))
+            p[some] = np.where(divided, found, np.nan)
+        return p
+
+
+@frozen(eq=False)
+class Vectors:
+    """Ways to draw from some values: how often each, shape (n_vectors, n_values); the total; log prod p^c/c!."""
+
+    counts: IntArray
+    drawn: IntArray
+    logs: FloatArray
+
+    @classmethod
+    def of(cls, chances: FloatArray, most: int, *, least: float = -math.inf) -> Vectors:
+        """All with at most so many draws, but for those whose logarithm is below ``least``."""
+        counts, drawn, logs = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(1)
+        times = np.arange(most + 1)
+        factorials = np.append(0.0, np.cumsum(np.log(times[1:])))
+        for chance in chances.tolist():
+            terms = times * math.log(max(chance, TINY)) - factorials
+            row, time = np.nonzero(np.add.outer(drawn, times) <= most)
+            if least > -math.inf:
+                likely = logs[row] + terms[time] > least
+                row, time = row[likely], time[likely]
+            counts, logs, drawn = np.column_stack([counts[row], time]), logs[row] + terms[time], drawn[row] + time
+        return cls(counts, drawn, logs)
+
+
+def rest_logs(chances: FloatArray, n: int, most: int) -> FloatArray:
+    """Log n!/(n - k)! p^(n - k) for k = 0 ... most draws of other values than the first, whose chance is p."""
+    changed = min(float(np.sum(chances[1:])), 1.0)
+    rest = math.log1p(-changed) if changed < 0.5 else math.log(max(float(chances[0]), TINY))
+    drawn = np.arange(most + 1)
+    # from small terms only, so that n = 10^6 loses no digits
+    return np.append(0.0, np.cumsum(np.log(n - drawn[:-1]))) + (n - drawn) * rest
+
+
+def enumerated(values: FloatArray, chances: FloatArray, n: int, *, most: int) -> tuple[Vectors, FloatArray] | None:
+    """All ways to draw n times, but for a mass of 1e-14, and their probabilities; None if they are too many."""
+    reach = binomial_reach(n, min(float(np.sum(chances[1:])), 1.0), below=LEFT_OUT)
+    if values.size - 1 > MAX_ENUMERATED or math.comb(reach + values.size - 1, reach) > most:
+        return None
+    vectors = Vectors.of(chances[1:], reach)
+    return vectors, np.exp(vectors.logs + rest_logs(chances, n, reach)[vectors.drawn])
+
+
+class HalvedVectors:
+    """P(S <= s) for n draws: the ways to draw from half of the values, each with the sums of the other half."""
+
+    def __init__(self, values: FloatArray, chances: FloatArray, n: int) -> None:
+        reach = binomial_reach(n, min(float(np.sum(chances[1:])), 1.0), below=LEFT_OUT)
+        self._rest = rest_logs(chances, n, reach)
+        order = 1 + np.argsort(-chances[1:], kind="stable")
+        # logs are of n^-k times masses: a common factor that the rest takes back
+        halves = [Vectors.of(n * chances[half], reach, least=LEAST_LOG) for half in (order[::2], order[1::2])]
+        self._sums, other = (np.einsum("ij,j->i", v.counts, values[h]) for v, h in zip(halves, (order[::2], order[1::2]), strict=True))
+        self._drawn, self._logs, self._n = halves[0].drawn, halves[0].logs, n
+        self._others = []
+        for drawn in range(int(np.max(halves[1].drawn)) + 1):
+            some = np.flatnonzero(halves[1].drawn == drawn)
+            some = some[np.argsort(other[some], kind="stable")]
+            self._others.append((other[some], np.append(0.0, np.cumsum(np.exp(halves[1].logs[some])))))
+
+    def share(self, value: float) -> float:
+        """P(S <= value)."""
+        total = 0.0
+        for drawn, (sums, below) in enumerate(self._others):
+            fits = self._drawn + drawn < self._rest.size
+            both = self._drawn[fits] + drawn
+            masses = np.exp(self._logs[fits] + self._rest[both] - both * math.log(self._n))
+            total += float(np.sum(masses * below[np.searchsorted(sums, value - self._sums[fits], side="right")]))
+        return total
+
+
+def binomial_reach(n: int, p: float, *, below: float) -> int:
+    """The smallest count that n trials exceed with a probability less than ``below``."""
+    if p >= 1:
+        return n
+    most = min(n, math.ceil(n * p + 12 * math.sqrt(n * p)) + 100)  # what is beyond does not matter
+    beyond = np.cumsum(binomial(n, p, most=most)[::-1])[::-1]
+    return int(np.argmax(np.append(beyond[1:], 0.0) < below))
+
+
+def binomial(n: int, p: float, *, most: int | None = None) -> FloatArray:
+    """The probabilities of 0, 1, ... successes in n trials, up to ``most``."""
+    counts = np.arange(1, (n if most is None else most) + 1)
+    odds = p / (1 - p)
+    logs = np.append(0.0, np.cumsum(np.log((n + 1 - counts) / counts * odds)))
+    return np.asarray(np.exp(logs + n * math.log1p(-p)))
+
+
+def lattice_step(values: FloatArray) -> float | None:
+    """The largest step that all values are multiples of, by Euclid's algorithm; None where there is none."""
+    sizes = np.unique(np.abs(values[values != 0]))
+    if sizes.size == 0:
+        return None
+    largest = step = float(sizes[-1])
+    tolerance = 1e-9 * largest
+    while True:
+        off = sizes[np.abs(sizes - np.rint(sizes / step) * step) > tolerance]
+        if off.size == 0:
+            break
+        a, b = float(off[0]), step
+        while b > tolerance:
+            a, b = b, abs(math.remainder(a, b))
+        if a < 4 * tolerance:
+            return None
+        step = largest / round(largest / a)  # Euclid's carries rounding, which every further value would multiply
+    return step if float(np.max(np.abs(sizes / step - np.rint(sizes / step)))) < ON_LATTICE else None
+
+
+def _split(off: FloatArray) -> FloatArray:
+    """What a value so far off a point gives to the points before it, at it and after it: Lagrange's weights.
+
+    They keep the mean and the square.
+    """
+    return np.array([(off**2 - off) / 2, 1 - off**2, (off**2 + off) / 2])
+
+
+def _of_one_kind(places: IntArray, off: FloatArray, chances: FloatArray, n: int, points: int) -> ComplexArray:
+    """phi of the sum of n draws of values so far off some of the points of a circle."""
+    histogram = np.zeros(points)
+    for shift, part in zip((-1, 0, 1), _split(off), strict=True):
+        histogram += np.bincount((places + shift) % points, part * chances, minlength=points)
+    phi = np.fft.rfft(histogram)
+    alive = np.flatnonzero(phi.real**2 + phi.imag**2 > NOTHING ** (2 / n))
+    base = phi[alive]
+    power = base.copy()
+    for bit in bin(n)[3:]:  # repeated squaring needs no branch of the logarithm
+        power *= power
+        if bit == "1":
+            power *= base
+    result = np.zeros(phi.size, dtype=np.complex128)
+    result[alive] = power
+    return result
