@@ -7,15 +7,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.inference.break_even import break_even
-from pytest_riskguard.inference.sign_flip import sign_flip
+from pytest_riskguard.inference.break_even import break_even, sign_flip
 
 if TYPE_CHECKING:
+    from pytest_riskguard.inference.families import benjamini_hochberg, holm
     from pytest_riskguard.inference.intervals import Interval, interval
     from pytest_riskguard.inference.many_looks import always_valid_upper_limit
-    from pytest_riskguard.inference.multiplicity import benjamini_hochberg, holm
-    from pytest_riskguard.inference.power_analysis import minimum_detectable_effect
+    from pytest_riskguard.inference.power import minimum_detectable_effect
 
+_HOME = {
+    "Interval": "intervals",
+    "always_valid_upper_limit": "many_looks",
+    "benjamini_hochberg": "families",
+    "holm": "families",
+    "interval": "intervals",
+    "minimum_detectable_effect": "power",
+}
 __all__ = [
     "Interval",
     "always_valid_upper_limit",
@@ -26,15 +33,6 @@ __all__ = [
     "minimum_detectable_effect",
     "sign_flip",
 ]
-
-_HOME = {
-    "Interval": "intervals",
-    "interval": "intervals",
-    "always_valid_upper_limit": "many_looks",
-    "benjamini_hochberg": "multiplicity",
-    "holm": "multiplicity",
-    "minimum_detectable_effect": "power_analysis",
-}
 
 
 def __getattr__(name: str) -> Any:

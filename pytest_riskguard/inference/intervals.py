@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.sum_law import SumLaw
 from pytest_riskguard.risk.checks import FloatArray, between_0_and_1, exact_sum, per_topic
 from pytest_riskguard.risk.distributions import ndtr, ndtri, stdtr, stdtrit
 
@@ -29,7 +28,7 @@ METHODS = ("student_t", "basic", "studentized", "percentile", "bca")
 FAST = ("student_t", "basic", "percentile", "bca")
 
 #: Limits without each topic come from one characteristic function where it is nothing from this frequency on.
-MAX_SHARED = 1024
+MAX_SHARED = 512
 #: What is left must keep this share of the sum of squares, or cancellation shows; limits further in the tail, and
 #: those that Newton's method does not reach this precisely in so many steps, are left to the law itself.
 REMAINING, SAFE_TAIL, REACHED, STEPS = 0.05, 1e-6, 1e-9, 12
@@ -243,19 +242,15 @@ def _shared(full: Sample, values: FloatArray, method: str, level: float) -> Floa
     """
     sums, n, unit = full.law.sums, full.n - 1, full.deviation * math.sqrt(full.n)
     step, count = sums.bandwidth
-    twice = 2 * int(count) + 2
-    draw = SumLaw(sums.values, sums.chances, np.ones(1, dtype=np.int64), same=0.0)
-    mode = full.mode - full.mean
-    half_steps = np.arange(1, twice, 2) * (step / 2)
-    of_one = draw.phi(draw.plain, step / 2, twice)[1::2] * np.exp(1j * half_steps * mode)
-    removed = (values - full.mean) / unit
-    t = half_steps * unit
+    orders = np.arange(int(count) + 1) + 0.5
+    t, removed = orders * step * unit, (values - full.mean) / unit
+    offsets = (sums.values[0] + (full.mode - full.mean)) / unit
+    of_one = np.einsum("kj,j->k", np.exp(1j * np.multiply.outer(t, offsets)), sums.chances[0])
     phi = ((full.n * of_one - np.exp(1j * np.multiply.outer(removed, t))) / n) ** n
-    orders = (np.arange(t.size) + 0.5) * math.pi
 
     def cdf_and_density(z: FloatArray) -> tuple[FloatArray, FloatArray]:
         turned = phi * np.exp(-1j * np.multiply.outer(z, t))
-        return 0.5 - np.sum(turned.imag / orders, axis=1), np.sum(turned.real, axis=1) * (t[0] * 2 / math.pi)
+        return 0.5 - np.sum(turned.imag / orders, axis=1) / math.pi, np.sum(turned.real, axis=1) * (t[0] * 2 / math.pi)
 
     # the rest's own mean is -removed/n; its squares and cubes about that follow from those of the whole
     squares, cubes = 1.0, exact_sum(((full.x - full.mean) / unit) ** 3)

@@ -60,7 +60,7 @@ COUNTED, COUNTED_INSTEAD = 24, 34
 MIN_TILT = 1.6
 #: Frequencies of the line, and where some do not suffice: the sum is then blurred, by BLUR at the last of them in the
 #: exponent, and asked for so many widths of the blur too low, so that nothing is missed.
-FREQUENCIES, MORE_FREQUENCIES, BLUR, WIDTHS = 4096, 2**15, 9.0, 3.0
+FREQUENCIES, MORE_FREQUENCIES, BLUR, WIDTHS = 2048, 2**15, 4.0, 2.5
 #: What the line leaves out, as a share of the probability.
 MAX_ERROR = 1e-4
 #: Magnitudes of phi that are nothing; kinds and frequencies that are multiplied at a time.
@@ -327,7 +327,7 @@ class SumLaw:
             off = self.values[0] / step - places if width else np.zeros(places.size)
             phi = _of_one_kind(places, off, tilt.chances[0], int(self.times[0]), points)
         else:
-            phi = self.phi(tilt, 2 * math.pi / (points * step), points // 2 + 1)
+            phi = np.conj(self.phi(tilt, 2 * math.pi / (points * step), points // 2 + 1))
         if width and not tilt.theta:
             self._bandwidth = 2 * math.pi / period, float(np.flatnonzero(phi)[-1] + 1)
         masses = np.roll(np.fft.irfft(phi, points), -(first % points))
@@ -337,16 +337,19 @@ class SumLaw:
         """The characteristic function of the tilted sum at the first multiples of an angle, 0 where it is nothing."""
         blocks = np.arange(-(-count // BLOCK))
         result, phi = np.zeros((blocks.size, BLOCK), dtype=np.complex128), np.ones((blocks.size, BLOCK), complex)
-        spread = self.times * np.max(np.abs(self.values), axis=1) ** 2 * tilt.chances[:, 0] * (1 - tilt.chances[:, 0])
-        order = np.argsort(-spread, kind="stable")
-        for start in range(0, order.size, KINDS):
-            kinds = order[start : start + KINDS]
-            angles, chances = angle * self.values[kinds, 1:], tilt.chances[kinds]
-            turns = np.exp(1j * np.multiply.outer(angles, blocks * BLOCK)) * chances[:, 1:, None]
-            factors = np.einsum("ikb,ikf->ibf", turns, np.exp(1j * np.multiply.outer(angles, np.arange(BLOCK))))
-            factors += chances[:, 0, None, None]
-            several = self.times[kinds] > 1
-            factors[several] **= self.times[kinds][several, None, None]
+        sizes, chances = self.values[:, 1], tilt.chances
+        order = np.argsort(-self.times * sizes**2 * chances[:, 0] * chances[:, 1], kind="stable")
+        start = 0
+        while start < order.size:
+            # frequencies that the largest kinds have left nothing of are passed over
+            kinds = order[start : start + max(KINDS, MAX_ANGLES // (4 * BLOCK * max(blocks.size, 1)))]
+            start += kinds.size
+            angles, several = angle * sizes[kinds], self.times[kinds] > 1
+            first = np.exp(1j * np.multiply.outer(angles, blocks * BLOCK)) * chances[kinds, 1:]
+            factors = first[:, :, None] * _turns(angles)[:, None, :]
+            factors += chances[kinds, 0, None, None]
+            if np.any(several):
+                factors[several] **= self.times[kinds][several, None, None]
             phi *= np.prod(factors, axis=0)
             alive = np.max(phi.real**2 + phi.imag**2, axis=1) > NOTHING**2
             phi, blocks = phi[alive], blocks[alive]
@@ -398,6 +401,11 @@ class SumLaw:
                 p[0, kind] = np.sum(by_losses * losses[::-1]) / self.chances[kind, 0]
                 p[1, kind] = np.sum(by_losses * losses) / self.chances[kind, 1]
         return np.asarray(p[lost.astype(np.intp), kinds])
+
+    def least_reached(self, p: float) -> float:
+        """About the least value that is reached with at most this probability."""
+        mirrored = self.mirrored
+        return -float(mirrored.steps.quantiles(p))
 
     def _halves(self, powers: int) -> tuple[IntArray, IntArray] | None:
         """The kinds shared out so that both halves have about as many patterns; None if these are too many."""
@@ -510,7 +518,7 @@ class Line:
             values = self._value - size * lost[some]
             log_norms = self._tilt.log_norm - np.log(plain[some] / stay)
             divided = np.min(factors.real**2 + factors.imag**2, axis=1, initial=1.0) >= MIN_FACTOR
-            found = self._probability(log_norms, values, self._along(self._phi / factors, values[:, None]))
+            found = self._probability(log_norms, values, self._along(self._phi / factors, values))
             p[some] = np.where(divided, found, np.nan)
         return p
 
@@ -620,6 +628,16 @@ def lattice_step(values: FloatArray) -> float | None:
             return None
         step = largest / round(largest / a)  # Euclid's carries rounding, which every further value would multiply
     return step if float(np.max(np.abs(sizes / step - np.rint(sizes / step)))) < ON_LATTICE else None
+
+
+def _turns(angles: FloatArray) -> ComplexArray:
+    """exp(i k angle) for k = 0 ... BLOCK - 1, shape (n_angles, BLOCK)."""
+    turns = np.ones((angles.size, BLOCK), dtype=np.complex128)
+    turn, done = np.exp(1j * angles)[:, None], 1
+    while done < BLOCK:
+        np.multiply(turns[:, :done], turn, out=turns[:, done : 2 * done])
+        turn, done = turn * turn, 2 * done
+    return turns
 
 
 def _split(off: FloatArray) -> FloatArray:
