@@ -5,7 +5,9 @@ The public names load on first use, so that installing the plugin costs other te
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.lazily import lazily
 
 __version__ = "0.1.0"
 
@@ -39,28 +41,17 @@ __all__ = [
     "score_run",
 ]
 
-_HOME = {
-    "RiskguardError": "errors",
-    "RiskyError": "errors",
-    "Verdict": "gates.verdict",
-    "assert_georisk_not_worse": "assertions",
-    "assert_equivalent": "assertions",
-    "assert_no_drift": "assertions",
-    "assert_no_topic_collapse": "assertions",
-    "assert_not_inferior": "assertions",
-    "assert_not_significantly_risky": "assertions",
-    "check": "assertions",
-    "run": "data.memory",
-    "score_run": "data.run_scores",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "assertions": "assert_equivalent assert_georisk_not_worse assert_no_drift assert_no_topic_collapse "
+        "assert_not_inferior assert_not_significantly_risky check",
+        "data.memory": "run",
+        "data.run_scores": "score_run",
+        "errors": "RiskguardError RiskyError",
+        "gates.verdict": "Verdict",
+    },
+)
 
 
 def __dir__() -> list[str]:

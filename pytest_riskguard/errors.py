@@ -85,7 +85,7 @@ class DataError(RiskguardError):
 class FileError(DataError):
     """A file is not what it should be; the message begins ``path:line:`` (or ``path:`` for the whole file)."""
 
-    def __init__(self, path: Path, line: int | None, problem: str) -> None:
+    def __init__(self, path: Path | str, line: int | None, problem: str) -> None:
         where = "" if line is None else f":{line}"
         super().__init__(f"{_named(path)}{where}: {problem}", problem=f"{_named(Path(path).name)}{where}: {problem}")
         self.path, self.line = Path(path), line

@@ -17,10 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
-#: What a strip of differences is drawn with; a stream that cannot encode these gets ASCII.
-BLOCKS = "▁▂▃▄▅▆▇█▀▔·│"
-
-
 #: The environment variables by which GitHub Actions reads annotations, and is given the summary of a step.
 ACTIONS, SUMMARY = "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"
 
@@ -37,11 +33,10 @@ class Detail(IntEnum):
 
 
 class Screen(NamedTuple):
-    """How much a failure shows, in how many columns, and whether in block characters or ASCII."""
+    """How much a failure shows and in how many columns."""
 
     detail: Detail = Detail.BRIEF
     width: int = 100
-    blocks: bool = True
 
 
 class RunContext(NamedTuple):
@@ -83,12 +78,3 @@ def record(verdict: Verdict) -> Verdict:
     for listener in _current.listeners:
         listener(verdict)
     return verdict
-
-
-def draws_blocks(encoding: str | None) -> bool:
-    """Whether a stream of this encoding can show block characters."""
-    try:
-        BLOCKS.encode(encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -61,6 +61,27 @@ _EXPECTED = {
 _KEPT = frozenset({str, int, bool, type(None)})
 _TOO_DEEP = f"nested too deeply (more than {MAX_DEPTH} levels)"
 _CONFLICT_MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>")
+
+
+@frozen
+class Bounds:
+    """The least and the greatest value of a number, or the least length of a list, where pydantic reads it.
+
+    pydantic takes the types of ``annotated_types`` as well; importing those takes longer than all of ours.
+    """
+
+    ge: float | None = None
+    gt: float | None = None
+    le: float | None = None
+    lt: float | None = None
+    min_length: int | None = None
+
+    __is_annotated_types_grouped_metadata__ = True
+
+    def __iter__(self) -> Iterator[Any]:
+        from pydantic import Field
+
+        yield from Field(**{f.name: getattr(self, f.name) for f in fields(self)}).metadata
 
 
 @frozen

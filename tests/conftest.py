@@ -6,7 +6,7 @@ import gzip
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -97,9 +97,6 @@ def set_limit(monkeypatch):
         monkeypatch.setitem(vars(getattr(limits, name)), "default", most)
 
     return set_number
-
-
-Write = Callable[..., Path]
 
 
 @pytest.fixture

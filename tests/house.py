@@ -1,25 +1,19 @@
-"""Counts of the house: ``python -m tests.house [COMMIT ...]`` prints today's beside those of earlier commits.
+"""Counts of the house: ``python -m tests.house`` prints them.
 
 Code is counted in tokens as Python reads them, without comments, docstrings and blank lines: no layout of lines
-changes the count. Without commits given, the last five that landed stand beside. ``test_house.py`` has the ceilings.
+changes the count. ``test_house.py`` has the ceilings.
 """
 
 from __future__ import annotations
 
-import argparse
 import ast
 import importlib
 import io
 import json
-import os
 import re
-import subprocess
-import sys
-import tarfile
-import tempfile
 import tokenize
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +29,6 @@ NO_CODE = {
 }
 #: Groups of commands that are no part of the core, but plug in.
 WINGS = ("study", "ltr")
-#: Files of the package beside its code: pictures, styles, scripts, templates and schemas.
-ASSETS = {".css", ".js", ".svg", ".html", ".j2", ".jinja", ".json", ".png", ".woff2"}
-COMMITS = 5
-
-Counts = dict[str, int | str]
 
 
 def tokens(source: str) -> int:
@@ -180,122 +169,36 @@ def extras(root: Path) -> list[str]:
     return sorted(project["optional-dependencies"])
 
 
-def surface(root: Path) -> Counts:
-    """What users meet, of a checkout whose package can be imported; what cannot be counted there says so."""
-    found: Counts = {}
-
-    def add(names: tuple[str, ...], count: Callable[[], tuple[int | str, ...]]) -> None:
-        try:
-            values = count()
-        except Exception as problem:  # an old commit may be anything
-            values = (f"({type(problem).__name__})",) * len(names)
-        found.update(zip(names, values, strict=True))
-
-    package, docs = root / "pytest_riskguard", root / "docs"
-    add(("docs: words",), lambda: (words(*docs.rglob("*.md")),))
-    add(("README: words",), lambda: (words(root / "README.md"),))
-    add(("public names",), lambda: (sum(len(public_names(module)) for module in documented_modules(root)),))
-    add(("public names: at the top",), lambda: (len(public_names("pytest_riskguard")),))
-
-    def of_commands() -> tuple[int, ...]:
-        core = [slots for name, slots in commands() if not is_of_a_wing(name)]
-        wings = [slots for name, slots in commands() if is_of_a_wing(name)]
-        compare = dict(commands())["riskguard compare"]
-        return len(core), len(wings), len(core) + len(wings), sum(core), sum(wings), sum(core) + sum(wings), compare
-
-    names = ("commands: core", "commands: wings", "commands", "options: core", "options: wings", "options")
-    add((*names, "options: compare"), of_commands)
-    add(("YAML keys",), lambda: (len(yaml_keys()),))
-    add(("report properties",), lambda: (report_properties(root),))
-    add(("environment variables",), lambda: (len(environment_variables(root)),))
-    add(("warning codes",), lambda: (len(warning_codes(root)),))
-    add(
-        ("pytest options", "ini keys"), lambda: (len((declared := pytest_settings()).options), len(declared.settings))
-    )
-    add(("extras",), lambda: (len(extras(root)),))
-    add(("assets and schemas: bytes",), lambda: (_bytes_of_assets(package),))
-    return found
-
-
-def counts(root: Path) -> Counts:
-    """The sizes of the code, and what users meet."""
-    found: Counts = {}
-    for name, folder in (("package", "pytest_riskguard"), ("tests", "tests")):
-        sizes = zip(("tokens", "modules", "lines"), code(root / folder), strict=True)
-        found |= {f"{name}: {unit}": size for unit, size in sizes}
-    return found | surface(root)
-
-
-def _bytes_of_assets(package: Path) -> int:
-    return sum(path.stat().st_size for path in package.rglob("*") if path.suffix in ASSETS)
-
-
-def counts_at(commit: str) -> Counts:
-    """The same counts at a commit, by this file run on its tree in a process of its own."""
-    packed = subprocess.run(["git", "archive", commit], cwd=CHECKOUT, capture_output=True, check=True).stdout
-    with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            archive.extractall(folder, filter="data")
-        as_installed(Path(folder))
-        done = subprocess.run(
-            [sys.executable, __file__, "--json", folder],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    found: Counts = json.loads(done.stdout)
-    return found
-
-
-def as_installed(root: Path) -> None:
-    """Say in a checkout which wings plug in, as an installation of it would, whatever else is installed."""
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    groups = {"console_scripts": project.get("scripts", {}), **project.get("entry-points", {})}
-    about = root / "pytest_riskguard.egg-info"
-    about.mkdir()
-    (about / "PKG-INFO").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: 0\n", encoding="utf-8")
-    lines = (
-        f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in names.items())
-        for group, names in groups.items()
-    )
-    (about / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
-
-
-def landed(count: int) -> list[str]:
-    """The last commits that landed, the newest last."""
-    command = ["git", "log", "--first-parent", f"-{count}", "--reverse", "--format=%h"]
-    return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.split()
-
-
-def table(columns: dict[str, Counts]) -> Iterator[str]:
-    """The counts of each column, one a line."""
-    cells = {
-        title: {name: f"{value:,}" if isinstance(value, int) else value for name, value in found.items()}
-        for title, found in columns.items()
+def surface(root: Path) -> dict[str, int]:
+    """What users meet."""
+    core = [slots for name, slots in commands() if not is_of_a_wing(name)]
+    wings = [slots for name, slots in commands() if is_of_a_wing(name)]
+    declared = pytest_settings()
+    return {
+        "docs: words": words(*(root / "docs").rglob("*.md")),
+        "README: words": words(root / "README.md"),
+        "public names": sum(len(public_names(module)) for module in documented_modules(root)),
+        "public names: at the top": len(public_names("pytest_riskguard")),
+        "commands: core": len(core),
+        "commands: wings": len(wings),
+        "options": sum(core) + sum(wings),
+        "options: compare": dict(commands())["riskguard compare"],
+        "YAML keys": len(yaml_keys()),
+        "report properties": report_properties(root),
+        "environment variables": len(environment_variables(root)),
+        "warning codes": len(warning_codes(root)),
+        "pytest options": len(declared.options),
+        "ini keys": len(declared.settings),
+        "extras": len(extras(root)),
     }
-    widths = {title: max(map(len, (title, *found.values()))) for title, found in cells.items()}
-    names = list(next(reversed(cells.values())))
-    first = max(map(len, names))
-    yield "  ".join([" " * first, *(f"{title:>{widths[title]}}" for title in cells)])
-    for name in names:
-        yield "  ".join(
-            [f"{name:<{first}}", *(f"{found.get(name, ''):>{widths[title]}}" for title, found in cells.items())]
-        )
 
 
 def main() -> None:
     """Print the counts."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("commits", nargs="*", metavar="COMMIT", help=f"default: the last {COMMITS} that landed")
-    parser.add_argument("--json", type=Path, metavar="FOLDER", help="print the counts of this tree alone, as JSON")
-    options = parser.parse_args()
-    if options.json:
-        print(json.dumps(counts(options.json)))
-        return
-    columns = {commit: counts_at(commit) for commit in options.commits or landed(COMMITS)}
-    print("\n".join(table(columns | {"now": counts(CHECKOUT)})))
+    for folder in ("pytest_riskguard", "tests"):
+        print("{}: {:,} tokens, {} modules, {:,} lines".format(folder, *code(CHECKOUT / folder)))
+    for name, count in surface(CHECKOUT).items():
+        print(f"{name}: {count:,}")
 
 
 if __name__ == "__main__":

@@ -272,9 +272,9 @@ def test_a_type_checker_knows_what_may_be_judged():
         rows, pl.DataFrame(columns(BASELINE, "qid", "docid", "score")), qrels=GRADES, measure="RR"
     )
     with pytest.raises(TypeError):
-        check(GATE, 3, BASELINE)  # type: ignore[arg-type]
+        check(GATE, 3, BASELINE)
     with pytest.raises(TypeError):
-        run(3)  # type: ignore[arg-type]
+        run(3)
     with pytest.raises(ValueError, match="ties"):
         run(BASELINE, ties="rank")  # type: ignore[arg-type]
 
@@ -283,4 +283,4 @@ def test_a_path_is_no_system_and_the_error_says_what_reads_it():
     with pytest.raises(
         TypeError, match=r"candidate: expected scores .*; found 'a.run' \(str\); `score_run` reads run files"
     ):
-        check(GATE, "a.run", BASELINE, qrels=GRADES, measure="RR")  # type: ignore[arg-type]
+        check(GATE, "a.run", BASELINE, qrels=GRADES, measure="RR")

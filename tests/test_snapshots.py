@@ -30,13 +30,10 @@ def test_a_text_that_nobody_looked_at_is_no_golden_one(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ({"a": [1, 0.1]}, None),
         ({"a": [1, 0.1 + 1e-14]}, None),
         ({"a": [1, 0.1 + 1e-9]}, r"\.a\[1\]: 0\.1 is now 0\.100000001"),
         ({"a": [1.0, 0.1]}, r"\.a\[0\]: 1 is now 1\.0"),
-        ({"a": [True, 0.1]}, r"\.a\[0\]: 1 is now True"),
         ({"a": [1]}, "2 items are now 1"),
-        ({"a": [1, None]}, "0.1 is now None"),
         ({"b": 1}, r"keys \['a'\] are now \['b'\]"),
     ],
 )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.reader import stored_scores
 
 __all__ = ["stored_scores"]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "stored_scores":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pytest_riskguard.baselines.reader import stored_scores
-
-    return stored_scores
+__getattr__ = lazily(
+    __name__,
+    {
+        "baselines.reader": "stored_scores",
+    },
+)

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_riskguard.data.input_files import GZIP, ContentError, blocks, open_regular
-from pytest_riskguard.errors import BaselineError
+from pytest_riskguard.data.input_files import GZIP, blocks, open_regular
+from pytest_riskguard.errors import BaselineError, FileError
 from pytest_riskguard.limits import RUN_BYTES
 
 LOCK = ".lock"
@@ -60,7 +60,7 @@ def gzip_digest(path: Path) -> str:
     """``sha256:...`` of what a gzip file holds; errors as for ``input_files.blocks``."""
     with open_regular(path) as file:
         if file.read(2) != GZIP:
-            raise ContentError("not a gzip file")
+            raise FileError(path, None, "not a gzip file")
     digest = hashlib.sha256()
     for block in blocks(path, RUN_BYTES):
         digest.update(block)

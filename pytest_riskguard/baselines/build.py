@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_riskguard.baselines.environment import now
 from pytest_riskguard.baselines.git import checked_out
-from pytest_riskguard.data.input_files import ContentError, read_limited
+from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import RiskguardError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import MANIFEST_BYTES
@@ -111,7 +111,7 @@ def _repository(text: str) -> str | None:
 
 def _github_pull_request(side: str) -> str | None:
     """The commit of a pull request (``head``), or of its base; ``GITHUB_SHA`` is a merge nobody has seen."""
-    with suppress(RiskguardError, ContentError, JsonError, KeyError, TypeError):
+    with suppress(RiskguardError, JsonError, KeyError, TypeError):
         event: Any = parsed(read_limited(Path(os.environ["GITHUB_EVENT_PATH"]), MANIFEST_BYTES))
         commit = event["pull_request"][side]["sha"]
         return commit if isinstance(commit, str) else None

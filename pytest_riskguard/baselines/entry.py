@@ -13,10 +13,10 @@ from pathlib import Path
 from pytest_riskguard.baselines import atomic_folder, queries
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredReplicate
 from pytest_riskguard.baselines.remote_stores import shown
-from pytest_riskguard.data.input_files import ContentError, InputFile, LimitError, open_regular, read_limited
-from pytest_riskguard.data.score_files import read_score_table
+from pytest_riskguard.data.input_files import InputFile, open_regular, read_limited
+from pytest_riskguard.data.score_files import scores_scores
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, ScoresFormatError
+from pytest_riskguard.errors import BaselineError, DataError, FileError, ScoresFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import MANIFEST_BYTES, TABLE_BYTES
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
@@ -195,11 +195,10 @@ class StoredBaseline:
         if atomic_folder.sha256(content) != manifest.digests.scores:
             raise self.error(self._difference(SCORES, content, manifest.digests.scores))
         try:
-            table = read_score_table(
-                InputFile(self.folder / SCORES, error=ScoresFormatError, content=content), name=self.place
-            )
+            read = scores_scores(InputFile(self.folder / SCORES, error=ScoresFormatError, content=content))
         except ScoresFormatError as error:
             raise self.error(f"{error.problem}; {self.remedy}") from None
+        table = tuple(replace(scores, name=self.place) for scores in read)
         names, topics = tuple(scores.measure for scores in table), table[0].topics
         if not (
             names == manifest.measure_names
@@ -225,10 +224,8 @@ class StoredBaseline:
         path = self.file(RUN)
         try:
             digest = atomic_folder.gzip_digest(path)
-        except LimitError as error:
-            raise self.error(f"{RUN}: {error}") from None
-        except (ContentError, MissingFileError) as error:
-            problem = f"is damaged ({error.problem if isinstance(error, MissingFileError) else error})"
+        except FileError as error:
+            problem = f"is damaged ({error.problem})"
             with suppress(DataError), open_regular(path) as file:
                 problem = _POINTER if file.read(len(_LFS)) == _LFS else problem
             raise self.error(f"{RUN} {problem}; {self.remedy}") from None
@@ -301,9 +298,7 @@ class StoredBaseline:
     def _bytes(self, file: str) -> bytes:
         try:
             return read_limited(self.file(file), MANIFEST_BYTES if file == MANIFEST else TABLE_BYTES)
-        except LimitError as error:
-            raise self.error(f"{file}: {error}") from None
-        except MissingFileError as error:
+        except FileError as error:
             raise self.error(f"{error.problem}; {self.remedy}") from None
 
     def file(self, file: str) -> Path:

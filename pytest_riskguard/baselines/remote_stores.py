@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_riskguard.baselines.names import name_problem
-from pytest_riskguard.data.input_files import LimitError
 from pytest_riskguard.data.remote import address_of, files_below, is_address, local_copy
-from pytest_riskguard.errors import BaselineError, MissingFileError, UsageError
+from pytest_riskguard.errors import BaselineError, FileError, MissingFileError, UsageError
 from pytest_riskguard.limits import STORE_BYTES, STORE_FILES
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -119,9 +118,7 @@ class _Copy:
         try:
             with local_copy(Path(self._address) / name, STORE_BYTES) as path:
                 content = path.read_bytes()
-        except LimitError as error:
-            raise self.error(f"{name}: {error}") from None
-        except MissingFileError as error:
+        except FileError as error:
             raise self._unreadable(error) from None
         self._bytes += len(content)
         self._check_size(self._bytes)
@@ -132,7 +129,7 @@ class _Copy:
         if found > STORE_BYTES.value:
             raise self.error(STORE_BYTES.problem(found))
 
-    def _unreadable(self, error: MissingFileError) -> BaselineError:
+    def _unreadable(self, error: FileError) -> BaselineError:
         return BaselineError(str(error), reason="missing_input", problem=f"{self._name}: {error.problem}")
 
     def _write(self, name: str, content: bytes) -> None:

@@ -32,18 +32,18 @@ from pytest_riskguard.baselines.manifest import (
 from pytest_riskguard.baselines.rescoring import problems
 from pytest_riskguard.data.collection import read_collection, read_topics
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.input_files import ContentError
 from pytest_riskguard.data.measures import measure_name, parse_measure, provider_of
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.remote import is_address, kept_copy
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores, write_scores
-from pytest_riskguard.data.topics import Topics, keys_of
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.data.trec import with_text_digest, write_run
-from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.errors import BaselineError, DataError, FileError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import RUN_BYTES
 from pytest_riskguard.text import counted, listed
@@ -112,7 +112,7 @@ class NewEntry:
             given = GivenFile.of(run)
             if is_address(given.path):
                 given = replace(given, path=kept_copy(given.path, RUN_BYTES))
-            opened = read_run(given, keys_of(texts))
+            opened = read_run(given, TopicKeys(None if texts is None else texts.queries))
             if opened.source.is_trec:
                 kept = given.path
             else:
@@ -207,7 +207,7 @@ class NewEntry:
             raise ValueError(f"{self.name} has only scores: there is no run to keep")
         try:
             return atomic_folder.copy_compressed(self.run, target) == self.digest
-        except ContentError:
+        except FileError:
             return False
 
 

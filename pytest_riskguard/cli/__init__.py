@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.lazily import lazily
 
 try:
     from pytest_riskguard.cli.main import LazyCommand, main  # noqa: F401 - the command's entry point
@@ -23,12 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Inputs", "LazyCommand", "Outputs", "output_options", "system_options"]
 
-_HOME = {"Inputs": "inputs", "Outputs": "output", "output_options": "output", "system_options": "parameters"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "cli.inputs": "Inputs",
+        "cli.output": "Outputs output_options",
+        "cli.parameters": "system_options",
+    },
+)

@@ -244,10 +244,10 @@ def show(
         repeats,
     )
     from pytest_riskguard.reports.terminal.layout import wrapped
-    from pytest_riskguard.run_context import Detail, Screen, draws_blocks
+    from pytest_riskguard.run_context import Detail, Screen
 
     width = terminal_width()
-    screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, width, blocks=draws_blocks(sys.stdout.encoding))
+    screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, width)
 
     judged = complete and not comparisons.missing(gates)
     same_as = repeats(verdicts, most=most_topics(screen))

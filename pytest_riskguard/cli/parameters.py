@@ -41,7 +41,7 @@ from pytest_riskguard.text import did_you_mean
 
 if TYPE_CHECKING:
     from pytest_riskguard.cli.inputs import Inputs
-    from pytest_riskguard.config.collection_settings import Collection as CollectionSettings
+    from pytest_riskguard.config.schema import Collection as CollectionSettings
     from pytest_riskguard.config.schema import Config
 
 Command = TypeVar("Command", bound=Callable[..., Any])

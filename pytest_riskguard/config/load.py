@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.data.input_files import LimitError, read_limited
-from pytest_riskguard.errors import ConfigError, MissingFileError
+from pytest_riskguard.data.input_files import read_limited
+from pytest_riskguard.errors import ConfigError, FileError
 from pytest_riskguard.limits import YAML_BYTES
 
 if TYPE_CHECKING:
@@ -72,10 +72,8 @@ def load_config(path: Path, *, require_gates: bool = True, content: bytes | None
     try:
         content = read_limited(path, YAML_BYTES) if content is None else content
         document = yaml_lines.parse(yaml_lines.decode(content))
-    except MissingFileError as error:
+    except FileError as error:
         raise ConfigError(path, 1, error.problem.removeprefix(f"{path.name}: ")) from None
-    except LimitError as error:
-        raise ConfigError(path, 1, str(error)) from None
     except yaml_lines.YamlError as error:
         raise ConfigError(path, error.line, error.problem) from None
     config, problems = check(document, path.absolute(), require_gates=require_gates)

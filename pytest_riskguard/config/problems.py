@@ -11,9 +11,17 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_riskguard.config.candidate_settings import FORMS, TAGS, DescribedScores, form_of
-from pytest_riskguard.config.collection_settings import Collection, Documents, QrelsFile, TopicsFile
 from pytest_riskguard.config.http_settings import Http
-from pytest_riskguard.config.schema import ComputedBaseline, Config, GateModel, GateSettings
+from pytest_riskguard.config.schema import (
+    Collection,
+    ComputedBaseline,
+    Config,
+    Documents,
+    GateModel,
+    GateSettings,
+    QrelsFile,
+    TopicsFile,
+)
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.gates.kinds import ANY, BUDGETED, KINDS, MEDIAN, OPTIONS, options_of
 from pytest_riskguard.gates.option_types import shown

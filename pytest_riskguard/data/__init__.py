@@ -5,7 +5,9 @@ The public names load on first use, so that what is kept of scores can be looked
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.collection import read_topics
@@ -28,21 +30,15 @@ __all__ = [
     "write_scores",
 ]
 
-_HOME = {
-    "Run": "data.runs",
-    "TopicScores": "data.scores",
-    "read_qrels": "data.qrels",
-    "read_scores": "data.score_files",
-    "read_topics": "data.collection",
-    "score_frame": "data.score_frames",
-    "write_run": "data.trec",
-    "write_scores": "data.scores",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"pytest_riskguard.{_HOME[name]}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "data.collection": "read_topics",
+        "data.qrels": "read_qrels",
+        "data.runs": "Run",
+        "data.score_files": "read_scores",
+        "data.score_frames": "score_frame",
+        "data.scores": "TopicScores write_scores",
+        "data.trec": "write_run",
+    },
+)

@@ -11,7 +11,8 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.memory import InputData, TopicsData
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.topics import Topics, keys_of
+from pytest_riskguard.data.records import TopicKeys
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import TopicsFormatError
 
 
@@ -41,4 +42,4 @@ def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
 def read_collection(qrels: Path | GivenFile, topics: Path | GivenFile | None = None) -> tuple[Qrels, Topics | None]:
     """Both files of a collection; errors as ``read_qrels`` and ``read_topics``."""
     known = None if topics is None else read_topics(topics)
-    return read_qrels(qrels, keys_of(known)), known
+    return read_qrels(qrels, TopicKeys(None if known is None else known.queries)), known

@@ -19,7 +19,7 @@ from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.records import KINDS, Kind, TopicKeys
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.score_files import read_scores
-from pytest_riskguard.data.scores import write_scores
+from pytest_riskguard.data.scores import scores_table
 from pytest_riskguard.data.topics import Topics, write_topics
 from pytest_riskguard.data.trec import write_qrels, write_run
 from pytest_riskguard.errors import DataError, FileError, UsageError
@@ -137,7 +137,7 @@ def _written(target: Format, kind: Kind, held: _Held, name: str) -> bytes:
     buffer = io.BytesIO()
     match target.name:
         case "scores":
-            write_scores(buffer, held.table, delimiter="," if ".csv" in name.lower()[-7:] else "\t")
+            buffer.write(scores_table(held.table, delimiter="," if ".csv" in name.lower()[-7:] else "\t"))
         case "trec" if kind == "rankings":
             write_run(buffer, held.table)
         case "trec":

@@ -54,7 +54,7 @@ class Format:
 def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
     """What the named columns of a file hold."""
     from pytest_riskguard.data import named_columns as columns
-    from pytest_riskguard.data.scores import scores_of_rows
+    from pytest_riskguard.data.scores import renamed, score_rows_of, scores_of_systems
 
     match kind:
         case "judgements":
@@ -63,7 +63,7 @@ def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFi
             return columns.run_of_table(table(file, kind), file.columns)
         case "topics":
             return columns.topics_of_table(table(file, kind), file.columns)
-    return scores_of_rows(file, file.chosen(columns.score_rows_of(table(file, kind), file.columns), "system"))
+    return scores_of_systems(file, score_rows_of(renamed(table(file, kind), file.columns)))
 
 
 def _format(name: str, module: str, reads: str, suffixes: str, *, writes: str = "", parts: str = "") -> Format:
@@ -85,10 +85,8 @@ FORMATS: tuple[Format, ...] = (
     ),
     # Arrow and Feather with named columns
     _format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
-    # ranx, compressed (LZ4)
-    _format("ranx-lz4", "libraries", "judgements rankings", ".lz4"),
     # Quepid: ratings of a case, books, snapshots, the detailed export (CSV, JSON)
-    _format("quepid", "quepid", "judgements rankings", ".csv .txt .json", parts="rankings"),
+    _format("quepid", "judging_tools", "judgements rankings", ".csv .txt .json", parts="rankings"),
     # ratings for learning to rank (rating qid:id # docid text)
     _format("ltr", "judging_tools", "judgements", ".txt .ltr"),
     # OpenSearch Search Relevance Workbench
@@ -103,8 +101,8 @@ FORMATS: tuple[Format, ...] = (
     _format("rank-eval", "judging_tools", "judgements rankings topics", ".json"),
     # ratings of the Rated Ranking Evaluator
     _format("rre", "judging_tools", "judgements", ".json"),
-    # ranx, pytrec_eval (JSON: topic, document, number)
-    _format("ranx", "libraries", "judgements rankings", ".json"),
+    # ranx, pytrec_eval (JSON: topic, document, number; ranx also compresses it)
+    _format("ranx", "libraries", "judgements rankings", ".json .lz4"),
     # MTEB predictions (JSON: subset, split, topic, document, number)
     _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
     # sentence-transformers predictions (JSON Lines)

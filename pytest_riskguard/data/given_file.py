@@ -7,7 +7,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 from pytest_riskguard.frozen import frozen
@@ -27,15 +26,12 @@ class LabelRules:
         Document ids name passages, ``document`` ``separator`` ``passage``: a document counts with its best one.
     is_complete : bool
         A document without a judgement is not relevant, and nothing is said of it.
-    unjudged_relevance : float, optional
-        The probability that an unjudged document is relevant. It changes no score.
     """
 
     scale: tuple[float, float] | None = None
     relevant_from: float | None = None
     separator: str | None = None
     is_complete: bool = False
-    unjudged_relevance: float | None = None
 
     def is_relevant(self, grade: float) -> bool:
         """Whether a document with this grade counts as relevant."""
@@ -113,12 +109,9 @@ class GivenFile:
     part: str | None = None
     ties: Ties | None = None
     labels: LabelRules = AS_GIVEN
-    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False)
     download: bool = False
     strata: tuple[tuple[str, float], ...] = ()
-
-    def __reduce__(self) -> tuple[object, ...]:  # other processes read it too, and views of mappings cannot be sent
-        return GivenFile, tuple(dict(value) if name == "columns" else value for name, value in vars(self).items())
 
     @classmethod
     def of(cls, given: Path | str | GivenFile) -> GivenFile:
@@ -126,10 +119,10 @@ class GivenFile:
         if isinstance(given, GivenFile):
             return given
         path, text = Path(given), Path(given).as_posix()
-        if not _exists(path):
-            for place in (place for place in reversed(range(1, len(text) - 1)) if text[place] == "#"):
-                if _exists(Path(text[:place])):  # a part may have a slash in its name
-                    return cls(Path(text[:place]), part=text[place + 1 :])
+        places = [] if _exists(path) else [place for place, character in enumerate(text) if character == "#"]
+        for place in reversed(places):  # a part may have a slash in its name
+            if _exists(Path(text[:place])) and text[place + 1 :]:
+                return cls(Path(text[:place]), part=text[place + 1 :])
         return cls(path)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from pytest_riskguard.data.records import Kind
@@ -19,10 +19,10 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     # docno before docid: frames of PyTerrier have both, and docid is a number inside the index
     "document": (
         *("document", "docno", "docid", "doc_id", "doc-id", "document_id", "documentid", "did", "pid", "passage_id"),
-        *("corpus-id", "corpus_id", "corpusid", "doc id", "product_id", "item_id", "objectid"),
+        *("corpus-id", "corpus_id", "corpusid", "doc id", "product_id", "item_id", "objectid", "_id", "id"),
     ),
     "grade": ("grade", "label", "rating", "relevance", "rel", "judgement", "judgment", "score", "gain"),
-    "score": ("score", "sim", "similarity", "relevance", "_score", "value"),
+    "score": ("score", "sim", "similarity", "_score"),
     "rank": ("rank", "position", "pos", "doc position"),
     "judge": ("judge", "rater", "assessor", "annotator", "user", "judge_id"),
     "measure": ("measure", "metric"),
@@ -30,13 +30,8 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "weight": ("weight",),
     "system": ("name", "system", "model", "run", "run_name"),
 }
-_IDS = ("_id", "id")
-_TEXTS_OF_DOCUMENTS = ("text", "title")
-#: Names that mean something else in a table of this kind.
-_OTHER: Mapping[Kind, Mapping[str, tuple[str, ...]]] = {
-    "judgements": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS},
-    "rankings": {"topic": _IDS, "query": _TEXTS_OF_DOCUMENTS, "score": ("relevance", "value")},
-}
+#: Names that mean the document in a table of documents.
+_OF_DOCUMENTS = frozenset({"_id", "id", "text", "title"})
 #: What the columns of a table may hold, those that are hardest to mistake first.
 WANTED: Mapping[Kind, tuple[str, ...]] = {
     "judgements": ("document", "topic", "query", "grade", "judge"),
@@ -44,25 +39,23 @@ WANTED: Mapping[Kind, tuple[str, ...]] = {
     "topics": ("topic", "query", "weight"),
     "scores": ("measure", "topic", "value", "system"),
 }
-_NEEDED: Mapping[Kind, tuple[str, ...]] = {
-    "judgements": ("document", "grade"),
-    "rankings": ("document",),
-    "topics": ("query",),
-    "scores": ("measure", "value"),
+#: What it must hold: of each group one.
+_NEEDED: Mapping[Kind, tuple[tuple[str, ...], ...]] = {
+    "judgements": (("document",), ("grade",), ("topic", "query")),
+    "rankings": (("document",), ("topic", "query"), ("score", "rank")),
+    "topics": (("query",),),
+    "scores": (("measure",), ("value",), ("topic",)),
 }
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
-def names_of(what: str, kind: Kind | None = None) -> tuple[str, ...]:
-    """The names of a column in a table of this kind, or in any; in one of documents, ``id`` names these."""
-    other = _OTHER.get(kind, {}) if kind else {}
-    names = tuple(name for name in SYNONYMS[what] if name not in other.get(what, ()))
-    return (*names, *_IDS) if what == "document" and other else names
+def names_of(what: str, kind: Kind) -> tuple[str, ...]:
+    """The names of a column in a table of this kind."""
+    is_of_documents = kind in ("judgements", "rankings") and what != "document"
+    return tuple(name for name in SYNONYMS[what] if not (is_of_documents and name in _OF_DOCUMENTS))
 
 
-def places(
-    header: Iterable[str], wanted: Sequence[str], kind: Kind | None = None, given: Mapping[str, str] = _NONE
-) -> dict[str, int]:
+def places(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) -> dict[str, int]:
     """Which column holds what, for those wanted that are there; no column is used twice.
 
     Names are compared in lower case. Of several columns that could hold one thing, the one whose name comes first
@@ -70,21 +63,16 @@ def places(
     """
     names = [name.strip().lower() for name in header]
     found = {what: names.index(name.strip().lower()) for what, name in given.items() if name.strip().lower() in names}
-    for what in wanted:
+    for what in WANTED[kind]:
         free = [name for name in names_of(what, kind) if name in names and names.index(name) not in found.values()]
         if free and what not in given:
             found[what] = names.index(free[0])
     return found
 
 
-def named(wanted: Sequence[str], kind: Kind | None = None) -> str:
-    """For a message: the columns that are needed, each with its usual names."""
-    return ", ".join(f"{what} ({', '.join(names_of(what, kind)[:4])}, ...)" for what in wanted)
-
-
-def known_columns(header: Iterable[str], kind: Kind) -> int:
-    """How many of the columns of this kind a header has."""
-    return len(places(header, WANTED[kind], kind))
+def named(what: str, kind: Kind) -> str:
+    """For a message: a column that is needed, with its usual names."""
+    return f"{what} ({', '.join(names_of(what, kind)[:4])}, ...)"
 
 
 def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) -> str | None:
@@ -93,18 +81,14 @@ def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] 
     if unknown := next((what for what in given if what not in WANTED[kind]), None):
         hint = did_you_mean(unknown, WANTED[kind])
         raise UsageError(f"columns: {unknown!r} is not one of {', '.join(WANTED[kind])}{hint}")
-    columns = places(header, WANTED[kind], kind, given)
+    columns = places(header, kind, given)
     if absent := next((name for what, name in given.items() if what not in columns), None):
         return f"it has no column {absent!r}, only {', '.join(map(repr, header[:20]))}"
-    is_score = kind == "judgements" and "grade" not in given and header[columns.get("grade", 0)].lower() == "score"
-    if is_score and places(header, ("rank",)):
+    is_score = "grade" in columns and "grade" not in given and header[columns["grade"]].lower() == "score"
+    if is_score and "rank" in places(header, "rankings"):
         return "its scores stand beside ranks: it holds rankings"
-    missing = [what for what in _NEEDED[kind] if what not in columns]
-    if not columns.keys() & {"topic", "query"}:
-        missing.append("topic")
-    if kind == "rankings" and not columns.keys() & {"rank", "score"}:
-        missing.append("score")
-    return f"it names no column for {named(missing, kind)}" if missing else None
+    missing = [named(group[0], kind) for group in _NEEDED[kind] if not columns.keys() & {*group}]
+    return f"it names no column for {', '.join(missing)}" if missing else None
 
 
 def number(cell: str) -> float:

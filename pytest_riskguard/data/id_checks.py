@@ -21,26 +21,26 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from urllib.parse import unquote
 
 import numpy as np
 
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
+from pytest_riskguard.data.ids import BoolArray, IntArray, first_rows
+from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
-from pytest_riskguard.data.scores import Judged
+from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.frozen import frozen
 
-#: How many topics are examined; of fewer, all are.
-MAX_TOPICS = 2_000
+#: How many topics are examined for matches by chance, and how many for the spelling of their ids; of fewer, all are.
+MAX_TOPICS, MAX_SAMPLE = 2_000, 200
 #: How many of their first ranks are compared, and how many are counted to see whether matches are chance.
 FIRST_RANKS, MAX_RANKS = 10, 100
 #: How many ids of each side a message shows.
 SHOWN_IDS = 3
-#: How many topics without a judged document are looked at for the reason, and how many judged ids of each.
-MAX_SAMPLE, MAX_JUDGED_OF_TOPIC = 200, 500
+#: How many judged ids of a topic are compared with those of a run.
+MAX_JUDGED_OF_TOPIC = 500
 #: How many judged ids are used to see how ids are written: from fewer nothing is concluded.
 MIN_JUDGED_IDS, MAX_JUDGED_IDS = 20, 100_000
 #: More than this share of the answered topics must have a judged document.
@@ -64,39 +64,21 @@ _REMEDY = "write the ids of the run as the judgements do"
 _Rankings = Mapping[str, Sequence[str]]
 
 
-@frozen(eq=False)
-class FirstDocuments:
-    """The first documents of some topics.
-
-    Attributes
-    ----------
-    places : array of int64, shape (n_topics,)
-        The topics, by their places in ``Qrels.topics``.
-    offsets : array of int64, shape (n_topics + 1,)
-        The documents of topic i are ``documents[offsets[i]:offsets[i + 1]]``, from rank 1 on in the order as written,
-        at most ``MAX_RANKS``.
-    documents : Ids
-    """
-
-    places: IntArray
-    offsets: IntArray
-    documents: Ids
-
-
-def examined(places: IntArray) -> IntArray:
+def examined(places: IntArray, most: int) -> IntArray:
     """Which of the topics at these places in the judgements are examined: their indices, rising."""
-    if len(places) <= MAX_TOPICS:
+    if len(places) <= most:
         return np.arange(len(places))
-    return np.sort(np.argpartition(places.astype(np.uint32) * _SPREAD, MAX_TOPICS)[:MAX_TOPICS])
+    return np.sort(np.argpartition(places.astype(np.uint32) * _SPREAD, most)[:most])
 
 
-def refuse_judgements(source: str, qrels: Qrels, places: IntArray, as_judged: BoolArray) -> None:
+def refuse_judgements(source: str, qrels: Qrels, places: IntArray, lengths: IntArray) -> None:
     """``DataError`` if a run is the judgements: no system returns exactly the judged documents, scored by grades.
 
-    ``as_judged`` says of the topics at these places whether their documents and scores are judgements and grades.
+    All of its documents are judged and have their grades as scores, so many of the topics at these places.
     """
-    several = int(np.count_nonzero(np.diff(qrels.arrays.offsets)[places] > 1))
-    if as_judged.all() and several >= MIN_TOPICS and 2 * several >= len(places):
+    several = int(np.count_nonzero(lengths > 1))
+    is_whole = np.array_equal(lengths, np.diff(qrels.arrays.offsets)[places])
+    if is_whole and several >= MIN_TOPICS and 2 * several >= len(places):
         raise DataError(
             f"{source}: expected what a system returned, found the documents of {qrels.path_name} with their grades "
             "as scores: one file was given as both, or judgements as a run; name the run and the judgements",
@@ -104,31 +86,27 @@ def refuse_judgements(source: str, qrels: Qrels, places: IntArray, as_judged: Bo
         )
 
 
-def refuse_other_ids(source: str, qrels: Qrels, judged: Judged, first: FirstDocuments, has_judged: BoolArray) -> None:
-    """``DataError`` if a run's ids are not those of the judgements.
-
-    ``judged`` has the figures of all topics, ``first`` the topics that are examined; ``has_judged`` says for which of
-    these the run retrieves a judged document, at any rank.
-    """
-    ids, bounds = first.documents.strings(), itertools.pairwise(first.offsets.tolist())
-    rankings = {
-        qrels.topics[place]: ids[start : min(stop, start + FIRST_RANKS)]
-        for place, (start, stop) in zip(first.places.tolist(), bounds, strict=True)
-    }
+def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
+    """``DataError`` if a run's ids are not those of the judgements."""
 
     def refuse(found: Iterable[str], expected: Iterable[str], problem: str) -> DataError:
         ids = f"expected document ids of {qrels.path_name}, such as {_shown(expected)}; found {_shown(found)}"
         return DataError(f"{source}: {ids}{problem}", reason="ids_do_not_match")
 
-    respelled = [pair for topic, ranking in rankings.items() if (pair := _respelled(ranking, qrels.grades[topic]))]
+    rankings, judged = _first_documents(run, qrels, np.arange(len(run.topics))), run.judged
+    respelled = []
+    for topic, ranking in rankings.items():
+        grades = qrels.grades[topic]
+        folded = {docid.casefold(): docid for docid in grades}
+        others = (docid for docid in ranking if docid not in grades and docid.casefold() in folded)
+        respelled += [(docid, folded[docid.casefold()]) for docid in islice(others, 1)]
     if len(respelled) > MAX_RESPELLED * len(rankings):
         in_topics = f": in {len(respelled):,} of the {len(rankings):,} topics examined"
         problem = f"{in_topics} they differ in upper and lower case; {_REMEDY}"
-        raise refuse([pair[0] for pair in respelled], [pair[1] for pair in respelled], problem)
+        raise refuse([found for found, _ in respelled], [expected for _, expected in respelled], problem)
     unmatched = judged.answered - judged.topics
     if 2 * unmatched > judged.answered:
-        without = itertools.compress(rankings.items(), (~has_judged).tolist())
-        sample = dict(islice(without, MAX_SAMPLE))
+        sample = _first_documents(run, qrels, np.flatnonzero(~run.has_judged))
         cause = _cause(sample, qrels)
         is_enough = judged.topics > MIN_MATCHED * judged.answered
         if cause or not (is_enough or (judged.topics and qrels.rules.is_complete)):
@@ -137,13 +115,22 @@ def refuse_other_ids(source: str, qrels: Qrels, judged: Judged, first: FirstDocu
             problem = f", and no judged document in {in_topics} that it answers: {cause}; {_REMEDY}"
             raise refuse(_all(sample.values()), _all(qrels.grades[topic] for topic in sample), problem)
     if judged.share < ENOUGH_JUDGED and len({tuple(ranking) for ranking in rankings.values()}) >= MIN_TOPICS:
-        counts = matches(qrels, first)
+        counts = matches(qrels, run)
         if any(other for _, other in counts) and all(is_chance(*count) for count in counts):
             problem = (
                 ", judged for other topics as often as for their own: it may be a run on another index, whose ids "
                 "name other documents; retrieve from the index that was judged"
             )
             raise refuse(_all(rankings.values()), _all(qrels.grades[topic] for topic in rankings), problem)
+
+
+def _first_documents(run: JudgedRun, qrels: Qrels, topics: IntArray) -> dict[str, list[str]]:
+    """Topic -> its first documents in the order as written, of some of these topics."""
+    topics = topics[examined(qrels.arrays.places_of(run.topics)[topics], MAX_SAMPLE)]
+    lengths = np.minimum(np.diff(run.offsets)[topics], FIRST_RANKS)
+    ids = iter(run.documents(first_rows(run.offsets[topics], lengths), qrels).strings())
+    pairs = zip(topics.tolist(), lengths.tolist(), strict=True)
+    return {run.topics[topic]: [*islice(ids, length)] for topic, length in pairs}
 
 
 def _all(rankings: Iterable[Iterable[str]]) -> Collection[str]:
@@ -155,80 +142,31 @@ def _shown(ids: Iterable[str]) -> str:
     return ", ".join(repr(docid if len(docid) <= 60 else f"{docid[:59]}…") for docid in islice(ids, SHOWN_IDS))
 
 
-def _respelled(ranking: Iterable[str], judged: Mapping[str, float]) -> tuple[str, str] | None:
-    """An id among these that is not judged, and the judged id from which it differs only in case."""
-    folded = {docid.casefold(): docid for docid in ranking if docid not in judged and docid.lower() != docid.upper()}
-    other = next((docid for docid in judged if docid.casefold() in folded), None) if folded else None
-    return None if other is None else (folded[other.casefold()], other)
-
-
 # How ids differ.
-
-
-def _last_of_path(docid: str) -> str:
-    return unquote(docid).split("?")[0].rstrip("/").rpartition("/")[2]
-
-
-def _without_extension(docid: str) -> str:
-    return re.sub(r"(?<=.)\.[A-Za-z][A-Za-z0-9]{0,4}$", "", docid)
-
-
-#: What may tell two ids of one document apart -> a function that makes them equal.
-_REWRITINGS: Mapping[str, Callable[[str], str]] = {
-    "they differ in upper and lower case": str.casefold,
-    "one side writes whole numbers with decimals": lambda docid: re.sub(r"(?<=\d)\.0+$", "", docid),
-    "they differ in leading zeros": lambda docid: re.sub(r"(?<!\d)0+(?=\d)", "", docid),
-    "one side writes a file extension": _without_extension,
-    "one side writes paths or URLs, or an index before the id": _last_of_path,
-    "one side writes paths or URLs of files": lambda docid: _without_extension(_last_of_path(docid)).casefold(),
-}
 
 
 def _cause(sample: _Rankings, qrels: Qrels) -> str | None:
     """How the ids of most topics of the sample differ from judged ids; None if no difference is found."""
-    judged = {topic: dict.fromkeys(islice(qrels.grades[topic], MAX_JUDGED_OF_TOPIC)) for topic in sample}
+    judged = {topic: [*islice(qrels.grades[topic], MAX_JUDGED_OF_TOPIC)] for topic in sample}
     needed = len(sample) // 2 + 1
-
-    for cause, rewritten in _REWRITINGS.items():
-        gained = sum(
-            not {*map(rewritten, judged[topic])}.isdisjoint(map(rewritten, ranking))
-            for topic, ranking in sample.items()
-        )
-        if gained >= needed and all(_tells_apart(rewritten, side.values()) for side in (judged, sample)):
-            return cause
-    steps = {
-        step: sum(any(_moved(docid, step) in judged[topic] for docid in ranking) for topic, ranking in sample.items())
-        for step in (-2, -1, 1, 2)
-    }
-    for step in (1, -1):
-        by_chance = max(steps[-step], steps[2], steps[-2])  # numbers of a small collection lie close together
-        if steps[step] >= max(needed, 2 * by_chance):
-            return f"each id of the run is {'one less' if step > 0 else 'one more'} than a judged one"
-    for writer in ("run", "judgements"):
+    for writer, sides in (("run", (sample, judged)), ("judgements", (judged, sample))):
         affixes: Counter[str] = Counter()
-        for topic, ranking in sample.items():
-            pairs = itertools.product(ranking, judged[topic])
-            affixes.update(
-                {affix for pair in pairs for affix in _affixes(*(pair if writer == "run" else pair[::-1]))}
-            )
+        for topic in sample:
+            pairs = itertools.product(*(side[topic] for side in sides))
+            affixes.update({affix for pair in pairs for affix in _affixes(*pair)})
         if affixes and (most := max(affixes.values())) >= needed:
             return f"ids of the {writer} {min(affix for affix, count in affixes.items() if count == most)}"
-    known = [*islice(itertools.chain.from_iterable(qrels.grades.values()), MAX_JUDGED_IDS)]
+    gained = sum(
+        not {*map(_plain, judged[topic])}.isdisjoint(map(_plain, ranking)) for topic, ranking in sample.items()
+    )
+    if gained >= needed and all(_are_told_apart(side.values()) for side in (judged, sample)):
+        return "they differ in leading zeros, decimals, case, a file extension, or a path or an index before the id"
+    known = qrels.arrays.documents.at(slice(MAX_JUDGED_IDS)).strings()
     kinds = {*map(_characters, known)}
     foreign = sum(kinds.isdisjoint(map(_characters, ranking)) for ranking in sample.values())
     if foreign >= needed and len(known) >= MIN_JUDGED_IDS:
         return "their ids use different kinds of characters"
     return None
-
-
-def _tells_apart(rewritten: Callable[[str], str], rankings: Iterable[Iterable[str]]) -> bool:
-    """Whether documents keep distinct ids: if all URLs end in ``index.html``, that ending identifies none of them."""
-    ids = _all(rankings)
-    return len({*map(rewritten, ids)}) >= MIN_DISTINCT * len(ids)
-
-
-def _moved(docid: str, step: int) -> str | None:
-    return str(int(docid) + step) if docid.isascii() and docid.isdigit() and len(docid) < 20 else None
 
 
 def _affixes(long: str, short: str) -> Iterator[str]:
@@ -239,6 +177,19 @@ def _affixes(long: str, short: str) -> Iterator[str]:
         yield f"end with {long[len(short) :]!r}, which the others lack"
 
 
+def _plain(docid: str) -> str:
+    """An id without what two spellings of it may differ in."""
+    name = unquote(docid).split("?")[0].rstrip("/").rpartition("/")[2]
+    name = re.sub(r"(?<=.)\.([A-Za-z][A-Za-z0-9]{0,4}|0+)$", "", name)
+    return re.sub(r"(?<!\d)0+(?=\d)", "", name).casefold()
+
+
+def _are_told_apart(rankings: Iterable[Iterable[str]]) -> bool:
+    """Whether plain ids are still distinct: if all URLs end in ``index.html``, that ending identifies none."""
+    ids = _all(rankings)
+    return len({*map(_plain, ids)}) >= MIN_DISTINCT * len(ids)
+
+
 def _characters(docid: str) -> frozenset[str]:
     """The kinds of characters of an id: digits, small and capital letters, and each other character."""
     return frozenset("0" if c.isdigit() else "a" if c.islower() else "A" if c.isupper() else c for c in docid)
@@ -247,29 +198,30 @@ def _characters(docid: str) -> frozenset[str]:
 # Whether documents are judged by chance.
 
 
-def matches(qrels: Qrels, first: FirstDocuments) -> list[tuple[int, int]]:
+def matches(qrels: Qrels, run: JudgedRun) -> list[tuple[int, int]]:
     """How many documents are judged for their own topic alone, and for another alone, over pairs of topics.
 
-    Judged documents in all ranks and in the first ten, then relevant ones.
+    Judged documents in the first hundred ranks and in the first ten, then relevant ones.
     """
-    grades, count = qrels.arrays.grades, len(qrels.topics)
-    least = qrels.rules.relevant_from
+    grades, least = qrels.arrays.grades, qrels.rules.relevant_from
     is_relevant = np.append(grades > 0 if least is None else grades >= least, False)  # of row -1
-    ranks = np.arange(len(first.documents)) - np.repeat(first.offsets[:-1], np.diff(first.offsets))
+    places = qrels.arrays.places_of(run.topics)
+    topics = examined(places, MAX_TOPICS)
+    lengths = np.minimum(np.diff(run.offsets)[topics], min(run.depth, MAX_RANKS))
+    rows, offsets = first_rows(run.offsets[topics], lengths), np.append(0, np.cumsum(lengths))
+    documents, is_first = run.documents(rows, qrels), run.ranks[Order.WRITTEN][rows] <= FIRST_RANKS
 
-    def sides(places: IntArray) -> tuple[BoolArray, BoolArray]:
-        rows = judgement_rows(qrels.arrays, places, first.offsets, first.documents)
-        return rows >= 0, is_relevant[rows]
+    def sides(judgements: IntArray) -> BoolArray:
+        found, relevant = judgements >= 0, is_relevant[judgements]
+        return np.stack([found, found & is_first, relevant, relevant & is_first])
 
-    own = sides(first.places)
-    counts = np.zeros((2, 2, 2), dtype=np.int64)
+    own, counts = sides(run.judgements[rows].astype(np.int64)), np.zeros((4, 2), dtype=np.int64)
     for step in range(1, OTHER_TOPICS + 1):
-        shift = max(1, step * count // (OTHER_TOPICS + 1))
-        for kind, (mine, theirs) in enumerate(zip(own, sides((first.places + shift) % count), strict=True)):
-            for place, depth in enumerate((MAX_RANKS, FIRST_RANKS)):
-                for side, is_alone in enumerate((mine & ~theirs, theirs & ~mine)):
-                    counts[kind, place, side] += np.count_nonzero(is_alone & (ranks < depth))
-    return [(own, other) for own, other in counts.reshape(4, 2).tolist()]
+        shift = max(1, step * len(qrels.topics) // (OTHER_TOPICS + 1))
+        other_topics = (places[topics] + shift) % len(qrels.topics)
+        theirs = sides(judgement_rows(qrels.arrays, other_topics, offsets, documents))
+        counts += np.count_nonzero([own & ~theirs, theirs & ~own], axis=2).T
+    return [(own_count, other) for own_count, other in counts.tolist()]
 
 
 def is_chance(own: int, other: int) -> bool:

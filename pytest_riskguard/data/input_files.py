@@ -8,16 +8,14 @@ import hashlib
 import io
 import json
 import os
-import re
 import stat
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
@@ -26,15 +24,6 @@ from pytest_riskguard.serialization import JsonError, parsed_value
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.records import TopicKeys
-
-
-class ContentError(Exception):
-    """The bytes of a file cannot be read; the message says why, without naming the file."""
-
-
-class LimitError(ContentError):
-    """A file is larger than a limit; the message gives the figure, the limit and the variable that scales it."""
-
 
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**20
@@ -45,103 +34,59 @@ _BOM = b"\xef\xbb\xbf"
 FREE_BYTES = 4 * 2**20
 
 
-def bytes_beyond(text: str, most: int) -> int:
-    """How many bytes a text has, if they are more than ``most``; else 0."""
-    if 4 * len(text) <= most:  # a character has at most four
-        return 0
-    size = len(text.encode(errors="replace"))
-    return size if size > most else 0
-
-
-def is_folder(path: Path) -> bool:
-    """Whether a folder is there; not where the path cannot be looked at."""
-    return os.path.isdir(path)  # noqa: PTH112 - it raises nothing
-
-
 def open_regular(path: Path) -> BinaryIO:
     """A regular file, opened for reading in binary; a pipe is not waited for.
 
-    What was opened is checked, not its path, which may be another file a moment later. ``MissingFileError`` for
-    anything else: nothing there, a folder, a pipe, a socket or a device, or a link to one.
+    ``MissingFileError`` for anything else: nothing there, a folder, a pipe, a socket or a device, or a link to one.
     """
     try:
-        _refuse_irregular(path, path.stat().st_mode)  # before it is opened: opening a device may have effects
-        flags = (getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
-        handle = os.open(path, os.O_RDONLY | sum(flags))
+        mode = path.stat().st_mode  # opening a pipe would wait, and opening a device may have effects
+        if stat.S_ISREG(mode):
+            return path.open("rb")
     except FileNotFoundError:
         raise MissingFileError(path, None, "no such file") from None
-    except ValueError as problem:  # a NUL in the path
-        raise MissingFileError(path, None, f"not a path: {problem}") from None
-    except OSError as problem:
+    except (OSError, ValueError) as problem:  # a NUL in the path
         raise _unreadable(path, problem) from None
-    try:
-        _refuse_irregular(path, os.fstat(handle).st_mode)
-    except BaseException:
-        os.close(handle)
-        raise
-    return os.fdopen(handle, "rb")
+    found = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
+    raise MissingFileError(path, None, f"expected a regular file, found {found}")
 
 
-def read_limited(path: Path, limit: Limit) -> bytes:
-    """The bytes of a regular file; ``LimitError`` if they are too many, ``MissingFileError`` as ``open_regular``."""
-    with open_regular(path) as file:
-        try:
-            _refuse_size(file, limit)
-            content = file.read(limit.value + 1)
-        except OSError as problem:
-            raise _unreadable(path, problem) from None
-    if len(content) > limit.value:
-        raise LimitError(limit.problem(len(content)))
-    return content
+def read_limited(path: Path, limit: Limit, *, error: type[FileError] = FileError) -> bytes:
+    """The bytes of a regular file; errors as ``blocks``."""
+    return b"".join(blocks(path, limit, error=error))
 
 
-def blocks(path: Path, limit: Limit, *, size: int | None = None) -> Iterator[bytes]:
+def blocks(path: Path, limit: Limit, *, error: type[FileError] = FileError) -> Iterator[bytes]:
     """The bytes of a regular file in blocks, decompressed if it is gzip, which its first two bytes say.
 
-    ``LimitError`` if the file has too many, or far more than before decompression; ``ContentError`` for a damaged
-    gzip; ``MissingFileError`` as ``open_regular``.
+    ``error`` is raised if the file has too many, or far more than before decompression, and for a damaged gzip;
+    ``MissingFileError`` as ``open_regular``.
     """
-    most, ratio, total = limit.value, RATIO.value, 0
     with open_regular(path) as file:
         try:
             is_packed = file.read(2) == GZIP
-            _refuse_size(file, limit, spare=FREE_BYTES if is_packed else 0)
             file.seek(0)
             text: Any = gzip.GzipFile(fileobj=file) if is_packed else file
-            while block := text.read(size or _BLOCK):
+            total = os.fstat(file.fileno()).st_size
+            if total > limit.value:
+                raise error(path, None, limit.problem(total))
+            total = 0
+            while block := text.read(_BLOCK):
                 total += len(block)
-                if total > most:  # the file has grown, or its size is not known before it is read
-                    raise LimitError(limit.problem(total))
-                if total > FREE_BYTES and total > ratio * file.tell():
-                    raise LimitError(RATIO.problem(total // file.tell()))
+                if total > limit.value:  # the file has grown, or its size is not known before it is read
+                    raise error(path, None, limit.problem(total))
+                if total > FREE_BYTES and total > RATIO.value * file.tell():
+                    raise error(path, None, RATIO.problem(total // file.tell()))
                 yield block
-        except EOFError:
-            raise _damaged("one that ends too early (truncated)") from None
-        except (gzip.BadGzipFile, zlib.error) as problem:
-            raise _damaged(f"a damaged one ({problem})") from None
+        except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
+            damaged = f"expected a whole gzip file, found a damaged one ({problem}); copy it again"
+            raise error(path, None, damaged) from None
         except OSError as problem:
             raise _unreadable(path, problem) from None
 
 
-def _refuse_irregular(path: Path, mode: int) -> None:
-    if stat.S_ISDIR(mode):
-        raise MissingFileError(path, None, "expected a file, found a folder")
-    if not stat.S_ISREG(mode):  # a pipe cannot be read twice, and a device may never end
-        raise MissingFileError(path, None, "expected a regular file, found a pipe, socket or device")
-
-
-def _refuse_size(file: BinaryIO, limit: Limit, *, spare: int = 0) -> None:
-    size = os.fstat(file.fileno()).st_size
-    if size > limit.value + spare:
-        raise LimitError(limit.problem(size))
-
-
-def _damaged(found: str) -> ContentError:
-    return ContentError(f"expected a whole gzip file, found {found}; copy it again")
-
-
-def _unreadable(path: Path, problem: OSError) -> MissingFileError:
-    return MissingFileError(path, None, f"cannot be read ({problem.strerror or problem})")
+def _unreadable(path: Path, problem: OSError | ValueError) -> MissingFileError:
+    return MissingFileError(path, None, f"cannot be read ({getattr(problem, 'strerror', None) or problem})")
 
 
 # One file as its reader sees it: its start, to find out what it is, its lines, its content.
@@ -150,19 +95,11 @@ def _unreadable(path: Path, problem: OSError) -> MissingFileError:
 #: How files that are not text begin: Parquet, Arrow, Feather of the first version, LZ4.
 _BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18")
 #: The first bytes of files that were compressed by a program other than gzip.
-_PACKED = {rb"\xfd7zXZ\0": "xz", rb"BZh\d[1\x17]": "bzip2", rb"\x28\xb5\x2f\xfd": "zstd", rb"PK\x03\x04": "zip"}
+_PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 _LFS = b"version https://git-lfs"
 _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
-#: The escape of a character that needs two of them.
-_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
-#: How many bad lines of a file are named after the first.
-MAX_LINES = 10
-
-_Row = TypeVar("_Row")
 #: Lines with their numbers.
 Lines = Iterator[tuple[int, bytes]]
-#: What a line should hold and what it holds; None of a good line.
-LineCheck = Callable[[bytes], tuple[str, str] | None]
 
 
 class Misfit(NamedTuple):
@@ -210,7 +147,7 @@ class InputFile:
     @cached_property
     def start(self) -> bytes:
         """The first bytes, with a byte order mark."""
-        return next(self._raw(START_BYTES), b"")[:START_BYTES]
+        return next(self._raw(), b"")[:START_BYTES]
 
     @cached_property
     def content(self) -> bytes:
@@ -225,15 +162,10 @@ class InputFile:
             yield block if index else block.removeprefix(_BOM)
         self._digest = f"sha256:{digest.hexdigest()}"
 
-    def _raw(self, size: int | None = None) -> Iterator[bytes]:
-        if self._content is not None:
-            size = size or _BLOCK
-            yield from (self._content[start : start + size] for start in range(0, len(self._content), size))
-            return
-        try:
-            yield from blocks(self.path, self.limit, size=size)
-        except ContentError as problem:
-            raise self.refuse(None, str(problem)) from None
+    def _raw(self) -> Iterator[bytes]:
+        if self._content is None:
+            return blocks(self.path, self.limit, error=self._error)
+        return iter([self._content] if self._content else [])
 
     def texts(self, longest: Limit = LINE_BYTES) -> Lines:
         """Whole lines, about a million bytes at a time, with the number of the first of them, from 1.
@@ -250,7 +182,8 @@ class InputFile:
                 number += text.count(b"\n")
             else:
                 rest += block
-            self._refuse_long(number, rest, longest)
+            if len(rest) > longest.value:
+                raise self._too_long(number, rest, longest)
         if rest:
             yield number, self._checked(number, rest)
 
@@ -258,11 +191,10 @@ class InputFile:
         """The lines, blank ones too, without their line feeds, each with its number."""
         most = longest.value
         for first, text in self.texts(longest):
-            lines = text.removesuffix(b"\n").split(b"\n")
-            if max(map(len, lines)) > most:
-                for number, line in enumerate(lines, first):
-                    self._refuse_long(number, line, longest)
-            yield from enumerate(lines, first)
+            for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), first):
+                if len(line) > most:
+                    raise self._too_long(number, line, longest)
+                yield number, line
 
     @cached_property
     def first_line(self) -> str:
@@ -273,7 +205,7 @@ class InputFile:
         return next((line for line in text.splitlines() if line.strip()), "")
 
     def table(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-        """The rows of a table that are not blank, the header first, with the number of each row's last line."""
+        """The rows of a table that are not blank, the header first, each with the number of its last line."""
         lines = (line for _, text in self.texts() for line in io.StringIO(text.decode(), newline="\n"))
         rows = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
@@ -281,34 +213,32 @@ class InputFile:
                 if "".join(row).strip():
                     yield rows.line_num, row
         except csv.Error as problem:
-            if "new-line" in str(problem):
-                raise self.refuse(rows.line_num, "expected lines that end with LF or CRLF, found CR alone") from None
-            raise self.refuse(rows.line_num, f"expected quotes around whole cells only: {problem}") from None
+            expected = "expected lines that end with LF or CRLF, and quotes around whole cells only"
+            raise self.refuse(rows.line_num, f"{expected}: {problem}") from None
 
     @property
     def looks_like_json(self) -> bool:
         """Whether the first character is one of a JSON object or list."""
         return self.first_line.lstrip()[:1] in ("{", "[")
 
-    @property
+    @cached_property
     def json(self) -> Any:
         """The whole file as one JSON value; the error of a file that is not JSON."""
-        value, problem = self._parsed
-        if problem is not None:
-            raise self.refuse(problem.line, problem.problem)
-        return value
-
-    @property
-    def json_or_none(self) -> Any:
-        """As ``json``; None for a file that is not one JSON value."""
-        return self._parsed[0] if self.looks_like_json else None
+        try:
+            return parsed_value(self.content)
+        except JsonError as problem:
+            raise self.refuse(problem.line, problem.problem) from None
 
     @cached_property
-    def _parsed(self) -> tuple[Any, JsonError | None]:
+    def json_or_none(self) -> Any:
+        """As ``json``; None for a file that is not one JSON value."""
+        line, _, rest = self.start.partition(b"\n")
+        if line.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{"):  # JSON Lines; they may be many
+            return None
         try:
-            return _json_value(self.content), None
-        except JsonError as problem:
-            return None, problem
+            return self.json if self.looks_like_json else None
+        except FileError:
+            return None
 
     @cached_property
     def first_object(self) -> dict[str, Any] | None:
@@ -317,9 +247,7 @@ class InputFile:
             return None
         line, newline, _ = self.start.removeprefix(_BOM).lstrip().partition(b"\n")
         if not newline:  # it may be long
-            line, newline, _ = self.content.lstrip().partition(b"\n")
-        if not newline:  # one line is read once
-            return self.json_or_none if isinstance(self.json_or_none, dict) else None
+            line = self.content.lstrip().partition(b"\n")[0]
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
@@ -332,27 +260,9 @@ class InputFile:
             if not line.strip():
                 continue
             try:
-                yield number, _json_value(line)
+                yield number, parsed_value(line)
             except JsonError as problem:
                 raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
-
-    def chosen(self, parts: Mapping[str, Sequence[_Row]], what: str) -> Sequence[_Row]:
-        """The rows of the part that ``FILE#PART`` names, or those of the only part; nothing of a file without rows.
-
-        The error of this file if there is no part of that name, or several and none is named; ``what`` says what a
-        part is, such as a system.
-        """
-        if self.part is None and len(parts) <= 1:
-            return next(iter(parts.values()), ())
-        if self.part is not None and self.part in parts:
-            return parts[self.part]
-        names = ", ".join(f"{name!r:.60}" for name in [*parts][:10])
-        if self.part is not None:
-            raise self.refuse(None, f"expected a {what} named {self.part!r:.60}, found {names or 'none'}")
-        example = f"{self.name}#{next(iter(parts))}"
-        raise self.refuse(
-            None, f"expected one {what}, found {len(parts)}: {names}; name one of them, such as {example!r:.100}"
-        )
 
     def refuse(self, line: int | None, problem: str) -> FileError:
         """The error to raise for this file."""
@@ -360,86 +270,42 @@ class InputFile:
 
     def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> FileError:
         """The error to raise for one line, which it quotes; it says so if git left a pointer or a conflict there."""
-        return self.refuse(number, _problem(line, expected, found))
+        if line.startswith(_LFS):
+            found = "a Git LFS pointer instead of the file; run `git lfs pull`"
+        elif line.startswith(_CONFLICTS):
+            found = "a merge conflict marker; resolve the conflict"
+        return self.refuse(number, f"expected {expected}, found {found}: {_shown(line)}")
 
-    def refuse_lines(self, number: int, line: bytes, rest: Lines, check: LineCheck) -> FileError:
-        """The error to raise for a line and the bad ones among the ``rest``, whose numbers it gives."""
-        problem = _problem(line, *(check(line) or ("another line", "this one")))
-        others: list[int] = []
-        try:
-            if not line.startswith(_LFS):
-                others += islice((n for n, other in rest if check(other) is not None), MAX_LINES + 1)
-        except FileError:  # what else is wrong with the file is said once its lines are right
-            pass
-        if others:
-            listed = ", ".join(map(str, others[:MAX_LINES]))
-            more = ", ..." if len(others) > MAX_LINES else ""
-            what = f"lines {listed}{more} are" if len(others) > 1 else f"line {listed} is"
-            problem += f" ({what} wrong, too)"
-        return self.refuse(number, problem)
-
-    def _refuse_long(self, number: int, line: bytes, longest: Limit) -> None:
-        if len(line) > (most := longest.value):
-            self._check_text(number, line[:most], is_cut=True)
-            raise self.refuse(number, f"{longest.problem(len(line), limit=most)}: {shown(line)}")
+    def _too_long(self, number: int, line: bytes, longest: Limit) -> FileError:
+        return self.refuse(number, f"{longest.problem(len(line))}: {_shown(line)}")
 
     def _checked(self, first: int, text: bytes) -> bytes:
-        self._check_text(first, text)
-        last, most = first - 1 + text.count(b"\n") + (not text.endswith(b"\n")), LINES.value
-        if last > most:
-            raise self.refuse(None, LINES.problem(last, limit=most))
-        return text
-
-    def _check_text(self, first: int, text: bytes, *, is_cut: bool = False) -> None:
+        last = first - 1 + text.count(b"\n") + (not text.endswith(b"\n"))
+        if last > LINES.value:
+            raise self.refuse(None, LINES.problem(last))
+        place, problem = text.find(b"\0"), "expected text, found a NUL byte; is this a binary file, or UTF-16?"
         try:
             if not text.isascii():
                 text.decode()
-        except UnicodeDecodeError as problem:
-            if is_cut and problem.reason == "unexpected end of data":  # half a character is no encoding error then
-                return
-            line = first + text.count(b"\n", 0, problem.start)
-            hint = "; save it as UTF-8"
-            if first == 1 and (packed := compression_hint(text)):
-                hint = packed
-            elif self.path.suffix == ".gz" and line == 1:
-                hint = "; its name says gzip, its content does not"
-            raise self.refuse(line, f"expected UTF-8 text, found byte 0x{text[problem.start]:02x}{hint}") from None
-        nul = text.find(b"\0")
-        if nul >= 0:
-            line = first + text.count(b"\n", 0, nul)
-            raise self.refuse(line, "expected text, found a NUL byte; is this a binary file, or UTF-16?")
-
-
-def _json_value(content: bytes) -> Any:
-    """As ``parsed_value``, without texts that no file could hold: escapes may name half a character."""
-    value = parsed_value(content)
-    if half := _HALF_CHARACTER.search(content):
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:
-            line, escape = content.count(b"\n", 0, half.start()) + 1, half[0].decode()
-            raise JsonError(f"expected whole characters, found half of one ({escape}...)", line=line) from None
-    return value
+        except UnicodeDecodeError as error:
+            place, remedy = error.start, compression_hint(text) or "; save it as UTF-8"
+            problem = f"expected UTF-8 text, found byte 0x{text[place]:02x}{remedy}"
+        if place >= 0:
+            raise self.refuse(first + text.count(b"\n", 0, place), problem)
+        return text
 
 
 def compression_hint(start: bytes) -> str:
     """What to say of a file that no text reader reads, if it begins as a compressed one does; else nothing."""
-    packed = next((name for magic, name in _PACKED.items() if re.match(magic, start)), None)
-    return f"; it is compressed with {packed}: unpack it, only gzip is read" if packed is not None else ""
+    for magic, name in _PACKED.items():
+        if start.startswith(magic):
+            return f"; it is compressed with {name}: unpack it, only gzip is read"
+    return ""
 
 
-def shown(line: bytes) -> str:
-    """A line for an error message: quoted, control characters escaped, cut to 80 characters."""
+def _shown(line: bytes) -> str:
     text = line.decode(errors="replace").rstrip("\r\n")
     return repr(text if len(text) <= 80 else text[:79] + "…")
-
-
-def _problem(line: bytes, expected: str, found: str) -> str:
-    if line.startswith(_LFS):
-        return f"expected {expected}; found a Git LFS pointer instead of the file; run `git lfs pull`: {shown(line)}"
-    if line.startswith(_CONFLICTS):
-        return f"expected {expected}; found a merge conflict marker; resolve the conflict: {shown(line)}"
-    return f"expected {expected}, found {found}: {shown(line)}"
 
 
 def imported(module: str, *, what: str, extra: str | None = None) -> ModuleType:

@@ -133,6 +133,13 @@ class JudgedRun:
         before = np.cumsum(self.judgements[start:stop] < 0, dtype=np.int32)  # in as few topics as may be
         return self.unjudged.at(self._unjudged_before[topic] - 1 + before[rows - start])
 
+    def documents(self, rows: IntArray, qrels: Qrels) -> Ids:
+        """The documents of some rows."""
+        judgements = self.judgements[rows]
+        is_judged = judgements >= 0
+        both = [self.ids_of_unjudged(rows[~is_judged]), qrels.arrays.documents.at(judgements[is_judged])]
+        return Ids.joined(both).at(np.argsort(np.argsort(is_judged, kind="stable")))
+
     @cached_property
     def _unjudged_before(self) -> IntArray:
         """How many rows before each topic are not judged."""
@@ -283,8 +290,9 @@ class RankedRun:
         return self.run.ranks_of_judgements(self.order, self.qrels)
 
     def unjudged(self) -> RankedDocuments:
-        """The unjudged documents in the first ranks, by topic."""
-        rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= self.depth))
+        """The unjudged documents in the first ranks, by topic; those that the measure does not see are left out."""
+        last = min(self.depth, cutoff_of(self.measure) or self.depth)
+        rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= last))
         topics = self._topic_places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
         return RankedDocuments(rows, topics, self.run.ids_of_unjudged(rows), self.ranks_of(rows))
 
@@ -324,10 +332,4 @@ class RankedRun:
 
     def ids(self, rows: IntArray) -> list[str]:
         """The documents of some rows."""
-        judgements = self.run.judgements[rows]
-        is_judged = judgements >= 0
-        ids = np.empty(len(rows), dtype=object)
-        ids[is_judged] = self.qrels.arrays.documents.at(judgements[is_judged]).strings()
-        ids[~is_judged] = self.run.ids_of_unjudged(rows[~is_judged]).strings()
-        names: list[str] = ids.tolist()
-        return names
+        return self.run.documents(rows, self.qrels).strings()

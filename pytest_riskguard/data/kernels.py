@@ -69,7 +69,8 @@ class JudgedRows:
 
 def places_within(groups: IntArray) -> IntArray:
     """The place of each row in its group, from 0; groups rise."""
-    return np.arange(len(groups), dtype=np.int64) - np.searchsorted(groups, groups)
+    sizes = np.bincount(groups)
+    return np.arange(len(groups)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 @frozen

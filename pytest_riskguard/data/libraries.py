@@ -1,67 +1,86 @@
-"""Files of retrieval libraries: ranx, MTEB, sentence-transformers, BEIR, MS MARCO; collections of ir_datasets."""
+"""Files of retrieval libraries: ranx, MTEB, sentence-transformers, BEIR; collections of ir_datasets."""
 
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from pytest_riskguard.data import text_tables as tables
 from pytest_riskguard.data.given_file import IRDS, names_collection
 from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
-from pytest_riskguard.data.json_nodes import at, chosen, nodes, require, without
-from pytest_riskguard.data.named_columns import judgements_of
+from pytest_riskguard.data.json_nodes import chosen, marked, nodes, require
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
+from pytest_riskguard.data.text_tables import csv_table
 from pytest_riskguard.data.topics import Topics, topics_of_rows
-from pytest_riskguard.errors import FileError, MissingFileError
+from pytest_riskguard.errors import MissingFileError
 from pytest_riskguard.text import did_you_mean
 
 Numbers = Mapping[str, Mapping[str, float]]
 
 
-# JSON as ranx and pytrec_eval have it: ``{topic: {document: number}}``.
+# ``{topic: {document: number}}`` as ranx and pytrec_eval have it: JSON, or CBOR that ranx compresses twice with LZ4.
+
+_LZ4 = b"\x04\x22\x4d\x18"
 
 
 def ranx_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the file is an object of objects of numbers."""
-    return _misfit(file.json_or_none) if file.looks_like_json else Misfit("it is not JSON")
+    """Whether the file is an object of objects of numbers, or begins as LZ4 does."""
+    if file.start.startswith(_LZ4):
+        return None
+    return _misfit(file.json_or_none)
 
 
 def _misfit(value: Any) -> Misfit | None:
     """None for a mapping of topics to mappings of documents to numbers."""
     if not isinstance(value, dict) or not value:
-        return Misfit("it is not an object of topics", 1)
+        return Misfit("it is not an object of topics", int(value is not None))
     for topic, documents in value.items():
         if not isinstance(documents, dict):
             return Misfit(f"{topic!r:.60} is not an object of documents and numbers", 2)
-        other = next((one for one, number in documents.items() if type(number) not in (int, float)), None)
-        if other is not None:
-            return Misfit(f"{other!r:.60} of {topic!r:.60} has no number", 3)
-    columns = places(value, ("document", "topic", "grade", "score", "rank"))
+        for document, number in documents.items():
+            if type(number) not in (int, float):
+                return Misfit(f"{document!r:.60} of {topic!r:.60} has no number", 3)
+    columns = places(value, "rankings")
     if "document" in columns and len(columns) >= 3:  # pandas wrote it, whose columns look like topics
         return Misfit("it is a frame by columns; write it with orient='records' (pandas)", 4)
     return None
 
 
+def _numbers(file: InputFile) -> Numbers:
+    value = _unpacked(file) if file.start.startswith(_LZ4) else file.json
+    require(_misfit(value), file)
+    numbers: Numbers = value
+    return numbers
+
+
+def _unpacked(file: InputFile) -> Any:
+    lz4, cbor = (imported(name, what="a file that ranx compressed") for name in ("lz4.frame", "cbor2"))
+    try:
+        content = lz4.open(lz4.open(io.BytesIO(file.content))).read(file.limit.value + 1)
+        value = json.loads(json.dumps(cbor.loads(content))) if len(content) <= file.limit.value else None
+    except Exception as problem:
+        reason = str(problem).partition("\n")[0]
+        found = f"{type(problem).__name__}: {reason:.200}"
+        raise file.refuse(None, f"expected a file of ranx, found another: {found}") from None
+    if len(content) > file.limit.value:
+        raise file.refuse(None, file.limit.problem(len(content)))
+    return value
+
+
 def ranx_judgements(file: InputFile) -> Qrels:
     """The grades of each topic."""
-    require(ranx_fits(file, "judgements"), file)
-    return _judgements(file, file.json)
+    rows = ((topic, *pair, "", None) for topic, graded in _numbers(file).items() for pair in graded.items())
+    return qrels_of_rows(file, rows)
 
 
 def ranx_rankings(file: InputFile) -> Run:
     """The scores of each topic."""
-    require(ranx_fits(file, "rankings"), file)
-    return _rankings(file, file.json)
-
-
-def _judgements(file: InputFile, numbers: Numbers) -> Qrels:
-    rows = ((topic, d, grade, "", None) for topic, graded in numbers.items() for d, grade in graded.items())
-    return qrels_of_rows(file, rows)
+    return _rankings(file, _numbers(file))
 
 
 def _rankings(file: InputFile, numbers: Numbers) -> Run:
@@ -70,92 +89,38 @@ def _rankings(file: InputFile, numbers: Numbers) -> Run:
     return run_of_rankings(file, rows)
 
 
-# The compressed files of ranx, which it reads itself where it is installed.
-
-
-def ranx_lz4_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the file begins as LZ4 does."""
-    return None if file.start.startswith(b"\x04\x22\x4d\x18") else Misfit("it is not compressed with LZ4")
-
-
-def ranx_lz4_judgements(file: InputFile) -> Qrels:
-    """The grades of each topic."""
-    return _judgements(file, _unpacked(file))
-
-
-def ranx_lz4_rankings(file: InputFile) -> Run:
-    """The scores of each topic."""
-    return _rankings(file, _unpacked(file))
-
-
-def _unpacked(file: InputFile) -> Numbers:
-    ranx, frame = (imported(name, what="a file of ranx with the ending .lz4") for name in ("ranx", "lz4.frame"))
-    try:
-        size = 0
-        with frame.open(frame.open(io.BytesIO(file.content))) as unpacked:  # packed twice, and ranx unpacks all
-            while block := unpacked.read(2**20):
-                size += len(block)
-                if size > file.limit.value:
-                    raise file.refuse(None, file.limit.problem(size))
-        found: Numbers = ranx.Run.from_file(str(file.path), kind="lz4").to_dict()
-    except FileError:
-        raise
-    except Exception as problem:  # of LZ4, CBOR or numba
-        reason = str(problem).partition("\n")[0]
-        text = f"expected a file of ranx, found another: {type(problem).__name__}: {reason:.200}"
-        raise file.refuse(None, text) from None
-    return found
-
-
-# Predictions of MTEB: ``{subset: {split: {topic: {document: score}}}}``, or, in older versions, without subsets.
-
-
-_META = "mteb_model_meta"
+# Predictions of MTEB: ``{subset: {split: {topic: {document: score}}}}``, and what is known of the model.
 
 
 def mteb_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether scores of documents stand two or three levels below the top."""
-    value = file.json_or_none
-    if not isinstance(value, dict):
-        return Misfit("it is not a JSON object")
-    if not (parts := _parts(value)):
-        return Misfit("it is not an object of subsets, splits, topics and documents", 4 if _META in value else 1)
-    return next((misfit for _, numbers in parts if (misfit := _misfit(numbers)) is not None), None)
+    """Whether scores of documents stand three levels below the top."""
+    misfits = [_misfit(numbers) for _, numbers in _parts(file)] or [Misfit("it has none")]
+    why = next(filter(None, misfits), None)
+    nearness = 4 if "mteb_model_meta" in (file.json_or_none or ()) else 1
+    return why and Misfit(f"it is not an object of subsets, splits, topics and documents: {why.reason}", nearness)
 
 
 def mteb_rankings(file: InputFile) -> Run:
     """The scores of one subset and split: ``FILE#subset/split``, or the name of one where that is enough."""
     require(mteb_fits(file, "rankings"), file)
-    return _rankings(file, chosen(file, "subset and split", _parts(file.json)))
+    return _rankings(file, chosen(file, "subset and split", _parts(file)))
 
 
-def _parts(value: Mapping[str, Any]) -> list[tuple[tuple[str, ...], Numbers]]:
-    """The names and the scores of each subset and split, or of each split; nothing of something else."""
-    parts: list[tuple[tuple[str, ...], Numbers]] = []
-    for name, inner in value.items():
-        if name == _META:
-            continue
-        below: list[tuple[tuple[str, ...], Any]] = [((name,), inner)]
-        if isinstance(inner, dict) and not _holds_rankings(inner):
-            below = [((f"{name}/{split}", name, split), numbers) for split, numbers in inner.items()]
-        if not below or not all(_holds_rankings(numbers) for _, numbers in below):
-            return []
-        parts += below
-    return parts
-
-
-def _holds_rankings(topics: Any) -> bool:
-    """Whether the first document of a mapping of topics has a number."""
-    documents = next(filter(None, topics.values()), None) if isinstance(topics, dict) else None
-    return isinstance(documents, dict) and isinstance(next(iter(documents.values())), int | float)
+def _parts(file: InputFile) -> list[tuple[tuple[str, ...], Any]]:
+    """The names and the scores of each subset and split."""
+    value = file.json_or_none
+    return [
+        ((f"{subset}/{split}", subset, split), numbers)
+        for subset, splits in (value.items() if isinstance(value, dict) else ())
+        if subset != "mteb_model_meta"
+        for split, numbers in (splits.items() if isinstance(splits, dict) else [("", splits)])
+    ]
 
 
 # Predictions of sentence-transformers, lines of ``{"query_id", "query", "results": [{"corpus_id", "score"}]}``.
 
 
-def sentence_transformers_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the first line has these keys."""
-    return without(file, "query_id results.0.corpus_id", "query_id query results")
+sentence_transformers_fits = marked(rankings="query_id results.0.corpus_id|query_id query results")
 
 
 def sentence_transformers_rankings(file: InputFile) -> Run:
@@ -164,11 +129,16 @@ def sentence_transformers_rankings(file: InputFile) -> Run:
 
     def rankings() -> Iterator[Ranking]:
         for row in nodes(file):
-            topic, hits = row["query_id"].identifier(), list(row["results"].items())
-            if isinstance(text := at(row.value, "query"), str):
-                texts[topic] = text
-            documents = [hit["corpus_id"].identifier() for hit in hits]
-            yield topic, documents, [hit["score"].number() for hit in hits], None, row.line
+            topic, hits = row["query_id"].text(), list(row["results"].items())
+            if (text := row.find("query")) is not None:
+                texts[topic] = text.text()
+            yield (
+                topic,
+                [hit["corpus_id"].text() for hit in hits],
+                [hit["score"].number() for hit in hits],
+                None,
+                row.line,
+            )
 
     return run_of_rankings(file, rankings(), texts=texts)
 
@@ -182,16 +152,10 @@ def beir_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return None if file.first_line.split("\t") == header else Misfit(f"its first line is not {' '.join(header)}")
 
 
-def beir_judgements(file: InputFile) -> Qrels:
-    """A row for each judged document."""
-    return judgements_of(tables.csv_table(file, "judgements"), file.columns)
+beir_table = csv_table
 
 
 # Collections of the package ir_datasets, ``irds:NAME``: what is on this machine, or may be downloaded.
-
-
-#: What ir_datasets calls the kinds.
-_KINDS: dict[Kind, str] = {"judgements": "qrels", "topics": "queries"}
 
 
 def irds_fits(file: InputFile, _kind: Kind) -> Misfit | None:
@@ -201,30 +165,27 @@ def irds_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def irds_judgements(file: InputFile) -> Qrels:
     """A row for each judged document."""
-    rows = _collection_rows(file, "judgements")
+    rows = _collection_rows(file, "qrels", "judgements")
     return qrels_of_rows(file, ((str(row.query_id), str(row.doc_id), row.relevance, "", None) for row in rows))
 
 
 def irds_topics(file: InputFile) -> Topics:
     """A row for each query, with the text that ir_datasets searches with by default."""
-    rows = _collection_rows(file, "topics")
+    rows = _collection_rows(file, "queries", "topics")
     return topics_of_rows(file, [(str(row.query_id), " ".join(row.default_text().split()), {}, None) for row in rows])
 
 
-def _collection_rows(file: InputFile, kind: Kind) -> list[Any]:
+def _collection_rows(file: InputFile, part: str, kind: Kind) -> list[Any]:
     """The rows of one part of the collection; ``MissingFileError`` if it is unknown or not on this machine."""
     package = imported("ir_datasets", what=file.name)
-    name, part = file.name.removeprefix(IRDS), _KINDS[kind]
+    name = file.name.removeprefix(IRDS)
     try:
         dataset = package.load(name)
     except KeyError:
         hint = did_you_mean(name, list(package.registry))
         raise MissingFileError(file.path, None, f"ir_datasets has no collection {name!r:.100}{hint}") from None
-    if not getattr(dataset, f"has_{part}")():
-        raise MissingFileError(file.path, None, f"this collection has no {part}")
-    reading: AbstractContextManager[None] = nullcontext() if file.given.download else _without_downloads()
     try:
-        with reading:
+        with nullcontext() if file.given.download else _without_downloads():
             return list(getattr(dataset, f"{part}_iter")())
     except _DownloadNeededError:
         command = f"riskguard convert {file.name} {part}.tsv --kind {kind} --download"
@@ -241,19 +202,14 @@ class _DownloadNeededError(BaseException):
 
 @contextmanager
 def _without_downloads() -> Iterator[None]:
-    """Let ir_datasets read what is on this machine: it downloads with requests, or with a command of Google's."""
+    """Let ir_datasets read what is on this machine: it downloads with requests."""
     from ir_datasets import lazy_libs
-    from ir_datasets.util import download
 
-    def refuse(*_: object) -> Any:
+    def refuse() -> None:
         raise _DownloadNeededError
 
-    places = [(lazy_libs, "requests"), (getattr(download, "GoogleCloudBucketStream", lazy_libs), "stream")]
-    kept = [(owner, name, vars(owner).get(name)) for owner, name in places]
-    for owner, name, _ in kept:
-        setattr(owner, name, refuse)
+    kept, lazy_libs.requests = lazy_libs.requests, refuse
     try:
         yield
     finally:
-        for owner, name, function in kept:
-            setattr(owner, name, function)
+        lazy_libs.requests = kept

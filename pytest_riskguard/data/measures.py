@@ -13,8 +13,10 @@ import functools
 import importlib
 import math
 import re
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -45,12 +47,6 @@ _FUNCTION = re.compile(r"([^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)
 _COUNTS = frozenset({"NumQ", "NumRel", "NumRet", "alpha_DCG", "DCG"})
 # Computed by cwl_eval: expected utilities whose range depends on the measure's own arguments.
 _UNBOUNDED = frozenset({"BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"})
-# Measures that say nothing about a ranking, and what they count.
-_UNINFORMATIVE = {
-    "NumQ": "topics",
-    "NumRel": "the judgements of each topic",
-    "NumRet": "documents, relevant or not",
-}
 
 
 def parse_measure(text: str) -> Measure:
@@ -61,13 +57,10 @@ def parse_measure(text: str) -> Measure:
     given or needs one that is not, and for a value of the wrong type or out of range.
     """
     text = text.strip()
+    arguments: dict[str, Any] = {}
     if (function := _FUNCTION.fullmatch(text)) is not None:
-        name, cutoff, measures = (
-            function[1],
-            function[2] and int(function[2]),
-            {function[1]: _of_function(function[1])},
-        )
-        arguments: dict[str, Any] = {}
+        name, cutoff = function[1], function[2] and int(function[2])
+        measures = {name: _of_function(name)}
     else:
         name, arguments, cutoff = _parts(text)
         measures = _registry()
@@ -88,8 +81,6 @@ def parse_measure(text: str) -> Measure:
             raise UsageError(f"{text!r}: {name} needs {key}, as in {name}{example}")
     if name == "RBP" and "rel" in params and "max_rel" in params:
         raise UsageError(f"{text!r}: rel makes grades binary, and max_rel keeps them; give one of them")
-    if "min_rel" in params and "max_rel" in params and params["min_rel"] >= params["max_rel"]:
-        raise UsageError(f"{text!r}: min_rel must be below max_rel")
     measure: Measure = type(base)(**{key: params[key] for key in base.SUPPORTED_PARAMS if key in params})
     return measure
 
@@ -132,16 +123,11 @@ def within_bounds(measure: Measure, value: float) -> bool:
 def refuse_uninformative(text: str) -> None:
     """``UsageError`` for a measure in which no ranking can do badly; any other text passes, known or not."""
     name = re.split(r"\W", text.strip(), maxsplit=1)[0]
-    if name not in _UNINFORMATIVE:
-        return
-    if name != "NumRet":
+    counted = {"NumQ": "topics", "NumRel": "judgements", "NumRet": "documents"}.get(name)
+    if counted and not (name == "NumRet" and parse_measure(text).params.get("rel")):
         raise UsageError(
-            f"{text!r} counts {_UNINFORMATIVE[name]}: it is the same for every run, so no gate could fail"
-        )
-    if not parse_measure(text).params.get("rel"):
-        raise UsageError(
-            f"{text!r} counts {_UNINFORMATIVE[name]}: no ranking is better or worse; NumRet(rel=1) counts those "
-            "that are relevant"
+            f"{text!r} counts {counted}: no ranking is better or worse, so no gate could fail; NumRet(rel=1) counts "
+            "documents that are relevant"
         )
 
 
@@ -212,13 +198,13 @@ def provider_of(measure: Measure) -> Any:
         raise UsageError(f"'{measure}': ir-measures has no provider that computes this combination")
     if provider.NAME == "pyndeval":
         raise UsageError(
-            f"'{measure}': needs judgements per subtopic, which are not read from qrels here; compute "
-            f"it with ir-measures ({_install(provider)}) and compare per-topic scores instead"
+            f"'{measure}': needs judgements per subtopic, which are not read here; compute it with "
+            "`pip install 'ir-measures[pyndeval]'` and compare scores per topic"
         )
     if not (has_kernel(measure) or provider.is_available()):
-        raise UsageError(
-            f"'{measure}': computed by {provider.NAME}, which is not installed; run `{_install(provider)}`"
-        )
+        extra = str(provider.NAME).replace("_", "-")
+        problem = f"computed by {provider.NAME}, which is not installed; run `pip install 'ir-measures[{extra}]'`"
+        raise UsageError(f"'{measure}': {problem}")
     return provider
 
 
@@ -234,35 +220,20 @@ _WITH_KERNEL = frozenset({"nDCG", "DCG", "AP", "RR", "P", "R", "SetR", "Rprec", 
 )
 
 
-def _install(provider: Any) -> str:
-    """The command that installs a provider: ir-measures' own, fit for a shell and for any pip.
-
-    Shells read brackets as a pattern, and older pip (23.2 for one) installs no extra ``cwl_eval`` where
-    ir-measures calls it ``cwl-eval``.
-    """
-    command = str(provider.install_instructions() or f"pip install {provider.NAME}")
-    return re.sub(r"(\S+)\[(\w+)\]", lambda extra: f"'{extra[1]}[{extra[2].replace('_', '-')}]'", command)
-
-
 def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
     """Name, named arguments, and what follows the ``@``."""
     arguments, cutoff = {}, None
-    try:
+    with suppress(SyntaxError, ValueError, TypeError, RecursionError, MemoryError):  # no Python, or no literals
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the compiler, about text that is not Python anyway
-            node = ast.parse(text[: _MAX_TEXT_LENGTH + 1], mode="eval").body
-        is_form = len(text) <= _MAX_TEXT_LENGTH
+            node = ast.parse(text if len(text) <= _MAX_TEXT_LENGTH else "", mode="eval").body
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             cutoff, node = ast.literal_eval(node.right), node.left
-            is_form &= cutoff is not None
-        if isinstance(node, ast.Call):
-            arguments = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
-            is_form &= not node.args and all(keyword.arg for keyword in node.keywords)
+        if isinstance(node, ast.Call) and not node.args:
+            arguments = {keyword.arg or "": ast.literal_eval(keyword.value) for keyword in node.keywords}
             node = node.func
-        if is_form and isinstance(node, ast.Name):
+        if isinstance(node, ast.Name):
             return node.id, arguments, cutoff
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        pass  # no Python, or no literals
     raise UsageError(f"{text[:_MAX_TEXT_LENGTH]!r} is not a measure: {_FORM}{_suggestion(text)}")
 
 
@@ -289,7 +260,7 @@ def _checked(text: str, supported: dict[str, Any], arguments: dict[str, Any]) ->
 #: Ranges of parameters; beyond them trec_eval fails or aborts.
 _RANGES = {
     **{"cutoff": (1, _MAX_CUTOFF), "rel": (1, MAX_GRADE), "min_rel": (0, MAX_GRADE), "max_rel": (1, MAX_GRADE)},
-    **{"p": (0, 1), "alpha": (0, 1)},
+    **{"p": (0, 1), "alpha": (0, 1), **dict.fromkeys(("beta", "T"), (0, sys.float_info.max))},
 }
 _TYPES = {int: "an integer", float: "a number", bool: "True or False", dict: "a mapping of grades to gains"}
 
@@ -301,8 +272,6 @@ def _expected(key: str, value: Any) -> str | None:
         return None if low <= value <= high else f"from {low} to {high}"
     if key == "recall":  # ir-measures asks trec_eval for it with two decimals
         return None if 0 <= value <= 1 and value == round(value, 2) else "from 0 to 1, with two decimals at most"
-    if key in ("beta", "T"):
-        return None if 0 <= value < math.inf else "a finite number, at least 0"
     if key == "gains":
         whole = all(type(number) is int and abs(number) <= MAX_GRADE for pair in value.items() for number in pair)
         return None if whole else f"a mapping of integers to integers, none beyond {MAX_GRADE}"

@@ -5,37 +5,34 @@ No library is imported unless an object of it comes in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from numbers import Integral
 from types import MappingProxyType
-from typing import Any, Protocol, SupportsFloat, cast
+from typing import Any, SupportsFloat, cast
 from uuid import UUID
-
-import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, Ties
 from pytest_riskguard.data.headers import SYNONYMS, named, places
-from pytest_riskguard.data.measure_names import AVERAGES, are_measures
+from pytest_riskguard.data.measure_names import are_measures
 from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.named_columns import (
-    Column,
-    ScoreRow,
-    Table,
-    judgements_of,
-    run_of_table,
-    score_rows_of,
-    topics_of_table,
-)
+from pytest_riskguard.data.named_columns import Table, judgements_of, run_of_table, topics_of_table
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run
-from pytest_riskguard.data.scores import TopicScores, scores_of_rows
+from pytest_riskguard.data.scores import TopicScores, score_rows_of, scores_of_rows
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, RunFormatError, ScoresFormatError, ScoringError
 from pytest_riskguard.text import clean
+
+#: Mappings by topic, frames of pandas, polars, PyArrow and other libraries, rows with named fields, objects of ranx.
+RankingsData = Any
+JudgementsData = Any
+TopicsData = Any
+ScoresData = Any
+#: Rankings, or per-topic scores for one measure, which may also be a series with topics as its index.
+SystemData = Any
 
 
 class InputData:
@@ -58,46 +55,6 @@ class InputData:
 # Which shape data in memory have.
 
 
-class Frame(Protocol):
-    """For type checkers: a frame of pandas, polars, PyArrow, or another library that narwhals knows."""
-
-    @property
-    def columns(self) -> Any:
-        """Their names, or the columns themselves."""
-
-
-class Series(Protocol):
-    """For type checkers: a series with an index, as pandas has it."""
-
-    @property
-    def index(self) -> Any:
-        """One topic for each value."""
-
-    def to_dict(self) -> Any:
-        """The values by their index."""
-
-
-class Row(Protocol):
-    """For type checkers: a row with named fields, as those of ir_measures and ir_datasets."""
-
-    @property
-    def query_id(self) -> Any:
-        """The topic."""
-
-
-Rows = Iterable[Row] | Iterable[Mapping[str, Any]]
-#: Rankings in memory, for type checkers; ranx' ``Run``, which has no types, is one too.
-RankingsData = Mapping[Any, Iterable[Any]] | Frame | Rows
-#: Judgements in memory; ranx' ``Qrels`` are too.
-JudgementsData = Mapping[Any, Iterable[Any]] | Frame | Rows
-#: Topics in memory.
-TopicsData = Mapping[Any, str | Mapping[str, Any]] | Frame | Rows
-#: Per-topic scores in memory, for named measures.
-ScoresData = Mapping[Any, Mapping[Any, float]] | Frame | Rows
-#: Per-topic scores for one measure, or rankings.
-SystemData = Mapping[Any, float | Iterable[Any]] | Series | Frame | Rows
-
-
 def is_of_ranx(data: object) -> bool:
     """Whether an object is one of ranx' or of a class derived from it."""
     return any(base.__module__.partition(".")[0] == "ranx" for base in type(data).__mro__)
@@ -116,32 +73,8 @@ def is_series(data: object) -> bool:
 
 def is_data(value: object) -> bool:
     """Whether an object may be data in memory: anything but a path, text, a number or a function."""
-    return is_of_ranx(value) or is_frame(value) or is_series(value) or _are_rows(value) or isinstance(value, Mapping)
-
-
-def _are_rows(data: object) -> bool:
-    return isinstance(data, Iterable) and not isinstance(data, str | bytes | Mapping)
-
-
-def settled(data: Any) -> Any:
-    """The data, which may be looked at more than once: an iterator is read."""
-    return list(data) if isinstance(data, Iterator) else data
-
-
-def are_topic_scores(data: Any, what: str) -> bool:
-    """Whether data hold per-topic scores rather than rankings; read an iterator by ``settled`` before.
-
-    ``TypeError`` for what is neither; ``what`` is what the error calls it.
-    """
-    if not is_data(data):
-        expected = "scores (a mapping topic -> score, a series, a frame) or rankings (a mapping, a frame, rows)"
-        raise TypeError(f"{what}: expected {expected}; found {shown(data)}; `score_run` reads run files")
-    if is_series(data) or is_of_ranx(data):
-        return is_series(data)
-    if isinstance(data, Mapping):
-        answer = next(iter(data.values()), 0.0)
-        return not isinstance(answer, Iterable) or isinstance(answer, str | bytes)
-    return not places(_table(data, InputData(what, reason="bad_run")).names, ["document", "rank"])
+    is_iterable = isinstance(value, Iterable) and not isinstance(value, str | bytes)
+    return is_iterable or is_of_ranx(value) or is_frame(value) or is_series(value)
 
 
 def shown(value: object) -> str:
@@ -173,17 +106,17 @@ def _table(data: Any, given: InputData, mapping: str = "", columns: str = "") ->
     """The columns of a frame, or of rows with named fields; ``TypeError`` for anything else."""
     if is_frame(data):
         return _of_frame(given, data)
-    if not _are_rows(data) or is_series(data):
+    if is_series(data) or not is_data(data):
         shapes = f"a mapping topic -> {mapping}, a frame with columns for topic, {columns}, or rows with such fields"
         raise TypeError(f"{given.name}: expected {shapes}; found {shown(data)}")
     rows = [_fields(given, number, row) for number, row in enumerate(data, 1)]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return Table(given, names, lambda place: [_plain(row.get(names[place])) for row in rows])
+    return Table(given, map(str, names), lambda place: [_plain(row.get(names[place])) for row in rows])
 
 
-def _fields(given: InputData, number: int, row: Any) -> Mapping[str, Any]:
+def _fields(given: InputData, number: int, row: Any) -> Mapping[Any, Any]:
     if isinstance(row, Mapping):
-        return {str(name): value for name, value in row.items()}
+        return row
     if hasattr(row, "_asdict"):
         return row._asdict()  # type: ignore[no-any-return]
     if hasattr(row, "__dict__"):
@@ -200,58 +133,48 @@ def _of_frame(given: InputData, frame: Any) -> Table:
     import narwhals as nw
     from narwhals.exceptions import NarwhalsError
 
-    frame = _with_index(frame)
     try:
-        eager = nw.from_native(frame, eager_only=True)
+        eager = nw.from_native(_with_index(frame), eager_only=True)
     except TypeError:
         found = f"found {type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
         remedy = "collect it first, such as with `.collect()`"
         raise TypeError(f"{given.name}: expected a frame in memory, {found}; {remedy}") from None
     except (NarwhalsError, ValueError) as problem:  # two of one name
         raise given.refuse(None, f"expected columns with different names: {clean(str(problem))}") from None
-    columns = list(eager.columns)
 
-    @cache
     def column(place: int) -> Any:
-        series = eager.get_column(columns[place])
-        try:
-            array = None if series.dtype == nw.Object else series.to_arrow()
-        except Exception:  # no pyarrow, or what it cannot hold
-            array = None
-        if array is None:
-            return [_plain(cell) for cell in series.to_list()]
-        from pytest_riskguard.data.arrow import column_of
+        series = eager[eager.columns[place]]
+        with suppress(Exception):  # no pyarrow, or what it cannot hold
+            from pytest_riskguard.data.arrow import column_of
 
-        return column_of(array)
+            if series.dtype != nw.Object and not isinstance(found := column_of(series.to_arrow()), list):
+                return found
+        return list(map(_plain, series.to_list()))
 
-    return Table(given, map(str, columns), column)
+    return Table(given, map(str, eager.columns), column)
 
 
 def _with_index(frame: Any) -> Any:
     """The frame with the named levels of its index as columns; without topics, with its unnamed index as topics."""
-    index = getattr(frame, "index", None)
-    if index is None or not hasattr(frame, "reset_index"):
+    if not hasattr(frame, "reset_index"):
         return frame
-    if any(name is not None for name in index.names):
+    if any(name is not None for name in frame.index.names):
         with suppress(ValueError):  # there is a column of that name already
             return frame.reset_index()
-    elif type(index).__name__ != "RangeIndex" and not places(map(str, frame.columns), ["topic", "query"]):
+    elif type(frame.index).__name__ != "RangeIndex" and places(map(str, frame.columns), "topics").keys() <= {
+        "weight"
+    }:
         return frame.reset_index(names="topic")
     return frame
 
 
-def _by_topic(given: InputData, by_topic: Mapping[Any, Sequence[tuple[Any, Any]]], *names: str) -> Table:
+def _by_topic(given: InputData, by_topic: Mapping[Any, Iterable[tuple[Any, Any]]], *names: str) -> Table:
     """A table with a row for each pair that a mapping has for a topic."""
-    keys = list(map(_plain, by_topic))
-    rows = np.repeat(np.arange(len(keys)), [len(pairs) for pairs in by_topic.values()])
-    cells = [[_plain(pair[place]) for pairs in by_topic.values() for pair in pairs] for place in (0, 1)]
-    given.where = lambda row: f"topic {keys[row - 1]!r:.60}"
-    topics = Table(given, ["topic"], lambda _: keys).text(0, "topic")
-    given.where = lambda row: f"{cells[0][row - 1]!r:.60} of topic {keys[rows[row - 1]]!r:.60}"
-    if len({*topics.strings()}) < len(keys):
+    rows = [tuple(map(_plain, (topic, *pair))) for topic, pairs in by_topic.items() for pair in pairs]
+    if len({*map(str, by_topic)}) < len(by_topic):
         raise given.refuse(None, "expected each topic once, found one as text and as a number")
-    every: list[Column] = [topics.at(rows), *cells]
-    return Table(given, ["topic", *names], lambda place: every[place])
+    given.where = lambda row: f"{rows[row - 1][1]!r:.60} of topic {rows[row - 1][0]!r:.60}"
+    return Table(given, ["topic", *names], lambda place: [row[place] for row in rows])
 
 
 def _ranx(data: Any, wanted: str, what: str) -> Any:
@@ -273,11 +196,11 @@ def rankings(data: Any, given: InputData) -> Run:
         table = _table(data, given, "{document: score} or topic -> [document, ...]", "document and score")
         return run_of_table(table)
     answers = {topic: _answer(given, topic, answer) for topic, answer in data.items()}
-    if not any(is_scored for _, is_scored in answers.values()):
-        by_rank = {topic: [(name, -score) for name, score in pairs] for topic, (pairs, _) in answers.items()}
-        return run_of_table(_by_topic(given, by_rank, "document", "rank"))
-    by_score = {topic: pairs for topic, (pairs, _) in answers.items()}
-    return run_of_table(_by_topic(given, by_score, "document", "score"))
+    if any(is_scored for _, is_scored in answers.values()):
+        by_score = {topic: pairs for topic, (pairs, _) in answers.items()}
+        return run_of_table(_by_topic(given, by_score, "document", "score"))
+    by_rank = {topic: [(name, -score) for name, score in pairs] for topic, (pairs, _) in answers.items()}
+    return run_of_table(_by_topic(given, by_rank, "document", "rank"))
 
 
 def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[tuple[Any, Any]], bool]:
@@ -290,14 +213,16 @@ def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[tuple[An
     entries = list(answer)
     if entries and all(isinstance(entry, Mapping) for entry in entries):
         hits = _table(entries, given)
-        columns = places(hits.names, ["document", "score"], "rankings")
-        if "document" not in columns:
-            wanted = f"a {named(['document'], 'rankings')} in each hit of topic {topic!r:.60}"
+        found = places(hits.names, "rankings")
+        if "document" not in found:
+            wanted = f"a {named('document', 'rankings')} in each hit of topic {topic!r:.60}"
             raise given.refuse(None, f"expected {wanted}, found {', '.join(map(repr, hits.names[:10]))}")
-        if "score" in columns:
-            found: list[Any] = [hits.column(columns[what]) for what in ("document", "score")]
-            return list(zip(*found, strict=True)), True
-        entries = [*cast(Sequence[Any], hits.column(columns["document"]))]
+        columns = [
+            [_plain(entry.get(hits.names[found[what]])) for entry in entries]
+            for what in ("document", "score")
+            if what in found
+        ]
+        entries = [*zip(*columns, strict=True)] if "score" in found else columns[0]
     pairs = [entry for entry in entries if isinstance(entry, tuple | list) and len(entry) == 2]
     if not pairs:
         return [(entry, -rank) for rank, entry in enumerate(entries, 1)], False
@@ -312,12 +237,12 @@ def judgements(data: Any, given: InputData) -> Qrels:
     data = _ranx(data, "Qrels", given.name)
     if not isinstance(data, Mapping):
         return judgements_of(_table(data, given, "{document: grade}", "document and grade"))
-    graded: dict[Any, list[tuple[Any, Any]]] = {}
+    graded: dict[Any, Iterable[tuple[Any, Any]]] = {}
     for topic, judged in data.items():
         if isinstance(judged, str | bytes) or not isinstance(judged, Iterable):
             expected = "a mapping document -> grade, or a set of relevant documents"
             raise given.refuse(None, f"expected {expected}, for topic {topic!r:.60}, found {shown(judged)}")
-        graded[topic] = list(judged.items()) if isinstance(judged, Mapping) else [(one, 1) for one in judged]
+        graded[topic] = judged.items() if isinstance(judged, Mapping) else [(one, 1) for one in judged]
     return judgements_of(_by_topic(given, graded, "document", "grade"))
 
 
@@ -338,44 +263,21 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
     if is_of_ranx(data) and not getattr(data, "scores", {}):
         raise TypeError(f"{given.name}: expected per-topic scores, found a ranx {type(data).__name__} without any")
     data = data.scores if is_of_ranx(data) else data
-    if not isinstance(data, Mapping):
-        return _scores_of(_table(data, given, "{measure: value}", "measure and value"), system)
-    for key, values in data.items():
-        if not isinstance(values, Mapping):
-            expected = f"a mapping measure -> value for topic {key!r:.60}"
-            raise given.refuse(None, f"expected {expected}, found {shown(values)}")
-    table = _by_topic(given, {key: list(values.items()) for key, values in data.items()}, "measure", "value")
-    if are_measures(data):
-        table.names[:2] = ["measure", "topic"]
-    return _scores_of(table, system)
-
-
-def _scores_of(table: Table, system: str | None) -> tuple[TopicScores, ...]:
-    is_long = places(table.names, ["measure", "value"]).keys() >= {"measure", "value"}
-    by_system = score_rows_of(table) if is_long else _wide_rows(table)
+    if isinstance(data, Mapping):
+        for key, values in data.items():
+            if not isinstance(values, Mapping):
+                expected = f"a mapping measure -> value for topic {key!r:.60}"
+                raise given.refuse(None, f"expected {expected}, found {shown(values)}")
+        table = _by_topic(given, {key: values.items() for key, values in data.items()}, "measure", "value")
+        if are_measures(data):
+            table.names[:2] = ["measure", "topic"]
+    else:
+        table = _table(data, given, "{measure: value}", "measure and value")
+    by_system = score_rows_of(table)
     if len(by_system) > 1 and system not in by_system:
         problem = f"expected the scores of one system, found those of {', '.join(by_system)}: say whose with `name=`"
-        raise table.given.refuse(None, problem)
-    return scores_of_rows(table.given, by_system.get(system or "") or next(iter(by_system.values()), []))
-
-
-def _wide_rows(table: Table) -> dict[str, list[ScoreRow]]:
-    """As ``score_rows_of``, of a table with a column for each measure."""
-    columns = places(table.names, ["topic", "system"])
-    if "topic" not in columns:
-        listed = ", ".join(map(repr, table.names[:10])) or "none"
-        raise table.given.refuse(None, f"expected a column for {named(['topic'])}; found the columns {listed}")
-    topics = table.text(columns["topic"], "topic").strings()
-    systems = table.text(columns["system"], "system").strings() if "system" in columns else [""] * len(topics)
-    by_system: dict[str, list[ScoreRow]] = {}
-    for place, name in enumerate(table.names):
-        if place in columns.values() or name.lower() in SYNONYMS["query"]:
-            continue
-        cells = zip(topics, systems, table.numbers(place, name).tolist(), strict=True)
-        for row, (topic, owner, value) in enumerate(cells, 1):
-            if topic not in AVERAGES:
-                by_system.setdefault(owner, []).append((topic, name, value, row))
-    return by_system
+        raise given.refuse(None, problem)
+    return scores_of_rows(given, by_system.get(system or "") or next(iter(by_system.values()), []))
 
 
 def topic_values(series: Any, what: str) -> dict[Any, Any]:
@@ -460,12 +362,22 @@ def system_in_memory(data: Any, what: str, measure: str | None = None) -> TopicS
     """
     if isinstance(data, TopicScores):
         return data
-    data = settled(data)
-    if isinstance(data, Run) or not are_topic_scores(data, what):
+    if isinstance(data, Run) or is_of_ranx(data):
         return as_run(data, what)
-    if is_series(data) or isinstance(data, Mapping):
-        return TopicScores.from_mapping(topic_values(data, what) if is_series(data) else data, name=what)
+    if not is_data(data):
+        expected = "scores (a mapping topic -> score, a series, a frame) or rankings (a mapping, a frame, rows)"
+        raise TypeError(f"{what}: expected {expected}; found {shown(data)}; `score_run` reads run files")
+    if is_series(data):
+        return TopicScores.from_mapping(topic_values(data, what), name=what)
     given = InputData(what, reason=ScoresFormatError.reason)
+    if isinstance(data, Mapping):
+        answer = next(iter(data.values()), 0.0)
+        if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
+            return TopicScores.from_mapping(data, name=what)
+        return as_run(data, what)
+    data = list(data) if isinstance(data, Iterator) else data
+    if places(_table(data, given).names, "rankings").keys() & {"document", "rank"}:
+        return as_run(data, what)
     found = scores(data, given, system=what)
     columns = found if len(found) == 1 else [column for column in found if column.measure == measure]
     if not columns:

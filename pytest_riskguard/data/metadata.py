@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from annotated_types import Ge
-
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.serialization import Bounds
 from pytest_riskguard.text import plain
 
 #: The most keys of a system's metadata, and the most characters of a key and of a value.
 MAX_KEYS, MAX_KEY, MAX_VALUE = 50, 100, 500
+#: A manifest could not hold it.
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 @frozen
 class Latency:
     """How long a live system took to answer a query, in milliseconds."""
 
-    queries: Annotated[int, Ge(1)]
-    median_ms: Annotated[float, Ge(0)]
-    p95_ms: Annotated[float, Ge(0)]
+    queries: Annotated[int, Bounds(ge=1)]
+    median_ms: Annotated[float, Bounds(ge=0)]
+    p95_ms: Annotated[float, Bounds(ge=0)]
 
     def __str__(self) -> str:
         return f"median {_milliseconds(self.median_ms)}, 95th percentile {_milliseconds(self.p95_ms)}"
@@ -35,15 +37,10 @@ def checked_metadata(given: object) -> dict[str, str]:
     if len(given) > MAX_KEYS:
         raise ValueError(f"expected at most {MAX_KEYS} keys, found {len(given)}")
     for key, value in given.items():
-        if not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY:
-            raise ValueError(f"expected keys of 1 to {MAX_KEY} characters, found {_shown(key)}")
-        if not isinstance(value, str):
-            raise ValueError(f"{_shown(key)}: expected text, found {_shown(value)}; put it in quotes")
-        if len(value) > MAX_VALUE:
-            raise ValueError(f"{_shown(key)}: expected at most {MAX_VALUE} characters, found {len(value)}")
-        for text in (key, value):
-            if any("\ud800" <= character <= "\udfff" for character in text):  # a manifest could not hold it
-                raise ValueError(f"{_shown(key)}: expected text without lone surrogates, found {_shown(text)}")
+        for text, most in ((key, MAX_KEY), (value, MAX_VALUE)):
+            if not isinstance(text, str) or len(text) > most or _HALF_CHARACTER.search(text):
+                expected = f"expected text of at most {most} characters"
+                raise ValueError(f"{_shown(key)}: {expected}, found {_shown(text)}; put numbers in quotes")
     return dict(sorted(given.items()))
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input
-from pytest_riskguard.data.headers import WANTED, missing_columns, number, places
-from pytest_riskguard.data.ids import Ids, IntArray, begins_of
-from pytest_riskguard.data.measure_names import AVERAGES
+from pytest_riskguard.data.checks import Input, Lines, Rows
+from pytest_riskguard.data.headers import missing_columns, number, places
+from pytest_riskguard.data.ids import Ids, begins_of
 from pytest_riskguard.data.qrels import Qrels, qrels_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
@@ -25,22 +25,22 @@ from pytest_riskguard.errors import DataError
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
 _NONE: Mapping[str, str] = MappingProxyType({})
-
-
-# Columns: texts as ``Ids`` (nothing has no length), numbers as an array (nothing is NaN), or any values of Python.
-
-
-#: Topic, measure, value and line.
-ScoreRow = tuple[str, str, float, int | None]
+#: Texts, of which nothing has no length; numbers, of which nothing is NaN; or any values of Python.
 Column = Ids | npt.NDArray[np.integer] | npt.NDArray[np.floating] | Sequence[Any]
 _NOTHING = type(None)
-T = TypeVar("T")
 #: The largest whole number that a float holds exactly.
 _MAX_EXACT = 2**53
+#: Characters of the longest number of 64 bits, with its sign.
+_WIDTH = 21
 
 
-def packed(cells: Sequence[Any]) -> Column:
+# What columns are made of.
+
+
+def packed(cells: Column) -> Column:
     """Values of Python as a column in less memory, where all are text, or all are numbers, or nothing."""
+    if isinstance(cells, Ids | np.ndarray):
+        return cells
     kinds = set(map(type, cells))
     try:
         if str in kinds and kinds <= {str, _NOTHING}:
@@ -61,109 +61,32 @@ def joined(parts: Sequence[Any]) -> Column:
     kinds = {getattr(part, "dtype", None) for part in parts}
     if len(kinds) == 1 and None not in kinds:
         return np.concatenate(parts)
-    return [cell for part in parts for cell in _cells(part)]
+    return [cell for part in parts for cell in values_of(part)]
 
 
-def _cells(column: Column) -> Sequence[Any]:
+def values_of(column: Column) -> Sequence[Any]:
+    """The cells of a column as values of Python."""
     if isinstance(column, Ids):
         return column.strings()
     return column.tolist() if isinstance(column, np.ndarray) else column
 
 
-def stripped(ids: Ids) -> Ids:
-    """Texts without white space around them."""
-    rows = np.flatnonzero(ids.odd & (ids.lengths > 0))
-    before = ids.at(rows).strings()
-    after = [text.strip() for text in before]
-    if before == after:
-        return ids
-    texts = Ids.of(after)
-    starts, lengths = ids.starts.astype(np.int64), ids.lengths.copy()
-    starts[rows], lengths[rows] = texts.starts + len(ids.text), texts.lengths
-    return Ids(np.concatenate([ids.text, texts.text]), starts, lengths)
+def _stripped(ids: Ids) -> Ids:
+    texts = ids.at(ids.odd).strings()
+    return ids if all(text == text.strip() for text in texts) else Ids.of(map(str.strip, ids.strings()))
 
 
 def _whole_numbers(column: npt.NDArray[Any]) -> Ids | None:
     """Numbers as ids, NaN as nothing; None where one is not whole, or may be another as a float."""
-    filled = np.ones(len(column), dtype=bool)
+    filled = ~np.isnan(column)
     if column.dtype.kind == "f":
-        filled = ~np.isnan(column)
         column = np.where(filled, column, 0)
         if not ((np.abs(column) < _MAX_EXACT) & (column == np.floor(column))).all():
             return None
         column = column.astype(np.int64)
-    width = 21  # of the longest number of 64 bits, with its sign
-    digits = column.astype(f"S{width}").view(np.uint8)
-    lengths = np.count_nonzero(digits.reshape(-1, width), axis=1)
-    return Ids(digits, width * np.arange(len(column)), np.where(filled, lengths, 0))
-
-
-class Table:
-    """Columns under their names.
-
-    ``column`` makes the column at a place; ``lines`` has the line of each row, which is else the number of the row.
-    """
-
-    def __init__(
-        self,
-        given: Input,
-        names: Iterable[str],
-        column: Callable[[int], Column],
-        lines: npt.NDArray[np.integer] | Sequence[int | None] | None = None,
-    ) -> None:
-        self.given, self.names, self.lines = given, [name.strip() for name in names], lines
-        self.column = cache(column)
-
-    def line(self, row: int) -> int | None:
-        """The line of a row, for an error."""
-        line = row + 1 if self.lines is None else self.lines[row]
-        return None if line is None else int(line)
-
-    def refuse(self, row: int, problem: str) -> DataError:
-        """The error to raise for a row."""
-        return self.given.refuse(self.line(row), problem)
-
-    def text(self, place: int, what: str) -> Ids:
-        """The cells of a column as text. A whole number is the id that it is, also as a float."""
-        column = self.column(place)
-        if isinstance(column, Ids):
-            return stripped(column)
-        if isinstance(column, np.ndarray) and (ids := _whole_numbers(column)) is not None:
-            return ids
-        texts = self._each(column, text_of, f"text or a whole number as the {what}")
-        try:
-            return Ids.of(texts)
-        except UnicodeEncodeError as problem:
-            found = f"found half of a character in {problem.object!r:.60}"
-            raise self.refuse(texts.index(problem.object), f"expected text as the {what}, {found}") from None
-
-    def numbers(self, place: int, what: str) -> FloatArray:
-        """The numbers in a column, NaN for nothing."""
-        column = self.column(place)
-        values: FloatArray | None = None
-        try:
-            if isinstance(column, Ids):
-                return numbers(stripped(column))
-            if isinstance(column, np.ndarray) or set(map(type, column)) <= {int, float, _NOTHING}:
-                values = np.asarray(column, dtype=np.float64)
-        except (RefusedError, OverflowError):
-            pass
-        if values is None or np.isinf(values).any():
-            return np.array(self._each(column, _number_of, f"a number as the {what}"))
-        return values
-
-    def _each(self, column: Column, convert: Callable[[Any], T | None], expected: str) -> list[T]:
-        """Each cell converted; refuses the first for which there is nothing."""
-        converted = []
-        for row, cell in enumerate(_cells(column)):
-            if (value := convert(cell)) is None:
-                raise self.refuse(row, f"expected {expected}, found {cell!r:.60}")
-            converted.append(value)
-        return converted
-
-    def tag(self, place: int) -> list[str | None]:
-        """The cells of a column as what they say of a topic; None for lists and objects."""
-        return [as_tag(cell) for cell in _cells(self.column(place))]
+    digits = column.astype(f"S{_WIDTH}").view(np.uint8)
+    lengths = np.count_nonzero(digits.reshape(-1, _WIDTH), axis=1)
+    return Ids(digits, _WIDTH * np.arange(len(column)), np.where(filled, lengths, 0))
 
 
 def _is_nothing(cell: Any) -> bool:
@@ -198,112 +121,151 @@ def as_tag(cell: Any) -> str | None:
     return f"{cell:g}" if isinstance(cell, float) and not math.isnan(cell) else text_of(cell)
 
 
-# What a table holds, by its kind.
+class Table:
+    """Columns under their names, of which ``find`` finds those that hold what is wanted.
 
+    ``column`` makes the column at a place; ``lines`` has the line of each row, which is else the number of the row.
+    """
 
-class _Rows:
-    """Some rows of a table, with the columns that hold what is wanted."""
+    def __init__(
+        self, given: Input, names: Iterable[str], column: Callable[[int], Column], lines: Lines | None = None
+    ) -> None:
+        self.given, self.names, self.lines = given, [name.strip() for name in names], lines
+        self.column = cache(lambda place: packed(column(place)))
+        self._rows = Rows(given, self._numbers_of_rows if lines is None else lines)
+        #: What is wanted -> the place of its column.
+        self.places: Mapping[str, int] = {}
 
-    def __init__(self, table: Table, kind: Kind, given: Mapping[str, str]) -> None:
-        if (problem := missing_columns(table.names, kind, given)) is not None:
-            listed = ", ".join(map(repr, table.names[:10])) or "none"
-            raise table.given.refuse(None, f"expected named columns, but {problem}; found the columns {listed}")
-        self.table, self.columns = table, places(table.names, WANTED[kind], kind, given)
-        lowered = [name.lower() for name in table.names]
-        for place in self.columns.values():
+    def find(self, kind: Kind, given: Mapping[str, str] = _NONE) -> Table:
+        """The same table; refuses one that lacks what is needed, or has two columns for it."""
+        if (problem := missing_columns(self.names, kind, given)) is not None:
+            listed = ", ".join(map(repr, self.names[:10])) or "none"
+            raise self.given.refuse(None, f"expected named columns, but {problem}; found the columns {listed}")
+        self.places = places(self.names, kind, given)
+        lowered = [name.lower() for name in self.names]
+        for place in self.places.values():
             if (count := lowered.count(lowered[place])) > 1:
-                raise table.given.refuse(None, f"expected one column {table.names[place]!r}, found {count}")
-        self.by_text = "topic" not in self.columns
+                raise self.given.refuse(None, f"expected one column {self.names[place]!r}, found {count}")
+        return self
+
+    def _numbers_of_rows(self) -> Lines:
+        return range(1, 1 + len(self.column(next(iter(self.places.values())))))
+
+    def line(self, row: int) -> int | None:
+        """The line of a row, for an error."""
+        return self._rows.line(row)
+
+    def refuse(self, row: int, problem: str) -> DataError:
+        """The error to raise for a row."""
+        return self._rows.error(row, problem)
 
     def text(self, what: str) -> Ids:
-        return self.table.text(self.columns[what], what)
+        """The cells of a column as text. A whole number is the id that it is, also as a float."""
+        column = self.column(self.places[what])
+        if isinstance(column, Ids):
+            return _stripped(column)
+        if isinstance(column, np.ndarray) and (ids := _whole_numbers(column)) is not None:
+            return ids
+        texts = self._each(column, text_of, f"text or a whole number as the {what}")
+        return self._rows.ids(texts, what, is_text=True)
 
     def numbers(self, what: str) -> FloatArray:
-        return self.table.numbers(self.columns[what], what)
+        """The numbers in a column, NaN for nothing."""
+        column = self.column(self.places[what])
+        if isinstance(column, Ids):
+            with suppress(RefusedError):
+                return numbers(_stripped(column))
+        elif isinstance(column, np.ndarray) and not np.isinf(column).any():
+            return column.astype(np.float64, copy=False)
+        return np.array(self._each(column, _number_of, f"a number as the {what}"), dtype=np.float64)
 
-    def filled(self, what: str, rows: IntArray | slice = slice(None)) -> Ids:
-        """The texts of a column in some rows, none of them empty."""
-        texts = self.text(what).at(rows)
-        if len(texts) and int(texts.lengths.min()) == 0:
-            row = int(np.argmin(texts.lengths))
-            name = self.table.names[self.columns[what]]
-            expected = f"expected a {what} in column {name!r}"
-            raise self.table.refuse(row if isinstance(rows, slice) else int(rows[row]), f"{expected}, found nothing")
-        return texts
+    def _each(self, column: Column, convert: Callable[[Any], Any], expected: str) -> list[Any]:
+        """Each cell converted; refuses the first for which there is nothing."""
+        converted = []
+        for row, cell in enumerate(values_of(column)):
+            if (value := convert(cell)) is None:
+                raise self.refuse(row, f"expected {expected}, found {cell!r:.60}")
+            converted.append(value)
+        return converted
 
-    def topics(self, rows: IntArray) -> tuple[Ids, dict[str, str]]:
-        """The topics of some rows, or their query texts where there are no ids; topic -> text if both are there."""
+    @property
+    def by_text(self) -> bool:
+        """Whether it names queries by their texts alone."""
+        return "topic" not in self.places
+
+    def topics(self) -> tuple[Ids, dict[str, str]]:
+        """The topics of the rows, or their query texts where there are no ids; topic -> text if both are there."""
         if self.by_text:
-            return self.filled("query", rows), {}
-        topics = self.filled("topic", rows)
+            queries = self.text("query")
+            if queries.lengths.min(initial=1) == 0:
+                raise self.refuse(int(np.argmin(queries.lengths)), "expected a query, found nothing")
+            return queries, {}
+        topics = self.text("topic")
         known: dict[str, str] = {}
-        if "query" in self.columns:
-            texts = self.text("query").at(rows)
+        if "query" in self.places:
+            texts = self.text("query")
             heads = np.flatnonzero((begins_of(topics) | begins_of(texts)) & (texts.lengths > 0))
             pairs = zip(topics.at(heads).strings(), texts.at(heads).strings(), strict=True)
-            for row, (topic, text) in zip(rows[heads].tolist(), pairs, strict=True):
+            for row, (topic, text) in zip(heads.tolist(), pairs, strict=True):
                 if (other := known.setdefault(topic, text)) != text:
                     found = f"found {other!r:.60} and {text!r:.60} of {topic!r}"
-                    raise self.table.refuse(row, f"expected one query text for each topic, {found}")
+                    raise self.refuse(row, f"expected one query text for each topic, {found}")
         return topics, known
+
+
+def table_of_rows(given: Input, rows: Sequence[Mapping[Any, Any]], lines: Lines | None = None) -> Table:
+    """The columns of rows with named cells, of which each may lack some."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return Table(given, map(str, names), lambda place: [row.get(names[place]) for row in rows], lines)
+
+
+# What a table holds, by its kind; ``given`` names the columns of what a column may hold.
 
 
 def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
     """The judgements of a table: a query, or a document, without a grade has not been judged yet."""
-    found = _Rows(table, "judgements", given)
-    grades = found.numbers("grade")
-    rows = np.flatnonzero(~np.isnan(grades))
-    topics, texts = found.topics(rows)
-    documents = found.filled("document", rows)
-    judges = found.text("judge").at(rows) if "judge" in found.columns else None
-
-    def lines() -> list[int | None]:
-        return list(map(table.line, rows.tolist()))
-
+    grades = table.find("judgements", given).numbers("grade")
+    judged = np.flatnonzero(~np.isnan(grades))
+    topics, texts = table.topics()
+    judges = table.text("judge").at(judged) if "judge" in table.places else None
     return qrels_of(
-        table.given, topics, documents, grades[rows], judges, lines=lines, by_text=found.by_text, texts=texts
+        table.given,
+        topics.at(judged),
+        table.text("document").at(judged),
+        grades[judged],
+        judges,
+        lines=lambda: list(map(table.line, judged.tolist())),
+        by_text=table.by_text,
+        texts=texts,
     )
 
 
 def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
     """The run of a table with a row for each document; without scores, its ranks are the order that users saw."""
-    found = _Rows(table, "rankings", given)
-    documents = found.filled("document")
-    topics, texts = found.topics(np.arange(len(documents)))
-    scores, ranks = (found.numbers(what) if what in found.columns else None for what in ("score", "rank"))
+    documents = table.find("rankings", given).text("document")
+    topics, texts = table.topics()
+    scores, ranks = (table.numbers(what) if what in table.places else None for what in ("score", "rank"))
     if scores is not None and ranks is not None and np.isnan(scores).all():
         scores = None
-    lines, by_text = table.lines, found.by_text
+    lines, by_text = table.lines, table.by_text
     return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts)
 
 
-def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:
+def topics_of_table(table: Table, given: Mapping[str, str] = _NONE, *, digest: str | None = None) -> Topics:
     """One for each row; further columns are tags."""
-    found = _Rows(table, "topics", given)
-    texts = found.filled("query").strings()
-    topics: list[str] | list[None] = [None] * len(texts) if found.by_text else found.filled("topic").strings()
+    texts = table.find("topics", given).text("query").strings()
+    topics: list[str] | list[None] = [None] * len(texts) if table.by_text else table.text("topic").strings()
     weights: list[float] = []
-    if "weight" in found.columns:
-        weights = found.numbers("weight").tolist()
-        for row in (row for row, weight in enumerate(weights) if not weight > 0):
-            cell = _cells(table.column(found.columns["weight"]))[row]
-            raise table.refuse(row, f"expected a weight above 0, found {cell!r:.60}")
-    tags = {
-        name: table.tag(place)
-        for place, name in enumerate(table.names)
-        if place not in found.columns.values() and name.lower() not in _INDEX
-    }
-    return topics_of(table.given, topics, texts, tags, weights, lines=list(map(table.line, range(len(texts)))))
-
-
-def score_rows_of(table: Table, given: Mapping[str, str] = _NONE) -> dict[str, list[ScoreRow]]:
-    """System -> topic, measure, value and line of each of its scores; rows of averages are left out."""
-    found = _Rows(table, "scores", given)
-    topics = found.filled("topic").strings()
-    systems = found.text("system").strings() if "system" in found.columns else [""] * len(topics)
-    columns = (topics, found.filled("measure").strings(), found.numbers("value").tolist(), systems)
-    by_system: dict[str, list[ScoreRow]] = {}
-    for row, (topic, measure, value, system) in enumerate(zip(*columns, strict=True)):
-        if topic not in AVERAGES:
-            by_system.setdefault(system, []).append((topic, measure, value, table.line(row)))
-    return by_system
+    if "weight" in table.places:
+        weights = table.numbers("weight").tolist()
+        for row, weight in enumerate(weights):
+            if not weight > 0:
+                raise table.refuse(row, f"expected a weight above 0, found {weight:g}")
+    tags: dict[str, list[str | None]] = {}
+    for place, name in enumerate(table.names):
+        if name in tags:
+            raise table.given.refuse(None, f"expected one column {name!r:.60}, found 2")
+        if place not in table.places.values() and name.lower() not in _INDEX:
+            tags[name] = list(map(as_tag, values_of(table.column(place))))
+    lines = list(map(table.line, range(len(texts))))
+    return topics_of(table.given, topics, texts, tags, weights, lines=lines, digest=digest)

@@ -7,9 +7,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from annotated_types import Ge
-
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.serialization import Bounds
 from pytest_riskguard.text import counted
 
 #: What a file may hold.
@@ -30,9 +29,9 @@ class Agreement:
         Those of them with different grades.
     """
 
-    judges: Annotated[int, Ge(2)]
-    shared: Annotated[int, Ge(0)]
-    disputed: Annotated[int, Ge(0)]
+    judges: Annotated[int, Bounds(ge=2)]
+    shared: Annotated[int, Bounds(ge=0)]
+    disputed: Annotated[int, Bounds(ge=0)]
 
     def __str__(self) -> str:
         """As a sentence without a full stop."""

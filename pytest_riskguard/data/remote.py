@@ -12,11 +12,12 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pytest_riskguard.data.input_files import ContentError, LimitError, imported
+from pytest_riskguard.data.input_files import imported
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
 from pytest_riskguard.limits import REMOTE_SECONDS, Limit
 
@@ -38,7 +39,7 @@ def address_of(path: Path | str) -> str:
     if found is None:
         raise ValueError(f"expected an address, found {str(path)!r}")
     scheme, rest = found[1].lower(), found[2]
-    if "::" in rest or "::" in scheme:
+    if "::" in rest:
         raise UsageError(f"{scheme}: expected one address, found several joined by '::'; name the file itself")
     if "@" in rest.split("/")[0] or "?" in rest:  # reports name files
         raise UsageError(
@@ -66,8 +67,8 @@ def files_below(path: Path) -> dict[str, int | None]:
 def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
     """A copy of the file at an address, under its own name, until the block ends; a path that is none, as it is.
 
-    ``LimitError`` if it has more bytes than the limit allows, ``MissingFileError`` if it cannot be read. Errors of a
-    ``FileError`` about the copy name the address instead.
+    ``FileError`` if it has more bytes than the limit allows, ``MissingFileError`` if it cannot be read. Each
+    ``FileError`` about the copy names the address instead.
     """
     if not is_address(path):
         yield path
@@ -80,7 +81,9 @@ def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
     except FileError as error:
         if error.path != copy:
             raise
-        raise _about(path, error) from None
+        where = "" if error.line is None else f":{error.line}"
+        problem = error.problem.removeprefix(f"{copy.name}{where}: ")
+        raise type(error)(address_of(path), error.line, problem) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -92,34 +95,24 @@ def kept_copy(path: Path, limit: Limit) -> Path:
     return copies.enter_context(local_copy(path, limit))
 
 
-def _about(path: Path, error: FileError) -> FileError:
-    """The same error about the address."""
-    where = "" if error.line is None else f":{error.line}"
-    moved = type(error)(path, error.line, error.problem.removeprefix(f"{error.path.name}{where}: "))
-    moved.args = (str(moved).replace(str(path), address_of(path), 1),)
-    return moved
-
-
 def _copy(address: str, copy: Path, limit: Limit) -> None:
     files, place = _file_system(address)
-    most, total = limit.value, 0
+    total = 0
     with files.open(place, "rb") as source, copy.open("wb") as target:
         while block := source.read(_BLOCK):
-            total += len(block)
-            if total > most:
-                raise LimitError(limit.problem(total))
-            target.write(block)
+            total += target.write(block)
+            if total > limit.value:
+                raise FileError(copy, None, limit.problem(total))
 
 
 def _file_system(address: str) -> tuple[Any, str]:
     core = imported("fsspec.core", extra="remote", what=f"{address}: an address")
     try:
-        files, place = core.url_to_fs(address)
+        return core.url_to_fs(address)  # type: ignore[no-any-return]
     except ImportError as problem:  # it names the package for this address
         raise UsageError(f"{address}: {problem}") from None
     except ValueError as problem:  # there is no such package
         raise UsageError(f"{address}: expected an address that fsspec can open ({problem})") from None
-    return files, place
 
 
 def _in_time(address: str, work: Callable[[], Result]) -> Result:
@@ -127,31 +120,23 @@ def _in_time(address: str, work: Callable[[], Result]) -> Result:
 
     A thread that hangs in a package cannot be ended; it is left behind, and ends with the process.
     """
-    results: list[Result] = []
-    problems: list[BaseException] = []
+    future: Future[Result] = Future()
 
     def run() -> None:
         try:
-            results.append(work())
+            future.set_result(work())
         except BaseException as problem:
-            problems.append(problem)
+            future.set_exception(problem)
 
-    thread = threading.Thread(target=run, name="riskguard: remote file", daemon=True)
-    thread.start()
-    thread.join(seconds := REMOTE_SECONDS.value)
-    if results:
-        return results[0]
-    if not problems:
-        raise _missing(address, REMOTE_SECONDS.problem(seconds + 1))
-    problem = problems[0]
-    if isinstance(problem, FileNotFoundError):
-        raise _missing(address, "no such file") from None
-    if isinstance(problem, UsageError | ContentError | FileError) or not isinstance(problem, Exception):
-        raise problem
-    raise _missing(address, f"cannot be read ({type(problem).__name__}: {problem})") from None
-
-
-def _missing(address: str, problem: str) -> MissingFileError:
-    error = MissingFileError(Path(address), None, problem)
-    error.args = (f"{address}: {problem}",)
-    return error
+    threading.Thread(target=run, name="riskguard: remote file", daemon=True).start()
+    try:
+        return future.result(seconds := REMOTE_SECONDS.value)
+    except (UsageError, FileError):
+        raise
+    except FileNotFoundError:
+        raise MissingFileError(address, None, "no such file") from None
+    except Exception as problem:
+        found = f"cannot be read ({type(problem).__name__}: {problem})"
+        if not future.done():
+            found = REMOTE_SECONDS.problem(seconds + 1)
+        raise MissingFileError(address, None, found) from None

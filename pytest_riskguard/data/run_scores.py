@@ -7,8 +7,7 @@ document are scored; one that the run did not answer gets the value that ir-meas
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -18,10 +17,8 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
-from pytest_riskguard.data.id_checks import MAX_RANKS, FirstDocuments, examined, refuse_judgements, refuse_other_ids
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, first_rows, topics_with
+from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
 from pytest_riskguard.data.judged import (
-    LEAST_DEPTH,
     JudgedRun,
     Judging,
     depth_for,
@@ -32,11 +29,11 @@ from pytest_riskguard.data.judged import (
 from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure
 from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData, as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import Order, Ranking
+from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
-from pytest_riskguard.data.scoring import check_labels, topics_named, values_by_order, values_of_part
+from pytest_riskguard.data.scoring import check_labels, kernel_values, topics_named, values_of_part
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 
@@ -100,8 +97,7 @@ def score_run(
         The run is damaged or answers no judged topic; its ids are not those of the judgements; a grade is above the
         scale of a measure; ir-measures failed. ``TypeError`` for data in memory of another shape.
     """
-    # scores need judged documents alone: more ranks are for reports
-    return scored_run(run, qrels, measures, name=name, queries=queries, depth=LEAST_DEPTH).scores
+    return scored_run(run, qrels, measures, name=name, queries=queries).scores
 
 
 def scored_run(
@@ -112,11 +108,12 @@ def scored_run(
     name: str | None = None,
     queries: Mapping[str, str] | None = None,
     depth: int | None = None,
+    is_part: bool = False,
 ) -> ScoredRun:
     """As ``score_run``, with the run beside its judgements, for explanations.
 
     ``depth`` says how many ranks of each topic are kept whole, at least 10; by default as many as reports about the
-    measures need (``depth_for``).
+    measures need (``depth_for``). Of a part of a run nothing is checked that only a whole one shows.
     """
     qrels = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
     parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
@@ -131,17 +128,24 @@ def scored_run(
         name = name or opened.source.name or "candidate"
         opened = keyed(InputData(name, reason="bad_run"), opened, TopicKeys(texts))
         texts = texts or opened.source.texts
-    scorer = _Scorer(qrels, parsed, opened.source.file or name, depth or depth_for(parsed, qrels))
-    judged, found = scorer.scored(opened)
-    is_answered = np.zeros(len(qrels.topics), dtype=bool)
-    is_answered[qrels.arrays.places_of(judged.topics)] = True
-    unanswered = tuple(qrels.topics[place] for place in np.flatnonzero(~is_answered).tolist())
+    source = opened.source.file or name
+    depth = depth or depth_for(parsed, qrels)
+    judged, found = _scored(opened, qrels, parsed, source, depth, is_checked=not is_part)
+    answered = {*judged.topics}
+    unanswered = tuple(topic for topic in qrels.topics if topic not in answered)
+    repeated: list[Repeated | None] = [None] * len(parsed)
+    if (again := opened.source.again) is not None:
+        _, second = _scored(again, qrels, parsed, source, depth, is_checked=False)
+        repeated = [
+            _repeated(name, measure, opened, again, *(dict(zip(qrels.topics, side, strict=True)) for side in sides))
+            for measure, *sides in zip(parsed, found[:, 0].tolist(), second[:, 0].tolist(), strict=True)
+        ]
     scores = tuple(
         TopicScores(
             name=name,
             measure=str(measure),
             topics=qrels.topics,
-            values=of_all_topics(judged, qrels, measure, values),
+            values=values,
             queries=MappingProxyType(dict(texts)),
             digest=judged.digest,
             qrels_digest=qrels.digest,
@@ -150,154 +154,77 @@ def scored_run(
             without_relevant=qrels.without_relevant,
             from_run=True,
             judged=judged.judged,
-            as_written=MappingProxyType(_changed(judged.topics, values, as_written)),
+            as_written=MappingProxyType(
+                {
+                    qrels.topics[place]: float(as_written[place])
+                    for place in np.flatnonzero(np.abs(as_written - values) > SAME_SCORE)
+                }
+            ),
             contradicted=judged.contradicted,
+            repeated=of_repeated,
         )
-        for measure, (values, as_written) in zip(parsed, found, strict=True)
+        for measure, (values, as_written), of_repeated in zip(parsed, found, repeated, strict=True)
     )
-    if opened.source.again is not None:
-        scores = _with_repeated(scores, scorer, opened, opened.source.again)
     return ScoredRun(scores, judged, opened.source.ties)
 
 
-#: The values of a measure in the order of its provider, and in the order as written.
-_Values = tuple[FloatArray, FloatArray]
+def _scored(
+    run: Run, qrels: Qrels, measures: Sequence[Measure], source: str, depth: int, *, is_checked: bool
+) -> tuple[JudgedRun, FloatArray]:
+    """A run beside its judgements, and each measure of all scored topics, shape (n_measures, 2, n_topics).
 
-
-class _Scorer:
-    """Scores runs with some measures; ``source`` is what messages call them."""
-
-    def __init__(self, qrels: Qrels, measures: Sequence[Measure], source: str, depth: int) -> None:
-        self.qrels, self.measures, self._source, self._depth = qrels, measures, source, depth
-
-    def scored(self, run: Run, *, is_checked: bool = False) -> tuple[JudgedRun, list[_Values]]:
-        """A run beside its judgements, and the values of each measure for the topics that it answers.
-
-        ``DataError`` for a run that answers no scored topic, has other ids, or is the judgements, unless that
-        ``is_checked``.
-        """
-        unknown = tuple(topic for topic in run.topics if topic not in self.qrels.grades)
-        run = scored_topics(run, self.qrels)
-        if not run.topics and not is_checked:
-            instead = f"found only {topics_named(unknown)}" if unknown else "found none"
-            expected = f"expected topics of {self.qrels.path_name} with a relevant document, such as"
-            problem = f"{self._source}: {expected} {topics_named(self.qrels.topics)}; {instead}"
-            raise DataError(problem, reason="no_common_topic")
-        others = [measure for measure in self.measures if not has_kernel(measure)]
-        by_provider = np.empty((2, len(others), len(run.topics)))
-        judging = Judging({rank_order(measure) for measure in self.measures}, self._depth)
-        as_judged: list[BoolArray] = []
-        first: list[Ids] = []
-        places = self.qrels.arrays.places_of(run.topics)
-        chosen = examined(places)
-        for topics, part, ranked, judgements in judged_parts(run, self.qrels):
-            judging.add(part, ranked, judgements)
-            as_judged.append(_are_as_judged(part, judgements, self.qrels))
-            first.append(
-                _first_documents(
-                    part, ranked, chosen[(chosen >= topics.start) & (chosen < topics.stop)] - topics.start
-                )
-            )
-            if others:
-                by_provider[:, :, topics] = values_of_part(part, ranked.ranks, others, self.qrels, self._source)
-        judged = judging.judged_run(run, self.qrels, unknown)
-        if not is_checked:
-            lengths = np.minimum(np.diff(run.offsets)[chosen], MAX_RANKS)
-            examined_documents = FirstDocuments(places[chosen], np.append(0, np.cumsum(lengths)), Ids.joined(first))
-            refuse_other_ids(self._source, self.qrels, judged.judged, examined_documents, judged.has_judged[chosen])
-            refuse_judgements(self._source, self.qrels, places, np.concatenate(as_judged))
-        found: list[_Values] = []
-        for measure in self.measures:
-            if measure in others:
-                values, as_written = by_provider[:, others.index(measure)]
-            else:
-                order = rank_order(measure)
-                is_written = judged.ranks[order] is judged.ranks[Order.WRITTEN]
-                orders = [order] if is_written else [order, Order.WRITTEN]
-                of_orders = values_by_order(judged, self.qrels, measure, orders)
-                values, as_written = of_orders[0], of_orders[-1]
-            found.append((values, as_written))
-        return judged, found
-
-
-def _are_as_judged(part: Run, judgements: IntArray, qrels: Qrels) -> BoolArray:
-    """The topics whose documents are exactly those that are judged, with their grades as scores."""
-    arrays = qrels.arrays
-    differs = topics_with((judgements < 0) | (arrays.grades[judgements] != part.scores), part.offsets)
-    sizes = np.diff(arrays.offsets)[arrays.places_of(part.topics)]
-    same: BoolArray = ~differs & (sizes == np.diff(part.offsets))
-    return same
-
-
-def _first_documents(part: Run, ranked: Ranking, topics: IntArray) -> Ids:
-    """The first documents of some topics, in the order as written."""
-    starts = part.offsets[topics]
-    rows = first_rows(starts, np.minimum(part.offsets[topics + 1] - starts, MAX_RANKS))
-    return part.documents.at(rows if ranked.written is None else ranked.written[rows]).compact()
-
-
-def values_of_run(run: Run, qrels: Qrels, measures: Sequence[str]) -> Iterator[tuple[str, str, float]]:
-    """Topic, measure and value of every scored topic; what only a whole run shows is not checked."""
-    if not qrels.topics:
-        return
-    parsed = [parse_measure(text) for text in measures]
-    for measure in parsed:
-        check_labels(measure, qrels)
-    judged, found = _Scorer(qrels, parsed, "rankings", LEAST_DEPTH).scored(run, is_checked=True)
-    every = [
-        of_all_topics(judged, qrels, measure, values) for measure, (values, _) in zip(parsed, found, strict=True)
-    ]
-    for place, topic in enumerate(qrels.topics):
-        yield from (
-            (topic, str(measure), float(values[place])) for measure, values in zip(parsed, every, strict=True)
-        )
-
-
-def of_all_topics(judged: JudgedRun, qrels: Qrels, measure: Measure, values: FloatArray) -> FloatArray:
-    """The values of a measure for all scored topics, from those that a run answers."""
-    every = np.full(len(qrels.topics), float(measure.DEFAULT))
-    every[qrels.arrays.places_of(judged.topics)] = values
-    return every
-
-
-def _changed(topics: Sequence[str], values: FloatArray, as_written: FloatArray) -> dict[str, float]:
-    """Topic -> value in the order as written, where it is another."""
-    rows = np.flatnonzero(np.abs(as_written - values) > SAME_SCORE)
-    return {topics[row]: value for row, value in zip(rows.tolist(), as_written[rows].tolist(), strict=True)}
-
-
-def _with_repeated(scores: Sequence[TopicScores], scorer: _Scorer, first: Run, again: Run) -> tuple[TopicScores, ...]:
-    """The scores with what the second answers score; ``DataError`` if that is too far from the first."""
-    second, of_second = scorer.scored(again, is_checked=True)
-    asked = first.source.asked_again
-    tops = _tops(first), _tops(again)
-    moved = {topic for topic in asked if tops[0].get(topic) != tops[1].get(topic)}
-    with_repeated = []
-    for measure, given, (values, _) in zip(scorer.measures, scores, of_second, strict=True):
-        before = dict(zip(given.topics, given.values.tolist(), strict=True))
-        after = dict(zip(second.topics, values.tolist(), strict=True))
-        pair = ([one.get(topic, float(measure.DEFAULT)) for topic in asked] for one in (before, after))
-        with_repeated.append(replace(given, repeated=_repeated(given.name, measure, asked, moved, *pair)))
-    return tuple(with_repeated)
+    First in the order of its provider, then in the order as written. ``DataError`` for a run that answers no
+    scored topic, has other ids, or is the judgements, if that ``is_checked``.
+    """
+    unknown = tuple(topic for topic in run.topics if topic not in qrels.grades)
+    run = scored_topics(run, qrels)
+    if is_checked and not run.topics:
+        instead = f"found only {topics_named(unknown)}" if unknown else "found none"
+        expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
+        raise DataError(f"{source}: {expected} {topics_named(qrels.topics)}; {instead}", reason="no_common_topic")
+    arrays, places, is_judgements = qrels.arrays, qrels.arrays.places_of(run.topics), is_checked
+    values = np.array([np.full((2, len(qrels.topics)), float(measure.DEFAULT)) for measure in measures])
+    judging = Judging({rank_order(measure) for measure in measures}, depth)
+    for topics, part, ranked, judgements in judged_parts(run, qrels):
+        judging.add(part, ranked, judgements)
+        is_judgements &= np.array_equal(arrays.grades[judgements], part.scores) and bool((judgements >= 0).all())
+        for measure, of_measure in zip(measures, values, strict=True):
+            if not has_kernel(measure):
+                of_measure[:, places[topics]] = values_of_part(part, ranked.ranks, measure, qrels, source)
+    judged = judging.judged_run(run, qrels, unknown)
+    if is_checked:
+        refuse_other_ids(source, qrels, judged)
+    if is_judgements:
+        refuse_judgements(source, qrels, places, np.diff(run.offsets))
+    for measure, of_measure in zip(measures, values, strict=True):
+        if has_kernel(measure):
+            order = rank_order(measure)
+            of_measure[:, places] = kernel_values(judged, qrels, measure, order)
+            if judged.ranks[order] is not judged.ranks[Order.WRITTEN]:
+                of_measure[1, places] = kernel_values(judged, qrels, measure, Order.WRITTEN)
+    return judged, values
 
 
 def _repeated(
-    name: str,
-    measure: Measure,
-    asked: tuple[str, ...],
-    moved: Collection[str],
-    first: list[float],
-    second: list[float],
+    name: str, measure: Measure, run: Run, again: Run, scores: Mapping[str, float], later: Mapping[str, float]
 ) -> Repeated:
-    """How far two answers agree about the topics asked again, given their scores and whose documents moved."""
-    changed = [abs(one - other) > NOTICEABLE for one, other in zip(first, second, strict=True)]
-    pairs = zip(asked, changed, strict=True)
-    differing = tuple(topic for topic, is_changed in pairs if is_changed or topic in moved)
-    found = Repeated(asked, differing, tuple(first), tuple(second))
+    """How far two answers agree about the topics asked again; ``DataError`` if their scores are too far apart."""
+    asked = run.source.asked_again
+    tops = [
+        {
+            topic: sorted(documents, key=documents.__getitem__, reverse=True)[:COMPARED_DEPTH]
+            for topic, documents in answer.by_topic().items()
+        }
+        for answer in (run, again)
+    ]
+    first, second = (tuple(side.get(topic, float(measure.DEFAULT)) for topic in asked) for side in (scores, later))
+    changed = {t for t, one, other in zip(asked, first, second, strict=True) if abs(one - other) > NOTICEABLE}
+    differing = tuple(topic for topic in asked if topic in changed or tops[0].get(topic) != tops[1].get(topic))
+    found = Repeated(asked, differing, first, second)
     high = (bounds(measure) or (0.0, math.inf))[1]
-    if sum(changed) > min(FEW_CHANGED, len(asked) - 1) and found.change > MAX_CHANGE * (
-        high if math.isfinite(high) else max(map(abs, first), default=0.0)
-    ):
+    if math.isinf(high):
+        high = max(map(abs, first), default=0.0)
+    if len(changed) > min(FEW_CHANGED, len(asked) - 1) and found.change > MAX_CHANGE * high:
         raise DataError(
             f"{name}: asked twice, it answered {len(differing)} of {len(asked)} topics differently "
             f"({topics_named(differing)}), which changes their {measure} by {found.change:.4f} on average, more than "
@@ -305,11 +232,3 @@ def _repeated(
             reason="bad_run",
         )
     return found
-
-
-def _tops(run: Run) -> dict[str, list[str]]:
-    """The first documents of each topic."""
-    return {
-        topic: sorted(documents, key=documents.__getitem__, reverse=True)[:COMPARED_DEPTH]
-        for topic, documents in run.by_topic().items()
-    }

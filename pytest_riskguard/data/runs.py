@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, dige
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.ids import Ids, IntArray, rows_of, topics_with
-from pytest_riskguard.data.input_files import ContentError, InputFile, is_folder
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.metadata import Latency, latency_of
 from pytest_riskguard.data.ranking import (
     NO_RANK,
@@ -494,12 +495,9 @@ def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Ru
     """
     given = GivenFile.of(given)
     if is_address(given.path):
-        try:
-            with local_copy(given.path, RUN_BYTES) as path:
-                return read_run(replace(given, path=path), keys)
-        except ContentError as problem:
-            raise RunFormatError(given.path, None, str(problem)) from None
-    if is_folder(given.path):
+        with local_copy(given.path, RUN_BYTES) as path:
+            return read_run(replace(given, path=path), keys)
+    if os.path.isdir(given.path):  # noqa: PTH112 - it raises nothing
         raise MissingFileError(
             given.path,
             None,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,18 +13,25 @@ from pytest_riskguard.data import memory
 from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.formats import format_of, system_name
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.headers import SYNONYMS, number
-from pytest_riskguard.data.input_files import InputFile, Misfit, is_folder
-from pytest_riskguard.data.measure_names import are_measures, from_ir_measures, from_trec_eval, known
+from pytest_riskguard.data.headers import SYNONYMS, number, places
+from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.json_nodes import JsonNode
+from pytest_riskguard.data.measure_names import are_measures, known
 from pytest_riskguard.data.memory import InputData, ScoresData
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.scores import Row, TopicScores, chosen, named, scores_of, scores_of_rows
-from pytest_riskguard.data.text_tables import csv_fits
+from pytest_riskguard.data.scores import (
+    Row,
+    TopicScores,
+    chosen,
+    renamed,
+    score_rows_of,
+    scores_of_rows,
+    scores_of_systems,
+)
+from pytest_riskguard.data.text_tables import csv_fits, csv_table, rows_of, table_of
 from pytest_riskguard.errors import MissingFileError, ScoresFormatError
 
-_TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
-#: What stands in the place of the topic where a tool prints an average.
-_AVERAGE = "all"
+_TABLE = "a table with the header topic,<measure>,... (commas, semicolons or tabs)"
 #: How Spark and Dask number parts: ``part-00003-...parquet``, ``part.3.parquet``.
 _PART_NUMBER = re.compile(r"part[-.](\d+)")
 
@@ -53,7 +62,7 @@ def read_scores(
     Raises
     ------
     ScoresFormatError
-        A file of no known format, a measure without a column, rows of another length, and what ``scores_of`` refuses.
+        A file of no known format, a measure without a column, rows of another length, what a table refuses.
     MissingFileError
         The path cannot be read.
     TypeError
@@ -65,24 +74,28 @@ def read_scores(
     given = GivenFile.of(given)
     name = name or system_name(given)
     file = InputFile(given, error=ScoresFormatError)
-    if is_folder(given.path):
+    if os.path.isdir(given.path):  # noqa: PTH112 - it raises nothing
         return _named(file, _of_parts(file), measures, name)
     form = format_of(file, "scores", named=given.format or _format_of_columns(given.columns))
-    if form.name == "scores" and not given.columns:
-        return read_score_table(file, measures, name=name)
-    return _named(file, form.reader("scores")(file), measures, name)
+    if form.name == "scores":  # what is not asked for may be anything
+        scores = scores_scores(file, measures)
+    else:
+        scores = form.reader("scores")(file)
+    return _named(file, scores, measures, name)
 
 
 def _named(
     given: Input, scores: Sequence[TopicScores], measures: Sequence[str] | None, name: str
 ) -> tuple[TopicScores, ...]:
     by_measure = {str(one.measure): one for one in scores}
-    return tuple(replace(by_measure[one], name=name) for one in chosen(given, by_measure, measures))
+    return tuple(replace(by_measure[one], name=name) for one in chosen(given, [*by_measure], measures))
 
 
 def _format_of_columns(columns: Mapping[str, str]) -> str | None:
     """The format of a table whose columns are named: a row for each measure has one for its value."""
-    return None if not columns else "csv" if "value" in columns else "scores"
+    if not columns:
+        return None
+    return "csv" if "value" in columns else "scores"
 
 
 # Folders of Parquet files, the parts that engines write.
@@ -90,13 +103,13 @@ def _format_of_columns(columns: Mapping[str, str]) -> str | None:
 
 def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
     """The scores in all files of a folder, each with rows."""
-    scores: list[TopicScores] = []
+    rows: list[Row] = []
     for path in _parts(folder):
         part = InputFile(replace(folder.given, path=path), error=ScoresFormatError)
-        scores += format_of(part, "scores", named="parquet").reader("scores")(part)
-    topics = [topic for one in scores for topic in one.topics]
-    measures = [str(one.measure) for one in scores for _ in one.topics]
-    return scores_of(folder, topics, measures, [value for one in scores for value in one.values.tolist()])
+        for one in format_of(part, "scores", named="parquet").reader("scores")(part):
+            pairs = zip(one.topics, one.values.tolist(), strict=True)
+            rows += [(topic, str(one.measure), value, None) for topic, value in pairs]
+    return scores_of_rows(folder, rows)
 
 
 def _parts(folder: InputFile) -> list[Path]:
@@ -105,12 +118,11 @@ def _parts(folder: InputFile) -> list[Path]:
         entries = sorted(folder.path.iterdir())
     except OSError as problem:
         raise MissingFileError(folder.path, None, f"cannot be read ({problem.strerror})") from None
-    if any(entry.name == "_temporary" for entry in entries):
-        raise folder.refuse(None, "expected scores, found _temporary, of a job that did not end; run it again")
-    parts = [entry for entry in entries if not entry.name.startswith(("_", "."))]
+    parts = [entry for entry in entries if entry.is_dir() or not entry.name.startswith(("_", "."))]
     for entry in parts:
         if entry.suffix != ".parquet" or entry.is_dir():
-            raise folder.refuse(None, f"expected a folder of Parquet files alone, found {entry.name!r:.80} in it")
+            files = "a folder of Parquet files alone, of a job that has ended"
+            raise folder.refuse(None, f"expected {files}, found {entry.name!r:.80} in it")
     if not parts:
         raise folder.refuse(None, "expected Parquet files, found none")
     numbers = {int(found[1]) for part in parts if (found := _PART_NUMBER.match(part.name))}
@@ -136,131 +148,71 @@ def scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return Misfit("its first line names no column of topics, then columns of scores", 2)
 
 
-def scores_scores(file: InputFile) -> tuple[TopicScores, ...]:
-    """All columns, or those that ``file.columns`` names."""
-    return read_score_table(file)
-
-
-def read_score_table(
-    file: InputFile, measures: Sequence[str] | None = None, *, name: str = ""
-) -> tuple[TopicScores, ...]:
-    """The scores in a table; a header line with a tab in it means tabs, any other commas.
+def scores_scores(file: InputFile, measures: Sequence[str] | None = None) -> tuple[TopicScores, ...]:
+    """All columns, or those asked for, or those that ``file.columns`` names.
 
     The digest is that of the file's text, or of what was read where ``file.columns`` names columns.
     """
-    table = file.table("\t" if "\t" in file.first_line else ",")
-    line, header = next(table, (0, []))
-    if not header:
-        raise file.refuse(None, f"expected {_TABLE}, found an empty file")
-    header = [cell.strip() for cell in header]
-    if "topic" not in file.columns and header[0].lower() not in SYNONYMS["topic"]:
-        raise file.refuse_line(line, file.first_line.encode(), _TABLE, "another first line")
-    topic_place, places = _places(file, line, header)
-    names = chosen(file, places, measures, line=line)
-    rows: list[Row] = []
-    for line, row in table:
-        if len(row) != len(header):
-            raise _bad_row(file, line, row, f"{len(header)} columns as in the header", str(len(row)))
-        for column in names:
-            cell = row[places[column]].strip()
-            if (value := number(cell)) != value:
-                raise _bad_row(file, line, row, f"a finite number in column {column!r}", repr(cell))
-            rows.append((row[topic_place].strip(), column, value, line))
-    digest = None if file.columns else file.digest
-    return tuple(replace(one, name=name) for one in scores_of_rows(file, rows, digest=digest))
-
-
-def _places(file: InputFile, line: int, header: Sequence[str]) -> tuple[int, dict[str, int]]:
-    """The column of the topics, and of each measure, in the order of the table or of ``file.columns``."""
-    for column in file.columns.values():
-        if (count := header.count(column)) != 1:
-            found = f"{count} of them" if count else "none"
-            raise file.refuse(line, f"expected one column {column!r:.60}, which `columns` names, found {found}")
-    topic_place = header.index(file.columns["topic"]) if "topic" in file.columns else 0
-    columns = [(what, header.index(column)) for what, column in file.columns.items() if what != "topic"]
-    places: dict[str, int] = {}
-    for text, place in columns or [(text, place) for place, text in enumerate(header) if place != topic_place]:
-        name = named(text)
-        if not name:
-            raise file.refuse(line, f"expected a measure as the name of column {place + 1}, found {text!r}")
-        if name in places:
-            raise file.refuse(line, f"expected each measure once, found {name!r} in two columns")
-        places[name] = place
-    if not places:
-        raise _bad_row(file, line, header, _TABLE, "no column of scores")
-    return topic_place, places
-
-
-def _bad_row(file: InputFile, line: int, row: Sequence[str], expected: str, found: str) -> Exception:
-    # A line that does not belong to the table may be a conflict marker or a pointer that git left there.
-    return file.refuse_line(line, ",".join(row).encode(), expected, found)
+    table = renamed(csv_table(file, "scores"), file.columns)
+    if "topic" not in places(table.names, "scores"):
+        raise file.refuse_line(1, file.first_line.encode(), _TABLE, "another first line")
+    measures = [what for what in file.columns if what != "topic"] or measures
+    by_system = score_rows_of(table, measures, averages=())  # a topic may have such a name
+    return scores_of_systems(file, by_system, digest=None if file.columns else file.digest)
 
 
 # What tools print: a line for each topic and measure, and averages under the topic ``all``.
 
 
 def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the first line has three columns, the first a measure of trec_eval's."""
-    columns = file.first_line.split()
-    if file.looks_like_json or len(columns) != 3:
-        return Misfit(f"the first line has {len(columns)} columns, not 3 (measure topic value)")
-    if known(columns[0], from_trec_eval, from_ir_measures) is None or from_ir_measures(columns[1]) is not None:
-        return Misfit(f"{columns[0]!r:.60} is not a measure of trec_eval", 3)
-    return None
+    """Whether the first line is a measure, a topic and a value."""
+    cells = file.first_line.split()
+    if len(cells) == 3 and known(cells[1]) is not None:
+        return Misfit("its second column is a measure")
+    return _misfit(cells, 0, "trec_eval")
 
 
 def trec_eval_scores(file: InputFile) -> tuple[TopicScores, ...]:
-    """The output of ``trec_eval -q``: measure, topic, value; the name of the run is no score."""
-    lines = ((line, content.decode().split()) for line, content in file.lines())
-    return scores_of_rows(file, _of_lines(file, lines, ("measure", "topic", "value")))
+    """The output of ``trec_eval -q``."""
+    return _of_lines(file, ["measure", "topic", "value"])
 
 
 def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the first line has three columns with tabs, the second a measure and the last a number."""
-    columns = file.first_line.split("\t")
-    if len(columns) != 3:
-        return Misfit(f"the first line has {len(columns)} columns with tabs, not 3 (topic, measure, value)")
-    if (value := number(columns[2])) != value:
-        return Misfit("the third column of its first line is not a number", 1)
-    if known(columns[1], from_ir_measures, from_trec_eval) is None:
-        return Misfit(f"{columns[1]!r:.60} is not a measure of ir_measures", 1)
-    return None
+    """Whether the first line is a topic, a measure and a value."""
+    cells = file.first_line.split("\t")
+    if len(cells) == 3 and math.isnan(number(cells[2])):
+        return Misfit("its third column is not a number", 1)
+    return _misfit(cells, 1, "ir_measures")
 
 
 def ir_measures_scores(file: InputFile) -> tuple[TopicScores, ...]:
-    """The output of ``ir_measures -q``: topic, measure, value with tabs."""
-    lines = ((line, content.decode().rstrip("\r").split("\t")) for line, content in file.lines() if content.strip())
-    return scores_of_rows(file, _of_lines(file, lines, ("topic", "measure", "value")))
+    """The output of ``ir_measures -q``."""
+    return _of_lines(file, ["topic", "measure", "value"])
 
 
-def _of_lines(file: InputFile, lines: Iterable[tuple[int, list[str]]], order: tuple[str, ...]) -> Iterator[Row]:
-    for line, cells in lines:
-        if not cells:
-            continue
-        if len(cells) != 3:
-            raise file.refuse(line, f"expected 3 columns ({' '.join(order)}), found {len(cells)}")
-        topic, measure, cell = (cells[order.index(what)].strip() for what in ("topic", "measure", "value"))
-        if topic == _AVERAGE or measure == "runid":
-            continue
-        if (value := number(cell)) != value:
-            raise file.refuse(line, f"expected a finite number as the value, found {cell!r:.60}")
-        yield topic, measure, value, line
+def _misfit(cells: Sequence[str], place: int, tool: str) -> Misfit | None:
+    if len(cells) != 3:
+        return Misfit(f"the first line has {len(cells)} columns, not 3 (topic, measure, value)")
+    if known(cells[place]) is None:
+        return Misfit(f"{cells[place]!r:.60} is not a measure of {tool}", 3)
+    return None
+
+
+def _of_lines(file: InputFile, header: Sequence[str]) -> tuple[TopicScores, ...]:
+    """A row for each line, without averages, which stand under the topic ``all``."""
+    place, separator = header.index("topic"), "	" if "	" in file.first_line else None
+    rows = (row for row in rows_of(file, separator) if row[1][place : place + 1] != ["all"])
+    return scores_of_systems(file, score_rows_of(table_of(file, "scores", header, rows, first=0)))
 
 
 # JSON of ranx (measure, topic, number) or of pytrec_eval (topic, measure, number).
 
 
 def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether the file is an object of objects of numbers, whose outer or inner keys are all measures."""
+    """Whether the file is an object of objects, whose outer or inner keys are all measures."""
     value = file.json_or_none
-    if not isinstance(value, dict) or not value:
-        return Misfit("it is not a JSON object", int(file.looks_like_json))
-    for outer, inner in value.items():
-        if not isinstance(inner, dict):
-            return Misfit(f"{outer!r:.60} is not an object", 2)
-        for key, score in inner.items():
-            if isinstance(score, bool) or not isinstance(score, int | float):
-                return Misfit(f"{key!r:.60} of {outer!r:.60} has no number", 3)
+    if not isinstance(value, dict) or not value or not all(isinstance(inner, dict) for inner in value.values()):
+        return Misfit("it is not a JSON object of objects", int(file.looks_like_json))
     if not are_measures(value) and not are_measures(*value.values()):
         return Misfit("neither its outer nor its inner keys are all measures", 3)
     return None
@@ -268,9 +220,8 @@ def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def ranx_scores_scores(file: InputFile) -> tuple[TopicScores, ...]:
     """The scores of each topic."""
-    if (misfit := ranx_scores_fits(file, "scores")) is not None:
-        raise file.refuse(None, f"expected JSON with the scores of each topic: {misfit.reason}")
-    pairs = [(outer, inner, float(score)) for outer, of in file.json.items() for inner, score in of.items()]
+    entries = JsonNode(file, file.json).entries()
+    rows = [(outer, inner, score.number(), None) for outer, node in entries for inner, score in node.entries()]
     if are_measures(file.json):
-        pairs = [(topic, measure, value) for measure, topic, value in pairs]
-    return scores_of_rows(file, ((*pair, None) for pair in pairs))
+        rows = [(topic, measure, value, line) for measure, topic, value, line in rows]
+    return scores_of_rows(file, rows)

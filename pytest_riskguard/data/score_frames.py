@@ -8,14 +8,14 @@ from typing import Any
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, LabelRules, Ties
 from pytest_riskguard.data.measures import parse_measure, provider_of
-from pytest_riskguard.data.memory import Frame, InputData, is_frame
-from pytest_riskguard.data.run_scores import values_of_run
+from pytest_riskguard.data.memory import InputData, is_frame
+from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, UsageError
 
 
 def score_frame(
-    rankings: Frame,
-    judgements: Frame,
+    rankings: Any,
+    judgements: Any,
     measures: Sequence[str],
     *,
     ties: Ties | None = None,
@@ -45,7 +45,7 @@ def score_frame(
     Returns
     -------
     frame with the columns ``topic``, ``measure`` and ``value``
-        A row for each topic and measure, topics sorted as text. ``read_scores`` takes it, and files of it.
+        A row for each measure and topic, topics sorted as text. ``read_scores`` takes it, and files of it.
 
     Raises
     ------
@@ -70,11 +70,14 @@ def score_frame(
     judged.is_part = ranked.is_part = True
     judged.labels, ranked.ties = labels or AS_GIVEN, ties
     qrels = memory.judgements(judgements, judged)
-    rows = list(values_of_run(memory.rankings(rankings, ranked), qrels, names))
+    scores = scored_run(memory.rankings(rankings, ranked), qrels, names, is_part=True).scores if qrels.topics else ()
     import narwhals as nw
 
     library = nw.get_native_namespace(nw.from_native(rankings, eager_only=True))
-    topics, scored, values = ([row[place] for row in rows] for place in range(3))
-    columns = {"topic": topics, "measure": scored, "value": values}
+    columns = {
+        "topic": [topic for one in scores for topic in one.topics],
+        "measure": [one.measure for one in scores for _ in one.topics],
+        "value": [value for one in scores for value in one.values.tolist()],
+    }
     types = {"topic": nw.String(), "measure": nw.String(), "value": nw.Float64()}
     return nw.from_dict(columns, types, backend=library).to_native()

@@ -6,29 +6,31 @@ import csv
 import hashlib
 import io
 import math
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from itertools import compress
 from numbers import Real
 from operator import lt
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.input_files import bytes_beyond
-from pytest_riskguard.data.measure_names import standard_name
+from pytest_riskguard.data.checks import Input, Rows
+from pytest_riskguard.data.headers import SYNONYMS, places
+from pytest_riskguard.data.measure_names import AVERAGES, standard_name
 from pytest_riskguard.data.measures import MIN_SIMILARITY, least_and_greatest, measure_name
 from pytest_riskguard.errors import ScoringError, UsageError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.limits import CELLS, ROW_BYTES, TOPICS
+from pytest_riskguard.limits import CELLS, TOPICS
 from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
-    from pytest_riskguard.data.checks import Input
+    from pytest_riskguard.data.input_files import InputFile
+    from pytest_riskguard.data.named_columns import Table
 
 FloatArray = npt.NDArray[np.float64]
 #: A score in a file: topic, measure, value and line.
@@ -81,25 +83,20 @@ class Repeated:
     @property
     def change(self) -> float:
         """The average change of a topic's score, without its sign."""
-        changes = [abs(one - other) for one, other in zip(self.first, self.second, strict=True)]
-        return math.fsum(changes) / len(changes)
+        return float(np.abs(np.subtract(self.first, self.second)).mean())
 
     @property
     def means(self) -> tuple[float, float]:
         """The mean score of the topics, of the first and of the second answers."""
-        return math.fsum(self.first) / len(self.first), math.fsum(self.second) / len(self.second)
+        return float(np.mean(self.first)), float(np.mean(self.second))
 
-    def only(self, topics: Collection[str]) -> Repeated | None:
-        """The same of these topics alone; None if there are none."""
-        places = [place for place, topic in enumerate(self.topics) if topic in topics]
-        if not places:
+    def only(self, keeps: Callable[[str], bool]) -> Repeated | None:
+        """The same of some topics; None if there are none."""
+        rows = [row for row in zip(self.topics, self.first, self.second, strict=True) if keeps(row[0])]
+        if not rows:
             return None
-        return Repeated(
-            tuple(self.topics[place] for place in places),
-            tuple(topic for topic in self.differing if topic in topics),
-            tuple(self.first[place] for place in places),
-            tuple(self.second[place] for place in places),
-        )
+        topics, first, second = zip(*rows, strict=True)
+        return Repeated(topics, tuple(filter(keeps, self.differing)), first, second)
 
 
 @frozen(eq=False)
@@ -166,8 +163,7 @@ class TopicScores:
         is_score = np.abs(values) <= MAX_SCORE
         if not is_score.all():
             place = int(np.argmin(is_score))
-            found = f"the score of topic {self.topics[place]!r} is {values[place]:g}"
-            raise ScoringError(f"{self.name}: {found}, expected a finite number of at most {MAX_SCORE:g} in size")
+            raise _no_score(self.name, self.topics[place], float(values[place]))
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
 
@@ -184,28 +180,20 @@ class TopicScores:
     @property
     def reordered(self) -> tuple[str, ...]:
         """The topics that score noticeably differently in the order as written."""
-        if not self.as_written:
-            return ()
-        changed = np.flatnonzero(np.abs(self._written - self.values) > NOTICEABLE)
-        return tuple(self.topics[place] for place in changed.tolist())
+        changed = np.abs(self._written - self.values) > NOTICEABLE
+        return tuple(compress(self.topics, changed))
 
     @cached_property
     def _written(self) -> FloatArray:
         """The values in the order as written."""
-        written, end = np.array(self.values), len(self.topics)
-        for topic, value in self.as_written.items():
-            place = bisect_left(self.topics, topic)
-            if place < end and self.topics[place] == topic:
-                written[place] = value
-        return written
+        pairs = zip(self.topics, self.values.tolist(), strict=True)
+        return np.array([self.as_written.get(topic, value) for topic, value in pairs])
 
     @property
     def is_reordered(self) -> bool:
         """Whether the order as written noticeably changes the scores of more than a few topics, and the average."""
-        if len(self.reordered) <= FEW_REORDERED:
-            return False
         change = math.fsum(np.abs(self._written - self.values))
-        return change > NOTICEABLE * len(self.topics)
+        return len(self.reordered) > FEW_REORDERED and change > NOTICEABLE * len(self.topics)
 
     def in_written_order(self) -> TopicScores:
         """The scores that the run would have in the order as written."""
@@ -216,36 +204,29 @@ class TopicScores:
         factor = np.array([factors.get(topic, 1.0) for topic in self.topics])
         return replace(self, values=np.where(factor == 1, self.values, np.minimum(self.values * factor, reach)))
 
-    def without(self, topics: Collection[str]) -> TopicScores:
-        """The scores on all other topics, of which there must be one."""
-        places = [place for place, topic in enumerate(self.topics) if topic not in topics]
-        return replace(
-            self,
-            topics=tuple(self.topics[place] for place in places),
-            values=self.values[places],
-            unanswered=tuple(topic for topic in self.unanswered if topic not in topics),
-        )
+    def only(self, keeps: Callable[[str], bool]) -> TopicScores:
+        """The scores on some topics, of which there must be one; what is said of others is left out as well."""
+        about = ("topics", "unanswered", "unknown", "without_relevant", "contradicted")
+        kept: dict[str, Any] = {name: tuple(filter(keeps, getattr(self, name))) for name in about}
+        values = self.values[[keeps(topic) for topic in self.topics]]
+        return replace(self, values=values, repeated=self.repeated and self.repeated.only(keeps), **kept)
 
     @classmethod
     def from_mapping(cls, scores: Mapping[str, float], *, name: str) -> TopicScores:
         """Scores given as ``{topic: value}``; topics are compared as text."""
-        topics = [str(topic) for topic in scores]
-        if len(set(topics)) != len(topics):
-            twice = sorted({topic for topic in topics if topics.count(topic) > 1})
-            raise ScoringError(f"{name}: topic {twice[0]!r} appears twice")
-        by_topic = {topic: _number(name, topic, value) for topic, value in zip(topics, scores.values(), strict=True)}
-        ordered = sorted(by_topic)
-        return cls(name, None, tuple(ordered), np.array([by_topic[t] for t in ordered], dtype=np.float64))
+        by_topic = {str(topic): value for topic, value in scores.items()}
+        if len(by_topic) < len(scores):
+            raise ScoringError(f"{name}: expected each topic once, found one as text and as a number")
+        for topic, value in by_topic.items():
+            if not isinstance(value, Real) or isinstance(value, bool) or not abs(value) <= MAX_SCORE:
+                raise _no_score(name, topic, value)
+        topics = sorted(by_topic)
+        return cls(name, None, tuple(topics), np.array([float(by_topic[topic]) for topic in topics]))
 
 
-def _number(name: str, topic: str, value: object) -> float:
-    """A score as given to Python: a real number, numpy's included, but no text and no truth value."""
-    if isinstance(value, Real) and not isinstance(value, bool):
-        try:
-            return float(value)
-        except OverflowError:
-            pass
-    raise ScoringError(f"{name}: the score of topic {topic!r} is {value!r:.60}, expected a finite number")
+def _no_score(name: str, topic: str, found: object) -> ScoringError:
+    expected = f"expected a finite number of at most {MAX_SCORE:g} in size"
+    return ScoringError(f"{name}: the score of topic {topic!r} is {found!r:.60}, {expected}")
 
 
 def named(text: str) -> str:
@@ -257,116 +238,126 @@ def named(text: str) -> str:
         return name
 
 
-def scores_of(
-    given: Input,
-    topics: Sequence[str],
-    measures: Sequence[str],
-    values: npt.ArrayLike,
-    *,
-    lines: Sequence[int | None] | None = None,
-    digest: str | None = None,
-) -> tuple[TopicScores, ...]:
-    """The scores of one system, for each measure, from columns with a row for each topic and measure.
+def scores_of_rows(given: Input, rows: Iterable[Row], *, digest: str | None = None) -> tuple[TopicScores, ...]:
+    """The scores of one system, for each measure, under the names of ir-measures.
 
-    Measures are named as ir-measures names them. ``lines`` has the line of each row; ``digest`` is by default that of
-    the table that ``write_scores`` writes. Raises what ``given`` refuses: no rows, a topic or a measure that is no
-    text on one line, a value that is not finite or not in the measure's range, a topic twice or without a score of
-    some measure, and more than the limits allow.
+    ``digest`` is by default that of the table that ``write_scores`` writes. Raises what ``given`` refuses: no rows, a
+    topic or a measure that is no text on one line, a value that is not finite or not in the measure's range, a topic
+    twice or without a score of some measure, and more than the limits allow.
     """
-    if not len(topics):
+    cells = [*rows]
+    if not cells:
         raise given.refuse(None, "expected per-topic scores, found none")
-
-    def refuse(row: int, problem: str) -> Exception:
-        return given.refuse(None if lines is None else lines[row], problem)
-
-    for what, texts in (("topic", topics), ("measure", measures)):
-        for text in dict.fromkeys(texts):
-            if not text or text != text.strip() or any(character in text for character in "\n\r\0"):
-                problem = f"expected a {what} on one line, without spaces around it, found {text!r:.60}"
-                raise refuse(texts.index(text), problem)
-            if size := bytes_beyond(text, ROW_BYTES.value):
-                raise refuse(texts.index(text), f"{text[:20] + '…'!r}: {ROW_BYTES.problem(size)}")
+    topics, measures, _, lines = zip(*cells, strict=True)
+    table, every = Rows(given, lines), tuple(sorted({*topics}))
+    table.limit(CELLS, len(cells))
+    table.limit(TOPICS, len(every))
+    table.ids(topics, "topic")
+    table.ids(measures, "measure")
     names = {text: named(text) for text in dict.fromkeys(measures)}
-    every, columns = sorted({*topics}), [*dict.fromkeys(names.values())]
-    for limit, found in ((TOPICS, len(every)), (CELLS, len(topics))):
-        if found > limit.value:
-            raise given.refuse(None, limit.problem(found))
-    places = {topic: place for place, topic in enumerate(every)}
-    row_of = np.array([places[topic] for topic in topics])
-    column_of = np.array([columns.index(names[text]) for text in measures])
-    values = np.array(values, dtype=np.float64)
-    low, high = np.array([least_and_greatest(name) for name in columns]).T[:, column_of]
-    is_possible = np.isfinite(values) & (values >= low - ROUNDING) & (values <= high + ROUNDING)
-    if not is_possible.all():
-        row = int(np.argmin(is_possible))
-        expected = f"{columns[column_of[row]]} from {low[row]:g} to {high[row]:g}"
-        if not np.isfinite(values[row]):
-            expected = f"a finite number as {columns[column_of[row]]}"
-        raise refuse(row, f"expected {expected}, found {float(values[row])!r} (topic {topics[row]!r:.60})")
-    _, first = np.unique(column_of * len(every) + row_of, return_index=True)
-    if len(first) < len(topics):
-        row = int(np.setdiff1d(np.arange(len(topics)), first)[0])
-        found_twice = f"{columns[column_of[row]]} of topic {topics[row]!r:.60} twice"
-        raise refuse(row, f"expected each topic once, found {found_twice}")
-    table = np.full((len(columns), len(every)), np.nan)
-    table[column_of, row_of] = values
-    if (gaps := np.argwhere(np.isnan(table))).size:
-        lacks, topic = gaps[0]
-        has = columns[int(np.argmax(~np.isnan(table[:, topic])))]
-        without = f"{has} of topic {every[topic]!r:.60} without {columns[lacks]}"
-        raise given.refuse(None, f"expected every measure for every topic, found {without}")
-    pairs = zip(columns, table, strict=True)
-    scores = [TopicScores(given.name, measure, tuple(every), of_measure) for measure, of_measure in pairs]
-    digest = digest or digest_of(scores)
+    reach = {name: np.clip(least_and_greatest(name), -MAX_SCORE, MAX_SCORE).tolist() for name in names.values()}
+    by_measure: dict[str, dict[str, float]] = {name: {} for name in names.values()}
+    for row, (topic, text, value, _) in enumerate(cells):
+        name, (low, high) = names[text], reach[names[text]]
+        if not low - ROUNDING <= value <= high + ROUNDING:
+            expected = f"{name} from {low:g} to {high:g}"
+            raise table.error(row, f"expected {expected}, found {value!r} (topic {topic!r:.60})")
+        if topic in by_measure[name]:
+            raise table.error(row, f"expected each topic once, found {name} of topic {topic!r:.60} twice")
+        by_measure[name][topic] = value
+    scores = []
+    for name, values in by_measure.items():
+        if lacking := {*every} - values.keys():
+            without = f"topic {min(lacking)!r:.60} without {name}"
+            raise given.refuse(None, f"expected every measure for every topic, found {without}")
+        scores.append(TopicScores(given.name, name, every, np.array([values[topic] for topic in every])))
+    digest = digest or f"sha256:{hashlib.sha256(scores_table(scores)).hexdigest()}"
     return tuple(replace(one, digest=digest) for one in scores)
 
 
-def scores_of_rows(given: Input, rows: Iterable[Row], *, digest: str | None = None) -> tuple[TopicScores, ...]:
-    """As ``scores_of``, from rows."""
-    columns: Any = [*zip(*rows, strict=True)] or [()] * 4
-    return scores_of(given, *columns[:3], lines=columns[3], digest=digest)
+def renamed(table: Table, columns: Mapping[str, str]) -> Table:
+    """The table with its columns named by what they hold, where ``columns`` say so: what it is -> its name."""
+    held = {name.lower(): what for what, name in columns.items()}
+    if absent := held.keys() - {name.lower() for name in table.names}:
+        problem = f"expected one column {min(absent)!r:.60}, which `columns` names, found none"
+        raise table.given.refuse(None, problem)
+    table.names = [held.get(name.lower(), "" if name in columns else name) for name in table.names]
+    return table
 
 
-def chosen(
-    given: Input, columns: Iterable[str], measures: Sequence[str] | None, *, line: int | None = None
-) -> list[str]:
-    """Those of the columns that are asked for, in this order; all without ``measures``. ``line`` is the header's."""
-    known = [*columns]
-    names = known if measures is None else list(map(named, measures))
+def score_rows_of(
+    table: Table, measures: Sequence[str] | None = None, *, averages: Collection[str] = AVERAGES
+) -> dict[str, list[Row]]:
+    """System -> its scores in a table, without rows of averages.
+
+    The table has a row for each topic and measure, or a row for each topic and a column for each measure, of which
+    those asked for are read.
+    """
+    found = places(table.names, "scores")
+    if "topic" not in found:
+        listed = ", ".join(map(repr, table.names[:10])) or "none"
+        raise table.given.refuse(None, f"expected a column for the topic; found the columns {listed}")
+    is_long = found.keys() >= {"measure", "value"}
+    columns = {found["value"]: "value"} if is_long else _measures_of(table, found, measures)
+    by_system: dict[str, list[Row]] = {}
+    for place, name in columns.items():
+        table.places = found | {name: place}
+        topics, values = table.text("topic").strings(), table.numbers(name).tolist()
+        texts = table.text("measure").strings() if is_long else [name] * len(topics)
+        systems = table.text("system").strings() if "system" in found else [""] * len(topics)
+        for row, (system, topic, text, value) in enumerate(zip(systems, topics, texts, values, strict=True)):
+            if topic not in averages:
+                by_system.setdefault(system, []).append((topic, text, value, table.line(row)))
+    return by_system
+
+
+def _measures_of(table: Table, found: Mapping[str, int], measures: Sequence[str] | None) -> dict[int, str]:
+    """The columns of a table that hold a measure each, of those asked for, in this order."""
+    others = {found["topic"], found.get("system")}
+    known = {place: named(name) for place, name in enumerate(table.names) if place not in others}
+    known = {place: name for place, name in known.items() if name and name.lower() not in SYNONYMS["query"]}
+    asked = chosen(table.given, [*known.values()], measures)
+    return {place: name for wanted in asked for place, name in known.items() if name == wanted}
+
+
+def scores_of_systems(
+    file: InputFile, by_system: Mapping[str, list[Row]], *, digest: str | None = None
+) -> tuple[TopicScores, ...]:
+    """The scores of the only system of a file, or of the one that ``FILE#SYSTEM`` names."""
+    from pytest_riskguard.data.json_nodes import chosen as chosen_part
+
+    parts = by_system or {"": []}
+    rows = chosen_part(file, "system", (((system,), rows) for system, rows in parts.items()))
+    return scores_of_rows(file, rows, digest=digest)
+
+
+def chosen(given: Input, known: Sequence[str], measures: Sequence[str] | None) -> list[str]:
+    """Those of the measures that are asked for, in this order; all without ``measures``."""
+    names = [*known] if measures is None else list(map(named, measures))
     for name in names:
         if name not in known:
             near = nearest(name, known, cutoff=MIN_SIMILARITY)
             hint = f"; the nearest is {near!r}" if near else ""
-            raise given.refuse(line, f"expected a measure {name!r}, found {', '.join(map(repr, known))}{hint}")
+            listed = ", ".join(map(repr, known)) or "no measures"
+            raise given.refuse(None, f"expected a measure {name!r}, found {listed}{hint}")
     return names
 
 
-def digest_of(scores: Sequence[TopicScores]) -> str:
-    """``sha256:...`` of the table that ``write_scores`` writes."""
-    buffer = io.BytesIO()
-    write_scores(buffer, scores)
-    return f"sha256:{hashlib.sha256(buffer.getvalue()).hexdigest()}"
-
-
-def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores], *, delimiter: str = "\t") -> None:
-    """Write one system's scores as a table that ``read_scores`` reads back exactly.
+def scores_table(scores: Sequence[TopicScores], *, delimiter: str = "\t") -> bytes:
+    """One system's scores as a table that ``read_scores`` reads back exactly.
 
     All have the same topics, which come sorted, and measures with different names, each a column; UTF-8, LF, values
-    as ``repr``. ``ScoringError`` for a topic that a table cannot hold.
+    as ``repr``.
     """
     names, topics = [column.measure for column in scores], scores[0].topics
-    assert None not in names
-    assert len({*names}) == len(names)
     assert all(column.topics == topics for column in scores)
-    for topic in topics:
-        if topic != topic.strip() or not topic or "\n" in topic or "\r" in topic:
-            raise ScoringError(f"expected topics on one line, without spaces around them, found {topic!r}")
     buffer = io.StringIO(newline="")
     table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     table.writerow(["topic", *names])
     table.writerows(zip(topics, *(map(repr, column.values.tolist()) for column in scores), strict=True))
-    content = buffer.getvalue().encode()
-    if isinstance(target, Path):
-        target.write_bytes(content)
-    else:
-        target.write(content)
+    return buffer.getvalue().encode()
+
+
+def write_scores(path: Path, scores: Sequence[TopicScores]) -> None:
+    """Write one system's scores as a table with tabs that ``read_scores`` reads back exactly."""
+    path.write_bytes(scores_table(scores))

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import rows_of, topics_with
 from pytest_riskguard.data.kernels import (
     CWL_RANKS,
@@ -32,12 +30,10 @@ from pytest_riskguard.data.kernels import (
     discounted_gain,
 )
 from pytest_riskguard.data.measures import (
-    MeasureFunction,
     bounds,
     cutoff_of,
     function_of,
     has_kernel,
-    is_function,
     provider_of,
     within_bounds,
 )
@@ -123,7 +119,12 @@ def labels_for(measure: Measure, grades: Grades, rules: LabelRules) -> Grades:
 
 
 def kernel_of(measure: Measure, rules: LabelRules) -> Kernel:
-    """What computes a measure that ``has_kernel`` knows, on judgements under these rules."""
+    """What computes a measure on judgements under these rules; ``UsageError`` for one without a kernel."""
+    if not has_kernel(measure):
+        problem = (
+            "what it would be under other judgements is known of measures of grades and ranks alone, such as nDCG"
+        )
+        raise UsageError(f"{measure}: {problem}")
     name, params = str(measure.NAME), measure.params
     formula, cutoff = FORMULAS[name], params.get("cutoff")
     if name == "RBP" and is_binary(measure):
@@ -177,12 +178,10 @@ def parts_of(measure: Measure) -> Parts | None:
     return parts
 
 
-def values_by_order(run: JudgedRun, qrels: Qrels, measure: Measure, orders: Sequence[Order]) -> list[FloatArray]:
-    """The measure of each topic of a run in each of several orders, by its kernel."""
-    kernel = kernel_of(measure, qrels.rules)
-    places = qrels.arrays.places_of(run.topics)
-    ranks = [run.ranks_of_judgements(order, qrels) for order in orders]
-    return [kernel.scores(judged_rows(qrels, places, of_order, run.retrieved)) for of_order in ranks]
+def kernel_values(run: JudgedRun, qrels: Qrels, measure: Measure, order: Order) -> FloatArray:
+    """The measure of each topic of a run whose documents stand in an order, by its kernel."""
+    places, ranks = qrels.arrays.places_of(run.topics), run.ranks_of_judgements(order, qrels)
+    return kernel_of(measure, qrels.rules).scores(judged_rows(qrels, places, ranks, run.retrieved))
 
 
 def judged_rows(qrels: Qrels, places: IntArray, ranks: IntArray, retrieved: IntArray) -> JudgedRows:
@@ -192,113 +191,53 @@ def judged_rows(qrels: Qrels, places: IntArray, ranks: IntArray, retrieved: IntA
     return JudgedRows(topic, ranks[rows], qrels.arrays.grades[rows], retrieved)
 
 
-def values_of(measure: Measure, rows: JudgedRows, rules: LabelRules) -> FloatArray:
-    """The measure's value for topics whose rankings no run holds, given by the grades and ranks of their documents.
-
-    One without documents has 0, as a topic that a run does not answer. ``UsageError`` for a measure that a
-    Python function computes: it may look at ids, and there are none.
-    """
-    if has_kernel(measure):
-        return kernel_of(measure, rules).scores(rows)
-    if function_of(measure) is not None:
-        raise UsageError(f"{measure} is a function of documents, so it has no values for rankings that are made up")
-    rankings = {
-        str(place): {f"unjudged {rank}": count + 1.0 - rank for rank in range(1, count + 1)}
-        for place, count in enumerate(rows.retrieved.tolist())
-        if count
-    }
-    judged: dict[str, dict[str, float]] = {topic: {} for topic in rankings}
-    columns = (rows.topic, rows.rank, rows.value)
-    for row, (place, rank, grade) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-        if (topic := str(place)) in rankings:
-            judged[topic][f"judged {row}"] = whole(grade)
-            if rank:
-                rankings[topic][f"judged {row}"] = rankings[topic].pop(f"unjudged {rank}")
-    found = evaluate(measure, labels_for(measure, judged, rules), rankings, "rankings")
-    return np.array([found.get(str(place), 0.0) for place in range(len(rows.retrieved))])
-
-
 def values_of_part(
-    part: Run, ranks: Mapping[Order, Ranks], measures: Sequence[Measure], qrels: Qrels, source: str
-) -> tuple[FloatArray, FloatArray]:
-    """The values of measures without kernels (rows) for each topic of a part of a run (columns), all of them scored.
+    part: Run, ranks: Mapping[Order, Ranks], measure: Measure, qrels: Qrels, source: str
+) -> FloatArray:
+    """The values of a measure without a kernel for each topic of a part of a run, all of them scored.
 
-    Returns those in the order of each measure's provider, and those in the order as written.
+    In the order of the measure's provider, then in the order as written; shape (2, n_topics).
     """
-    answers, written = part.by_topic(), ranks[Order.WRITTEN]
-    judged = {topic: qrels.grades[topic] for topic in answers}
-    # Compat gives documents that are not retrieved the score 0: the others stay on their side of it
-    lengths = np.diff(part.offsets)
-    above = np.where(topics_with(part.scores >= 0, part.offsets), lengths + 1.0, 0.0)
-    in_order = replace(part, scores=np.repeat(above, lengths) - written)
-    values, others = np.empty((2, len(measures), len(answers)))
-    for row, measure in enumerate(measures):
-        labels = labels_for(measure, judged, qrels.rules)
-        scores = evaluate(measure, labels, answers, source)
-        values[row] = list(scores.values())
-        differs = topics_with(ranks[order_of(str(provider_of(measure).NAME))] != written, part.offsets)
-        if differs.any():
-            scores |= evaluate(measure, labels, in_order.at(np.flatnonzero(differs)).by_topic(), source)
-        others[row] = list(scores.values())
-    return values, others
+    written, lengths = ranks[Order.WRITTEN], np.diff(part.offsets)
+    answers = part.by_topic()
+    labels = labels_for(measure, {topic: qrels.grades[topic] for topic in answers}, qrels.rules)
+    values = [*evaluate(measure, labels, answers, source).values()]
+    as_written = values
+    if not np.array_equal(ranks[order_of(str(provider_of(measure).NAME))], written):
+        # Compat gives documents that are not retrieved the score 0: the others stay on their side of it
+        above = np.where(topics_with(part.scores >= 0, part.offsets), lengths + 1.0, 0.0)
+        in_order = replace(part, scores=np.repeat(above, lengths) - written)
+        as_written = [*evaluate(measure, labels, in_order.by_topic(), source).values()]
+    return np.array([values, as_written])
 
 
 def evaluate(
     measure: Measure, labels: Grades, rankings: Mapping[str, dict[str, float]], source: str
 ) -> dict[str, float]:
     """One value for each topic of ``rankings``, in their order, on labels that the measure takes."""
-    if (function := function_of(measure)) is not None:
-        return _of_function(measure, function, labels, rankings, source)
-    judged = {topic: dict(labels[topic]) for topic in rankings}
-    # cwl_eval logs the grades of every 20 topics
-    logger = logging.getLogger("ir_measures.cwl_eval")
-    disabled, logger.disabled = logger.disabled, True
+    function, values, where = function_of(measure), {}, ""
+    logging.getLogger("ir_measures.cwl_eval").disabled = True  # it writes of the grades of every 20 topics
     try:
-        metrics = provider_of(measure).evaluator([measure], judged).iter_calc(rankings)
-        values = {metric.query_id: float(metric.value) for metric in metrics}
+        if function is None:
+            judged = {topic: dict(labels[topic]) for topic in rankings}
+            metrics = provider_of(measure).evaluator([measure], judged).iter_calc(rankings)
+            values = {metric.query_id: float(metric.value) for metric in metrics}
+        else:
+            for topic, documents in rankings.items():
+                where = f" on topic {topic!r}"
+                ranking = sorted(documents, key=lambda document: (documents[document], document), reverse=True)
+                values[topic] = float(function(ranking[: cutoff_of(measure)], dict(labels[topic])))
     except Exception as problem:
-        raise ScoringError(
-            f"{source}: ir-measures could not compute {measure} ({type(problem).__name__}: {problem})"
-        ) from problem
-    finally:
-        logger.disabled = disabled
-    if missing := sorted(rankings.keys() - values.keys()):
-        raise ScoringError(
-            f"{source}: ir-measures gave no value of {measure} for {topics_named(missing)}, where it may be "
-            "undefined; use another measure"
-        )
-    for topic in rankings:
-        if not within_bounds(measure, value := values[topic]):
-            low, high = bounds(measure) or ("-inf", "inf")
-            raise ScoringError(f"{source}: expected {measure} of topic {topic!r} in [{low}, {high}], found {value!r}")
-    return {topic: values[topic] for topic in rankings}
-
-
-def _of_function(
-    measure: Measure,
-    function: MeasureFunction,
-    labels: Grades,
-    rankings: Mapping[str, Mapping[str, float]],
-    source: str,
-) -> dict[str, float]:
-    values, what = {}, f"measure {measure}"
-    if not is_function(str(measure)):
-        what = f"plugin {plugins.added('riskguard_measures')[str(measure.NAME)][0]!r}: {what}"
-    for topic, documents in rankings.items():
-        ranking = sorted(documents, key=lambda document: (documents[document], document), reverse=True)
-        try:
-            value = float(function(ranking[: cutoff_of(measure)], dict(labels[topic])))
-        except Exception as problem:
-            place = traceback.extract_tb(problem.__traceback__)[-1]
-            raise ScoringError(
-                f"{source}: {what} failed on topic {topic!r} ({type(problem).__name__}: {problem}; "
-                f"{Path(place.filename).name}:{place.lineno})"
-            ) from problem
+        place = traceback.extract_tb(problem.__traceback__)[-1]
+        cause = f"{type(problem).__name__}: {problem}; {Path(place.filename).name}:{place.lineno}"
+        raise ScoringError(f"{source}: measure {measure} failed{where} ({cause})") from problem
+    found = {topic: values.get(topic, math.nan) for topic in rankings}
+    for topic, value in found.items():
         if not within_bounds(measure, value):
-            expected = "expected a number from 0 to 1"
-            raise ScoringError(f"{source}: {what} gave {value:g}, {expected} (topic {topic!r})")
-        values[topic] = value
-    return values
+            low, high = bounds(measure) or ("-inf", "inf")
+            expected = f"expected {measure} of topic {topic!r} in [{low}, {high}]"
+            raise ScoringError(f"{source}: {expected}, found {value:g}; use another measure")
+    return found
 
 
 def topics_named(topics: Sequence[str]) -> str:

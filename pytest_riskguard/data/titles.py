@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.data.arrow import parquet_cells
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.input_files import InputFile
+from pytest_riskguard.data.json_nodes import outline
+from pytest_riskguard.data.named_columns import text_of
 from pytest_riskguard.errors import DocumentsFormatError
 from pytest_riskguard.limits import CORPUS_BYTES
 from pytest_riskguard.text import web_address
 
-#: Keys, or columns, that may hold the id, and those that are read.
+#: Keys, or columns, that may hold the id.
 ID_NAMES = ("id", "_id", "docid", "doc_id", "docno")
-TITLE, URL = "title", "url"
 #: Characters of the longest title that is kept.
 MAX_TITLE = 300
+_NONE = "", ""
 
 
 class DocumentTitles:
@@ -28,20 +30,12 @@ class DocumentTitles:
     """
 
     def __init__(self, file: Path | None = None, address: str | None = None) -> None:
-        self.address = address
-        self._file = file
-        self._known: dict[str, tuple[str | None, str | None]] = {}
-
-    @property
-    def file_name(self) -> str | None:
-        """The name of the documents file, if there is one."""
-        return None if self._file is None else self._file.name
+        self.file, self.address = file, address
+        self._known: dict[str, tuple[str, str]] = {}
 
     def gone(self, documents: Collection[str], rules: LabelRules = AS_GIVEN) -> frozenset[str]:
         """Those of the documents that the file does not have; none without a file. Errors as ``of``."""
-        if self._file is None:
-            return frozenset()
-        return frozenset(documents).difference(name for name, _, _ in read_titles(self._file, documents, rules))
+        return frozenset(documents).difference(read_titles(self.file, documents, rules) if self.file else documents)
 
     def of(
         self,
@@ -54,25 +48,20 @@ class DocumentTitles:
         ``also`` gives documents that may be wanted later, so that the file is not read again for these.
         ``DocumentsFormatError`` or ``MissingFileError`` if it cannot be read.
         """
-        if self._file is not None and not self._known.keys() >= {*documents}:
+        if self.file is not None and not self._known.keys() >= {*documents}:
             wanted = {*documents, *also()} - self._known.keys()
-            found: dict[str, tuple[str | None, str | None]] = dict.fromkeys(wanted, (None, None))
-            for document, title, url in read_titles(self._file, wanted, rules):
-                first_title, first_url = found[document]
-                found[document] = (first_title or title, first_url or url)
-            self._known |= found
-        known = [(document, *self._known[document]) for document in documents if document in self._known]
-        return {name: title for name, title, _ in known if title}, {name: url for name, _, url in known if url}
+            self._known |= dict.fromkeys(wanted, _NONE) | read_titles(self.file, wanted, rules)
+        known = {document: self._known.get(document, _NONE) for document in documents}
+        titles, urls = ({document: two[place] for document, two in known.items() if two[place]} for place in (0, 1))
+        return titles, urls
 
 
-def read_titles(
-    path: Path, wanted: Collection[str], rules: LabelRules = AS_GIVEN
-) -> Iterator[tuple[str, str | None, str | None]]:
-    """Id, title and address of each wanted document in a file: JSON Lines, a table with tabs, or Parquet.
+def read_titles(path: Path, wanted: Collection[str], rules: LabelRules = AS_GIVEN) -> dict[str, tuple[str, str]]:
+    """Title and address of each wanted document in a file: JSON Lines, a table with tabs, or Parquet.
 
     A line of JSON is an object whose id is text or a number under one of ``ID_NAMES``; a table has a header with one
     of them. Titles are cut to ``MAX_TITLE`` characters; an address that is not one of http or https is left out.
-    Where ids name passages, a document comes once for each.
+    Where ids name passages, a document has the first title and the first address of its passages.
 
     ``DocumentsFormatError`` for a line that is neither, an id or a title of another type, a header without an id, and
     more than a limit of ``input_files`` allows; ``MissingFileError`` for a path that cannot be read; ``UsageError``
@@ -80,50 +69,41 @@ def read_titles(
     """
     wanted = frozenset(wanted)
     file = InputFile(path, error=DocumentsFormatError, limit=CORPUS_BYTES)
+    titles: dict[str, tuple[str, str]] = {}
     for line, cells in _rows(file):
         given = next((cells[name] for name in ID_NAMES if name in cells), None)
-        if isinstance(given, float) and given.is_integer():
-            given = int(given)
-        if isinstance(given, int) and not isinstance(given, bool):
-            given = str(given)
-        if not isinstance(given, str) or not given.strip():
+        if not (name := text_of(given)):
             raise file.refuse(line, f"expected an id under one of {', '.join(ID_NAMES)}, found {given!r:.60}")
-        if (document := rules.document(given.strip())) not in wanted:
+        if (document := rules.document(name)) not in wanted:
             continue
-        title, url = cells.get(TITLE), cells.get(URL)
-        for name, text in ((TITLE, title), (URL, url)):
-            if not isinstance(text, str | None):
-                raise file.refuse(line, f"expected text as {name}, found {text!r:.60}")
-        title = " ".join((title or "").split())
-        short = title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1]}…"
-        yield document, short or None, None if url is None else web_address(url)
+        title, url = (text_of(cells.get(name)) for name in ("title", "url"))
+        if title is None or url is None:
+            raise file.refuse(line, f"expected text as title and url, found {cells!r:.100}")
+        title = " ".join(title.split())
+        if len(title) > MAX_TITLE:
+            title = f"{title[: MAX_TITLE - 1]}…"
+        known, known_url = titles.get(document, _NONE)
+        titles[document] = known or title, known_url or web_address(url) or ""
+    return titles
 
 
 def _rows(file: InputFile) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
     """What the file says of each document, with its line."""
     if file.start.startswith(b"PAR1"):
-        yield from parquet_cells(file, (*ID_NAMES, TITLE, URL))
+        yield from parquet_cells(file, (*ID_NAMES, "title", "url"))
         return
-    if not file.first_line:
-        raise file.refuse(None, "expected one JSON object per line, or a table with a header, found an empty file")
-    lines = ((line, text) for line, text in file.lines() if text.strip())
     if file.looks_like_json:
-        for line, text in lines:
-            try:
-                value = json.loads(text)
-            except (ValueError, RecursionError):
-                value = None
+        for line, value in file.json_lines():
             if not isinstance(value, dict):
-                raise file.refuse_line(line, text, "a JSON object in each line", "something else")
+                raise file.refuse(line, f"expected a JSON object, found {outline(value)}")
             yield line, value
         return
-    line, text = next(lines)
-    header = [name.strip().lower() for name in text.decode().split("\t")]
+    header = [name.strip().lower() for name in file.first_line.split("\t")]
     if {*ID_NAMES}.isdisjoint(header) or len({*header}) < len(header):
         expected = f"JSON Lines, or a header with tabs that names {', '.join(ID_NAMES[:3])}, each column once"
-        raise file.refuse_line(line, text, expected, "neither")
-    for line, text in lines:
-        cells = text.decode().rstrip("\r").split("\t")
+        raise file.refuse_line(1, file.first_line.encode(), expected, "neither")
+    for line, text in islice(((line, text) for line, text in file.lines() if text.strip()), 1, None):
+        cells = text.decode().split("\t")
         if len(cells) != len(header):
             raise file.refuse_line(line, text, f"{len(header)} columns with tabs between them", str(len(cells)))
         yield line, dict(zip(header, cells, strict=True))

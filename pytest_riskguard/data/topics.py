@@ -9,11 +9,10 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from pytest_riskguard.data.checks import Input
-from pytest_riskguard.data.input_files import bytes_beyond
-from pytest_riskguard.data.records import TopicKeys, derived_id
+from pytest_riskguard.data.checks import Input, Rows
+from pytest_riskguard.data.records import derived_id
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, TOPICS
+from pytest_riskguard.limits import TOPICS
 
 WEIGHT = "weight"
 #: The tag that says which topics hang together: variants of a query, a session, one need in several languages.
@@ -61,51 +60,47 @@ class Topics:
         **more: Any,
     ) -> Topics:
         """The same from mappings, each of which may lack topics."""
-        topics = dict.fromkeys([*queries, *tags, *weights])
-        names = dict.fromkeys(name for tagged in tags.values() for name in tagged)
-        columns = {name: [tags.get(topic, _NONE).get(name) for topic in topics] for name in names}
+        topics = tuple(dict.fromkeys([*queries, *tags, *weights]))
         weighting = [weights.get(topic) for topic in topics] if weights else ()
-        return cls(tuple(topics), [queries.get(topic) for topic in topics], columns, weighting, **more)
+        columns = columns_of([tags.get(topic, _NONE) for topic in topics])
+        return cls(topics, [queries.get(topic) for topic in topics], columns, weighting, **more)
 
     @cached_property
     def queries(self) -> Mapping[str, str]:
         """The text of each topic that has one."""
-        return MappingProxyType(_known(self.topics, self.texts))
+        return _filled(self.topics, self.texts)
 
     @cached_property
     def tags(self) -> Mapping[str, Mapping[str, str]]:
-        """The tags of each topic; topics with the same tags share a mapping, of which a million would be large."""
+        """The tags of each topic."""
         rows = zip(*self.columns.values(), strict=True) if self.columns else [()] * len(self.topics)
-        shared: dict[tuple[str | None, ...], Mapping[str, str]] = {}
-        tags = {}
-        for topic, row in zip(self.topics, rows, strict=True):
-            if row not in shared:
-                shared[row] = MappingProxyType(_known(self.columns, row))
-            tags[topic] = shared[row]
-        return MappingProxyType(tags)
+        return {topic: _filled(self.columns, row) for topic, row in zip(self.topics, rows, strict=True)}
 
     @cached_property
     def weights(self) -> Mapping[str, float]:
         """The weight of each topic; empty where there are none."""
-        return MappingProxyType(_known(self.topics, self.weighting) if self.weighting else {})
+        return _filled(self.topics, self.weighting)
 
     @cached_property
     def clusters(self) -> Mapping[str, str]:
         """The cluster of each topic that has one."""
-        return self._filled(CLUSTER)
+        return _filled(self.topics, self.columns.get(CLUSTER, ()), "")
 
     @cached_property
     def strata(self) -> Mapping[str, str]:
         """The stratum of each topic that has one."""
-        return self._filled(STRATUM)
-
-    def _filled(self, tag: str) -> Mapping[str, str]:
-        column = self.columns.get(tag, ())
-        return {topic: value for topic, value in zip(self.topics, column, strict=False) if value}
+        return _filled(self.topics, self.columns.get(STRATUM, ()), "")
 
 
-def _known(names: Iterable[str], values: Iterable[Any]) -> dict[str, Any]:
-    return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+def _filled(names: Iterable[str], values: Iterable[Any], *nothing: str) -> dict[str, Any]:
+    """The values that are there by name; there may be none at all."""
+    pairs = zip(names, values, strict=False)
+    return {name: value for name, value in pairs if value is not None and value not in nothing}
+
+
+def columns_of(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str | None]]:
+    """The columns of rows that may lack some."""
+    return {name: [row.get(name) for row in rows] for name in dict.fromkeys(name for row in rows for name in row)}
 
 
 def topics_of(
@@ -120,51 +115,38 @@ def topics_of(
 ) -> Topics:
     """Topics from the columns that a reader found; one without an id is named by its text (``derived_id``).
 
-    ``weights`` are all above 0. ``digest`` is by default that of the table that ``write_topics`` writes. Raises what
-    ``given`` refuses: no topics, a topic twice, two columns of clusters or of strata, more than the limits allow.
+    ``digest`` is by default that of the table that ``write_topics`` writes. Raises what ``given`` refuses: no topics,
+    a topic twice, two columns of clusters or of strata, what ``Rows`` refuses of ids and texts.
     """
+    rows = Rows(given, lines)
     if not topics:
         raise given.refuse(None, "expected topics, found none")
-    if len(topics) > TOPICS.value:
-        raise given.refuse(None, TOPICS.problem(len(topics)))
-
-    def refuse(row: int, problem: str) -> Exception:
-        return given.refuse(None if lines is None else lines[row], problem)
-
-    for limit, column in ((ROW_BYTES, topics), *((LINE_BYTES, column) for column in (texts, *tags.values()))):
-        most = limit.value
-        for row, text in enumerate(column):
-            if text is not None and (size := bytes_beyond(text, most)):
-                raise refuse(row, f"{text[:20] + '…'!r}: {limit.problem(size)}")
+    rows.limit(TOPICS, len(topics))
+    rows.ids(texts, "query text", is_text=True)
+    names = [derived_id(text) if topic is None else topic for topic, text in zip(topics, texts, strict=True)]
+    rows.ids(names, "topic")
     row_of: dict[str, int] = {}
-    for row, (topic, text) in enumerate(zip(topics, texts, strict=True)):
-        name = derived_id(text) if topic is None else topic
+    for row, name in enumerate(names):
         if (first := row_of.setdefault(name, row)) != row:
-            where = "again" if lines is None or lines[first] is None else f"also on line {lines[first]}"
-            raise refuse(row, f"expected each topic once, found {name!r} {where}")
+            line = rows.line(first)
+            where = "again" if line is None else f"also on line {line}"
+            raise rows.error(row, f"expected each topic once, found {name!r} {where}")
     columns: dict[str, Sequence[str | None]] = {}
     for tag, values in tags.items():
+        rows.ids([value or "" for value in values], "tag", is_text=True)
         low = tag.strip().lower()
         name = low if low in (CLUSTER, STRATUM) else tag  # these may be written in any case
         if name in columns:
             raise given.refuse(None, f"expected one column {name!r}, in any case, found 2")
         columns[name] = values
-    assert all(weight > 0 for weight in weights)
-    found = Topics(tuple(row_of), texts, columns, weights, given.name)
+    found = Topics(tuple(names), texts, columns, weights, given.name)
     return replace(found, digest=digest or f"sha256:{hashlib.sha256(write_topics(found)).hexdigest()}")
 
 
 def topics_of_rows(given: Input, rows: Sequence[Row]) -> Topics:
     """As ``topics_of``, from rows, whose tags may differ."""
     topics, texts, tags, lines = zip(*rows, strict=True) if rows else ((), (), (), ())
-    names = dict.fromkeys(name for tagged in tags for name in tagged)
-    columns = {name: [tagged.get(name) for tagged in tags] for name in names}
-    return topics_of(given, topics, texts, columns, lines=lines)
-
-
-def keys_of(topics: Topics | None) -> TopicKeys:
-    """Finds topics by their texts."""
-    return TopicKeys({} if topics is None else topics.queries)
+    return topics_of(given, topics, texts, columns_of(tags), lines=lines)
 
 
 def write_topics(topics: Topics) -> bytes:

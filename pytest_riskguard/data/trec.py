@@ -121,8 +121,7 @@ def trec_rankings(file: InputFile) -> Run:
     """The run in a file; the error of the file for content that is none."""
     columns = _Columns()
     try:
-        for block in text_blocks(file, 6, longest=ROW_BYTES):
-            topics, second, documents, ranks, cells, _ = block.columns
+        for topics, second, documents, ranks, cells, _ in text_blocks(file, 6, longest=ROW_BYTES):
             scores = numbers(cells)
             if np.abs(scores).max(initial=0) > MAX_RUN_SCORE:
                 raise RefusedError
@@ -139,8 +138,7 @@ def trec_judgements(file: InputFile) -> Qrels:
     """The judgements in a file."""
     columns = _Columns()
     try:
-        for block in text_blocks(file, 4, longest=ROW_BYTES):
-            topics, second, documents, cells = block.columns
+        for topics, second, documents, cells in text_blocks(file, 4, longest=ROW_BYTES):
             grades = numbers(cells)
             if np.abs(grades).max(initial=0) > MAX_GRADE:
                 raise RefusedError
@@ -219,15 +217,12 @@ def _line_by_line(file: InputFile, fields: int, wrong: _Wrong) -> tuple[_Columns
         columns.add(Ids.of(topics), Ids.of(documents), np.array(values, dtype=np.float64), numbers_of)
         rows.clear()
 
-    numbered = file.lines(ROW_BYTES)
-    for number, line in numbered:
+    for number, line in file.lines(ROW_BYTES):
         cells = line.split()
         if not cells:
             continue
-        if wrong(cells) is not None:
-            raise file.refuse_lines(
-                number, line, numbered, lambda other: wrong(other.split()) if other.split() else None
-            )
+        if (problem := wrong(cells)) is not None:
+            raise file.refuse_line(number, line, *problem)
         topic, document = cells[0].decode(), cells[2].decode()
         if cells[1] == _ESCAPED:
             topic, document = unquote(topic), unquote(document)

@@ -5,41 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from pytest_riskguard.data.ids import first_rows
-from pytest_riskguard.data.judged import RankedDocuments, RankedRun, depth_of
-from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, JudgedRows, places_within
-from pytest_riskguard.data.measures import has_kernel
+from pytest_riskguard.data.ids import Ids, first_rows
+from pytest_riskguard.data.judged import RankedRun, depth_of
+from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, JudgedRows
 from pytest_riskguard.data.qrels import JudgementArrays, judgement_rows
-from pytest_riskguard.data.scoring import is_binary, judged_rows, kernel_of, values_of
+from pytest_riskguard.data.scoring import judged_rows, kernel_of
 from pytest_riskguard.frozen import frozen
 
 #: About how many judged documents are scored at a time: more would need memory, fewer more calls.
 ROWS_AT_ONCE = 2**15
-
-#: Trying every way is of no use where the topics together have more ways than this: most share a score, but not so
-#: many.
-MOST_TOGETHER = 2.0**20
+#: Every way of judging a topic's documents is tried where there are at most so many, and where the topics together
+#: have no more than that: most share a score, but not so many.
+MOST_WAYS, MOST_TOGETHER = 128, 2.0**20
+#: Documents of other topics are tried alone where there are at most so many.
+MOST_ALONE = 200_000
 #: With more grades than this, only some of them are tried.
 MOST_GRADES = 4
-
-
-class Limits(NamedTuple):
-    """How much is tried.
-
-    Every way of judging a topic's documents where there are at most ``ways``. With more documents of other topics
-    than ``ranked``, those that move the difference one way are only tried together; with more than ``alone``, none.
-    """
-
-    ways: int
-    ranked: int
-    alone: int
-
-
-WITH_KERNEL, WITH_PROVIDER = Limits(128, 20_000, 200_000), Limits(16, 50, 2_000)
 
 
 @frozen(eq=False)
@@ -78,13 +62,14 @@ class UnjudgedDocuments:
 
     @cached_property
     def ranks(self) -> IntArray:
-        """From 1, 0 where the row is -1; shape (n, 2)."""
-        return np.stack([run.ranks_of(self.rows[:, side]) for side, run in enumerate(self.runs)], axis=1)
+        """Their ranks within the depth, from 1; below it 0. Shape (n, 2)."""
+        ranks = np.stack([run.ranks_of(self.rows[:, side]) for side, run in enumerate(self.runs)], axis=1)
+        return np.where(ranks <= self.depth, ranks, 0)
 
     @property
     def found(self) -> BoolArray:
         """In which of the two runs each stands within the depth; shape (n, 2)."""
-        return (self.ranks > 0) & (self.ranks <= self.depth)
+        return self.ranks > 0
 
     @property
     def favours(self) -> IntArray:
@@ -100,27 +85,21 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     is_wanted = np.zeros(len(places), dtype=np.bool_)
     is_wanted[[places[topic] for topic in topics]] = True
     one, other = candidate.unjudged(), baseline.unjudged()
-    in_other = _same_among(one, other, len(places))
+    in_other = _places_among(one.topics, one.documents, other.topics, other.documents)
     alone = np.setdiff1d(np.arange(len(other)), in_other)
-    of_one = np.append(np.arange(len(one)), np.full(len(alone), -1))
-    of_other = np.append(in_other, alone)
-    topic = np.where(of_one >= 0, np.append(one.topics, 0)[of_one], np.append(other.topics, 0)[of_other])
-    is_first, is_first_of_other = (
-        (of_side >= 0) & (np.append(side.ranks, 0)[of_side] <= depth)
-        for side, of_side in ((one, of_one), (other, of_other))
+    rows = np.stack(
+        [
+            np.append(one.rows, np.full(len(alone), -1)),
+            np.append(np.append(other.rows, -1)[in_other], other.rows[alone]),
+        ],
+        axis=1,
     )
+    topic = np.append(one.topics, other.topics[alone])
+    found = UnjudgedDocuments(depth, topic, (candidate, baseline), rows).found
     # by topic; those of the candidate first, each side by rank
-    order = np.lexsort((np.where(is_first, of_one, of_other), ~is_first, topic))
-    order = order[(is_wanted[topic] & (is_first | is_first_of_other))[order]]
-    rows = np.stack([np.append(one.rows, -1)[of_one], np.append(other.rows, -1)[of_other]], axis=1)
+    order = np.lexsort((np.where(found[:, 0], *rows.T), ~found[:, 0], topic))
+    order = order[(is_wanted[topic] & found.any(axis=1))[order]]
     return UnjudgedDocuments(depth, topic[order], (candidate, baseline), rows[order])
-
-
-def _same_among(documents: RankedDocuments, others: RankedDocuments, topics: int) -> IntArray:
-    """For each document the place of the same topic and document among others; -1 where there is none."""
-    offsets, among = (np.searchsorted(side.topics, np.arange(topics + 1)) for side in (documents, others))
-    found = JudgementArrays((), among, others.documents, np.zeros(0))
-    return judgement_rows(found, np.arange(topics), offsets, documents.documents)
 
 
 def values_if_judged(
@@ -150,27 +129,27 @@ def values_if_judged(
     if not len(topics):
         return values
     ends, all_places = np.cumsum(counts), np.arange(len(runs[0].qrels.topics))
+    if grades is None:
+        grades = np.repeat(runs[0].qrels.arrays.highest[topics], counts)
     for side, run in enumerate(runs):
-        qrels, retrieved = run.qrels, np.append(run.run.retrieved, 0)[run.topic_of_place]
-        if grades is None:
-            grades = np.repeat(qrels.arrays.highest[topics], counts)
-        judged = judged_rows(qrels, all_places, run.judged_ranks, retrieved)
-        if has_kernel(run.measure):
-            kernel = kernel_of(run.measure, qrels.rules)
-            judged = judged.at(kernel.is_counted(kernel.value(judged.value)))
-        begins = np.searchsorted(judged.topic, np.arange(len(all_places) + 1))
-        sizes, ranks = np.diff(begins)[topics], run.ranks_of(rows[:, side])
-        costs = sizes + counts + (0 if has_kernel(run.measure) else retrieved[topics])
-        for batch in np.split(np.arange(len(topics)), np.flatnonzero(np.diff(np.cumsum(costs) // ROWS_AT_ONCE)) + 1):
-            variants, old = np.arange(len(batch)), first_rows(begins[topics[batch]], sizes[batch])
-            added = slice(ends[batch[0]] - counts[batch[0]], ends[batch[-1]])
+        rules, retrieved = run.qrels.rules, np.append(run.run.retrieved, 0)[run.topic_of_place]
+        kernel, judged = (
+            kernel_of(run.measure, rules),
+            judged_rows(run.qrels, all_places, run.judged_ranks, retrieved),
+        )
+        judged = judged.at(kernel.is_counted(kernel.value(judged.value)))
+        sizes, ranks = judged.sums().astype(np.int64), run.ranks_of(rows[:, side])
+        begins, costs = np.cumsum(sizes) - sizes, np.cumsum(sizes[topics] + counts)
+        for batch in np.split(np.arange(len(topics)), np.flatnonzero(np.diff(costs // ROWS_AT_ONCE)) + 1):
+            variants, of = np.arange(len(batch)), topics[batch]
+            old, added = first_rows(begins[of], sizes[of]), slice(ends[batch[0]] - counts[batch[0]], ends[batch[-1]])
             together = JudgedRows(
-                np.concatenate([np.repeat(variants, sizes[batch]), np.repeat(variants, counts[batch])]),
-                np.concatenate([judged.rank[old], ranks[added]]),
-                np.concatenate([judged.value[old], grades[added]]),
-                retrieved[topics[batch]],
+                np.append(np.repeat(variants, sizes[of]), np.repeat(variants, counts[batch])),
+                np.append(judged.rank[old], ranks[added]),
+                np.append(judged.value[old], grades[added]),
+                retrieved[of],
             )
-            values[batch, side] = values_of(run.measure, together, qrels.rules)
+            values[batch, side] = kernel.scores(together)
     return values
 
 
@@ -208,7 +187,6 @@ def possible_scores(
     topics, sizes = np.unique(unjudged.topics[is_open], return_counts=True)
     begins, every = np.cumsum(sizes) - sizes, np.arange(len(topics))
     grades, is_every_grade = grades_to_try(runs[0])
-    limits = WITH_KERNEL if all(has_kernel(run.measure) for run in runs) else WITH_PROVIDER
     of_row: list[IntArray] = []
     scores: list[FloatArray] = []
 
@@ -220,7 +198,7 @@ def possible_scores(
 
     as_judged = score(every, np.zeros_like(every), every[:0], np.zeros(0))
     count = (len(grades) + 1.0) ** np.minimum(sizes, 64)
-    is_tried = (count <= limits.ways) & bool(np.sum(np.log2(count)) <= math.log2(MOST_TOGETHER))
+    is_tried = (count <= MOST_WAYS) & bool(np.sum(np.log2(count)) <= math.log2(MOST_TOGETHER))
     for size in np.unique(sizes[is_tried]).tolist():
         # a way has for each document the place of its grade, from 1; 0: it stays unjudged
         ways = np.indices((len(grades) + 1,) * size).reshape(size, -1).T[1:]
@@ -230,24 +208,21 @@ def possible_scores(
         given = np.append(0.0, grades)[ways[is_judged]]
         score(of, np.count_nonzero(is_judged, axis=1), documents[is_judged], given)
 
-    # Of the other topics each document alone, with each grade; then those that raise, or lower, the difference most
-    # together: the first, the first two, and so on, each with the grade that goes furthest alone.
+    # Of the other topics each document alone, relevant or not; then those that raise, or lower, the difference alone
+    # together.
     others = np.flatnonzero(~is_tried)
     documents, of = first_rows(begins[others], sizes[others]), np.repeat(others, sizes[others])
-    if 0 < len(documents) <= limits.alone and len(grades):
-        alone = [score(of, np.ones_like(of), documents, np.full(len(of), grade)) for grade in grades]
+    if 0 < len(documents) <= MOST_ALONE and len(grades):
+        extremes = grades[(grades == 0) | (grades == grades[-1])]
+        alone = [score(of, np.ones_like(of), documents, np.full(len(of), grade)) for grade in extremes]
         effects = np.round(np.array(alone) - as_judged[of], 12)
-        for sign in (1, -1):
-            best = np.argmax(sign * effects, axis=0)
-            effect = sign * effects[best, np.arange(len(of))]
-            order = np.lexsort((documents, -effect, of))
-            if len(documents) > limits.ranked:  # all together that move it this way
-                order = order[effect[order] > 0]
-                of_way, counts = np.unique(of[order], return_counts=True)
-            else:
-                of_way, counts = of[order], places_within(of[order]) + 1
-                order = order[first_rows(np.arange(len(order)) - counts + 1, counts)]
-            score(of_way, counts, documents[order], grades[best][order])
+        for effect, best in (
+            (effects.max(axis=0), effects.argmax(axis=0)),
+            (-effects.min(axis=0), effects.argmin(axis=0)),
+        ):
+            moved = np.flatnonzero(effect > 0)
+            of_way, counts = np.unique(of[moved], return_counts=True)
+            score(of_way, counts, documents[moved], extremes[best[moved]])
     return PossibleScores(topics, np.concatenate(of_row), np.concatenate(scores), is_tried & is_every_grade)
 
 
@@ -260,14 +235,18 @@ def grades_to_try(run: RankedRun) -> tuple[FloatArray, bool]:
     given = np.union1d(run.qrels.arrays.grades, 0.0)
     if rules.scale is not None and float(rules.scale[1]).is_integer():
         given = np.union1d(given, np.arange(np.ceil(max(rules.scale[0], 0)), rules.scale[1] + 1))
-    if has_kernel(measure):
-        kernel = kernel_of(measure, rules)
-        given = given[kernel.is_counted(given)]
-        _, first = np.unique(kernel.value(given), return_index=True)
-        given = given[np.sort(first)]
-    elif is_binary(measure):
-        given = np.union1d(0.0, given[-1:])
+    kernel = kernel_of(measure, rules)
+    worth = kernel.value(given)
+    _, first = np.unique(worth, return_index=True)
+    given = given[np.sort(first[kernel.is_counted(worth[first])])]
     if len(given) <= MOST_GRADES:
         return given, True
     some = np.unique(np.linspace(0, len(given) - 1, MOST_GRADES).round().astype(np.int64))
     return given[some], False
+
+
+def _places_among(topics: IntArray, documents: Ids, other_topics: IntArray, others: Ids) -> IntArray:
+    """For each document of a topic its place among others; -1 where it is not. Topics rise on both sides."""
+    every = np.arange(int(max(topics.max(initial=0), other_topics.max(initial=0))) + 2)
+    offsets, among = np.searchsorted(topics, every), np.searchsorted(other_topics, every)
+    return judgement_rows(JudgementArrays((), among, others, np.zeros(0)), every[:-1], offsets, documents)

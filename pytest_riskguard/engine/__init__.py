@@ -5,17 +5,18 @@ The engine loads on first use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
     from pytest_riskguard.engine.judging import Engine
 
 __all__ = ["Engine"]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "Engine":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from pytest_riskguard.engine.judging import Engine
-
-    return Engine
+__getattr__ = lazily(
+    __name__,
+    {
+        "engine.judging": "Engine",
+    },
+)

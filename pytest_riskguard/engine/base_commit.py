@@ -19,7 +19,7 @@ from pytest_riskguard.baselines.build import Base, build_of_ci
 from pytest_riskguard.baselines.git import Repository
 from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.config.load import load_config
-from pytest_riskguard.data.input_files import ContentError, read_limited
+from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import RiskguardError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import MANIFEST_BYTES, YAML_BYTES, Limit
@@ -183,7 +183,7 @@ class _Comparison:
     def _now(path: Path, limit: Limit) -> bytes | None:
         try:
             return read_limited(path, limit)
-        except (RiskguardError, ContentError):
+        except RiskguardError:
             return None
 
     @staticmethod

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.data.collection import read_collection
-from pytest_riskguard.data.input_files import LimitError, read_limited
+from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics, write_topics
 from pytest_riskguard.engine.sources import Computed, Question
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
 from pytest_riskguard.gates.verdict import Verdict, digests
@@ -113,7 +113,7 @@ def read_ledger(path: Path) -> Looks:
         return Looks()
     try:
         lines = read_limited(path, REPORT_BYTES).decode("utf-8").splitlines()
-    except (LimitError, UnicodeDecodeError, OSError) as error:
+    except (FileError, UnicodeDecodeError, OSError) as error:
         raise UsageError(f"{path}: the ledger of looks cannot be read: {error}") from None
     recorded = []
     for number, line in enumerate(lines, start=1):

@@ -139,8 +139,7 @@ class StaleLabels:
 
 def stale_labels(qrels: Qrels, documents: DocumentTitles) -> StaleLabels | None:
     """What is stale in the judgements; None if nothing is, or if there is no documents file."""
-    file = documents.file_name
-    if file is None:
+    if documents.file is None:
         return None
     relevant = {
         topic: [document for document, grade in qrels.grades[topic].items() if qrels.rules.is_relevant(grade)]
@@ -150,4 +149,4 @@ def stale_labels(qrels: Qrels, documents: DocumentTitles) -> StaleLabels | None:
     gone = documents.gone(names, qrels.rules)
     counts = {topic: sum(document in gone for document in of_topic) for topic, of_topic in relevant.items()}
     by_topic = {topic: count for topic, count in counts.items() if count}
-    return StaleLabels(file, by_topic, len(gone) == len(names)) if gone else None
+    return StaleLabels(documents.file.name, by_topic, len(gone) == len(names)) if gone else None

@@ -329,7 +329,9 @@ class Engine:
         topics = systems[0].scores.topics
         if verdict.outcome != "pass" or not unasked or unasked.issuperset(topics):
             return
-        others = [replace(scored, scores=scored.scores.without(unasked)) for scored in systems]
+        others = [
+            replace(scored, scores=scored.scores.only(lambda topic: topic not in unasked)) for scored in systems
+        ]
         other_outcome = self._judged(question, others, family, together).outcome
         if other_outcome == "pass" or (other_outcome == "inconclusive" and question.gate.on_inconclusive == "warn"):
             return
@@ -383,7 +385,10 @@ class Engine:
             return verdict
         other_outcome = "inconclusive"
         if len(stale.by_topic) < len(topics):
-            others = [replace(scored, scores=scored.scores.without(stale.by_topic)) for scored in systems]
+            others = [
+                replace(scored, scores=scored.scores.only(lambda topic: topic not in stale.by_topic))
+                for scored in systems
+            ]
             other_outcome = self._judged(question, others, family, together).outcome
         if verdict.outcome in ("pass", "fail") and other_outcome != verdict.outcome:
             raise stale.refused(verdict.outcome, other_outcome)

@@ -6,16 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Annotated, Literal
 
-from annotated_types import Ge, Interval, MinLen
-
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Words
+from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, Words
 
-Count = Annotated[int, Ge(0)]
-Positive = Annotated[int, Ge(1)]
-Probability = Annotated[float, Interval(ge=0, le=1)]
-Level = Annotated[float, Interval(gt=0, lt=1)]
-Alpha = Annotated[float, Ge(0)]
+Count = Annotated[int, Bounds(ge=0)]
+Positive = Annotated[int, Bounds(ge=1)]
+Probability = Annotated[float, Bounds(ge=0, le=1)]
+Level = Annotated[float, Bounds(gt=0, lt=1)]
+Alpha = Annotated[float, Bounds(ge=0)]
 #: The most topics that one list of a verdict names, so that a report on a million topics stays small.
 MAX_LISTED = 5_000
 #: Intervals by name.
@@ -155,7 +153,7 @@ class Lines:
 
 
 #: The charts of lines.
-CHARTS = ("curve", "density", "georisk", "components")
+CHARTS = ("curve", "density", "georisk")
 
 
 @frozen
@@ -164,8 +162,7 @@ class Exhibits:
 
     ``curve`` is ``urisk`` and ``trisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``;
     ``density`` that of the bootstrap law, mass per unit of the measure; ``georisk`` that of each system of the pool
-    over alpha; ``components`` the place of each system on two principal axes, whose shares of the sum of squares
-    (from which no mean is taken) are its ``x``.
+    over alpha.
     """
 
     topics: TopicColumns
@@ -313,7 +310,7 @@ class Lineage:
     Limits and ``risky`` are of the candidate's URisk against the oldest run; None below 10 topics.
     """
 
-    runs: Annotated[tuple[ChainedRun, ...], MinLen(3)]
+    runs: Annotated[tuple[ChainedRun, ...], Bounds(min_length=3)]
     lower: float | None = field(default=None, metadata=UNWRITTEN)
     upper: float | None = field(default=None, metadata=UNWRITTEN)
     risky: bool | None = field(default=None, metadata=UNWRITTEN)
@@ -340,6 +337,6 @@ class PoolFigures:
     decided_by: str
     rank_probabilities: tuple[Probability, ...]
     probability_below: Mapping[str, Probability]
-    references: Annotated[tuple[AgainstReference, ...], MinLen(1)]
+    references: Annotated[tuple[AgainstReference, ...], Bounds(min_length=1)]
     replicates: Positive = field(default=1, metadata=UNWRITTEN)
     curve: tuple[CurvePoint, ...] = field(default=(), metadata=UNWRITTEN)

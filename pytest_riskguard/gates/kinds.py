@@ -10,8 +10,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
-from annotated_types import Ge, Interval
-
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import (
     Number,
@@ -24,6 +22,7 @@ from pytest_riskguard.gates.option_types import (
     declared,
     option,
 )
+from pytest_riskguard.serialization import Bounds
 from pytest_riskguard.text import nearest
 
 Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca"]
@@ -127,13 +126,13 @@ class Gate(EveryOption):
 
     name: str = ""
     alpha: float = option(
-        1.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.", report_type=Annotated[float, Ge(0)]
+        1.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.", report_type=Annotated[float, Bounds(ge=0)]
     )
     level: float = option(
         0.95,
         _LEVEL,
         _LEVEL_HELP,
-        report_type=Annotated[float, Interval(gt=0, lt=1)],
+        report_type=Annotated[float, Bounds(gt=0, lt=1)],
     )
     tradeoff: Tradeoff = option(
         "linear",
@@ -325,7 +324,7 @@ class Equivalent(_Weighted, _ByInterval):
         0.0,
         Number(0, 0, words="0, since equivalence is about the mean difference, where a loss counts like a win"),
         "A loss counts like a win: 0 is the only value.",
-        report_type=Annotated[float, Ge(0)],
+        report_type=Annotated[float, Bounds(ge=0)],
     )
     tolerance: float = option(
         0.0,
@@ -348,9 +347,9 @@ class NoDrift(_Weighted, _ByInterval):
     looks_back = True
 
     alpha: float = option(
-        0.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.", report_type=Annotated[float, Ge(0)]
+        0.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.", report_type=Annotated[float, Bounds(ge=0)]
     )
-    level: float = option(0.995, _LEVEL, _LEVEL_HELP, report_type=Annotated[float, Interval(gt=0, lt=1)])
+    level: float = option(0.995, _LEVEL, _LEVEL_HELP, report_type=Annotated[float, Bounds(gt=0, lt=1)])
     tolerance: float = option(0.0, _AT_LEAST_ZERO, "How much may be lost since then, in units of the measure.")
 
 

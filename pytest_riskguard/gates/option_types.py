@@ -10,10 +10,8 @@ from numbers import Real
 from types import MappingProxyType
 from typing import Annotated, Any, Protocol, TypeVar
 
-from annotated_types import Interval
-
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.serialization import Words
+from pytest_riskguard.serialization import Bounds, Words
 from pytest_riskguard.text import did_you_mean
 
 _MAX_SHOWN = 60
@@ -75,7 +73,7 @@ class Option:
             return self.report_type
         match self.check:
             case Number(low=low, high=high):
-                kind: Any = Annotated[float, Interval(ge=low, le=high if high < math.inf else None)]
+                kind: Any = Annotated[float, Bounds(ge=low, le=high if high < math.inf else None)]
             case OneOf(words=words):
                 kind = Annotated[str, Words(words)]
             case TrueOrFalse():

@@ -41,23 +41,13 @@ def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
     ``DataError`` (``no_common_topic``) if no topic with a score belongs to it.
     """
     tag, value = parse_slice(asked)
-    places = [place for place, topic in enumerate(scores.topics) if tags.get(topic, _NO_TAGS).get(tag) == value]
-    if not places:
+
+    def in_slice(topic: str) -> bool:
+        return tags.get(topic, _NO_TAGS).get(tag) == value
+
+    if not any(map(in_slice, scores.topics)):
         raise DataError(f"{scores.name} has no topic with {asked}", reason="no_common_topic")
-
-    def in_slice(topics: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(topic for topic in topics if tags.get(topic, _NO_TAGS).get(tag) == value)
-
-    return replace(
-        scores,
-        topics=tuple(scores.topics[place] for place in places),
-        values=scores.values[places],
-        unanswered=in_slice(scores.unanswered),
-        unknown=in_slice(scores.unknown),
-        without_relevant=in_slice(scores.without_relevant),
-        contradicted=in_slice(scores.contradicted),
-        repeated=None if scores.repeated is None else scores.repeated.only(in_slice(scores.repeated.topics)),
-    )
+    return scores.only(in_slice)
 
 
 def all_within(systems: Sequence[TopicScores], asked: str, tags: Tags) -> list[TopicScores]:

@@ -7,8 +7,6 @@ from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
 
-from annotated_types import MinLen
-
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_in
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
@@ -34,7 +32,7 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.rankings.label_findings import Judgements
-from pytest_riskguard.serialization import UNLESS_EMPTY, JsonError, Words, decoded, to_plain
+from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, JsonError, Words, decoded, to_plain
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
@@ -444,7 +442,7 @@ JSON_TYPES: dict[str, Any] = {
     **{name: OPTIONS[name].json_type for name in ("alpha", "level", "method", "tolerance")},
     "options": Mapping[str, bool | float | str | tuple[str, ...] | None],
     "candidate": str,
-    "baselines": Annotated[tuple[str, ...], MinLen(1)],
+    "baselines": Annotated[tuple[str, ...], Bounds(min_length=1)],
     "replicates": Count,
     "family": Family | None,
     "inputs": Inputs | None,
@@ -455,7 +453,7 @@ JSON_TYPES: dict[str, Any] = {
     "flagged_wins": tuple[ResponsibleTopic, ...],
     "power": Power,
     "yardstick": Annotated[str | None, Words((*COMPUTED, None))],
-    "lineage": Annotated[tuple[ChainedRun, ...], MinLen(3)] | None,
+    "lineage": Annotated[tuple[ChainedRun, ...], Bounds(min_length=3)] | None,
     "pool": PoolFigures | None,
     "explanation": Explanation | None,
     "figures": tuple[str, ...],

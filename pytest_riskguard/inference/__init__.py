@@ -5,9 +5,10 @@ Names load on first use, except those of functions that are called like their mo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_riskguard.inference.break_even import break_even, sign_flip
+from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
     from pytest_riskguard.inference.families import benjamini_hochberg, holm
@@ -15,14 +16,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.inference.many_looks import always_valid_upper_limit
     from pytest_riskguard.inference.power import minimum_detectable_effect
 
-_HOME = {
-    "Interval": "intervals",
-    "always_valid_upper_limit": "many_looks",
-    "benjamini_hochberg": "families",
-    "holm": "families",
-    "interval": "intervals",
-    "minimum_detectable_effect": "power",
-}
 __all__ = [
     "Interval",
     "always_valid_upper_limit",
@@ -34,10 +27,12 @@ __all__ = [
     "sign_flip",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "inference.families": "benjamini_hochberg holm",
+        "inference.intervals": "Interval interval",
+        "inference.many_looks": "always_valid_upper_limit",
+        "inference.power": "minimum_detectable_effect",
+    },
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate, Retrieve, key_of
@@ -14,9 +14,7 @@ from pytest_riskguard.config.setting_types import ASKING, Queried
 from pytest_riskguard.data.given_file import TIES, Ties
 from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.runs import Run, run_of_rankings
-from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.sources import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
 from pytest_riskguard.gates.option_types import shown
@@ -30,6 +28,7 @@ from pytest_riskguard.text import counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.engine import Engine
 
 
 #: The name of a first parameter that takes the topic, with its id and tags, where a text would be passed otherwise.
@@ -42,24 +41,8 @@ class SignatureError(TypeError):
     """A search whose arguments are not those that it gets."""
 
 
-class Collection(Protocol):
-    """What a system is asked: the judged topics and their queries, as ``Engine`` and ``ScoreCache`` have them."""
-
-    @property
-    def qrels(self) -> Qrels:
-        """The judgements."""
-
-    @property
-    def queries(self) -> Mapping[str, str]:
-        """The query text of each topic."""
-
-    @property
-    def topics(self) -> Topics | None:
-        """The topics with their tags."""
-
-
 def live_run(
-    collection: Collection,
+    collection: Engine,
     search: Callable[..., object],
     *,
     console: Console,
@@ -91,7 +74,7 @@ def live_run(
 
 
 def live_candidate(
-    collection: Collection, candidate: Queried, *, settings: Config, line: int, console: Console
+    collection: Engine, candidate: Queried, *, settings: Config, line: int, console: Console
 ) -> LiveRun:
     """The live candidate of a riskguard.yaml, which stands in this line; nothing is imported before it is queried."""
     asking = Asking(**{option: getattr(candidate, option) for option in ASKING})
@@ -117,7 +100,7 @@ def live_candidate(
     return LiveRun(retrieved, metadata=dict(candidate.metadata))
 
 
-def _wanted(collection: Collection) -> dict[str, Topic]:
+def _wanted(collection: Engine) -> dict[str, Topic]:
     """Each judged topic."""
     queries, judged = collection.queries, collection.qrels.topics
     missing = [topic for topic in judged if topic not in queries]
@@ -131,7 +114,7 @@ def _wanted(collection: Collection) -> dict[str, Topic]:
     return {topic: Topic(queries[topic], id=topic, tags=tags.get(topic, {})) for topic in judged}
 
 
-def _retrieved(collection: Collection, search: Search, asking: Asking, console: Console, ties: Ties) -> Run:
+def _retrieved(collection: Engine, search: Search, asking: Asking, console: Console, ties: Ties) -> Run:
     wanted = _wanted(collection)
     with console.progress() as progress:
         retrieved = retrieve(search, wanted, asking, progress=progress)

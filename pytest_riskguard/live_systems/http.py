@@ -21,9 +21,9 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urljoin
 
 from pytest_riskguard.config.http_presets import filled, filled_address, placeholders
 from pytest_riskguard.config.http_settings import VARIABLE, address_problem
-from pytest_riskguard.data.engines import AnswerError, Hits, identifier, only_answer, whole_scores
-from pytest_riskguard.data.input_files import LimitError, read_limited
-from pytest_riskguard.errors import DataError, MissingFileError, UsageError
+from pytest_riskguard.data.engines import AnswerError, Hits, identifier, said_in, several_answers, whole_scores
+from pytest_riskguard.data.input_files import read_limited
+from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
 from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
@@ -111,7 +111,7 @@ class HttpSearch:
                 return f"expected JSON, found another answer ({error}): {first_line}"
         except AnswerError as error:
             return str(error)
-        said = self._answers.problem(answer) or first_line
+        said = said_in(answer) or first_line
         return f"it answered {status}{f': {said}' if said else ''}"
 
     def _sent(self, request: Request) -> tuple[int, float, bytes]:
@@ -212,9 +212,9 @@ def _template(path: Path) -> Any:
     """The JSON in a file; ``UsageError`` if there is none."""
     try:
         return parsed_value(read_limited(path, TABLE_BYTES))
-    except MissingFileError as error:
+    except FileError as error:
         raise UsageError(f"body: {error}") from None
-    except (JsonError, LimitError) as error:
+    except JsonError as error:
         raise UsageError(
             f"body: {path}: expected JSON with {{query}} in a text, found another file: {error}"
         ) from None
@@ -232,7 +232,8 @@ class Answers:
     def hits(self, answer: Any) -> Hits:
         """The hits of an answer in their order; ``AnswerError`` if it is a failure or has another shape."""
         if self._engine is not None:
-            answer = only_answer(answer)
+            several = several_answers(answer)
+            answer = several[0] if several is not None and len(several) == 1 else answer
             if self._found is None:
                 return self._engine.hits(answer)
             self._engine.check(answer)
@@ -243,12 +244,6 @@ class Answers:
         hits = [hit if isinstance(hit, dict) else {"id": hit} for hit in found]
         documents = [identifier(hit.get("id"), f"each hit at {self._expression!r}") for hit in hits]
         return documents, whole_scores([hit.get("score") for hit in hits])
-
-    def problem(self, answer: Any) -> str | None:
-        """What an answer with an error status says in the engine's own words; None for any other."""
-        if self._engine is None or not isinstance(answer, dict) or not self._engine.is_error(answer):
-            return None
-        return self._engine.problem(answer)
 
 
 def _compiled(text: str | None) -> Expression | None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import reprlib
-import sys
 import uuid
 from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +14,14 @@ from pytest_riskguard.data.headers import SYNONYMS
 
 Pairs = list[tuple[str, float]]
 
+#: What an id may be.
+_IDS = str | int | np.integer | uuid.UUID
 #: Characters of a document's id.
 MAX_ID = 1000
 
 #: Under which names a hit has its id and its score; the first that is there counts.
-ID_NAMES = (*SYNONYMS["document"], "_id", "id", "uuid", "node_id")
-SCORE_NAMES = tuple(name for name in SYNONYMS["score"] if name != "value")
+ID_NAMES = (*SYNONYMS["document"], "uuid", "node_id")
+SCORE_NAMES = (*SYNONYMS["score"], "relevance")
 EXPECTED = "expected ids, (docid, score) pairs, a mapping of ids to scores, or hits with an id"
 
 
@@ -31,15 +32,17 @@ class NoAnswerError(ValueError):
 def pairs_of(results: object, depth: int) -> Pairs:
     """The first documents of an answer with their scores, in Python's own types.
 
-    Nothing of the search runs after it has answered. Where there is only an order, scores fall with the rank.
-    ``NoAnswerError`` for anything but the shapes of ``EXPECTED``.
+    Nothing of the search runs after it has answered. Where there is only an order, scores fall with the rank; of a
+    mapping those with equal scores stay in its order. ``NoAnswerError`` for anything but the shapes of ``EXPECTED``.
     """
-    if results is None:  # a forgotten return statement
-        raise _refused(None)
     if isinstance(results, str | bytes | Set) or not isinstance(results := _rows(results), Iterable):
-        raise _refused(results)
+        raise _refused(results)  # None: a forgotten return statement
     if isinstance(results, Mapping):
-        return _by_score(results)[:depth]
+        try:
+            pairs = [_pair(*pair) for pair in results.items()]
+        except NoAnswerError:
+            raise _refused(dict(results)) from None
+        return sorted(pairs, key=lambda pair: pair[1], reverse=True)[:depth]
     entries = [_entry(result) for result in islice(results, depth)]
     scored = [(document, score) for document, score in entries if score is not None]
     if len(scored) == len(entries):
@@ -65,41 +68,27 @@ def _rows(results: Any) -> object:
     return results
 
 
-def _by_score(results: Mapping[Any, Any]) -> Pairs:
-    """The documents of a mapping by falling score; those with equal scores in its order."""
-    try:
-        pairs = [_pair(*pair) for pair in results.items() if is_pair(pair)]
-    except NoAnswerError:
-        pairs = []
-    if len(pairs) < len(results):
-        raise _refused(dict(results))
-    return sorted(pairs, key=lambda pair: pair[1], reverse=True)
-
-
 def _entry(result: object) -> tuple[str, float | None]:
     """One result as an id and its score, if it has one."""
-    if isinstance(result, str | int | np.integer | uuid.UUID) and not isinstance(result, bool):
-        return _id(result, result), None
-    if is_pair(result):
-        document, score = cast(Sequence[Any], result)
-        hit = _hit(document)
-        return _pair(document if hit is None else hit[0], score)
-    hit = _hit(result)
-    if hit is None or isinstance(hit[0], bool) or not (hit[1] is None or is_pair(hit)):
+    if isinstance(result, list | tuple) and len(result) == 2:
+        document, score = result
+        return _pair(_hit(document)[0] or document, score)
+    document, score = (result, None) if isinstance(result, _IDS) else _hit(result)
+    if document is None:
         raise _refused(result)
-    return (_id(hit[0], result), None) if hit[1] is None else _pair(*hit)
+    if score is not None:
+        return _pair(document, score)
+    return _pair(document, 0)[0], None
 
 
-def _hit(result: object) -> tuple[Any, Any] | None:
-    """The id of a hit and its score or None; None if this is no hit."""
-    if isinstance(result, str | int | float | np.generic | list | tuple | uuid.UUID | None):
-        return None
+def _hit(result: object) -> tuple[Any, Any]:
+    """The id of a hit, and its score or None; neither if this is no hit."""
+    if isinstance(result, _IDS | float | np.generic | list | tuple | None):
+        return None, None
     document = _first(result, ID_NAMES)
     if isinstance(document, Mapping):  # the whole document, as Typesense has it
         document = _first(document, ID_NAMES)
-    if not isinstance(document, str | int | np.integer | uuid.UUID):
-        return None
-    return document, _first(result, SCORE_NAMES)
+    return (document, _first(result, SCORE_NAMES)) if isinstance(document, _IDS) else (None, None)
 
 
 def _first(hit: Any, names: Sequence[str]) -> Any:
@@ -112,36 +101,15 @@ def _first(hit: Any, names: Sequence[str]) -> Any:
 
 
 def _pair(document: object, score: Any) -> tuple[str, float]:
-    """A result as a pair of Python's own types."""
+    """A result as a pair of Python's own types; a score is no text."""
     try:
-        return _id(document, (document, score)), float(score)
-    except NoAnswerError:
-        raise
+        text, number = "".join([str(document)]), float(score)
     except (TypeError, ValueError, ArithmeticError):  # such as that of a fraction of huge numbers
         raise _refused((document, score)) from None
-
-
-def _id(document: object, result: object) -> str:
-    try:
-        text = "".join([str(document)])
-    except (TypeError, ValueError, ArithmeticError):
-        raise _refused(result) from None
-    if len(text) > MAX_ID:
-        raise _refused(result)
-    return text
-
-
-def is_pair(result: object) -> bool:
-    """Whether a result is a pair; a text of two letters is not, nor a pair without an id or with a score as text."""
-    return (
-        isinstance(result, list | tuple)
-        and len(result) == 2
-        and not isinstance(result[0], bool | np.bool_ | bytes | None)
-        and not isinstance(result[1], str | bytes | bool | np.bool_)
-        and (not isinstance(result[0], str) or len(result[0]) <= MAX_ID)
-        and not (isinstance(result[0], int) and abs(result[0]) >= 10**MAX_ID)
-        and not (isinstance(result[1], int) and abs(result[1]) > sys.float_info.max)
-    )
+    is_id = not isinstance(document, bool | np.bool_ | bytes | None) and len(text) <= MAX_ID
+    if not is_id or isinstance(score, str | bytes | bool | np.bool_):
+        raise _refused((document, score))
+    return text, number
 
 
 def _refused(value: object) -> NoAnswerError:

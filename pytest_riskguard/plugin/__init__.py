@@ -50,15 +50,15 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Make messages follow -q, -v and the width, even when riskguard is off: plain assertions still run then."""
-    from pytest_riskguard.plugin.screen import set_context
+    from pytest_riskguard.plugin.mode import set_context
 
     set_context(session.config)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell an xdist worker how wide the screen is, and whether it shows block characters."""
-    from pytest_riskguard.plugin.screen import tell_worker
+    """Tell an xdist worker how wide the screen is."""
+    from pytest_riskguard.plugin.mode import tell_worker
 
     tell_worker(node)
 

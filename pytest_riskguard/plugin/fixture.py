@@ -34,9 +34,8 @@ from pytest_riskguard.gates.kinds import (
 )
 from pytest_riskguard.gates.option_types import lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
-from pytest_riskguard.plugin.mode import mode_of
+from pytest_riskguard.plugin.mode import mode_of, with_paths_from_here
 from pytest_riskguard.plugin.options import CONFIG_NAME, typed_again
-from pytest_riskguard.plugin.screen import with_paths_from_here
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import record
 

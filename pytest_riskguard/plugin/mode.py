@@ -1,14 +1,17 @@
-"""Whether a run judges gates, and of which files."""
+"""What holds in a run: whether it judges gates, of which files, how much messages show and how wide."""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_riskguard import __version__
+from pytest_riskguard import __version__, run_context
 from pytest_riskguard.plugin.options import CONFIG_NAME
 
 #: What selects tests, where it is typed; what addopts selects must not hide every gate.
@@ -100,13 +103,13 @@ def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
 
 def _has_gates(path: Path) -> bool:
     """Whether a file mentions gates; one for the fixture alone may have none. Parsing here would be slow."""
-    from pytest_riskguard.data.input_files import LimitError, read_limited
-    from pytest_riskguard.errors import MissingFileError
+    from pytest_riskguard.data.input_files import read_limited
+    from pytest_riskguard.errors import FileError
     from pytest_riskguard.limits import YAML_BYTES
 
     try:
         return b"gates" in read_limited(path, YAML_BYTES)
-    except (MissingFileError, LimitError):
+    except FileError:
         return True
 
 
@@ -130,3 +133,48 @@ def header_of(config: pytest.Config, mode: Mode) -> list[str]:
 
 def _relative(path: Path, root: Path) -> str:
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+
+
+#: The entry of xdist's ``workerinput`` that says how wide the screen of the controller is.
+WIDTH = "riskguard_width"
+
+
+def set_context(config: pytest.Config) -> None:
+    """Make messages follow -q, -v and the width, and the cache what was asked for, until the run ends."""
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    verbosity = config.get_verbosity()
+    screen = run_context.Screen(
+        detail=run_context.Detail(min(max(verbosity, 0), 2)),
+        width=shutil.get_terminal_size().columns if worker is None else worker[WIDTH],
+    )
+    context = ExitStack()
+    context.enter_context(
+        run_context.changed(
+            screen=screen,
+            locate=lambda test: _from_here(test, config),
+            cached=not config.getoption("riskguard_no_cache"),
+        )
+    )
+    config.add_cleanup(context.close)
+
+
+def _from_here(test: str, config: pytest.Config) -> str:
+    """A node id relative to the folder where pytest was called, instead of to the rootdir."""
+    path, *parts = test.split("::")
+    here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
+    return "::".join([Path(here).as_posix(), *parts])
+
+
+def tell_worker(node: Any) -> None:
+    """Tell an xdist worker how wide the screen is."""
+    node.workerinput[WIDTH] = shutil.get_terminal_size().columns
+
+
+def with_paths_from_here(message: str, config: pytest.Config) -> str:
+    """A message whose paths inside the working folder or the rootdir are relative to the working folder."""
+    here = config.invocation_params.dir
+    for folder, prefix in ((here, ""), (config.rootpath, f"{os.path.relpath(config.rootpath, here)}{os.sep}")):
+        if folder.parent != folder:
+            start = re.escape(f"{folder}{os.sep}")
+            message = re.sub(rf"(?<![\w./\\-]){start}", lambda _, prefix=prefix: prefix, message)  # type: ignore[misc]
+    return message

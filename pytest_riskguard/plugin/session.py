@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_riskguard import run_context
-from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, RollEntry, declared
+from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, Relay, RollEntry, declared
 from pytest_riskguard.plugin.mode import Mode, asks_for_single_tests, is_selection_typed, is_strict
-from pytest_riskguard.plugin.relay import Relay
 from pytest_riskguard.reports import comparisons
 
 if TYPE_CHECKING:

@@ -119,7 +119,7 @@ class GateTest(_Reported):
 
     def _explained(self, verdict: Verdict) -> str:
         """Why the gate failed."""
-        from pytest_riskguard.plugin.screen import with_paths_from_here
+        from pytest_riskguard.plugin.mode import with_paths_from_here
         from pytest_riskguard.reports.terminal.failure import explain
         from pytest_riskguard.reports.terminal.layout import command, completed, report_hint
 

@@ -5,39 +5,39 @@ A plugin makes a ``Section`` of sentences, tables and plots, which is text for a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_riskguard.gates import SHOWN
+from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.html.charts.plots import Plot
     from pytest_riskguard.reports.json import document
-    from pytest_riskguard.reports.json import read_plain as read
     from pytest_riskguard.reports.parts import Section, Table
     from pytest_riskguard.text import clean, counted, listed
 
 __all__ = ["Plot", "Section", "Table", "clean", "counted", "document", "listed", "read"]
 
-_HOME = {
-    "Plot": ("reports.html.charts.plots", "Plot"),
-    "Section": ("reports.parts", "Section"),
-    "Table": ("reports.parts", "Table"),
-    "clean": ("text", "clean"),
-    "counted": ("text", "counted"),
-    "document": ("reports.json", "document"),
-    "listed": ("text", "listed"),
-    "read": ("reports.json", "read_plain"),
-}
+__getattr__ = lazily(
+    __name__,
+    {
+        "reports.html.charts.plots": "Plot",
+        "reports.json": "document",
+        "reports.parts": "Section Table",
+        "text": "clean counted listed",
+    },
+)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+def read(path: Path) -> dict[str, Any]:
+    """The JSON report at a path as plain types; ``ReportFormatError`` if it is none."""
+    from pytest_riskguard.reports.json import read_plain
 
-    module, attribute = _HOME[name]
-    return getattr(import_module(f"pytest_riskguard.{module}"), attribute)
+    return read_plain(path)
 
 
 def _text(verdict: Verdict) -> str:

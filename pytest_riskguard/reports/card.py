@@ -13,7 +13,7 @@ from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import headlines
 from pytest_riskguard.reports.wording.paragraph import paragraph
 from pytest_riskguard.reports.wording.sentences import digits_of, limits_of, remedy, times, weakness
-from pytest_riskguard.text import clean, counted, percent, short
+from pytest_riskguard.text import clean, counted, percent, short, signed
 
 #: What is wrong with data that cannot be compared is cut to this length.
 MAX_PROBLEM = 2000
@@ -77,7 +77,7 @@ def card(
         estimate=headlines.estimate(verdict),
         paragraph=_paragraph(verdict),
         why=_why(verdict),
-        worst=_worst(verdict),
+        worst=Shown(verdict).losers,
         slices=Shown(verdict).slices_by_risk,
         steps=tuple(_steps(verdict, run, complete, reproduce, report, verdict.commands if here else None)),
     )
@@ -136,7 +136,7 @@ def _why(verdict: Verdict) -> str:
     name = "GeoRisk difference" if verdict.asked.is_pool else shown.urisk
     digits = digits_of(verdict)
     if interval is None:
-        return f"{name} {shown.value(shown.risk, digits)}"
+        return f"{name} {signed(shown.risk, digits)}"
     bound = 0.0 - verdict.tolerance
     lower, upper = interval.lower, interval.upper
     at = f"{'-' if bound < 0 else '+'}{short(verdict.tolerance)}" if bound else "0"
@@ -145,8 +145,8 @@ def _why(verdict: Verdict) -> str:
         must = f"must stay between -{short(verdict.tolerance)} and +{short(verdict.tolerance)}"
     remarks = "; ".join(filter(None, (_weight(verdict), _star(verdict))))
     return (
-        f"{name} {shown.value(shown.risk, digits)}, {_level(interval.level)} interval "
-        f"{shown.value(lower, digits)} to {shown.value(upper, digits)}, {must}" + (f" ({remarks})" if remarks else "")
+        f"{name} {signed(shown.risk, digits)}, {_level(interval.level)} interval "
+        f"{signed(lower, digits)} to {signed(upper, digits)}, {must}" + (f" ({remarks})" if remarks else "")
     )
 
 
@@ -171,11 +171,6 @@ def _star(verdict: Verdict) -> str:
     if not isinstance(star, float) or (verdict.outcome != "pass" and not shown.is_churn):
         return ""
     return f"it {'would pass' if shown.is_churn else 'passes'} up to alpha {floored(star)}"
-
-
-def _worst(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
-    """The topics that a failure lists; for a pass, those that lost."""
-    return Shown(verdict).losers
 
 
 def _steps(

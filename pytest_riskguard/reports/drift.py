@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_riskguard.gates.chain.history import Change, Drift
+from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
 _WIDTH = 80
-_COLUMNS = ("run", "mean", "change", "in all", "URisk", "interval", "losses")
+_COLUMNS = {"run": "name", **dict.fromkeys(("mean", "change", "in all", "URisk", "interval", "losses"), "number")}
 
 
 def explain(drift: Drift, *, names: Sequence[str] | None = None) -> str:
@@ -18,20 +19,17 @@ def explain(drift: Drift, *, names: Sequence[str] | None = None) -> str:
     ``names`` are shown for the oldest run and each step instead of the names of the runs.
     """
     names = [drift.oldest, *(step.name for step in drift.steps)] if names is None else names
-    rows = [_COLUMNS, (clean(names[0], limit=14), plain(drift.oldest_mean), *[""] * 5)]
+    rows = [(names[0], plain(drift.oldest_mean), *[""] * 5)]
     for name, step in zip(names[1:], drift.steps, strict=True):
         difference = signed(step.against_previous.mean_difference)
-        rows.append((clean(name, limit=14), plain(step.mean), difference, *_in_total(step.against_oldest)))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+        rows.append((name, plain(step.mean), difference, *_in_total(step.against_oldest)))
     lines = [
         f"{clean(drift.measure or 'scores')}, {counted(drift.topics, 'topic')}: in total, URisk(alpha="
         f"{short(drift.alpha)}) and its {percent(drift.level)} interval are against {clean(names[0])}"
     ]
-    for row in rows:
-        first = row[0].ljust(widths[0])
-        others = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append(f"  {first}  {'  '.join(others)}".rstrip())
-    return "\n".join([*lines, *layout.wrapped(_notes(drift, names), width=_WIDTH)])
+    return "\n".join(
+        [*lines, *Table("", _COLUMNS, rows).lines(_WIDTH), *layout.wrapped(_notes(drift, names), width=_WIDTH)]
+    )
 
 
 def _in_total(change: Change) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def _lineage(shown: Shown, lineage: Lineage) -> str:
     newest = lineage.runs[-1]
     return (
         f"{counted(lineage.accepted, 'accepted change')} since {clean(lineage.runs[0].run)}; means so far, candidate "
-        f"last: {means}; in total {signed(lineage.in_total)}, URisk {shown.value(newest.urisk)} "
+        f"last: {means}; in total {signed(lineage.in_total)}, URisk {signed(newest.urisk)} "
         f"{shown.limits(lineage.lower, lineage.upper)}"
     ).rstrip()
 
@@ -85,8 +85,8 @@ def _noise(shown: Shown) -> str | None:
     if noise is None or excess is None:
         return None
     return (
-        f"URisk {shown.value(excess + noise)}, of which {shown.value(noise)} is the baseline's own noise (mean URisk "
-        f"of its {counted(shown.verdict.replicates, 'replicate')} against it); the excess {shown.value(excess)} is "
+        f"URisk {signed(excess + noise)}, of which {signed(noise)} is the baseline's own noise (mean URisk "
+        f"of its {counted(shown.verdict.replicates, 'replicate')} against it); the excess {signed(excess)} is "
         "judged"
     )
 
@@ -99,7 +99,7 @@ def _tests(shown: Shown) -> str | None:
     if estimates.break_even_p_value is not None:
         one_sided = f"one-sided: break-even p {probability(estimates.break_even_p_value)}; "
     return (
-        f"TRisk {shown.value(estimates.trisk, 3)} (two-sided p {probability(estimates.p_value)}); "
+        f"TRisk {signed(estimates.trisk, 3)} (two-sided p {probability(estimates.p_value)}); "
         f"{one_sided}{_intervals(shown)}"
     )
 
@@ -165,7 +165,7 @@ def _strata(shown: Shown) -> str | None:
     strata = shown.verdict.topics.strata
     if not strata:
         return None
-    said = (f"{clean(name, limit=MAX_NAME)} {shown.value(urisk)}" for name, urisk in strata.items())
+    said = (f"{clean(name, limit=MAX_NAME)} {signed(urisk)}" for name, urisk in strata.items())
     return f"URisk of each stratum: {'; '.join(said)}"
 
 
@@ -173,11 +173,11 @@ def _detectable(shown: Shown, smallest: float) -> str:
     what = "mean loss" if shown.verdict.on_churn == "warn" else "URisk"
     if shown.verdict.pool is not None:
         what = "difference of GeoRisk" + (" at alpha 0" if shown.verdict.on_churn == "warn" else "")
-    return f"smallest detectable {what} at 80% power: {shown.value(-smallest)}"
+    return f"smallest detectable {what} at 80% power: {signed(-smallest)}"
 
 
 def _labels(shown: Shown, labels: Judgements) -> list[str]:
-    """What the verdict would be with other judges, and with unjudged documents that may be relevant."""
+    """How many documents are unjudged, and what the verdict would be with other judges."""
     found = []
     if labels.candidate or labels.baseline:
         whose = f"{labels.candidate} of the candidate, {labels.baseline} of the baseline"
@@ -187,17 +187,12 @@ def _labels(shown: Shown, labels: Judgements) -> list[str]:
         if judges.interval is not None:
             said += f"; with judges drawn at random {_drawn(shown, judges.interval)}"
         found.append(said)
-    if labels.expected is not None:
-        found.append(f"unjudged documents: with their stated relevance {_drawn(shown, labels.expected)}")
-    if labels.relevance_unused:
-        why = "gates on single topics" if shown.verdict.asked.by_topic else "weights, clusters or strata"
-        found.append(f"unjudged documents: their stated relevance is not used with {why}")
     return found
 
 
 def _drawn(shown: Shown, interval: LabelInterval) -> str:
     """An interval that labels widen, and what the gate would say of it."""
-    urisk = f"{shown.value(interval.urisk)} {shown.limits(interval.lower, interval.upper)}"
+    urisk = f"{signed(interval.urisk)} {shown.limits(interval.lower, interval.upper)}"
     answer = OUTCOMES[interval.outcome] if interval.outcome else "fails unless it is churn"
     return f"URisk is {urisk}, which {answer}; labels are {interval.share:.0%} of the variance"
 
@@ -214,7 +209,7 @@ def _pool(shown: Shown, pool: PoolFigures) -> list[str]:
     """GeoRisk of both sides, the references beside the one that decided, the rank, other alphas, the pool."""
     return [
         _georisks(shown),
-        *([_references(shown, pool)] if len(pool.references) > 1 else []),
+        *([_references(pool)] if len(pool.references) > 1 else []),
         _pool_rank(shown, pool),
         *([_georisk_curve(pool)] if len(pool.curve) > 1 else []),
         f"pool of {len(shown.pool)}: {listed(tuple(shown.pool), most=_MAX_NAMED)}",
@@ -226,23 +221,23 @@ def _georisks(shown: Shown) -> str:
     candidate = shown.pool[shown.verdict.candidate]
     return (
         f"{shown.georisk_name}: {plain(candidate - difference)} -> {plain(candidate)}; "
-        f"difference {shown.value(difference)}"
+        f"difference {signed(difference)}"
     )
 
 
-def _references(shown: Shown, pool: PoolFigures) -> str:
+def _references(pool: PoolFigures) -> str:
     failed = sorted((entry for entry in pool.references if not entry.passes), key=lambda entry: entry.p_value)
     of_all = counted(len(pool.references), "reference")
     if not failed:
         return f"not significantly below any of {of_all} (Holm)"
     return f"significantly below {len(failed)} of {of_all} (Holm): " + listed(
-        tuple(_reference(shown, against) for against in failed), most=_MAX_NAMED
+        tuple(map(_reference, failed)), most=_MAX_NAMED
     )
 
 
-def _reference(shown: Shown, against: AgainstReference) -> str:
+def _reference(against: AgainstReference) -> str:
     p_value = probability(against.adjusted_p_value)
-    return f"{clean(against.reference)} ({shown.value(against.georisk_difference)}, adjusted p {p_value})"
+    return f"{clean(against.reference)} ({signed(against.georisk_difference)}, adjusted p {p_value})"
 
 
 def _pool_rank(shown: Shown, pool: PoolFigures) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_riskguard import __version__
-from pytest_riskguard.data.input_files import LimitError, read_limited
+from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import ReportFormatError
 from pytest_riskguard.gates import rankings
 from pytest_riskguard.gates.findings import Exhibits, Lines, TopicColumns
@@ -120,15 +120,13 @@ def read(path: Path) -> Report:
 
 def _read(path: Path) -> tuple[dict[str, Any], Report]:
     try:
-        data = parsed(read_limited(path, REPORT_BYTES))
+        data = parsed(read_limited(path, REPORT_BYTES, error=ReportFormatError))
         verdicts = verdicts_of(data)
         entries = decoded(tuple[Rankings, ...], data.get("rankings", []), where="rankings")
         provenance = decoded(Provenance, data["provenance"], where="provenance") if "provenance" in data else None
         changes = decoded(tuple[str, ...], data.get("policy_changes", []), where="policy_changes")
         gates = _gates_of(data, len(verdicts))
         return data, Report(rankings.restored(verdicts, entries), gates, provenance, changes)
-    except LimitError as error:
-        raise ReportFormatError(path, None, str(error)) from None
     except JsonError as error:
         raise ReportFormatError(path, None, f"expected a JSON report of riskguard: {error}") from None
     except ValueError as error:

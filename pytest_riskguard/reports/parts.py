@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import zip_longest
+from functools import cache, partial
+from itertools import groupby, takewhile, zip_longest
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.reports.names import ends, shortened
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.text import clean, columns, fitted, plain, probability, short, signed
 
@@ -250,3 +252,76 @@ class Section:
 def _wrapped(texts: Iterable[str], width: int, *, indent: str = "  ", hanging: str = "  ") -> list[str]:
     shown = [clean(text, limit=_MAX_SENTENCE) for text in texts if text]
     return layout.wrapped(shown, width=width, indent=indent, hanging=hanging)
+
+
+# ---- names
+
+#: Longer names are cut even where there is room.
+_MAX_NAME = 1000
+#: The parts of a name that are compared: words, numbers, other characters.
+_PART = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+|.")
+
+
+def shortened(names: Sequence[str], cut: Callable[[str], str]) -> list[str]:
+    """The names, all different and short enough, as one printable line each.
+
+    ``cut`` shortens a text and leaves a short enough one as it is. Of names that it makes the same only what differs
+    is kept, such as ``…1…`` of ``ltr-alpha1-final``; where that does not help either, a number is added.
+    """
+    whole = [clean(name, limit=_MAX_NAME) for name in names]
+    found = [cut(name) for name in whole]
+    equal = [place for place, text in enumerate(found) if text != whole[place] and found.count(text) > 1]
+    for place, text in zip(equal, _differing([whole[place] for place in equal]), strict=True):
+        found[place] = cut(text) if text.strip("…") else found[place]
+    kept, different = {text for text, name in zip(found, whole, strict=True) if text == name}, list[str]()
+    for text, name in zip(found, whole, strict=True):
+        shown, number = text, 1
+        while shown in different or (shown in kept and shown != name):
+            number, start = number + 1, text
+            while start and cut(f"{start}~{number}") != f"{start}~{number}":
+                start = start[:-1]
+            shown = f"{start}~{number}"
+        different.append(shown)
+    return different
+
+
+def _differing(names: Sequence[str]) -> list[str]:
+    """What differs in each name; an ellipsis stands for what they have in common."""
+    split = [_PART.findall(name) for name in names]
+    start = _in_common(split)
+    end = _in_common([parts[start:][::-1] for parts in split])
+    everywhere = set[int]()
+    if len({len(parts) for parts in split}) == 1:
+        everywhere = {place for place, column in enumerate(zip(*split, strict=True)) if len(set(column)) == 1}
+    texts = []
+    for parts in split:
+        shared = [i < start or i >= len(parts) - end or i in everywhere for i in range(len(parts))]
+        runs = groupby(zip(shared, parts, strict=True), key=itemgetter(0))
+        texts.append("".join("…" if same else "".join(part for _, part in run) for same, run in runs))
+    return texts
+
+
+def _in_common(split: Sequence[Sequence[str]]) -> int:
+    """How many equal parts all of them begin with."""
+    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*split, strict=False)))
+
+
+def ends(name: str, width: int) -> str:
+    """The name in at most ``width`` columns of a terminal, with its end kept: models often differ only there."""
+    if columns(name) <= width:
+        return name
+    end = fitted(name[::-1], width // 2 + 1)[:-1]  # without the ellipsis
+    return fitted(name, width - columns(end)) + end[::-1]
+
+
+@cache
+def glossary() -> str | None:
+    """The page that explains the words of a report; None in a copy of the package that was never installed."""
+    from importlib import metadata
+
+    try:
+        addresses = metadata.metadata("pytest-riskguard").get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        return None
+    start = dict(address.split(", ", 1) for address in addresses if ", " in address).get("Documentation")
+    return start and urljoin(start, "glossary.md")

@@ -185,13 +185,13 @@ def slices(verdict: Verdict, *, everything: bool = True) -> Part | None:
         )
     tables = []
     if verdict.explanation.groups:
-        tables.append(_groups(shown, verdict.explanation.groups))
+        tables.append(_groups(verdict.explanation.groups))
     if worst:
         tables.append(_slices(shown, worst))
     return Part("slices", "Topics by tag", sentences=tuple(sentences), tables=tuple(tables))
 
 
-def _groups(shown: Shown, groups: Sequence[TopicGroup]) -> Table:
+def _groups(groups: Sequence[TopicGroup]) -> Table:
     return _table(
         "Topics that changed alike",
         groups,
@@ -199,7 +199,7 @@ def _groups(shown: Shown, groups: Sequence[TopicGroup]) -> Table:
         _words("Change", lambda group: group.change),
         _number("Topics", lambda group: len(group.topics)),
         _number("Topics with the tag", lambda group: group.tagged),
-        _number("Contribution", lambda group: shown.value(group.contribution)),
+        _number("Contribution", lambda group: signed(group.contribution)),
         _number("Share", lambda group: None if group.share is None else percent(group.share, 1)),
         _name("Which", lambda group: listed(group.topics, most=_MAX_NAMED)),
     )
@@ -221,14 +221,14 @@ def _slices(shown: Shown, worst: Sequence[Slice]) -> Table:
         _number("Wins", lambda row: row.wins),
         _number("Losses", lambda row: row.losses),
         _number("Mean change", lambda row: signed(row.mean_difference)),
-        _number("URisk", lambda row: shown.value(row.urisk)),
+        _number("URisk", lambda row: signed(row.urisk)),
         *(tests if shown.slices_are_tested else ()),
         _number("Flagged", lambda row: row.flagged),
     )
 
 
 def _on_slice(shown: Shown, part: Slice) -> str:
-    risk = f"{shown.value(part.urisk)} {shown.limits(part.lower, part.upper)}".rstrip()
+    risk = f"{signed(part.urisk)} {shown.limits(part.lower, part.upper)}".rstrip()
     answer = "significantly risky, " if part.risky else ""
     changes = f"{counted(part.losses, 'loss', 'losses')} and {counted(part.wins, 'win')}"
     text = f"slice {_tagged(part)}: {answer}URisk {risk}, mean {signed(part.mean_difference)}; {changes} on "
@@ -242,7 +242,7 @@ def _tagged(part: Slice | TopicGroup) -> str:
     return f"{clean(part.tag, limit=_MAX_TAG)}={clean(part.value, limit=_MAX_ID)}"
 
 
-def _by_judge(shown: Shown, labels: Judgements) -> tuple[Table, ...]:
+def _by_judge(labels: Judgements) -> tuple[Table, ...]:
     """The verdict under each judge, if there are several."""
     if not labels.judges:
         return ()
@@ -250,7 +250,7 @@ def _by_judge(shown: Shown, labels: Judgements) -> tuple[Table, ...]:
         "The verdict under each judge",
         labels.judges,
         _name("Judge", lambda judge: judge.case),
-        _number("URisk", lambda judge: shown.value(judge.urisk)),
+        _number("URisk", lambda judge: signed(judge.urisk)),
         _words("Outcome", lambda judge: judge.outcome),
     )
     return (table,)
@@ -264,7 +264,7 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Part | None:
     shown, title = Shown(verdict), "Unjudged documents"
     if not unjudged.documents:
         text = f"Every document in the first {unjudged.depth} ranks was judged."
-        return Part("judgements", title, (), text, _by_judge(shown, unjudged))
+        return Part("judgements", title, (), text, _by_judge(unjudged))
     where = f"{counted(unjudged.documents, 'unjudged document')} in the first {unjudged.depth} ranks"
     if unjudged.depends:
         answer = f"this verdict rests on {where}"
@@ -277,17 +277,17 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Part | None:
         cases = [case for case in unjudged.cases if everything or case.outcome != verdict.outcome]
         sentences[0] += ": " + "; ".join(
             f"it {OUTCOMES.get(case.outcome, f'is {case.outcome}')} if {shown.case(case)} "
-            f"(URisk {shown.value(case.urisk)})"
+            f"(URisk {signed(case.urisk)})"
             for case in cases
         )
     advice = " The command judge-next lists those to judge first." if unjudged.depends else ""
     tables = (
-        *_by_judge(shown, unjudged),
+        *_by_judge(unjudged),
         _table(
             "The verdict in each case",
             unjudged.cases,
             _words("If", shown.case),
-            _number("URisk", lambda case: shown.value(case.urisk)),
+            _number("URisk", lambda case: signed(case.urisk)),
             _words("Outcome", lambda case: case.outcome),
         ),
     )
@@ -307,14 +307,14 @@ def _pool(verdict: Verdict) -> Part | None:
         sorted(georisk, key=lambda system: -georisk[system]),
         _name("System", lambda system: clean(system, limit=80) + roles.get(system, "")),
         _number("GeoRisk", lambda system: plain(georisk[system])),
-        _number("ZRisk", lambda system: shown.value(zrisk[system]) if system in zrisk else None),
+        _number("ZRisk", lambda system: signed(zrisk[system]) if system in zrisk else None),
         _number("Candidate below it", lambda system: percent(below[system], 1) if system in below else None),
     )
     references = _table(
         "Against each reference",
         pool.references,
         _name("Reference", lambda against: against.reference),
-        _number("Difference", lambda against: shown.value(against.georisk_difference)),
+        _number("Difference", lambda against: signed(against.georisk_difference)),
         _words("Interval", lambda against: shown.limits(against.lower, against.upper)),
         _number("p (Holm)", lambda against: probability(against.adjusted_p_value)),
         _words("Passes", lambda against: against.passes),
@@ -333,7 +333,7 @@ def _lineage(verdict: Verdict) -> Part | None:
         _name("Run", lambda run: run.run),
         _number("Mean", lambda run: plain(run.mean)),
         _number("Against the oldest", lambda run: signed(run.mean - runs[0].mean)),
-        _number("URisk against the oldest", lambda run: Shown(verdict).value(run.urisk)),
+        _number("URisk against the oldest", lambda run: signed(run.urisk)),
     )
     return Part("lineage", "Accepted changes", tables=(table,))
 

@@ -65,15 +65,11 @@ class Shown:
 
     # ---- signs and numbers
 
-    def value(self, value: float, digits: int = 4) -> str:
-        """A figure of risk, or in its unit, with its sign."""
-        return signed(value, digits)
-
     def limits(self, lower: float | None, upper: float | None, digits: int = 4) -> str:
         """``[lower, upper]``; empty where there are none."""
         if lower is None or upper is None:
             return ""
-        return f"[{self.value(lower, digits)}, {self.value(upper, digits)}]"
+        return f"[{signed(lower, digits)}, {signed(upper, digits)}]"
 
     def interval(self, interval: ReportedInterval) -> str:
         """``BCa [-0.2, -0.01] (decisive)``."""
@@ -92,11 +88,7 @@ class Shown:
         """What follows a risk in brackets: ``alpha=5``, ``smooth``."""
         if self.verdict.tradeoff == "smooth":
             return "smooth"
-        return self.named_alpha(self.verdict.alpha).replace(" ", "=")
-
-    def named_alpha(self, alpha: float) -> str:
-        """``alpha 5``."""
-        return f"alpha {short(alpha)}"
+        return f"alpha={short(self.verdict.alpha)}"
 
     @property
     def urisk(self) -> str:
@@ -174,14 +166,14 @@ class Shown:
         tolerance = self.verdict.tolerance
         if self.verdict.asked.side == "both":
             return f"{signed(-tolerance)} and {signed(tolerance)}"
-        return self.value(0.0 - tolerance)
+        return signed(0.0 - tolerance)
 
     @property
     def estimate(self) -> str:
         """The risk and the interval that decided: ``URisk(alpha=1) = -0.1 [-0.2, -0.01]``; empty where none did."""
         if self.verdict.outcome == "incomparable" or self.verdict.asked.by_topic:
             return ""
-        line = f"{self.risk_name} = {'undefined' if self.risk is None else self.value(self.risk)}"
+        line = f"{self.risk_name} = {'undefined' if self.risk is None else signed(self.risk)}"
         interval = self.verdict.decisive_interval
         return line if interval is None else f"{line} {self.limits(interval.lower, interval.upper)}"
 

@@ -17,10 +17,8 @@ from scipy.special import chdtrc
 from pytest_riskguard.risk.checks import (
     ROUNDING_ERROR,
     FloatArray,
-    between_0_and_1,
     loss_weight,
     mean,
-    per_topic,
     systems_by_topics,
 )
 
@@ -98,16 +96,11 @@ def sortable_trisk(risks: EveryBaseline) -> FloatArray:
 def ranks(values: npt.ArrayLike) -> FloatArray:
     """Places of the systems under each baseline: 1 is the least risky; ties within 1e-12 share their mean place.
 
-    ``values``, shape (n_systems, n_systems), are as from ``every_baseline``: higher is better; ValueError for
-    another shape, and a NaN off the diagonal. The diagonal is NaN in the result: a baseline has no place in its own
-    ranking, as in ECIR 2014's Table 2.
+    ``values``, shape (n_systems, n_systems), are as from ``every_baseline``: higher is better. The diagonal is NaN in
+    the result: a baseline has no place in its own ranking, as in ECIR 2014's Table 2.
     """
     values = np.asarray(values, dtype=np.float64)
-    if values.ndim != 2 or values.shape[0] != values.shape[1]:
-        raise ValueError(f"values must be systems by the same systems as baselines, got shape {values.shape}")
     others = ~np.eye(len(values), dtype=bool)
-    if np.any(np.isnan(values[others])):
-        raise ValueError("values must be numbers off the diagonal, got nan")
     table = np.full(values.shape, np.nan)
     for column in range(len(values)):
         rows = others[:, column]
@@ -149,8 +142,6 @@ class Overlap:
 def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: float = PHI) -> Overlap:
     """Rank-biased overlap of two orders of the same systems.
 
-    ValueError with no system, shapes that differ, a NaN, or ``phi`` out of range.
-
     Parameters
     ----------
     first, second : array, shape (n_systems,)
@@ -163,7 +154,6 @@ def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: flo
     Webber et al. 2010: Eq. 4, its lower bound Eq. 11 and its residual Eq. 30, for whole orders of the same n systems,
     so X_n = n and f = n.
     """
-    between_0_and_1(phi, name="phi")
     agreements = agreement_by_depth(first, second)
     n = agreements.size
     depths = np.arange(1, n + 1)
@@ -180,20 +170,18 @@ def agreement_by_depth(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArra
     Tied systems all take the first of their places, so a top can be longer than its depth: the share is of the mean
     length, ``2 X_d / (|S_d| + |T_d|)`` (section 5.4 of Webber et al.).
 
-    Parameters and errors are those of ``rank_biased_overlap``.
+    Parameters are those of ``rank_biased_overlap``.
     """
-    tops = [_top_places(values, name) for values, name in ((first, "first"), (second, "second"))]
-    if tops[0].shape != tops[1].shape:
-        raise ValueError(f"first and second differ in shape: {tops[0].shape} and {tops[1].shape}")
+    tops = [_top_places(first), _top_places(second)]
     n = tops[0].size
     lengths = [np.cumsum(np.bincount(top, minlength=n + 1))[1:] for top in tops]
     common = np.cumsum(np.bincount(np.maximum(*tops), minlength=n + 1))[1:]
     return 2 * common / (lengths[0] + lengths[1])
 
 
-def _top_places(values: npt.ArrayLike, name: str) -> npt.NDArray[np.intp]:
+def _top_places(values: npt.ArrayLike) -> npt.NDArray[np.intp]:
     """Places where tied systems all take the first of the places that they share."""
-    shared = places(per_topic(values, name=name))
+    shared = places(values)
     _, inverse, sizes = np.unique(shared, return_inverse=True, return_counts=True)
     return np.rint(shared - (sizes[inverse] - 1) / 2).astype(np.intp)
 
@@ -201,12 +189,10 @@ def _top_places(values: npt.ArrayLike, name: str) -> npt.NDArray[np.intp]:
 def kendall_tau(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
     """Kendall's tau-b of two orders, corrected for ties: 1 for the same order, -1 for the reverse.
 
-    None where all systems are tied in an order, so for a single system too. Parameters and errors are those of
+    None where all systems are tied in an order, so for a single system too. Parameters are those of
     ``rank_biased_overlap``.
     """
-    orders = [places(per_topic(values, name=name)) for values, name in ((first, "first"), (second, "second"))]
-    if orders[0].shape != orders[1].shape:
-        raise ValueError(f"first and second differ in shape: {orders[0].shape} and {orders[1].shape}")
+    orders = [places(first), places(second)]
     if any(np.ptp(order) == 0 for order in orders):
         return None
     from scipy.stats import kendalltau  # takes 0.8 s to import
@@ -234,15 +220,11 @@ def friedman_test(values: npt.ArrayLike) -> RankTest | None:
     bad it is, and baselines seem to agree less than they do: Table 2 of ECIR 2014 gives p = 0.0003, as printed, and W
     = 0.49, but ``durbin_test`` gives W = 0.87. Computed by ``scipy.stats.friedmanchisquare``, corrected for ties.
 
-    ``values``, shape (n_systems, n_baselines), are URisk, higher is better; values within 1e-12 are tied. ValueError
-    with a NaN or another shape. None for fewer than three systems or two baselines, and where all systems are equal
+    ``values``, shape (n_systems, n_baselines), are URisk, higher is better; values within 1e-12 are tied.
+    None for fewer than three systems or two baselines, and where all systems are equal
     under every baseline.
     """
     values = np.asarray(values, dtype=np.float64)
-    if values.ndim != 2:
-        raise ValueError(f"values must have two axes (systems, baselines), got shape {values.shape}")
-    if np.any(np.isnan(values)):
-        raise ValueError("values must be numbers, got nan")
     systems, baselines = values.shape
     if systems < 3 or baselines < 2:
         return None
@@ -260,8 +242,8 @@ def durbin_test(values: npt.ArrayLike) -> RankTest | None:
     """Durbin's test: Friedman's for incomplete blocks, here without each baseline's place in its own ranking.
 
     Each baseline ranks the other n - 1 systems, so any two systems meet under n - 2 baselines: a balanced incomplete
-    block design. None for fewer than three systems, and where all are equal under every baseline. ``values`` and
-    errors are those of ``ranks``.
+    block design. None for fewer than three systems, and where all are equal under every baseline. ``values`` are
+    those of ``ranks``.
 
     References
     ----------
@@ -327,8 +309,8 @@ class YardstickFit:
     odd: bool
 
 
-def yardstick_fit(candidate: npt.ArrayLike, baseline: npt.ArrayLike, others: npt.ArrayLike) -> YardstickFit:
-    """Whether the candidate correlates far less with its baseline than a pool of systems does.
+def fit_from_correlations(correlation: float, others: FloatArray, *, topics: int) -> YardstickFit:
+    """Whether the candidate correlates far less with its baseline than the other systems do; NaN where there is none.
 
     URisk charges a candidate for every topic that gets worse, and the less two systems correlate, the more topics do.
     So a baseline that most systems follow and the candidate does not is harder on the candidate (ECIR 2014), however
@@ -342,29 +324,8 @@ def yardstick_fit(candidate: npt.ArrayLike, baseline: npt.ArrayLike, others: npt
     - at most a tenth of the others correlate as little as the candidate.
 
     Correlations above 0.95, those of variants of one system, count as 0.95, so that near copies of the baseline do
-    not make every other system odd. A candidate at 0.87 or above is never odd. ValueError with shapes that do not fit
-    or a value that is not finite.
-
-    Parameters
-    ----------
-    candidate, baseline : array, shape (n_topics,)
-        Scores in units of the measure.
-    others : array, shape (n_others, n_topics)
-        The pool without candidate and baseline; it may be empty.
+    not make every other system odd. A candidate at 0.87 or above is never odd.
     """
-    candidate, baseline = per_topic(candidate, name="candidate"), per_topic(baseline, name="baseline")
-    pool = np.asarray(others, dtype=np.float64)
-    pool = pool.reshape(0, baseline.size) if pool.size == 0 else pool
-    if candidate.shape != baseline.shape or pool.ndim != 2 or pool.shape[1] != baseline.size:
-        raise ValueError(
-            f"candidate, baseline and others differ in topics: {candidate.shape}, {baseline.shape}, {pool.shape}"
-        )
-    with_baseline = correlations(np.vstack([baseline, candidate, pool]))[0]
-    return fit_from_correlations(float(with_baseline[1]), with_baseline[2:], topics=baseline.size)
-
-
-def fit_from_correlations(correlation: float, others: FloatArray, *, topics: int) -> YardstickFit:
-    """``yardstick_fit`` from the correlations of candidate and others with the baseline; NaN where there is none."""
     known = others[~np.isnan(others)]
     median = float(np.median(known)) if known.size else None
     lowest = float(np.min(known)) if known.size else None

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.data.qrels import read_qrels
 
 MEASURES = ("nDCG@10", "AP")
 
@@ -54,6 +55,16 @@ class Collection:
         path = self.folder / "qrels-new.txt"
         path.write_text(self.qrels.read_text().replace("t1 0 d1 2", "t1 0 d1 0"))
         return path
+
+
+def content(root: Path) -> dict[str, bytes]:
+    """Every file below a folder, with its bytes."""
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def qrels(collection):
+    return read_qrels(collection.qrels)
 
 
 @pytest.fixture

@@ -7,14 +7,8 @@ import pytest
 
 from pytest_riskguard.baselines import environment
 from pytest_riskguard.baselines.atomic_folder import sha256
-from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.errors import BaselineError
-
-
-@pytest.fixture
-def qrels(collection):
-    return read_qrels(collection.qrels)
 
 
 def test_lowered_scores_with_a_digest_that_agrees_change_nothing_and_are_found(store, add, qrels, lie):

@@ -16,7 +16,7 @@ from pytest_riskguard.baselines.atomic_folder import LOCK
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.errors import BaselineError
-from tests.baselines.conftest import MEASURES
+from tests.baselines.conftest import MEASURES, content
 from tests.baselines.other_process import CONTEXT
 
 pytestmark = pytest.mark.slow
@@ -67,10 +67,6 @@ def refusal(operation: Callable[[], Any]) -> str | None:
     except BaselineError as error:
         return str(error)
     return None
-
-
-def content(root: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("operation", ["update", "promote", "rescore", "replicate"])

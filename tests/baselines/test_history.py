@@ -13,13 +13,8 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.errors import BaselineError, DataError
-from tests.baselines.conftest import MEASURES
+from tests.baselines.conftest import MEASURES, content
 from tests.baselines.test_store import DAMAGE, assert_same_scores
-
-
-@pytest.fixture
-def qrels(collection):
-    return read_qrels(collection.qrels)
 
 
 @pytest.fixture
@@ -45,11 +40,6 @@ def chain(add, promote, collection):
 
 def place(store, number, name="prod"):
     return store.root / name / "history" / f"{number:04d}"
-
-
-def content(folder):
-    """Every file below a folder, with its bytes."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def edited(store, **changes):

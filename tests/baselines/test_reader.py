@@ -50,32 +50,6 @@ def test_a_replicate_that_is_not_there_is_told_with_those_there_are(store, add, 
     assert store.stored_scores("prod")[0].name == "prod"
 
 
-def test_links_out_of_the_store_are_named(store, add, tmp_path, link):
-    add()
-    add("other")
-    (store.root / "other/scores.tsv").rename(tmp_path / "scores.tsv")
-    link(store.root / "other/scores.tsv", tmp_path / "scores.tsv")
-    (store.root / "prod").rename(tmp_path / "elsewhere")
-    link(store.root / "prod", tmp_path / "elsewhere")
-    for name, problem in {
-        "prod": "is a link to a folder outside the store; store the run itself",
-        "other": "scores.tsv is a link to a file outside the store; store the file itself",
-    }.items():
-        with pytest.raises(BaselineError) as caught:
-            store.stored_scores(name)
-        assert caught.value.problem == f"baselines/{name}: {problem}"
-
-
-def test_unlisted_folders_among_the_replicates_are_named(store, add, replicate):
-    add()
-    replicate()
-    (store.root / "prod/replicates/1").rename(store.root / "prod/replicates/2")
-    assert (
-        "baselines/prod: replicates/2 is not listed in manifest.json; restore manifest.json from version control, or "
-        "delete that folder"
-    ) in store.verify("prod")
-
-
 def test_a_baseline_that_changes_at_every_look_is_given_up_in_the_end(store, add, monkeypatch):
     add()
     looks: list[int] = []

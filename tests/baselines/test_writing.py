@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +14,9 @@ import pytest
 from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.atomic_folder import LOCK
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.errors import BaselineError
-from tests.baselines.conftest import MEASURES
+from tests.baselines.conftest import MEASURES, content
 from tests.baselines.other_process import Writer
-
-
-@pytest.fixture
-def qrels(collection):
-    return read_qrels(collection.qrels)
 
 
 @pytest.mark.parametrize("at", ["flush", "before-rename", "between", "after-rename"])
@@ -81,42 +73,12 @@ def test_who_is_killed_while_replicates_change_leaves_all_as_it_was_or_as_it_sha
     assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("what", ["promote", "rescore"])
-@pytest.mark.parametrize("at", ["flush", "before-rename", "between", "after-rename"])
-def test_who_is_killed_while_a_history_changes_leaves_all_as_it_was_or_as_it_shall_be(
-    store, add, collection, tmp_path, at, what
-):
-    add(kind="previous")
-    add("other")
-    runs = [collection.run, collection.noisy_run(1), collection.noisy_run(2)]
-    store.promote("prod", runs[1], qrels=collection.qrels, topics=None)
-    changed = collection.other_qrels()
-    expected = [read_qrels(collection.qrels).digest, read_qrels(changed).digest]
-    judgements = changed if what == "rescore" else collection.qrels
-    writer = Writer(store.root, "prod", runs[2], judgements, what, stop=(at, tmp_path / "reached"))
-    writer.kill_when_it_has_stopped()
-
-    done = at == "after-rename"
-    for names in (("other", "prod"), ("prod",)):
-        assert store.names() == names
-        assert store.verify("prod") == []
-        chain = [stored.scores for stored in store.lineage("prod", "AP")]
-        assert len(chain) == (3 if done and what == "promote" else 2)
-        assert {scores.qrels_digest for scores in chain} == {expected[done and what == "rescore"]}
-        assert len({scores.digest for scores in chain}) == len(chain)
-        if "other" in names:
-            store.remove("other")  # any later writer clears away what was left
-    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
-
-
+@pytest.mark.parametrize("what", ["update", "promote"])
 @pytest.mark.parametrize("failing", [1, 2])
-def test_a_rename_that_fails_leaves_the_history_there_was(store, add, collection, monkeypatch, failing):
+def test_a_rename_that_fails_leaves_the_old_baseline(store, add, collection, monkeypatch, failing, what):
     add(kind="previous")
-    run = collection.other_run()
-    before = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
-    calls = []
-    rename = Path.rename
+    run, scoring = collection.other_run(), {"qrels": collection.qrels, "topics": None, "measures": MEASURES}
+    before, calls, rename = content(store.root), [], Path.rename
 
     def fails(self, target):
         calls.append(self.name)
@@ -126,30 +88,9 @@ def test_a_rename_that_fails_leaves_the_history_there_was(store, add, collection
 
     monkeypatch.setattr(Path, "rename", fails)
     with pytest.raises(BaselineError, match=r"the store cannot be written .No space left on device"):
-        store.promote("prod", run, qrels=collection.qrels, topics=None)
+        getattr(store, what)("prod", run, **scoring)
     assert len(calls) >= failing
-    assert {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()} == before
-    assert store.verify("prod") == []
-
-
-@pytest.mark.parametrize("failing", [1, 2])
-def test_a_rename_that_fails_leaves_the_old_baseline(store, add, collection, qrels, monkeypatch, failing):
-    add()
-    old = store.scores("prod", "AP", qrels=qrels).scores
-    calls = []
-    rename = Path.rename
-
-    def fails(self, target):
-        calls.append(self.name)
-        if len(calls) == failing:
-            raise OSError(28, "No space left on device")
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", fails)
-    with pytest.raises(BaselineError, match=r"the store cannot be written .No space left on device"):
-        add(run=collection.other_run(), replace=True)
-    assert len(calls) >= failing
-    assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, old.values)
+    assert content(store.root) == before
     assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
 
 
@@ -248,26 +189,3 @@ def test_a_reader_follows_a_baseline_that_is_replaced_under_its_eyes(store, add,
     assert read.digest == store.manifest("prod").digests.run
     assert read.unanswered == ("t14",)
     assert not (twin.root / "prod").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="this system (Windows) renames no folder whose files are being read")
-def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, add, collection, qrels):
-    add()
-    add("other", run=collection.other_run())
-    valid = {store.scores(name, "AP", qrels=qrels).scores.values.tobytes() for name in ("prod", "other")}
-    assert len(valid) == 2
-    code = (
-        "import sys; from pathlib import Path; from pytest_riskguard.baselines.store import Store\n"
-        "root, qrels, *runs = map(Path, sys.argv[1:])\n"
-        "for i in range(25):\n"
-        "    Store(root).update('prod', runs[i % 2], qrels=qrels, topics=None, measures=['AP'])\n"
-    )
-    arguments = [store.root, collection.qrels, collection.run, collection.other_run()]
-    process = subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stderr=subprocess.PIPE)
-    seen = set()
-    while process.poll() is None:
-        seen.add(store.scores("prod", "AP", qrels=qrels).scores.values.tobytes())
-    assert process.returncode == 0, process.communicate()[1].decode()
-    process.communicate()
-    assert seen == valid

@@ -3,10 +3,7 @@
 Run from the checkout: ``python -m tests.benchmarks.compare_with_commit COMMIT``; needs the folder of real runs. Each
 version runs the commands of its own ``verdict_cases``, since options get other names; a case has one name in both.
 Exit statuses and the values of fields that both reports have must be equal. Sentences may differ, and fields that
-only one version writes are listed at the end. One line per case; the exit status is 1 where a value differs.
-
-``--moved PLACE=X`` lets numbers move by X, for instance ``verdicts[].intervals[].upper=1e-8``. Every number that
-moved is listed.
+only one version writes are named. The exit status is 1 where a value differs.
 """
 
 from __future__ import annotations
@@ -20,9 +17,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +25,12 @@ from tests.benchmarks.verdict_cases import CASES
 from tests.shared_data import SHARED
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-#: Sentences, and what names the version.
-TEXTS = (
+#: Sentences, what names the version, and times, which no two runs share.
+NOT_COMPARED = (
     "verdicts[].warnings[].message",
     "verdicts[].problem",
     "verdicts[].explanation.summary",
     "generated_by",
-)
-#: Times, which no two runs share.
-TIMES = (
     "provenance.date",
     "provenance.candidate.latency.median_ms",
     "provenance.candidate.latency.p95_ms",
@@ -54,39 +46,24 @@ class Number(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Two values at one place of a report; ``kind`` is text, number, moved, removed or added."""
-
-    kind: str
-    place: str
-    old: object
-    new: object
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.place} {_short(self.old)} {_short(self.new)}"
+#: A place of a report, and its two values.
+Difference = tuple[str, Any, Any]
 
 
-def differences(old: str, new: str, moved: Mapping[str, float]) -> list[Difference]:
-    """What differs between two outputs of a command."""
-    if old == new:
-        return []
+def differences(old: str, new: str, within: float = 0.0) -> list[Difference]:
+    """What differs between two outputs of a command, numbers by more than ``within``."""
     try:
         reports = [json.loads(output, parse_int=Number, parse_float=Number) for output in (old, new)]
     except ValueError:
-        return [Difference("number", "output", old, new)]
+        return [] if old == new else [("output", old, new)]
     return [
-        Difference(_kind(before, after, _pattern(place), moved), place, before, after)
+        (place, before, after)
         for place, before, after in _unequal(*reports)
-        if _pattern(place) not in TIMES
+        if re.sub(r"\[\d+\]", "[]", place) not in NOT_COMPARED and not _is_close(before, after, within)
     ]
 
 
-def _pattern(place: str) -> str:
-    return re.sub(r"\[\d+\]", "[]", place)
-
-
-def _unequal(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+def _unequal(old: Any, new: Any, place: str = "") -> Iterator[Difference]:
     if isinstance(old, dict) and isinstance(new, dict):
         for key in {**old, **new}:
             yield from _unequal(old.get(key, ABSENT), new.get(key, ABSENT), f"{place}.{key}".lstrip("."))
@@ -97,19 +74,8 @@ def _unequal(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, An
         yield place, old, new
 
 
-def _kind(old: object, new: object, pattern: str, moved: Mapping[str, float]) -> str:
-    if ABSENT in (old, new):
-        return "removed" if new is ABSENT else "added"
-    if pattern in TEXTS and type(old) is type(new) is str:
-        return "text"
-    if isinstance(old, Number) and isinstance(new, Number):
-        return "moved" if abs(float(new) - float(old)) <= moved.get(pattern, 0.0) else "number"
-    return "number"
-
-
-def _short(value: object) -> str:
-    text = value if isinstance(value, Number) else json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _is_close(old: Any, new: Any, within: float) -> bool:
+    return isinstance(old, Number) and isinstance(new, Number) and abs(float(new) - float(old)) <= within
 
 
 def outputs(names: Sequence[str], tree: Path) -> dict[str, list[dict[str, Any]]]:
@@ -122,90 +88,44 @@ def outputs(names: Sequence[str], tree: Path) -> dict[str, list[dict[str, Any]]]
         return {path.stem: json.loads(path.read_text("utf-8")) for path in Path(folder).glob("*.json")}
 
 
-def old_outputs(names: Sequence[str], commit: str, cache: Path) -> dict[str, list[dict[str, Any]]]:
-    """The same for an earlier commit, from ``cache`` where it is kept."""
-    git = ["git", "-C", str(CHECKOUT)]
-    full = subprocess.run([*git, "rev-parse", f"{commit}^{{commit}}"], capture_output=True, text=True, check=True)
-    kept = cache / full.stdout.strip()
-    kept.mkdir(parents=True, exist_ok=True)
-    if unknown := [name for name in names if not (kept / f"{name}.json").exists()]:
-        with tempfile.TemporaryDirectory() as folder:
-            packed = subprocess.run([*git, "archive", commit], capture_output=True, check=True).stdout
-            with tarfile.open(fileobj=io.BytesIO(packed)) as tree:
-                tree.extractall(folder, filter="data")
-            for name, results in outputs(unknown, Path(folder)).items():
-                (kept / f"{name}.json").write_text(json.dumps(results), encoding="utf-8")
-    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in kept.glob("*.json")}
+def old_outputs(names: Sequence[str], commit: str) -> dict[str, list[dict[str, Any]]]:
+    """The same for an earlier commit."""
+    packed = subprocess.run(["git", "-C", CHECKOUT, "archive", commit], capture_output=True, check=True).stdout
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(fileobj=io.BytesIO(packed)) as tree:
+        tree.extractall(folder, filter="data")
+        return outputs(names, Path(folder))
 
 
-def compare(
-    old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]], moved: Mapping[str, float]
-) -> Iterator[Difference]:
+def compare(old: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]], within: float) -> Iterator[Difference]:
     """What differs between two versions in one case."""
-    for number, (before, after) in enumerate(zip(old, new, strict=True), start=1):
-        if before["status"] != after["status"]:
-            yield Difference("number", f"command {number}: exit status", before["status"], after["status"])
-        for difference in differences(before["output"], after["output"], moved):
-            yield replace(difference, place=f"command {number}: {difference.place}")
-
-
-def result_of(compared: Sequence[Difference]) -> str:
-    """The result of a case, in words."""
-    kinds = {difference.kind for difference in compared}
-    if "number" in kinds:
-        return "NUMBERS DIFFER"
-    if "moved" in kinds:
-        return "numbers moved as allowed"
-    if kinds & {"removed", "added"}:
-        return "other fields"
-    return "texts differ" if kinds else "same"
-
-
-def _moved(text: str) -> tuple[str, float]:
-    place, equals, most = text.partition("=")
-    if not equals:
-        raise argparse.ArgumentTypeError(f"expected PLACE=X, got {text!r}")
-    return place, float(most)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("commit")
-    parser.add_argument("--only", action="append", metavar="NAME", choices=[case.name for case in CASES])
-    parser.add_argument("--cache", type=Path, help="Keep the earlier commit's output in this folder.")
-    parser.add_argument("--moved", action="append", type=_moved, default=[], metavar="PLACE=X")
-    parser.add_argument("--texts", action="store_true", help="List the sentences that differ as well.")
-    return parser.parse_args()
+    for before, after in zip(old, new, strict=True):
+        yield from _unequal(before["status"], after["status"], "exit status")
+        yield from differences(before["output"], after["output"], within)
 
 
 def main() -> int:
     """Compare, and print what differs."""
-    options = _options()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("commit")
+    parser.add_argument("--only", action="append", metavar="NAME", choices=[case.name for case in CASES])
+    parser.add_argument("--within", type=float, default=0.0, metavar="X", help="Let numbers move by X.")
+    options = parser.parse_args()
     names = [case.name for case in CASES if not options.only or case.name in options.only]
-    with ExitStack() as stack:
-        cache = options.cache or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        cache.mkdir(parents=True, exist_ok=True)
-        old = old_outputs(names, options.commit, cache)
-    new = outputs(names, CHECKOUT)
-    results = []
-    fields: dict[str, set[str]] = {"removed": set(), "added": set()}
+    old, new = old_outputs(names, options.commit), outputs(names, CHECKOUT)
+    different, of_one = 0, set()
     for name in names:
         if name not in old:
             print(f"{name}: a new case")
             continue
-        compared = list(compare(old[name], new[name], dict(options.moved)))
-        results.append(result_of(compared))
-        print(f"{name}: {results[-1]}")
-        for difference in compared:
-            if difference.kind in ("number", "moved") or (difference.kind == "text" and options.texts):
-                print(f"  {difference}")
-        for difference in compared:
-            if difference.kind in fields:
-                fields[difference.kind].add(re.sub(r"command \d+: |\[\d+\]", "", difference.place))
-    for kind, places in fields.items():
-        print(f"{kind}: {', '.join(sorted(places)) or 'nothing'}")
-    different = results.count("NUMBERS DIFFER")
-    print(f"{len(names)} cases, {different} with other numbers")
+        found = list(compare(old[name], new[name], options.within))
+        values = [one for one in found if ABSENT not in one[1:]]
+        of_one |= {re.sub(r"\[\d+\]", "", one[0]) for one in found if ABSENT in one[1:]}
+        different += bool(values)
+        print(f"{name}: {'VALUES DIFFER' if values else 'same'}")
+        for place, before, after in values:
+            print(f"  {place}: {before!s:.60} -> {after!s:.60}")
+    print(f"fields of one version alone: {', '.join(sorted(of_one)) or 'none'}")
+    print(f"{len(names)} cases, {different} with other values")
     return 1 if different else 0
 
 

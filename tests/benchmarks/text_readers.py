@@ -24,8 +24,8 @@ from pytest_riskguard.data.text_blocks import numbers, text_blocks
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.limits import ROW_BYTES, RUN_BYTES
 texts, values = ([], []), ([], [])
-for block in text_blocks(InputFile(Path(sys.argv[1]), error=FileError, limit=RUN_BYTES), 6, longest=ROW_BYTES):
-    topics, _, documents, ranks, scores, _ = block.columns
+file = InputFile(Path(sys.argv[1]), error=FileError, limit=RUN_BYTES)
+for topics, _, documents, ranks, scores, _ in text_blocks(file, 6, longest=ROW_BYTES):
     for parts, column in zip(texts, (topics, documents)):
         parts.append(column.compact())
     for parts, column in zip(values, (ranks, scores)):

@@ -173,17 +173,11 @@ def test_a_limit_that_only_the_default_policy_sets_is_no_reason_to_judge_nothing
     ("options", "message"),
     [
         ("--alpha nan", "expected a number from 0 to 1e+09, found the number nan"),
-        ("--alpha inf", "expected a number from 0 to 1e+09, found the number inf"),
-        ("--alpha=-1", "expected a number from 0 to 1e+09, found the number -1.0"),
+        ("--alpha 1e10", "expected a number from 0 to 1e+09, found the number 10000000000.0"),
         ("--level 1", "expected a number between 0.000001 and 0.999999 such as 0.95, found the number 1.0"),
-        ("--level 0", "expected a number between 0.000001 and 0.999999 such as 0.95, found the number 0.0"),
-        ("--level inf", "expected a number between 0.000001 and 0.999999 such as 0.95, found the number inf"),
         ("--tolerance=-0.1", "expected a finite number, at least 0, found the number -0.1"),
-        ("--tolerance nan", "expected a finite number, at least 0, found the number nan"),
         ("--gate no_topic_collapse --set allowed=1.5", "expected a share of the topics from 0 to below 1"),
-        ("--gate no_topic_collapse --set allowed=-1", "or a whole number of topics, found the number -1.0"),
         ("--set allowed=2", "allowed: without --gate the default gates are asked"),
-        ("--set max_mde=nan", "expected a finite number, at least 0, found the number nan"),
         ("--set method=magic", "expected auto, student_t"),
         ("--gate magic", "'magic' is not"),
         ("--measure nDGC@10", "nDCG@10"),
@@ -214,9 +208,12 @@ def test_without_baseline_or_qrels_it_is_a_usage_error(command, folder):
 
 def test_a_broken_riskguard_yaml_is_a_usage_error_unless_it_is_not_needed(command, folder):
     folder.joinpath("riskguard.yaml").write_text("colection: {}\n")
-    ended = command("compare good.run --baseline prod")
-    assert ended.status == 2
-    assert "riskguard.yaml:1: " in ended.err
+    for line in (f"--baseline prod {QRELS}", "--baseline ./prod.run --measure AP", "--baseline prod"):
+        ended = command(f"compare good.run {line}")
+        assert ended.status == 2
+        assert "riskguard.yaml:1: " in ended.err
+    for baseline in ("./prod.run", "old=prod.run", "prod.run"):
+        assert command(f"compare good.run --baseline {baseline} {QRELS}").status == 0
     folder.joinpath("a.csv").write_text("topic,AP\n" + "".join(f"{t},0.5\n" for t in world.TOPICS))
     shutil.copy("a.csv", "b.csv")
     assert command("compare --scores a.csv --baseline b.csv").status == 0
@@ -427,16 +424,6 @@ def test_a_report_names_a_file_by_its_path_in_the_project_and_others_by_their_na
     assert str(folder) not in bad.out + Path("r.md").read_text()
 
 
-def test_riskguard_yaml_is_read_only_where_something_of_it_is_asked_for(command, folder):
-    folder.joinpath("riskguard.yaml").write_text("colection: {}\n")
-    for baseline in ("./prod.run", "old=prod.run", "prod.run"):
-        assert command(f"compare good.run --baseline {baseline} {QRELS}").status == 0
-    for line in (f"--baseline prod {QRELS}", "--baseline ./prod.run --measure AP"):
-        ended = command(f"compare good.run {line}")
-        assert ended.status == 2
-        assert "riskguard.yaml:1: " in ended.err
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -519,7 +506,6 @@ def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
         ("loss.run --set weighted=true", 2, "weighted: there are no weights"),
         ("loss.run --set tradeoff=smooth -v", 1, "larger losses count more"),
         ("loss.run --set tradeoff=smooth --alpha 5", 2, "tradeoff: smooth is for alpha 1 only"),
-        ("loss.run --alpha 1e10", 2, "expected a number from 0 to 1e+09, found the number 10000000000.0"),
         ("loss.run --set method=studentized --alpha 5 -v", 1, "studentized ["),
         ("loss.run --set method=basic -v", 1, "basic ["),
         ("good.run --set family=holm --alpha 1 --alpha 5 -v", 0, "one of a family of 2 gates (Holm)"),
@@ -536,18 +522,10 @@ def test_other_questions_and_options(command, line, status, said):
     ("line", "said"),
     [
         ("--tolerance 2", "tolerance: 2 is at least the most that can be lost (2), so the gate could never fail"),
-        ("--tolerance 2 --on-churn warn", "tolerance: 2 is at least the most that can be lost (2)"),
-        ("--alpha 0 --gate not_inferior --tolerance 1", "lost (1)"),
-        ("--set max_mde=2", "max_mde: 2 is at least the most that can be lost (2), so it would have no effect"),
-        ("--gate georisk_not_worse --tolerance 1", "tolerance: 1 is at least the most that can be lost (1)"),
         ("--gate no_topic_collapse --set max_loss=1", "max_loss: 1 lets a topic lose 1, the most that it can"),
-        (
-            "--gate no_topic_collapse --set max_loss=none --set max_share=1",
-            "max_share: 1 lets a topic lose the whole score",
-        ),
-        ("--measure NumQ", "'NumQ' counts topics: it is the same for every run, so no gate could fail"),
-        ("--measure NumRel(rel=2)", "'NumRel(rel=2)' counts the judgements of each topic: it is the same for every"),
-        ("--measure NumRet", "no ranking is better or worse; NumRet(rel=1) counts those that are relevant"),
+        ("--measure NumQ", "'NumQ' counts topics: no ranking is better or worse, so no gate could fail"),
+        ("--measure NumRel(rel=2)", "'NumRel(rel=2)' counts judgements: no ranking is better or worse"),
+        ("--measure NumRet", "NumRet(rel=1) counts documents that are relevant"),
     ],
 )
 def test_a_gate_that_cannot_fail_is_a_usage_error(command, line, said):

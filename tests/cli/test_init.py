@@ -7,15 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from pytest_riskguard.cli import init
 from pytest_riskguard.config.load import load_config
 from tests.plugin.world import read_report
-
-DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture

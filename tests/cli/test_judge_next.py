@@ -9,7 +9,7 @@ from pytest_riskguard.cli import judge_next as lists
 from pytest_riskguard.cli.judge_next import table
 from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.topics import keys_of
+from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.gates.rankings.unjudged import ToJudge
 from tests.plugin import world
 
@@ -187,7 +187,7 @@ def test_a_list_that_is_filled_in_is_read_as_judgements(command, folder, name):
         else re.sub(r"([,\t])\n", r"\g<1>1\n", text)
     )
     (folder / "judged").write_text(filled, encoding="utf-8")
-    qrels = read_qrels(folder / "judged", keys_of(read_topics(folder / "topics.tsv")))
+    qrels = read_qrels(folder / "judged", TopicKeys(read_topics(folder / "topics.tsv").queries))
     assert set(qrels.grades) <= set(world.TOPICS)
     assert {tuple(judged.items()) for judged in qrels.grades.values()} == {(("new", 1),)}
 

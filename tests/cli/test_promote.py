@@ -194,13 +194,9 @@ def test_the_measures_of_riskguard_yaml_are_added(command, folder):
 @pytest.mark.parametrize(
     ("line", "status", "message"),
     [
-        ("promote prod loss.run --note why", 2, "is fixed, so accepted changes do not replace it"),
         ("promote prod loss.run --kind fixed --note why", 2, "--kind"),
-        ("promote prod prod.run --kind best --note why", 2, "already holds this run"),
         ("promote prdo loss.run --kind best --note why", 3, "did you mean 'prod'?"),
         ("promote prod nowhere --kind best --note why", 3, "nowhere: no such file, and no baseline of that name"),
-        ("promote ../x loss.run --kind best --note why", 2, "cannot name a baseline"),
-        ("add new loss.run --kind newest", 2, "--kind"),
         ("add prod loss.run --replicate --kind best", 2, "a replicate is only another run"),
         ("rescore prdo", 3, "did you mean 'prod'?"),
     ],

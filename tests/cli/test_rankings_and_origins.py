@@ -103,7 +103,7 @@ def test_metadata_stay_with_a_rescored_run_and_go_with_a_promoted_one(command):
         ("--meta index", "expected KEY=VALUE, such as index=v7, found 'index'"),
         ("--meta =v7", "expected KEY=VALUE, such as index=v7, found '=v7'"),
         ("--meta a=1 --meta a=2", "key 'a' given twice"),
-        (f"--meta a={'x' * 501}", "'a': expected at most 500 characters, found 501"),
+        (f"--meta a={'x' * 501}", "'a': expected text of at most 500 characters, found 'xxx"),
     ],
 )
 def test_wrong_options_are_refused(command, options, problem):

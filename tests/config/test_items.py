@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pytest_riskguard.config.items import family_of, items_of, readable, unique, with_slices
+from pytest_riskguard.config.items import family_of, items_of, with_slices
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError
 
@@ -174,19 +174,6 @@ def test_looking_slices_up_loads_neither_scipy_nor_ir_measures(load, folder):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
     assert done.stdout == "2\nset()\n"
-
-
-def test_readable_text_keeps_letters_of_any_script_and_nothing_that_hides():
-    assert readable("größe-3.5") == "größe-3.5"
-    assert readable("a\u202eb\nc\x1b[0m") == "a_b_c__0m"
-    assert len(readable("x" * 1000)) == 40
-
-
-def test_equal_ids_are_told_apart_by_what_they_were_made_of():
-    first = unique(["g[a]", "g[a]", "g[b]"], ["x", "y", "z"])
-    assert len(set(first)) == 3
-    assert first[2] == "g[b]"
-    assert unique(["g[a]", "g[a]", "g[a]"], ["w", "x", "y"])[1:] == first[:2]
 
 
 def test_gates_are_counted_before_any_is_made(errors, set_limit):

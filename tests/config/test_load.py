@@ -8,10 +8,9 @@ import sys
 import pytest
 
 from pytest_riskguard.config.candidate_settings import Retrieve
-from pytest_riskguard.config.collection_settings import Collection
 from pytest_riskguard.config.items import family_of, items_of
 from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.config.schema import ComputedBaseline
+from pytest_riskguard.config.schema import Collection, ComputedBaseline
 from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 
@@ -229,17 +228,8 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
             "baselines of gate 'g': a appears twice",
         ),
         (
-            "name: g, kind: not_significantly_risky, baseline: 'maen(a, b)'",
-            "baseline of gate 'g': 'maen(a, b)' cannot name a baseline: expected letters, digits, '.', '_' and '-', "
-            "beginning with a letter or digit",
-        ),
-        (
             "name: g, kind: not_significantly_risky, baseline: 'mean(candidate)'",
             "baseline of gate 'g': 'mean(candidate)' names no stored baseline; write such as mean(prod, bm25)",
-        ),
-        (
-            "name: g, kind: not_significantly_risky, baseline: 'mean(a, a)'",
-            "baseline of gate 'g': a appears twice",
         ),
         (
             "name: g, kind: georisk_not_worse, baseline: 'mean(a, b)'",
@@ -271,10 +261,6 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
             "baseline of gate 'g': expected the name of one stored baseline, found the number 7.1; put it in quotes",
         ),
         (
-            "name: g, kind: not_significantly_risky, baseline: true",
-            "baseline of gate 'g': expected the name of one stored baseline, found true; put it in quotes",
-        ),
-        (
             "name: g, kind: not_significantly_risky, baseline: ../prod",
             "baseline of gate 'g': '..' cannot name a baseline: expected letters, digits, "
             "'.', '_' and '-', "
@@ -289,7 +275,6 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ("alpha: one", "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found 'one'"),
         ("alpha: '1'", "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found '1'"),
         ("alpha: true", "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found true"),
         (
@@ -300,27 +285,17 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
             "alpha: .nan",
             "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found the number nan",
         ),
-        (
-            "alpha: .inf",
-            "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found the number inf",
-        ),
         ("alpha: []", "alpha of gate 'no-risk': expected a number or a list of them, found an empty list"),
         ("alpha: [1, 2, 1.0]", "alpha of gate 'no-risk': 1 appears twice"),
-        ("alpha: [1, [2]]", "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found a list"),
         ("alpha:", "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found nothing"),
         (
             "level: 1",
             f"level of gate 'no-risk': {LEVEL}, found the number 1",
         ),
         (
-            "level: 0.0",
-            f"level of gate 'no-risk': {LEVEL}, found the number 0.0",
-        ),
-        (
             "tolerance: -1",
             "tolerance of gate 'no-risk': expected a finite number, at least 0, found the number -1",
         ),
-        ("max_mde: x", "max_mde of gate 'no-risk': expected a finite number, at least 0, found 'x'"),
         (
             "method: BCA",
             "method of gate 'no-risk': expected auto, student_t, basic, studentized, percentile or bca, found 'BCA'; "
@@ -346,11 +321,6 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
             "measure of gate 'no-risk': nDCG@10 and NDCG@10 are the same measure; remove one",
         ),
         (
-            "measure: ['AP(rel=2, judged_only=True)', 'AP(rel=2,judged_only=True)']",
-            "measure of gate 'no-risk': AP(rel=2, judged_only=True) and AP(rel=2,judged_only=True) are the same "
-            "measure; remove one",
-        ),
-        (
             "measure: 10",
             "measure of gate 'no-risk': expected a measure such as nDCG@10, found the number 10; put it in quotes",
         ),
@@ -363,14 +333,9 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
             "candidate of gate 'no-risk': expected a path, found the number 3; put it in quotes",
         ),
         ("candidate: ''", "candidate of gate 'no-risk': expected a path, found ''"),
-        ("candidate: [a.run]", "candidate of gate 'no-risk': expected a path, found a list"),
         (
             "candidate: {depth: 5}",
             "'candidate' of gate 'no-risk' has no 'retrieve'; add `retrieve: package.module:function`",
-        ),
-        (
-            "candidate: {retrieve: a.b}",
-            "candidate.retrieve of gate 'no-risk': expected package.module:function, found 'a.b'",
         ),
         (
             "candidate: {retrieve: 'a:b()'}",

@@ -18,8 +18,8 @@ def written(folder: Path, content: str) -> Path:
     return path
 
 
-def read(path: Path, *wanted: str) -> list[tuple[str, str | None, str | None]]:
-    return list(read_titles(path, wanted))
+def read(path: Path, *wanted: str) -> list[tuple[str, str, str]]:
+    return [(name, *two) for name, two in read_titles(path, wanted).items()]
 
 
 @pytest.mark.parametrize("key", ["id", "_id", "docid"])
@@ -28,22 +28,22 @@ def test_json_lines_have_an_id_a_title_and_an_address(tmp_path, key):
         {key: "a", "title": " Title \n of a ", "url": "https://host/a", "body": "text"},
         {key: "b", "title": None},
         {key: 7, "title": "Seven"},
-        {key: 0, "title": "Zero"},
-        {key: "unwanted", "title": 3},
+        {key: 0, "title": 1984},
+        {key: "unwanted", "title": []},
     ]
     path = written(tmp_path, "\n" + "\n\n".join(map(json.dumps, lines)) + "\n")
     assert read(path, "a", "b", "7", "0") == [
         ("a", "Title of a", "https://host/a"),
-        ("b", None, None),
-        ("7", "Seven", None),
-        ("0", "Zero", None),
+        ("b", "", ""),
+        ("7", "Seven", ""),
+        ("0", "1984", ""),
     ]
 
 
 def test_a_table_has_a_header_and_may_be_compressed(tmp_path):
     path = tmp_path / "documents.tsv.gz"
     path.write_bytes(gzip.compress(b"Title\tdocid\turl\r\nA \xc3\xa9\ta\t\r\nB\tb\thttp://host/b\r\n"))
-    assert read(path, "a", "b") == [("a", "A é", None), ("b", "B", "http://host/b")]
+    assert read(path, "a", "b") == [("a", "A é", ""), ("b", "B", "http://host/b")]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_table_has_a_header_and_may_be_compressed(tmp_path):
     ],
 )
 def test_only_addresses_of_the_web_are_kept(tmp_path, url):
-    assert read(written(tmp_path, json.dumps({"id": "a", "url": url})), "a") == [("a", None, None)]
+    assert read(written(tmp_path, json.dumps({"id": "a", "url": url})), "a") == [("a", "", "")]
 
 
 def test_credentials_in_an_address_are_dropped_and_long_titles_cut(tmp_path):
@@ -73,14 +73,13 @@ def test_credentials_in_an_address_are_dropped_and_long_titles_cut(tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("", "expected one JSON object per line, or a table with a header, found an empty file"),
-        ('{"id": "a"}\n{"id": ', r"documents.txt:2: expected a JSON object in each line, found something else"),
-        ('{"id": "a"}\n[1]\n', r"documents.txt:2: expected a JSON object in each line"),
-        ('{"id": "a"}\n' + '{"a":' * 100_000, "documents.txt:2: expected a JSON object in each line"),
+        ("", "expected JSON Lines, or a header with tabs that names id, _id, docid, each column once, found neither"),
+        ('{"id": "a"}\n{"id": ', "documents.txt:2: expected one JSON value in each line: not JSON"),
+        ('{"id": "a"}\n[1]\n', "documents.txt:2: expected a JSON object, found a list"),
         ('{"title": "a"}\n', r"documents.txt:1: expected an id under one of id, _id, docid.*, found None"),
         ('{"id": true}\n', "expected an id under one of .*, found True"),
         ('{"id": " "}\n', "expected an id under one of .*, found ' '"),
-        ('{"id": "a", "title": 3}\n', "documents.txt:1: expected text as title, found 3"),
+        ('{"id": "a", "title": []}\n', "documents.txt:1: expected text as title and url, found "),
         ("a\tTitle of a\n", "documents.txt:1: expected JSON Lines, or a header with tabs that names id, _id, docid"),
         ("name\tbody\n", "that names id, _id, docid, each column once, found neither"),
         ("id\ttitle\ttitle\n", "that names id, _id, docid, each column once"),
@@ -115,9 +114,9 @@ def test_parquet_may_hold_ids_as_decimals_and_texts_as_bytes(tmp_path):
     arrow, writer = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "documents.parquet"
     writer.write_table(arrow.table({"id": [1.0, 2.0], "title": [b"One", None]}), path)
-    assert read(path, "1", "2") == [("1", "One", None), ("2", None, None)]
+    assert read(path, "1", "2") == [("1", "One", ""), ("2", "", "")]
     writer.write_table(arrow.table({"id": [b"a"], "title": ["A"]}), path)
-    assert read(path, "a") == [("a", "A", None)]
+    assert read(path, "a") == [("a", "A", "")]
     writer.write_table(arrow.table({"id": [1.5]}), path)
     with pytest.raises(DocumentsFormatError, match=r":1: expected an id under one of .*, found 1\.5"):
         read(path, "1")
@@ -126,7 +125,7 @@ def test_parquet_may_hold_ids_as_decimals_and_texts_as_bytes(tmp_path):
 def test_damaged_parquet_is_refused_or_read(tmp_path):
     path = parquet(tmp_path)
     whole = path.read_bytes()
-    assert read(path, "d7") == [("d7", "the same title", None)]
+    assert read(path, "d7") == [("d7", "the same title", "")]
     for place in range(0, len(whole), 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
         try:

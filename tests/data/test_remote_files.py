@@ -10,9 +10,8 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from pytest_riskguard.data.input_files import LimitError
 from pytest_riskguard.data.remote import address_of, files_below, is_address, local_copy
-from pytest_riskguard.errors import MissingFileError, RunFormatError, UsageError
+from pytest_riskguard.errors import FileError, MissingFileError, RunFormatError, UsageError
 from pytest_riskguard.limits import RUN_BYTES
 
 
@@ -71,7 +70,10 @@ def test_a_large_file_is_refused_while_it_is_copied(bucket, set_limit):
     with local_copy(bucket / "run.txt", RUN_BYTES) as copy:
         assert copy.read_bytes() == b"text"
     set_limit("RUN_BYTES", 3)
-    with pytest.raises(LimitError, match="at most 3 bytes"), local_copy(bucket / "run.txt", RUN_BYTES):
+    with (
+        pytest.raises(FileError, match=r"^memory://bucket/run\.txt: expected at most 3 bytes"),
+        local_copy(bucket / "run.txt", RUN_BYTES),
+    ):
         pytest.fail("it was copied")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from hashlib import sha256
@@ -12,7 +11,6 @@ import ir_measures
 import pytest
 
 from pytest_riskguard import run_context
-from pytest_riskguard.cli.main import run
 from pytest_riskguard.data import cache as score_cache
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.cache import find, folder, keep
@@ -20,8 +18,6 @@ from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.engine.sources import RunFile, ScoreCache
-from pytest_riskguard.errors import UsageError
-from tests.plugin import world
 
 QRELS = "".join(f"q{n} 0 d{place} {place % 3}\n" for n in range(6) for place in range(4))
 RUN = "".join(f"q{n} Q0 d{place} {place} {9 - (n + place) // 2} x\n" for n in range(5) for place in range(6)) + (
@@ -123,20 +119,13 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(asked):
     assert asked.is_read()
 
 
-def changed(content, **fields):
-    body = json.dumps(json.loads(content.partition(b"\n")[2]) | fields).encode()
-    return sha256(body).hexdigest().encode() + b"\n" + body
-
-
 @pytest.mark.parametrize(
     "damaged",
     {
         "empty": lambda _: b"",
         "cut off": lambda content: content[:-1],
         "a digit": lambda content: content.replace(b'"values": [0.', b'"values": [1.'),
-        "no JSON": lambda _: sha256(b"x").hexdigest().encode() + b"\nx",
-        "a list": lambda _: sha256(b"[]").hexdigest().encode() + b"\n[]",
-        "another run": lambda content: changed(content, key="other"),
+        "another run": lambda content: sha256(content.partition(b"\n")[2]).hexdigest().encode() + content[64:],
     }.items(),
     ids=lambda damage: damage[0],
 )
@@ -240,31 +229,19 @@ def test_a_folder_that_is_off_or_not_the_users_alone_is_not_used(asked, cache, m
     assert [asked.is_read(), asked.is_read()] == [True, True]
 
 
-def test_a_folder_in_the_checkout_is_refused(tmp_path, monkeypatch, cache):
+def test_a_folder_in_the_checkout_is_not_used(tmp_path, monkeypatch, cache):
     (tmp_path / ".git").mkdir()
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
-    with pytest.raises(UsageError, match=r"RISKGUARD_CACHE: expected a folder outside the checkout .*, found '"):
-        folder()
-    assert not cache.exists()
+    assert folder() is None
     monkeypatch.setenv(score_cache.VARIABLE, "../cache")
-    with pytest.raises(UsageError, match=r"found '\.\./cache'; .* name another folder, or `off`"):
-        folder()
-    monkeypatch.delenv(score_cache.VARIABLE)
-    monkeypatch.setattr(score_cache, "_of_user", lambda: tmp_path / "home")
-    assert folder() is None  # the user's home is a checkout
-    monkeypatch.setattr(score_cache, "_of_user", lambda: tmp_path.parent / "elsewhere")
-    assert folder() == tmp_path.parent / "elsewhere"
-
-
-def test_a_command_says_that_the_folder_is_refused(tmp_path, monkeypatch, capsys, cache):
-    world.write_world(tmp_path, world.GOOD, alpha="1")
-    (tmp_path / ".git").mkdir()
-    monkeypatch.chdir(tmp_path)
-    assert run(["check"]) == 2
-    assert "RISKGUARD_CACHE: expected a folder outside the checkout" in capsys.readouterr().err
-    assert run(["check", "--no-cache"]) == 0
+    assert folder() is None
     assert not cache.exists()
+    monkeypatch.delenv(score_cache.VARIABLE)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    assert folder() is None  # the user's home is a checkout
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.parent / "elsewhere"))
+    assert folder() == tmp_path.parent / "elsewhere" / "riskguard"
 
 
 def test_without_a_cache_nothing_is_kept(asked, cache):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 
@@ -13,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.data import TopicScores, read_scores, write_scores
+from pytest_riskguard.data.checks import is_identifier
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.scores import MAX_SCORE, named
 from pytest_riskguard.errors import ScoresFormatError, ScoringError, UsageError
@@ -64,11 +64,9 @@ def test_a_system_of_several_is_named_behind_the_file(write):
     path = write("perquery.csv", SAME["perquery.csv"] + "DPH,q1,map,0.5\nDPH,q2,map,0.75\n")
     (dph,) = read_scores(GivenFile.of(f"{path}#DPH"))
     assert (dph.name, dph.measure, dph.values.tolist()) == ("perquery#DPH", "AP", [0.5, 0.75])
-    with pytest.raises(
-        ScoresFormatError, match=re.escape("found 2: 'BM25', 'DPH'; name one of them, such as 'perqu")
-    ):
+    with pytest.raises(ScoresFormatError, match=re.escape("found 2; name one as in perquery.csv#NAME: 'BM25'")):
         read_scores(path)
-    with pytest.raises(ScoresFormatError, match="expected a system named 'PL2', found 'BM25', 'DPH'"):
+    with pytest.raises(ScoresFormatError, match=r"expected one system named 'PL2', found 0; .*: 'BM25', 'DPH'"):
         read_scores(GivenFile(path, part="PL2"))
 
 
@@ -80,7 +78,7 @@ def test_columns_say_which_measure_each_holds(write):
         for own, plain in zip(read_scores(file, measures), expected, strict=True):
             assert (own.measure, own.topics, own.digest) == (plain.measure, plain.topics, plain.digest)
             assert own.values.tolist() == plain.values.tolist()
-    with pytest.raises(ScoresFormatError, match=":1: expected one column 'ap', which `columns` names, found none"):
+    with pytest.raises(ScoresFormatError, match="expected one column 'ap', which `columns` names, found none"):
         read_scores(GivenFile(path, columns={"topic": "query_no", "AP": "ap"}))
     long = write("long.csv", "measure,q,result\nAP,q1,0.25\n")
     (ap,) = read_scores(GivenFile(long, columns={"topic": "q", "value": "result"}))
@@ -108,66 +106,48 @@ def test_a_format_may_be_forced(write):
         read_scores(GivenFile(path, format="trec"))
 
 
-WIDE = "expected a table with the header topic,<measure>,... (commas or tabs)"
-NUMBER = "expected a finite number in column 'nDCG@10'"
+WIDE = "expected a table with the header topic,<measure>,... (commas, semicolons or tabs)"
 ID = "on one line, without spaces around it, found"
 
 
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        # a table
-        ("s.csv", "topic,nDCG@1\n1,1\n", ":1: expected a measure 'nDCG@10', found 'nDCG@1'; the nearest is 'nDCG@1'"),
-        ("s.csv", "\ntopic,AP\n1,0.5\n", ":2: expected a measure 'nDCG@10', found 'AP'"),
-        (
-            "s.csv",
-            "topic,nDCG@10\n1,0.5\n2,0.5,1\n",
-            ":3: expected 2 columns as in the header, found 3: '2,0.5,1'",
-        ),
+        # a table with a column for each measure
+        ("s.csv", "topic,nDCG@1\n1,1\n", ": expected a measure 'nDCG@10', found 'nDCG@1'; the nearest is 'nDCG@1'"),
+        ("s.csv", "\ntopic,AP\n1,0.5\n", ": expected a measure 'nDCG@10', found 'AP'"),
+        ("s.csv", "topic,nDCG@10\n1,0\n2,0,1\n", ":3: expected 2 columns (topic, nDCG@10), found 3: '2,0,1'"),
         ("s.csv", "topic,nDCG@10\n1,0.5\n1,0.6\n", ":3: expected each topic once, found nDCG@10 of topic '1' twice"),
-        ("s.csv", "topic,nDCG@10\n1,high\n", f":2: {NUMBER}, found 'high'"),
-        ("s.csv", "topic,nDCG@10\n1,\n", f":2: {NUMBER}, found ''"),
-        ("s.csv", "topic,nDCG@10\n1,NaN\n", f":2: {NUMBER}, found 'NaN'"),
-        ("s.csv", "topic,nDCG@10\n1,inf\n", f":2: {NUMBER}, found 'inf'"),
-        ("s.csv", "topic,nDCG@10\n1,1_0\n", f":2: {NUMBER}, found '1_0'"),
-        ("s.csv", "topic\tnDCG@10\n1\t0,5\n", f":2: {NUMBER}, found '0,5'"),
+        ("s.csv", "topic,nDCG@10,NDCG@10\n1,0,0\n", ":2: expected each topic once, found nDCG@10 of topic '1' twice"),
+        *(
+            ("s.csv", f"topic\tnDCG@10\n1\t{cell}\n", f":2: expected a number as the nDCG@10, found '{cell}'")
+            for cell in ("high", "NaN", "inf", "1_0", "0,5")
+        ),
+        ("s.csv", "topic,nDCG@10\n2,1\n1,\n", ":3: expected nDCG@10 from 0 to 1, found nan (topic '1')"),
         ("s.csv", "topic,nDCG@10\n2,1\n1,1.5\n", ":3: expected nDCG@10 from 0 to 1, found 1.5"),
         ("s.csv", "topic,nDCG@10\n1,-0.5\n", ":2: expected nDCG@10 from 0 to 1, found -0.5"),
         ("s.csv", "topic,nDCG@10\n,0.5\n", f":2: expected a topic {ID} ''"),
         ("s.csv", 'topic,nDCG@10\n"a\nb",0.5\n', f":3: expected a topic {ID} 'a\\nb'"),
-        ("s.csv", "topic,nDCG@10,NDCG@10\n1,0,0\n", ":1: expected each measure once, found 'nDCG@10' in two columns"),
-        ("s.csv", "topic,nDCG@10,\n1,0.5,\n", ":1: expected a measure as the name of column 3, found ''"),
-        ("s.csv", "topic\n1\n", f":1: {WIDE}, found no column of scores"),
-        ("s.csv", "topic;nDCG@10\n1;0.5\n", f":1: {WIDE}, found another first line: 'topic;nDCG@10'"),
+        ("s.csv", "topic\n1\n", ": expected a measure 'nDCG@10', found no measures"),
         ("s.csv", "1,0.5\n2,0.6\n", f":1: {WIDE}, found another first line: '1,0.5'"),
+        ("s.csv", "\n\n", f":1: {WIDE}, found another first line: ''"),
         ("s.csv", "topic,nDCG@10\n", ": expected per-topic scores, found none"),
-        ("s.csv", "\n\n", f": {WIDE}, found an empty file"),
-        ("s.csv", 'topic,nDCG@10\n1,"0.5"x\n', ":2: expected quotes around whole cells only"),
-        ("s.csv", "version https://git-lfs.github.com/spec/v1\n", f":1: {WIDE}; found a Git LFS pointer"),
         (
             "s.csv",
-            "topic,nDCG@10\n<<<<<<< HEAD\n1,0.5\n",
-            ":2: expected 2 columns as in the header; found a merge conflict marker",
+            'topic,nDCG@10\n1,"0.5"x\n',
+            ":2: expected lines that end with LF or CRLF, and quotes around whole",
         ),
+        ("s.csv", "version https://git-lfs.github.com/spec/v1\n", f":1: {WIDE}, found a Git LFS pointer"),
+        ("s.csv", "topic,nDCG@10\n<<<<<<< HEAD\n1,0.5\n", ":2: expected 2 columns (topic, nDCG@10), found a merge"),
         # trec_eval and ir_measures
-        ("a.txt", "map\tq1\t0.5\nmap\tq1\n", ":2: expected 3 columns (measure topic value), found 2"),
-        ("a.txt", "map\tq1\tnan\n", ":1: expected a finite number as the value, found 'nan'"),
-        ("a.txt", "map\tq1\t1.5\n", ":1: expected AP from 0 to 1, found 1.5 (topic 'q1')"),
+        ("a.txt", "map\tq1\t0.5\nmap\tq1\n", ":2: expected 3 columns (measure, topic, value), found 2"),
+        ("a.txt", "map\tq1\tnan\n", ":1: expected a number as the value, found 'nan'"),
         ("a.txt", "map\tq1\t0.5\nmap\tq1\t0.5\n", ":2: expected each topic once, found AP of topic 'q1' twice"),
-        (
-            "a.txt",
-            "map\tq1\t0.5\nbpref\tq1\t1\nmap\tq2\t1\n",
-            "for every topic, found AP of topic 'q2' without Bpref",
-        ),
+        ("a.txt", "map\tq1\t0.5\nbpref\tq1\t1\nmap\tq2\t1\n", "for every topic, found topic 'q2' without Bpref"),
         ("a.txt", "map\tall\t0.5\n", "expected per-topic scores, found none"),
-        ("a.tsv", "q1\tAP\t0.5\nq1\tAP\n", ":2: expected 3 columns (topic measure value), found 2"),
-        ("a.tsv", "q1\tAP\t0.5\nq2\tAP\tx\n", ":2: expected a finite number as the value, found 'x'"),
+        ("a.tsv", "q1\tAP\t0.5\nq1\tAP\n", ":2: expected 3 columns (topic, measure, value), found 2"),
         ("a.tsv", "q1\tAP\t0.5\n\tAP\t0.5\n", f":2: expected a topic {ID} ''"),
-        (
-            "a.jsonl",
-            '{"query_id":"1","measure":"AP","value":1}\n{"x":1}\n',
-            ":2: expected a topic in column 'query_id', found nothing",
-        ),
+        ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{"x":1}\n', f":2: expected a topic {ID} ''"),
         (
             "a.jsonl",
             '{"query_id":"1","measure":"AP","value":true}\n',
@@ -175,16 +155,15 @@ ID = "on one line, without spaces around it, found"
         ),
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{\n', ":2: expected one JSON value in each line"),
         # named columns
-        ("a.csv", "qid,measure,value\nq1,AP\n", ":2: expected 3 columns as in the first line, found 2"),
+        ("a.csv", "qid,measure,value\nq1,AP\n", ":2: expected 3 columns (qid, measure, value), found 2"),
         ("a.csv", "qid,measure,value\nq1,AP,-\n", ":2: expected a number as the value, found '-'"),
-        ("a.csv", "qid,measure,value\n,AP,1\n", ":2: expected a topic in column 'qid', found nothing"),
         ("a.csv", 'qid,measure,value\nq1,"a\nb",1\n', f":3: expected a measure {ID} 'a\\nb'"),
+        ("a.csv", "qid,measure,value\nall,AP,1\n", ": expected per-topic scores, found none"),
         # JSON
-        ("a.json", '{"map": {"q1": true}}', "the nearest is ranx-scores, but 'q1' of 'map' has no number"),
+        ("a.json", '{"map": {"q1": true}}', ": map.q1: expected a number, found True"),
         ("a.json", '{"map": {"q1": 2}}', ": expected AP from 0 to 1, found 2.0 (topic 'q1')"),
         ("a.json", '{"x": {"y": 0.5}}', "but neither its outer nor its inner keys are all measures"),
         ("a.json", '{"map": {"q\\u0000": 1}}', f": expected a topic {ID} 'q\\x00'"),
-        ("a.json", '{"map": {"q ": 1}}', f": expected a topic {ID} 'q '"),
         ("a.json", "[1]", "expected scores in a format that riskguard reads; "),
     ],
 )
@@ -238,24 +217,16 @@ def test_a_table_is_written_sorted_with_tabs_and_exact_floats(tmp_path):
 
 @given(
     st.dictionaries(
-        st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), min_size=1).map(str.strip).filter(bool),
+        st.text(st.characters(codec="utf-8")).filter(is_identifier),
         st.floats(0, 1),
         min_size=1,
     )
 )
 def test_what_is_written_reads_back_exactly(tmp_path_factory, mapping):
-    buffer = io.BytesIO()
-    write_scores(buffer, [scores("AP", mapping)])
     path = tmp_path_factory.mktemp("scores") / "s.tsv"
-    path.write_bytes(buffer.getvalue())
+    write_scores(path, [scores("AP", mapping)])
     (again,) = read_scores(path)
     assert dict(zip(again.topics, again.values.tolist(), strict=True)) == dict(sorted(mapping.items()))
-
-
-@pytest.mark.parametrize("topic", ["a\nb", "", " a"])
-def test_topics_that_a_table_cannot_hold_are_not_written(topic):
-    with pytest.raises(ScoringError, match="expected topics on one line"):
-        write_scores(io.BytesIO(), [scores("AP", {topic: 1})])
 
 
 def test_the_largest_score_is_a_score_and_the_next_is_none():

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
-from annotated_types import Interval, MinLen
 from hypothesis import strategies as st
 
 from pytest_riskguard.gates.findings import Lines, RankedDocument
 from pytest_riskguard.serialization import (
     MAX_DEPTH,
+    Bounds,
     JsonError,
     Words,
     decoded,
@@ -63,9 +63,9 @@ class Constrained:
 
     word: Annotated[str, Words(("a", "b"))] = "a"
     later: Annotated[str | None, Words(("a", None), open=True)] = None
-    share: Annotated[float, Interval(ge=0, le=1)] | None = None
-    level: Annotated[float, Interval(gt=0, lt=1)] = 0.5
-    items: Annotated[tuple[int, ...], MinLen(2)] = (1, 2)
+    share: Annotated[float, Bounds(ge=0, le=1)] | None = None
+    level: Annotated[float, Bounds(gt=0, lt=1)] = 0.5
+    items: Annotated[tuple[int, ...], Bounds(min_length=2)] = (1, 2)
 
 
 def test_what_keeps_to_its_constraints_reads_back():

@@ -183,8 +183,8 @@ FIRST, JUDGED = "1 Q0 d1 1 2.5 t\n", "1 0 d1 1\n"
         ("rankings", FIRST + "2 Q0 d 1 1 t\n1 Q0 d1 1 1 t\n", f":3: {TWICE}"),
         ("rankings", "", f": {SIX}, found an empty file"),
         ("rankings", "\r\n\r\n", f": {SIX}, found an empty file"),
-        ("rankings", FIRST + "=======\n", f":2: {SIX}; {CONFLICT}"),
-        ("rankings", FIRST + ">>>>>>> 12ab (try other k1 values)\n", f":2: {SCORE}; {CONFLICT}"),
+        ("rankings", FIRST + "=======\n", f":2: {SIX}, {CONFLICT}"),
+        ("rankings", FIRST + ">>>>>>> 12ab (try other k1 values)\n", f":2: {SCORE}, {CONFLICT}"),
         ("judgements", JUDGED + "1 0 d2\n", f":2: {FOUR}, found 3: '1 0 d2'"),
         ("judgements", JUDGED + "1 0 d2 1 x\n", f":2: {FOUR}, found 5"),
         *(
@@ -195,7 +195,7 @@ FIRST, JUDGED = "1 Q0 d1 1 2.5 t\n", "1 0 d1 1\n"
         ("judgements", "1 0 d1 0\n", ": expected at least one relevant document (grade above 0), found none"),
         ("judgements", JUDGED + "\n1 0 d2 1\n1 0 d1 0\n", f":4: {TWICE} (grade 1, then 0); keep one of the two"),
         ("judgements", JUDGED + JUDGED, f":2: {TWICE} (grade 1 twice)"),
-        ("judgements", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", f":1: {FOUR}; {LFS}"),
+        ("judgements", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", f":1: {FOUR}, {LFS}"),
     ],
 )
 def test_what_is_none_of_trecs_files_is_refused_with_file_and_line(write, kind, text, problem):
@@ -212,9 +212,8 @@ def test_what_is_none_of_trecs_files_is_refused_with_file_and_line(write, kind, 
     ("text", "ending"),
     [
         ("1 Q0 d2 2\n" + FIRST, "found 4: '1 Q0 d2 2'"),
-        ("1 Q0 d2 2\n" + FIRST + "\n2 Q0 d2 2 nan t\n", "found 4: '1 Q0 d2 2' (line 4 is wrong, too)"),
-        ("x\n1 Q0 d 2 1_5 t\ny\n" + FIRST + "1 Q0 d 2 1e39 t\n", "found 1: 'x' (lines 2, 3, 5 are wrong, too)"),
-        ("x\n" * 12, "found 1: 'x' (lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... are wrong, too)"),
+        ("1 Q0 d2 2\n" + FIRST + "\n2 Q0 d2 2 nan t\n", "found 4: '1 Q0 d2 2'"),
+        ("x\n1 Q0 d 2 1_5 t\ny\n" + FIRST + "1 Q0 d 2 1e39 t\n", "found 1: 'x'"),
         ("x\n" + "\n" * 1_100_000 + "\0\n", "found 1: 'x'"),  # not text in a later block, which is said next
     ],
 )

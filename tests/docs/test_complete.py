@@ -18,18 +18,17 @@ from pytest_riskguard import cli as parts
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import LazyCommand, cli
 from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
-from pytest_riskguard.config.collection_settings import Collection, Documents, QrelsFile
 from pytest_riskguard.config.http_settings import Http, HttpCandidate
-from pytest_riskguard.config.schema import Config, GateModel, GateSettings
+from pytest_riskguard.config.schema import Collection, Config, Documents, GateModel, GateSettings, QrelsFile
 from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
-from pytest_riskguard.plugin.options import add_options
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.json import SCHEMA_FILE
 from pytest_riskguard.reports.provenance import Provenance
 from tests.docs.pages import DOCS
+from tests.house import pytest_settings
 
 REFERENCE = DOCS / "reference"
 PACKAGE = DOCS.parent / "pytest_riskguard"
@@ -117,26 +116,8 @@ def test_each_exit_status_is_in_the_reference():
     assert [int(row) for row in rows] == [int(status) for status in ExitStatus]
 
 
-class Options:
-    """Stands for pytest's parser and writes down what is declared."""
-
-    def __init__(self) -> None:
-        self.options: list[str] = []
-        self.settings: list[str] = []
-
-    def getgroup(self, *_: str) -> Options:
-        return self
-
-    def addoption(self, *names: str, **_: Any) -> None:
-        self.options += names
-
-    def addini(self, name: str, **_: Any) -> None:
-        self.settings.append(name)
-
-
 def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
-    declared = Options()
-    add_options(declared)  # type: ignore[arg-type]
+    declared = pytest_settings()
     text = page("pytest.md")
     assert [cell.split("=")[0] for cell in first_cells(section(text, "Options"))] == declared.options
     assert first_cells(section(text, "Ini settings")) == declared.settings

@@ -83,7 +83,7 @@ def said(project: Path) -> str | None:
         ("relevant_from: 1", "relevant_from: 2", "collection.relevant_from 1 -> 2"),
         ("relevant_from: 1", "unjudged: ignore",
          "collection.relevant_from 1 -> none; collection.unjudged warn -> ignore"),
-        ("relevant_from: 1", "relevant_from: 1, unjudged: 0.2", "collection.unjudged warn -> 0.2"),
+        ("relevant_from: 1", "relevant_from: 1, unjudged: ignore", "collection.unjudged warn -> ignore"),
         ("relevant_from: 1", "relevant_from: 1, grades: [0, 3]", "collection.grades none -> "),
         (", topics: topics.tsv", "", "collection.topics.path topics.tsv -> none"),
         ("tolerance: 0.01}\n", "tolerance: 0.05, candidate: new.run}\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from examples.ltr.search_log import KINDS, NAMES, NOTHING_RELEVANT, SearchLog, make_log
+from examples.ltr.search_log import KINDS, NOTHING_RELEVANT, SearchLog, make_log
 from pytest_riskguard.ltr.queries import JudgedQueries
 
 #: Each starts processes of its own.
@@ -20,23 +20,6 @@ def log():
 def mean_ndcg(log: SearchLog, column: str, kind: str) -> float:
     chosen = log.take([place for place, found in enumerate(log.kinds) if found == kind])
     return float(JudgedQueries(chosen.labels, chosen.group).ndcg(chosen.column(column)).mean())
-
-
-def test_a_seed_gives_a_log_and_another_seed_another(log):
-    again, other = make_log(600, seed=3), make_log(600, seed=4)
-    assert np.array_equal(again.features, log.features)
-    assert np.array_equal(again.labels, log.labels)
-    assert (again.queries, again.kinds) == (log.queries, log.kinds)
-    assert not np.array_equal(other.group, log.group)
-
-
-def test_a_log_has_what_rankers_need_for_training(log):
-    assert log.features.shape == (log.group.sum(), len(NAMES))
-    assert np.isfinite(log.features).all()
-    assert set(np.unique(log.labels)) == {0, 1, 2, 3, 4}
-    assert (log.group.min(), log.group.max()) == (20, 40)
-    assert len(set(log.queries)) == len(set(log.queries) & {name[:5] for name in log.documents}) == 600
-    assert len(set(log.documents)) == log.labels.size
 
 
 def test_some_queries_have_no_relevant_document_and_some_have_one(log):
@@ -66,11 +49,3 @@ def test_parts_of_a_split_share_no_query_and_the_tail_is_rare_except_in_the_test
     again = log.split(0)
     assert all(left.queries == right.queries for left, right in zip(parts, again, strict=True))
     assert log.split(1).test.queries != parts.test.queries
-
-
-def test_rows_of_taken_queries_are_theirs(log):
-    starts = np.concatenate(([0], np.cumsum(log.group)))
-    taken = log.take([5, 2])
-    expected = np.concatenate([log.features[starts[5] : starts[6]], log.features[starts[2] : starts[3]]])
-    assert np.array_equal(taken.features, expected)
-    assert taken.queries == (log.queries[5], log.queries[2])

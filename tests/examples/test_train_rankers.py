@@ -175,20 +175,6 @@ def alike(line: str, other: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("shown", "printed", "absent"),
-    [
-        ("a 0.50\n...\nb 100\n", "a 0.505\nx\nb  104\n", []),
-        ("a 0.50\n", "a 0.58\n", []),
-        ("a 0.50\n", "a 0.70\n", ["a 0.50"]),
-        ("u-50 pass\n", "u-50 fail\n", ["u-50 pass"]),
-        ("b 1\na 1\n", "a 1\nb 1\n", ["a 1"]),
-    ],
-)
-def test_lines_that_are_not_printed_are_found(shown, printed, absent):
-    assert missing(shown, printed) == absent
-
-
-@pytest.mark.parametrize(
     ("option", "value", "least"), [("--queries", "20", 100), ("--trees", "0", 1), ("--seed", "-1", 0)]
 )
 def test_a_number_that_is_too_small_is_refused(tmp_path, option, value, least):

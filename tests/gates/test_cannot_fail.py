@@ -97,11 +97,6 @@ def test_scores_of_0_on_both_sides_are_no_evidence(kind):
 
 def test_a_pool_without_scores_and_a_tolerance_beyond_georisk_are_refused():
     systems = [topic_scores(name, LOW.values) for name in ("prod", "old")]
-    verdict = judge_pool(gate_of("g", kind="georisk_not_worse", tolerance=0.6), BETTER, systems)
-    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
-    assert (verdict.problem or "").startswith(
-        "tolerance 0.6: GeoRisk cannot fall that far, since GeoRisk of prod is at most"
-    )
     verdict = judge_pool(gate_of("g", kind="georisk_not_worse", tolerance=0.35), BETTER, systems)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
     assert (verdict.problem or "").startswith(

@@ -9,7 +9,7 @@ from pytest_riskguard.gates.figures import ALPHAS, BINS, TAIL, density
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.risk import georisk, principal_components
+from pytest_riskguard.risk import georisk
 from tests.gates.conftest import topic_scores
 
 RNG = np.random.default_rng(5)
@@ -85,7 +85,7 @@ def test_what_has_no_law_or_no_alpha_has_no_chart():
     assert few.exhibits.curve.lines["urisk"][0] == pytest.approx(np.mean(OURS[:5] - BASE[:5]))
 
 
-def test_a_pool_has_a_curve_and_a_place_for_every_system():
+def test_a_pool_has_a_curve_for_every_system():
     third = np.clip(BASE + 0.05, 0, 1)
     systems = [topic_scores("new", OURS), topic_scores("old", BASE), topic_scores("bm25", third)]
     gate = gate_of("g", kind="georisk_not_worse", alpha=5.0)
@@ -96,12 +96,5 @@ def test_a_pool_has_a_curve_and_a_place_for_every_system():
     expected = georisk(np.array([s.values for s in systems]), alpha=5.0)
     assert [curves.lines[s.name][at] for s in systems] == pytest.approx(list(expected))
     assert {name: values[at] for name, values in curves.lines.items()} == dict(verdict.estimates.georisk)
-    axes, places = (
-        principal_components(np.array([s.values for s in systems]), centred=False),
-        verdict.exhibits.components,
-    )
-    assert places.x == pytest.approx(axes.shares[:2])
-    for row, system in enumerate(systems):
-        assert places.lines[system.name] == pytest.approx(axes.coordinates[row, :2])
     parts = verdict.exhibits.topics.contributions
     assert math.fsum(parts) == pytest.approx(verdict.estimates.georisk_difference, abs=1e-12)

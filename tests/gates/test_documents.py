@@ -62,21 +62,6 @@ def test_where_documents_depend_on_each_other_one_at_a_time_is_moved_back():
     assert effects == pytest.approx({"a": now - with_a_back, "c": now - with_c_back}, abs=1e-12)
 
 
-def test_a_document_that_is_moved_back_pushes_down_the_one_at_its_rank():
-    pair = Pair(
-        candidate={"t": ["b", "y", "a"]},
-        baseline={"t": ["a", "b", "y"]},
-        grades={"t": {"a": 1, "b": 1}},
-        measure="AP",
-    )
-    (topic,) = told(pair)
-    now = (1 / 1 + 2 / 3) / 2
-    with_a_back = (1 / 1 + 2 / 2) / 2  # a b y
-    with_b_back = (1 / 2 + 2 / 3) / 2  # y b a
-    effects = {m.document: m.effect for m in topic.moved}
-    assert effects == pytest.approx({"a": now - with_a_back, "b": now - with_b_back}, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     "measure", ["nDCG@10", "nDCG", "nDCG(dcg='exp-log2')@10", "nDCG(gains={2: 9})@10", "P@5", "R(rel=2)@10", "R@5"]
 )

@@ -208,19 +208,6 @@ def test_a_pass_does_not_ask_for_a_new_baseline():
     assert "significantly_better" not in {warning.code for warning in verdict.warnings}
 
 
-@pytest.mark.slow
-def test_with_the_topics_that_are_said_to_be_enough_four_of_five_are_shown():
-    rng = np.random.default_rng(4)
-    for mean in (0.0, 0.008, -0.008):
-        d = rng.normal(0, 0.1, 60)
-        d += mean - d.mean()
-        needed = judge(gate(0.02), *pair(d)).power.topics_for_tolerance
-        assert needed is not None
-        draws = (interval(rng.choice(d, needed), method="student_t") for _ in range(1000))
-        shown = sum(found.lower > -0.02 and found.upper < 0.02 for found in draws)
-        assert shown == pytest.approx(800, abs=60)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

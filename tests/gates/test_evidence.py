@@ -9,14 +9,12 @@ from pytest_riskguard.data import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.kinds import Equivalent, NotInferior
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference.intervals import interval
 from pytest_riskguard.risk.tradeoff import linear, smooth, tradeoff
 from tests.gates.conftest import pair, topic_scores
-from tests.strict import NotSignificantlyRisky, gate_of
+from tests.strict import gate_of
 
 NONE = np.zeros((0, 40))
 RNG = np.random.default_rng(3)
@@ -83,40 +81,6 @@ def test_a_topic_has_changed_where_it_has_a_part_in_the_estimate():
     assert [Evidence(differences, noise).changed(alpha) for alpha in (0.0, 5.0)] == [1, 2]
     differences[9] = noise[0, 9] = noise[1, 9] = -0.7  # candidate and replicates lose alike: no part at all
     assert Evidence(differences, noise).changed(5.0) == 2
-
-
-def test_a_topic_without_a_weight_is_incomparable_and_no_weights_at_all_a_mistake():
-    candidate, baseline = pair(D)
-    verdict = judge(
-        gate_of("g", weighted=True),
-        candidate,
-        baseline,
-        topics=Topics.of({}, weights={"t00000": 1.0}, path_name="t.tsv"),
-    )
-    assert (verdict.outcome, verdict.reason) == ("incomparable", "missing_input")
-    assert verdict.problem is not None
-    assert verdict.problem.startswith("t.tsv: no weight for 39 topics: t00001, ")
-    with pytest.raises(ValueError, match="weighted: there are no weights"):
-        judge(gate_of("g", weighted=True), candidate, baseline)
-
-
-@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 1, 2))])
-def test_leaving_out_each_topic_with_noise_and_weights_is_the_gate_on_the_rest(seed):
-    from pytest_riskguard.gates.ruling import Ruling
-
-    rng = np.random.default_rng(seed)
-    noise = rng.normal(0, 0.05, (2, 30)) if seed % 2 else np.zeros((0, 30))
-    weights = rng.uniform(1, 5, 30) if seed >= 2 else None
-    evidence = Evidence(rng.normal(-0.04, 0.15, 30), noise, weights)
-    for gate in (
-        NotSignificantlyRisky("g"),
-        NotInferior("g", tolerance=0.15),
-        Equivalent("g", tolerance=0.1),
-        NotSignificantlyRisky("g", method="basic"),
-    ):
-        expected = [Ruling(gate, evidence.without(i)).lets_through for i in range(30)]
-        _, found = passes_without_each(Ruling(gate, evidence), passing=Ruling(gate, evidence).lets_through)
-        assert found.tolist() == expected
 
 
 def noisy_loss() -> list[TopicScores]:
@@ -231,11 +195,3 @@ def test_the_effective_number_of_topics_is_kishs():
     assert uneven.effective == pytest.approx(16 / 6, rel=1e-15)
     assert uneven.changed(0.0) == 2
     assert Evidence.of(D).effective == 40.0
-
-
-def test_the_jackknife_of_a_weighted_mean_holds_where_one_topic_has_nearly_all_weight():
-    x, weights = np.array([0.3, -0.1, 0.2]), np.array([1.0, 200.0, 2.0])
-    scores = Evidence(x, np.zeros((0, 3)), weights).scores(0.0)
-    left = np.array([np.average(np.delete(x, i), weights=np.delete(weights, i)) for i in range(3)])
-    mean = np.average(x, weights=weights)
-    assert scores == pytest.approx(mean - 2 * (left - left.mean()), rel=1e-12)

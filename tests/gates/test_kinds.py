@@ -54,6 +54,12 @@ def test_a_gate_without_a_name_has_that_of_its_kind():
         ),
         ("not_inferior", {"slice": "kind"}, ValueError, "slice: expected TAG=VALUE, found 'kind'"),
         (
+            "georisk_not_worse",
+            {"method": "studentized"},
+            ValueError,
+            "method: expected auto, student_t, percentile or bca, found 'studentized'; did you mean 'student_t'?",
+        ),
+        (
             "not_significantly_risky",
             {"tradeoff": "smooth", "alpha": 2},
             ValueError,

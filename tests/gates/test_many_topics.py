@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates import figures, responsible, slices
+from pytest_riskguard.gates import figures, responsible
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
@@ -89,25 +88,3 @@ def test_topics_that_collapsed_and_the_largest_loss_are_listed_before_more_harmf
     assert Shown(verdict).more_losers == 0
     weighted = judge(gate_of("g", alpha=1, weighted=True), *pair(d), topics=Topics.of({}, {}, weights))
     assert Shown(weighted).worst.topic in collapsed
-
-
-def test_topics_with_the_same_tags_share_them_and_slices_are_the_same(tmp_path):
-    path = tmp_path / "topics.tsv"
-    rows = [f"t{i:05d}\tquery\t{'ab'[i % 2]}\t{1 + i % 3}\t{'xyz'[i % 3]}\n" for i in range(60)]
-    path.write_text("topic\tquery\tkind\tweight\tpart\n" + "".join(rows), encoding="utf-8")
-    shared = read_topics(path)
-    assert len({id(tags) for tags in shared.tags.values()}) == 6
-    assert shared.tags["t00003"] == {"kind": "b", "part": "x"}
-    assert shared.weights["t00004"] == 2
-    apart = {topic: dict(tags) for topic, tags in shared.tags.items()}
-    candidate, _ = pair(differences(n=60))
-    for asked in ("kind=a", "part=z"):
-        tag, value = asked.split("=")
-        expected = tuple(topic for topic in candidate.topics if apart[topic][tag] == value)
-        for tags in (shared.tags, apart):
-            part = slices.within(candidate, asked, tags)
-            assert part.topics == expected
-            assert part.values.tolist() == [candidate.values[int(topic[1:])] for topic in expected]
-    judged = [judge(RISK, *pair(differences(n=60)), topics=Topics.of({}, tags)) for tags in (shared.tags, apart)]
-    assert judged[0].explanation == judged[1].explanation
-    assert slices.slices_of("part", candidate.topics, apart, smallest=20) == ("part=x", "part=y", "part=z")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Ruling
@@ -58,17 +57,6 @@ def test_intervals_that_a_little_luck_explains_show_nothing():
     verdict = judge(gate(tolerance=0.0), *pair(d))
     assert verdict.estimates.break_even_p_value == pytest.approx(binom.cdf(6, 28, 1 / 3), rel=1e-9)
     assert (verdict.outcome, verdict.reason) == ("fail", "not_shown")
-
-
-@pytest.mark.parametrize(("method", "alpha"), [("auto", 1), ("student_t", 0)])
-def test_the_topics_that_carry_it_are_those_without_which_it_is_judged_otherwise(method, alpha):
-    rng = np.random.default_rng(3)
-    d = np.where(rng.random(40) < 0.75, rng.exponential(0.1, 40), -rng.exponential(0.02, 40))
-    d[:8] = 0.0
-    asked = gate(alpha=alpha, tolerance=0.002, method=method)
-    ruling = Ruling(asked, evidence(d))
-    _, lets_through = passes_without_each(ruling, passing=ruling.passes)
-    assert lets_through.tolist() == [ruling.without(place).passes for place in range(40)]
 
 
 def unseen(verdict: Verdict) -> dict[str, Any] | None:
@@ -141,18 +129,3 @@ def test_an_estimate_beyond_the_tolerance_needs_no_number_of_topics():
     d = np.random.default_rng(2).normal(-0.1, 0.05, 50)
     verdict = judge(gate(tolerance=0.03), *pair(d))
     assert (verdict.outcome, verdict.power.topics_for_tolerance) == ("fail", None)
-
-
-def test_alpha_star_is_the_largest_alpha_at_which_it_is_shown():
-    d = np.random.default_rng(6).normal(0.05, 0.1, 80)
-    verdict = judge(gate(alpha=1, tolerance=0.01), *pair(d))
-    star = verdict.estimates.alpha_star
-    assert isinstance(star, float)
-    assert judge(gate(alpha=star, tolerance=0.01), *pair(d)).outcome == "pass"
-    assert judge(gate(alpha=1.002 * star + 1e-3, tolerance=0.01), *pair(d)).outcome == "fail"
-
-
-@pytest.mark.parametrize("option", [{"on_churn": "fail"}, {"max_mde": 0.1}, {"max_share": 0.5}, {"protected": ["q"]}])
-def test_options_of_other_questions_are_refused(option):
-    with pytest.raises(ValueError, match="has no meaning for not_inferior"):
-        gate(**option)

@@ -110,7 +110,7 @@ def test_what_is_said_not_to_matter_does_not_in_many_runs():
 
 @pytest.mark.slow
 def test_a_search_claims_nothing_and_misses_little(monkeypatch):
-    monkeypatch.setattr(unjudged, "WITH_KERNEL", unjudged.WITH_KERNEL._replace(ways=1))
+    monkeypatch.setattr(unjudged, "MOST_WAYS", 1)
     monkeypatch.setattr(other_judgements, "MOST_COMBINATIONS", 0.5)
     missed = depending = 0
     for seed in range(60):
@@ -124,9 +124,7 @@ def test_a_search_claims_nothing_and_misses_little(monkeypatch):
     assert missed <= 1
 
 
-@pytest.mark.parametrize(
-    ("limit", "value"), [("WITH_KERNEL", unjudged.WITH_KERNEL._replace(ways=1)), ("MOST_GRADES", 1)]
-)
+@pytest.mark.parametrize(("limit", "value"), [("MOST_WAYS", 1), ("MOST_GRADES", 1)])
 def test_nothing_is_certain_where_some_ways_or_grades_are_left_out(limit, value, monkeypatch):
     monkeypatch.setattr(unjudged, limit, value)
     pairs = [replace(near_the_bound(seed), measure="nDCG@5") for seed in range(4)]

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import math
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 from pytest_riskguard.data import read_qrels
-from pytest_riskguard.data.judged import RankedRun
-from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.data.run_scores import score_run, scored_run
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
-from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.rankings.documents import topic_documents
 from pytest_riskguard.gates.verdict import Verdict
 
 #: How many topics lose the best document of their first ten, and in how many it falls to rank 30.
@@ -79,44 +73,6 @@ def test_topics_and_documents_are_those_that_were_planted(cranfield, planted):
         assert all(moved.effect > 0 for moved in topic.moved[1:])  # those that moved up in its place
         assert [moved.candidate_rank for moved in topic.replacements] == [10]
         assert topic.exact
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("candidate", "alpha"), [("partial_longquery_trunc", 0.0), ("improved_rrf", 1.0), ("planted", 5.0)]
-)
-def test_contributions_add_up_to_urisk(cranfield, planted, candidate, alpha):
-    path = planted[0] if candidate == "planted" else cranfield / "runs" / f"{candidate}.run.gz"
-    verdict = judged(cranfield, path, "bm25s_lucene", alpha=alpha)
-    assert math.fsum(verdict.exhibits.topics.contributions) == pytest.approx(verdict.estimates.urisk, abs=1e-12)
-    contributions = dict(zip(verdict.exhibits.topics.topics, verdict.exhibits.topics.contributions, strict=True))
-    assert all(row.contribution == contributions[row.topic] for row in verdict.responsible_topics)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("candidate", "measure"),
-    [
-        ("partial_longquery_trunc", "nDCG@10"),
-        ("improved_rrf", "nDCG(dcg='exp-log2')@10"),
-        ("ties_bm25s_int", "nDCG@10"),
-        ("planted", "nDCG(dcg='exp-log2')@10"),
-    ],
-)
-def test_document_effects_add_up_to_the_difference_of_every_topic(cranfield, planted, candidate, measure):
-    path = planted[0] if candidate == "planted" else cranfield / "runs" / f"{candidate}.run.gz"
-    qrels, parsed = read_qrels(cranfield / "qrels.txt"), parse_measure(measure)
-    runs = (path, cranfield / "runs/bm25s_lucene.run.gz")
-    ours, theirs = (RankedRun(scored_run(run, qrels, [measure]).run, qrels, parsed) for run in runs)
-    scored, base_scored = (score_run(run, qrels, [measure])[0] for run in runs)
-    added_up = 0
-    values = zip(scored.topics, scored.values.tolist(), base_scored.values.tolist(), strict=True)
-    for topic, score, base in values:
-        row = ResponsibleTopic(topic, None, score, base, score - base, 0.0, None, False)
-        (told,) = topic_documents([row], [], ours, theirs)
-        assert math.fsum(moved.effect for moved in told.moved) == pytest.approx(score - base, abs=1e-9)
-        added_up += bool(told.moved)
-    assert added_up >= 16
 
 
 def test_a_query_cut_short_loses_its_documents(cranfield):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -201,19 +200,6 @@ def test_a_plan_for_the_bootstrap_takes_its_critical_values_from_the_data():
     assert plan.topics_for_tolerance == shown != by_student_t
     verdict = judge(gate_of("g", kind="not_inferior", alpha=5, tolerance=0.6), *pair(d))
     assert verdict.power.topics_for_tolerance == shown
-
-
-def test_a_plan_says_what_it_was_made_from():
-    values = np.random.default_rng(3).beta(1, 2, 40)
-    old, new = scores("old", values), scores("new", values + noise(40))
-    gate = gate_of("g", slice="intent=code", tolerance=0.3)
-    plan = plan_from_runs(gate, replace(new, measure=None), old, power=0.8, effects=())
-    assert (plan.measure, plan.candidate, plan.baseline, plan.slice) == ("AP", "new", "old", "intent=code")
-    assert (plan.correlation, plan.topics, plan.changed) == (None, 40, 40)
-    assert plan_from_runs(gate, new, replace(old, measure=None), power=0.8, effects=()).measure == "AP"
-    plan = plan_from_baseline(gate, old, correlation=0.8, power=0.8, effects=())
-    assert (plan.measure, plan.candidate, plan.baseline, plan.slice) == ("AP", None, "old", "intent=code")
-    assert (plan.correlation, plan.topics, plan.changed, plan.topics_for_tolerance) == (0.8, 40, None, None)
 
 
 def churn_failure_rate(d: np.ndarray, gate: Gate, **judged: Any) -> float | None:

@@ -11,14 +11,10 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data import read_qrels
-from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.rankings import uncertain_labels
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnderJudges
 from pytest_riskguard.gates.rankings.uncertain_labels import (
-    expected,
     half_width,
     panels_of,
     under_judges,
@@ -27,7 +23,6 @@ from pytest_riskguard.gates.rankings.uncertain_labels import (
 from pytest_riskguard.gates.rankings.unjudged import Rejudged, rests_on_labels
 from pytest_riskguard.gates.verdict import Outcome
 from tests.gates.runs import Pair, ranked
-from tests.gates.slow_rankings import scores_of
 
 DOCUMENTS = [f"d{number}" for number in range(8)]
 NAMES = ("ann", "bob", "cy", "dee", "eve", "flo", "gus")
@@ -146,52 +141,6 @@ def test_false_alarms_stay_at_nominal_whether_judges_disagree_at_random_or_lean(
     rng = np.random.default_rng([topics, judges, round(100 * between), round(100 * within)])
     rate = false_alarms(topics=topics, judges=judges, between=between, within=within, rng=rng)
     assert 0.003 <= rate <= 0.033
-
-
-@pytest.mark.parametrize("measure", ["nDCG@5", "AP", "RR@5", "ERR@5"])
-def test_expected_urisk_is_that_of_every_way_in_which_documents_can_be_relevant(measure):
-    pair, qrels = judged(7, judges=1)
-    pair = replace(pair, measure=measure)
-    qrels = replace(qrels, rules=LabelRules(unjudged_relevance=0.3))
-    found, ours = expected(rejudged(pair, qrels)), pair.scores()[0]
-    means, variances = [], []
-    for topic in ours.topics:
-        rankings = (pair.candidate[topic], pair.baseline[topic])
-        depth = 10 if measure == "AP" else 5
-        free = sorted({d for ranking in rankings for d in ranking[:depth]} - {*pair.grades[topic]})
-        parts, chances = [], []
-        for way in itertools.product((False, True), repeat=len(free)):
-            highest = max(pair.grades[topic].values())
-            grades = {
-                **pair.grades[topic],
-                **{d: highest for d, is_relevant in zip(free, way, strict=True) if is_relevant},
-            }
-            one, other = scores_of(parse_measure(measure), [(grades, ranking) for ranking in rankings])
-            parts.append((one - other) * (2 if one < other else 1))
-            chances.append(math.prod(0.3 if is_relevant else 0.7 for is_relevant in way))
-        means.append(np.average(parts, weights=chances))
-        variances.append(np.average(np.square(np.array(parts) - means[-1]), weights=chances))
-    n = len(ours.topics)
-    of_topics, of_labels = float(np.var(means, ddof=1)) / n, float(np.mean(variances)) / n
-    half = half_width((of_topics, n - 1), (of_labels, n - 1), level=0.95)
-    assert found.urisk == pytest.approx(np.mean(means), abs=1e-12)
-    assert (found.lower, found.upper) == pytest.approx((np.mean(means) - half, np.mean(means) + half), abs=1e-12)
-    assert found.share == pytest.approx(of_labels / (of_topics + of_labels))
-    assert found.outcome == ("pass" if found.upper >= 0 else "fail")
-
-
-def test_where_all_ways_are_too_many_those_drawn_are_near_them(monkeypatch):
-    pair, qrels = judged(8, judges=2, topics=30)
-    qrels = replace(qrels, rules=LabelRules(unjudged_relevance=0.3))
-    exact = expected(rejudged(pair, qrels))
-    monkeypatch.setattr(uncertain_labels, "MOST_WAYS", 3)
-    few = expected(rejudged(pair, qrels))
-    assert few == expected(rejudged(pair, qrels)) != exact
-    monkeypatch.setattr(uncertain_labels, "MOST_WAYS", 256)
-    monkeypatch.setattr(uncertain_labels, "MOST_DRAWN", 0)
-    monkeypatch.setattr(uncertain_labels, "LEAST_DRAWN", 3)
-    assert expected(rejudged(pair, qrels)) == few
-    assert few.urisk == pytest.approx(exact.urisk, abs=0.05)
 
 
 def test_judges_who_decide_are_named_in_a_warning_whatever_the_outcome():

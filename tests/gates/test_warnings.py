@@ -61,7 +61,6 @@ def _of(
 
 
 FEW = {"enough": 25}
-STUDENT = {"enough": 250}
 #: What 30 topics without a change may have missed at tolerance 0.02 and alpha 1.
 UNSEEN = {
     "change": "loss",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.data import TopicScores, judged, measures, read_qrels, scoring
+from pytest_riskguard.data import TopicScores, judged, read_qrels
 from pytest_riskguard.data import unjudged as data_unjudged
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged import RankedRun
@@ -20,6 +20,7 @@ from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.scoring import labels_for
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.documents import topic_documents
@@ -31,7 +32,7 @@ from tests.gates import slow_rankings
 MEASURES = (
     *("nDCG@10", "nDCG", "nDCG@100", "nDCG(dcg='exp-log2')@5", "nDCG(judged_only=True)@5", "DCG@10"),
     *("AP", "AP(rel=2)@10", "RR", "RR@10", "P@5", "P(rel=2)@10", "R@20", "Rprec", "Success@3", "Judged@10", "Bpref"),
-    *("ERR@20", "RBP(rel=1)", "RBP(p=0.5, max_rel=3)@10", "SetF", "SetR", "infAP", "IPrec@0.2", "Compat"),
+    *("ERR@20", "RBP(rel=1)", "RBP(p=0.5, max_rel=3)@10", "SetR"),
 )
 Rows = Mapping[str, Sequence[tuple[str, float]]]
 
@@ -170,17 +171,15 @@ def test_labels_that_follow_rules(measure, is_complete):
 def test_batches_of_variants_change_nothing(monkeypatch):
     monkeypatch.setattr(data_unjudged, "ROWS_AT_ONCE", 60)
     compared(7, "AP").check_effects()
-    compared(7, "SetF").check_effects()
 
 
-@pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
-def test_without_kernels(measure, monkeypatch):
-    for module in (measures, scoring, data_unjudged):
-        monkeypatch.setattr(module, "has_kernel", lambda _: False)
-    monkeypatch.setattr("pytest_riskguard.data.run_scores.has_kernel", lambda _: False)
-    pair = compared(8, measure)
-    pair.check()
-    pair.check_effects()
+def test_a_measure_without_a_kernel_has_documents_side_by_side_without_effects():
+    pair = compared(8, "SetF").rejudged
+    (found,) = topic_documents([ResponsibleTopic("t0", None, 0.25, 0.5, -0.25, -0.25, 1.0, False)], [], *pair.runs)
+    assert (found.moved, found.exact) == ((), False)
+    assert side_by_side(pair, ["t0"])
+    with pytest.raises(UsageError, match="SetF: what it would be under other judgements is known of measures of"):
+        judgements(pair)
 
 
 def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrieved():

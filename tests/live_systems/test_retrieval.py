@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -112,13 +111,6 @@ def test_one_worker_is_the_calling_thread(timeout):
     assert threads == {threading.current_thread()}
     retrieve(lambda _: threads.add(threading.current_thread()) or [], QUERIES, Asking(workers=2, timeout=timeout))
     assert len(threads) > 1
-
-
-def test_a_client_that_belongs_to_its_thread_is_found_there():
-    connection = sqlite3.connect(":memory:")
-    found = retrieve(lambda query: connection.execute("SELECT ?, 1.0", (query,)).fetchall(), QUERIES, Asking())
-    assert found.failed == ()
-    connection.close()
 
 
 @pytest.mark.parametrize("asking", WAYS)
@@ -385,19 +377,6 @@ def test_asynchronous_generators_are_read_to_the_depth_and_closed():
 
     assert retrieve(search, {"t": Topic("q")}, Asking(depth=2)).answers == {"t": [("d0", 2.0), ("d1", 1.0)]}
     assert closed == ["q", "q"]  # it was asked twice
-
-
-@pytest.mark.parametrize("ending", [SystemExit, asyncio.CancelledError, TimeoutError, OSError])
-@pytest.mark.parametrize("workers", [1, 4])
-def test_whatever_a_coroutine_raises_is_a_failure_of_its_query(workers, ending):
-    async def search(query: str) -> list[str]:
-        await asyncio.sleep(0)
-        if query == "query 3":
-            raise ending
-        return []
-
-    (failed,) = retrieve(search, QUERIES, Asking(workers=workers)).failed
-    assert failed.topic == "t03"
 
 
 def test_errors_of_coroutines_keep_the_line_that_raised_them():

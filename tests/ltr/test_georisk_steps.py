@@ -1,12 +1,8 @@
 """GeoRisk with expectations that stay while a swap is weighed, against exact GeoRisk, whose expectations follow."""
 
-import math
-
 import numpy as np
 import pytest
-from scipy.integrate import quad
 
-from pytest_riskguard.ltr.objectives import GeoRiskNow
 from pytest_riskguard.risk import georisk
 from tests.docs.pages import DOCS
 from tests.ltr import plain_lambdas as plain
@@ -40,18 +36,3 @@ def test_georisk_of_plain_python_is_that_of_the_gates():
     pool = rng.uniform(size=(4, 9))
     expectations = [plain.expected(pool.tolist(), 3, query) for query in range(9)]
     assert plain.georisk(pool[3].tolist(), expectations, 2.0) == pytest.approx(georisk(pool, alpha=2.0)[3])
-
-
-@pytest.mark.parametrize("place", [-6.0, -4.0, -2.9, -0.3, 0.0, 1.7, 2.9, 5.0])
-@pytest.mark.parametrize("step", [1e-9, -1e-4, 0.0199, -0.0199, 0.0201, 0.5, -3.0])
-def test_steps_of_phi(place, step):
-    pytest.importorskip("numba")
-    from pytest_riskguard.ltr.swap_gradients import _phi_step
-
-    now = GeoRiskNow.of(alpha=1, scores=np.array([0.5]), zrisk=place)
-    density = lambda u: math.exp(-((place + u) ** 2) / 2) / math.sqrt(2 * math.pi)  # noqa: E731
-    exact, _ = quad(density, 0, step, epsabs=0, epsrel=1e-13)
-    # elsewhere it is a difference of two values of Phi, each with a rounding that the exponent multiplies
-    of_phi = min(2e-16, 2e-16 * (2 + place**2) * plain.phi(max(place, place + step)))
-    rounding = 0.0 if abs(step) < 0.02 and abs(place) < 3 else of_phi
-    assert math.isclose(_phi_step(now, step), exact, rel_tol=1e-11, abs_tol=rounding)

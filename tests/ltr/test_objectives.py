@@ -14,12 +14,10 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, LambdaMART, QueryBaselines
-from pytest_riskguard.ltr.objectives import GeoRiskNow
 from tests.ltr import plain_lambdas as plain
 
 pytest.importorskip("numba")
 
-from pytest_riskguard.ltr import swap_gradients
 
 Array = npt.NDArray[np.float64]
 ALPHAS = (0.0, 1.0, 5.0)
@@ -164,12 +162,6 @@ def test_georisk_of_a_model_without_any_score_left_is_that_of_plain_python(label
     effect = lambda found, query: plain.georisk_effect(found, pool.scores.tolist(), query, 5)  # noqa: E731
     found = GeoRisk(pool, 5, **options).gradients(*given)
     assert_equal(found, slow(*given, effect, 3, **options), within=1e-9)
-
-
-def test_a_swap_that_costs_all_of_georisk_costs_no_more():
-    now = GeoRiskNow.of(alpha=60, scores=np.array([0.5]), zrisk=-6.0)
-    found = swap_gradients._georisk_step(now, -0.3, 0.0, 1.0)  # Phi(-24) is less than the rounding of Phi(-6)
-    assert found == pytest.approx(-now.georisk, rel=1e-9)
 
 
 def test_a_swap_that_ends_at_the_baseline_counts_once():

@@ -25,14 +25,6 @@ def test_a_model_is_on_the_front_if_no_other_beats_it(given_models):
     assert front.tolist() == [not any(beats(other, one) for other in given_models) for one in given_models]
 
 
-@given(models, st.randoms())
-def test_the_order_of_the_models_is_irrelevant(given_models, random):
-    places = list(range(len(given_models)))
-    random.shuffle(places)
-    means, risks = np.array(given_models).reshape(-1, 2).T
-    assert pareto_front(means[places], risks[places]).tolist() == pareto_front(means, risks)[places].tolist()
-
-
 @pytest.mark.parametrize(
     ("means", "risks", "front"),
     [

@@ -14,11 +14,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard import Verdict
-from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.ltr.report import TrainReport, dumps
 from pytest_riskguard.ltr.report_section import conclusions, pareto_curve, section
-from tests.ltr.trained import BASELINES, BM25, MODELS, PROD, report_of, scores
+from tests.ltr.trained import BASELINES, BM25, MODELS, PROD, report_of
 from tests.verdicts import altered
 
 ONE = {"prod": PROD}
@@ -36,28 +34,6 @@ def rows(report: TrainReport, title: str) -> dict[str, list[str]]:
 
 
 # ---- what is found
-
-
-@pytest.mark.slow
-def test_each_verdict_is_that_of_the_gate_itself():
-    report = report_of(alphas=(1.0, 5.0))
-    (measured,) = report.measures
-    assert (report.gate.alphas, report.gate.verdicts) == ((1.0, 5.0), 16)
-    for table in measured.against:
-        (baseline,) = scores({name: BASELINES[name] for name in table.baselines}, "nDCG@10")
-        for row, candidate in zip(table.models, scores(MODELS, "nDCG@10"), strict=True):
-            for alpha, verdict in zip((1.0, 5.0), row.verdicts, strict=True):
-                asked = judge(NotSignificantlyRisky(alpha=alpha, tolerance=0, on_churn="fail"), candidate, baseline)
-                estimates, decisive = asked.estimates, asked.decisive_interval
-                assert (verdict.alpha, verdict.outcome, verdict.reason) == (alpha, asked.outcome, asked.reason)
-                assert (verdict.urisk, verdict.trisk) == (estimates.urisk, estimates.trisk)
-                assert (verdict.p_value, verdict.alpha_star) == (estimates.p_value, estimates.alpha_star)
-                assert decisive is not None
-                assert (verdict.method, verdict.level) == (decisive.method, decisive.level)
-                assert (verdict.lower, verdict.upper) == (decisive.lower, decisive.upper)
-                expected = row.figures.reward - (1 + alpha) * row.figures.risk
-                assert verdict.urisk == pytest.approx(expected, abs=1e-14)
-            assert row.passes == all(verdict.outcome == "pass" for verdict in row.verdicts)
 
 
 @pytest.mark.slow

@@ -79,28 +79,6 @@ def test_values_are_those_of_the_risk_kernels_after_each_round(lightgbm, alpha, 
         )
 
 
-@OF_LIGHTGBM_4_6
-def test_a_ranker_reports_them_too(lightgbm):
-    params = {**LIGHTGBM, "n_estimators": ROUNDS}
-    ranker = lightgbm.LGBMRanker(**params).fit(
-        TRAIN.features,
-        TRAIN.labels,
-        group=TRAIN.group,
-        eval_set=[(TRAIN.features, TRAIN.labels), (HELD.features, HELD.labels)],
-        eval_group=[TRAIN.group, HELD.group],
-        eval_names=["train", "held"],
-        eval_metric=RiskMetrics([pool(TRAIN), pool(HELD)], alpha=2),
-    )
-    for name, data in (("train", TRAIN), ("held", HELD)):
-        agree(
-            ranker.evals_result_[name],
-            data,
-            lambda n, data=data: ranker.booster_.predict(data.features, num_iteration=n),
-            pool(data),
-            2,
-        )
-
-
 def test_each_fold_has_the_baselines_of_its_queries(lightgbm):
     whole = dataset(lightgbm, TRAIN, free_raw_data=False)
     found = lightgbm.cv(

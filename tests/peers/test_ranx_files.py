@@ -22,9 +22,7 @@ def test_compressed_runs_and_judgements_are_those_that_were_saved(tmp_path, set_
         read_run(tmp_path / "run.lz4")
 
 
-@pytest.mark.parametrize(
-    "content", [b"\x04\x22\x4d\x18 and no more", [1], {"q": {"d": "text"}}, {"q": {1: 1.0}}, {"q": 1.0}], ids=str
-)
+@pytest.mark.parametrize("content", [b"\x04\x22\x4d\x18 and no more", [1], {"q": {"d": "text"}}, {"q": 1.0}], ids=str)
 def test_other_content_is_refused(tmp_path, content):
     path = tmp_path / "run.lz4"
     if isinstance(content, bytes):

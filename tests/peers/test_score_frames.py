@@ -130,7 +130,7 @@ def test_what_cannot_be_scored_is_refused():
     with pytest.raises(DataError, match="expected each document once"):
         score_frame(pd.concat([rankings, rankings]), judgements, ["AP"])
     with pytest.raises(TypeError, match="judgements: expected a frame, found dict"):
-        score_frame(rankings, {"q": {"d": 1}}, ["AP"])  # type: ignore[arg-type]
+        score_frame(rankings, {"q": {"d": 1}}, ["AP"])
 
 
 @pytest.fixture
@@ -181,10 +181,10 @@ def test_a_part_that_is_missing_or_empty_is_refused(folder):
 
 def test_a_job_that_did_not_end_and_what_is_no_part_are_refused(folder):
     (folder / "_temporary").mkdir()
-    assert "found _temporary, of a job that did not end; run it again" in refused(folder)
+    assert "of a job that has ended, found '_temporary' in it" in refused(folder)
     (folder / "_temporary").rmdir()
     (folder / "notes.txt").write_text("x")
-    assert "expected a folder of Parquet files alone, found 'notes.txt' in it" in refused(folder)
+    assert "of a job that has ended, found 'notes.txt' in it" in refused(folder)
     (folder / "notes.txt").unlink()
     for part in folder.glob("part*"):
         part.unlink()

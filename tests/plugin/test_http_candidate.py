@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from examples.help_center.help_search import search
 from pytest_riskguard.cli.main import run as riskguard
 from tests.live_systems.http.servers import INDEX, KEY, Instead, Server, serving
 
-Checked = Callable[[str], tuple[int, str]]
 EXAMPLE = Path(__file__).parents[2] / "examples" / "help_center"
 CANDIDATE = 'candidate: {retrieve: "help_search:retrieve", depth: 100}'
 

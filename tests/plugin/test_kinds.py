@@ -69,7 +69,7 @@ def test_a_protected_topic_that_there_is_not_fails_with_what_there_is(judged):
     result, _ = judged("good", 'name: brand, kind: no_topic_collapse, protected: ["kind=brnd"]')
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["*yaml:5: protected of gate 'brand': 'kind=brnd' is neither a judged topic*tags: kind=brand, kind=other*"]
+        ["*yaml:5: gate 'brand': protected: 'kind=brnd' is neither a judged topic*tags: kind=brand, kind=other*"]
     )
 
 

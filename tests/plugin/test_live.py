@@ -151,17 +151,6 @@ def test_a_search_that_would_end_the_run_or_skip_the_gate_is_a_failure(live, fun
     assert fnmatch(flat(result), f"*('query number 07') failed: {said}*")
 
 
-@pytest.mark.parametrize(
-    "ending", ["pytest.exit('enough', returncode=0)", "sys.exit(0)", "pytest.skip(allow_module_level=True)"]
-)
-def test_a_module_that_ends_the_run_when_it_is_imported_is_a_failure(live, pytester, asked_of, ending):
-    asked_of("ask")
-    pytester.path.joinpath("own.py").write_text(f"import pytest, sys\n{ending}\n")
-    result = pytester.runpytest("--riskguard")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert fnmatch(flat(result), "*cannot import 'own:ask': *(own.py:2)*")
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no POSIX signals")
 def test_ctrl_c_ends_a_run_whose_search_hangs(asked_of, pytester):
@@ -188,12 +177,6 @@ def test_ctrl_c_ends_a_run_whose_search_hangs(asked_of, pytester):
         process.kill()
     assert process.returncode == pytest.ExitCode.INTERRUPTED
     assert "KeyboardInterrupt" in output
-
-
-def test_options_of_asking_are_checked_in_the_file(live):
-    result = live("ask", settings=", workers: 0")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*candidate.workers: expected a whole number, from 1 to 256, found the number 0"])
 
 
 def test_progress_goes_to_no_pipe(live):

@@ -100,24 +100,6 @@ def test_a_riskguard_config_that_is_not_there_is_a_usage_error(pytester):
     result.stderr.fnmatch_lines(["ERROR: riskguard_config: no such file: *nowhere.yaml"])
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        (
-            "--riskguard-report=report.pdf",
-            "*report.pdf: the format is chosen by the suffix, expected .json, .md, .html or .htm",
-        ),
-        ("--riskguard-report=nowhere/report.json", "*no folder nowhere"),
-    ],
-)
-def test_a_bad_option_is_a_usage_error(pytester, project, option, message):
-    project("good")
-    result = pytester.runpytest("--riskguard", option)
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([message])
-    assert "Traceback" not in result.stderr.str()
-
-
 @pytest.mark.parametrize("option", ["--riskguard-strict", "--riskguard-report=report.json"])
 def test_options_that_need_riskguard_are_refused_without_it(pytester, option):
     pytester.makepyfile("def test_own(): pass")

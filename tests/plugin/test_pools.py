@@ -71,17 +71,6 @@ def test_a_gate_on_several_baselines_is_an_item_for_each_and_a_family(judged):
     assert verdicts["each[better]"]["baselines"] == ["better"]
 
 
-def test_one_item_of_several_can_be_asked_for_and_says_the_same(judged):
-    _, whole = judged("loss", "name: each, kind: not_significantly_risky, baselines: [prod, better]")
-    result, one = judged(
-        "loss",
-        "name: each, kind: not_significantly_risky, baselines: [prod, better]",
-        arguments=["riskguard.yaml::each[better]"],
-    )
-    result.assert_outcomes(failed=1)
-    assert one == {"each[better]": whole["each[better]"]}
-
-
 def test_a_computed_baseline_says_what_it_is_made_of(judged):
     result, verdicts = judged(
         "loss",

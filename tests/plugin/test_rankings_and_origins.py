@@ -82,7 +82,7 @@ def test_a_live_candidate_has_metadata_and_its_answer_times(judged, pytester):
         (
             "",
             "{run: candidate.run, metadata: {index: 7}}",
-            "*:4: candidate.metadata: 'index': expected text, found 7*",
+            "*:4: candidate.metadata: 'index': expected text of at most 500 characters, found 7*",
         ),
         ("", "{run: candidate.run, metadata: [a]}", "*:4: candidate.metadata: expected a mapping of text to text*"),
         (
@@ -107,4 +107,4 @@ def test_wrong_settings_are_refused_at_their_line(judged, collection, candidate,
 def test_metadata_of_the_fixture_are_checked(judged, pytester):
     pytester.makepyfile(test_b=TEST.replace('"v9"', "9"))
     result, _ = judged("--riskguard-no-yaml", "test_b.py")
-    result.stdout.fnmatch_lines(["*ValueError: metadata: 'index': expected text, found 9; put it in quotes"])
+    result.stdout.fnmatch_lines(["*ValueError: metadata: 'index': expected text of at most 500*"])

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pytest_riskguard import check
-from pytest_riskguard.plugin.relay import CARRIED, Relay
+from pytest_riskguard.plugin.gate_log import CARRIED, Relay
 
 
 def test_a_verdict_travels_as_plain_types():

@@ -77,25 +77,6 @@ def test_a_report_that_cannot_be_made_is_refused_before_any_test_runs(pytester, 
     result.stdout.no_fnmatch_line("*ran*")
 
 
-def test_a_page_is_written_where_a_name_asks_for_one(pytester, project):
-    project("loss")
-    result = pytester.runpytest("--riskguard", "--riskguard-report=r.html", "--riskguard-report=r.md")
-    result.assert_outcomes(failed=1)
-    page = (pytester.path / "r.html").read_text(encoding="utf-8")
-    assert page.lower().startswith("<!doctype html>")
-    assert "no-risk" in page
-
-
-def test_a_report_that_cannot_be_written_is_said_and_the_others_are_written(pytester, project):
-    project("good")
-    (pytester.path / "a.md").mkdir()
-    result = pytester.runpytest("--riskguard", "--riskguard-report=a.md", "--riskguard-report=b.json")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["ERROR could not write the report a.md: *"])
-    assert read_report(pytester.path / "b.json")["verdicts"]
-
-
 @pytest.mark.parametrize(
     ("more", "status"),
     [
@@ -132,11 +113,6 @@ def test_github_annotates_what_failed_at_its_line(pytester, project, monkeypatch
     assert "title=riskguard%3A no-risk::the mean fell 0.50 -> 0.34; 12 of 30 queries lost" in said[0]
     summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith("## riskguard: Don't ship: 4 gates failed, 1 passed\n")
-
-
-def test_outside_github_there_is_nothing_to_tell(pytester, project):
-    project("loss")
-    assert commands(pytester.runpytest("--riskguard")) == []
 
 
 def test_a_run_without_riskguard_tells_github_nothing(pytester, monkeypatch):

@@ -233,16 +233,6 @@ def test_no_live_candidate_can_leave_its_gate_unjudged_and_green(pytester, proje
     assert "importlib" not in result.stdout.str()
 
 
-@pytest.mark.slow
-def test_an_interrupt_in_a_search_ends_the_run(pytester, project):
-    project("good")
-    path = pytester.path / "riskguard.yaml"
-    path.write_text(path.read_text().replace("candidate: candidate.run", "candidate: {retrieve: 'own:ask'}"))
-    pytester.makeini("[pytest]\npythonpath = .")
-    pytester.path.joinpath("own.py").write_text("def ask(query): raise KeyboardInterrupt\n")
-    assert pytester.runpytest_subprocess("--riskguard").ret == pytest.ExitCode.INTERRUPTED
-
-
 @pytest.mark.parametrize("argument", ["sub/riskguard.yaml", "sub/riskguard.yaml::no-risk"])
 def test_a_gate_file_that_is_named_is_collected_though_no_setting_names_it(pytester, project, argument):
     project("good", into="sub")

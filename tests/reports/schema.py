@@ -108,30 +108,6 @@ def described(made: Schema, known: Schema) -> list[str]:
     return missing
 
 
-def comparable(schema: Schema, definitions: Schema) -> list[Schema]:
-    """The alternatives that a schema allows, in order: references followed, without titles and descriptions."""
-    while "$ref" in schema:
-        schema = definitions[schema["$ref"].rsplit("/", 1)[1]]
-    schema = {key: value for key, value in schema.items() if key not in ("title", "description", "default", "$defs")}
-    alternatives = schema.pop("anyOf", schema.pop("oneOf", None))
-    if alternatives is None and isinstance(schema.get("type"), list):
-        alternatives = [{"type": kind} for kind in schema.pop("type")]
-    if alternatives is not None:
-        every = [one for alternative in alternatives for one in comparable(alternative, definitions)]
-        shared = [one if one.get("type") == "null" else one | schema for one in every]
-        return sorted(shared, key=lambda one: json.dumps(one, sort_keys=True))
-    words = schema.get("enum", [schema["const"]] if "const" in schema else None)
-    if words is not None:
-        return [{"enum": sorted(map(str, words))}]
-    if "properties" in schema:
-        inner = {key: comparable(value, definitions) for key, value in schema["properties"].items()}
-        schema |= {"properties": inner, "required": sorted(schema.get("required", []))}
-    for key in ("items", "additionalProperties"):
-        if isinstance(schema.get(key), dict):
-            schema[key] = comparable(schema[key], definitions)
-    return [schema]
-
-
 if __name__ == "__main__":
     new = schema_of_a_report()
     for path in described(new, json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))):

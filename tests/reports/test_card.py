@@ -343,17 +343,6 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
             "tolerated, it fails as well."
         ),
     ),
-    "tagged churn": (
-        lambda: asked(CODES, KINDS, alpha=5, on_churn="fail"),
-        "Don't ship",
-        "kind=code queries got worse; 8 of 30 lost, the mean rose 0.65 -> 0.66",
-        (
-            "8 of 30 kind=code queries got worse, and no others. The mean rose (0.65 -> 0.66) because 60 "
-            "other queries improved. The mean itself is not significantly down, but counting losses 6 times "
-            "the loss is beyond chance and the tolerated 0.005; on_churn: warn would let it pass. A change "
-            "like this that leaves the mean alone would fail in about 97% of cases."
-        ),
-    ),
     "smooth": (
         lambda: asked(np.tile([-0.6, 0.25, 0.36, 0.0], 15), tradeoff="smooth", on_churn="fail"),
         "Don't ship",

@@ -9,52 +9,18 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pytest_riskguard import check
-from pytest_riskguard.gates.findings import (
-    Explanation,
-    RankedDocument,
-    Slice,
-    TopicDocuments,
-)
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.verdict import Inputs, VerdictWarning
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, prose, render
 from pytest_riskguard.reports.shown import Shown
 from tests.plugin.world import GOOD, LOSS
+from tests.reports.cases import explained
 from tests.reports.hostile import STRINGS, verdict_with
 from tests.reports.terminal.test_failure import asked, verdict
 from tests.reports.test_json import VERDICTS
 from tests.verdicts import altered
 
 LOST = verdict(LOSS)
-EXPLAINED = altered(
-    LOST,
-    gate="no-risk",
-    measure="nDCG@10",
-    explanation=Explanation(
-        summary="Fails. Losses on 12 of 30 topics; 4 are code queries.",
-        slices=(
-            Slice("intent", "code", 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, 1, True),
-            Slice("intent", "name", 8, 1, 0, 0.1, 0.1, None, None, None, 0, None),
-        ),
-    ),
-    documents=(
-        TopicDocuments(
-            "t07",
-            True,
-            (RankedDocument("good", 2, 1, 20, -0.45), RankedDocument("other", None, 3, None, -0.01)),
-            (),
-            depth=10,
-        ),
-    ),
-    judgements=Judgements(
-        20,
-        (IfJudged("irrelevant", -0.3, "fail"), IfJudged("relevant", 0.1, "pass")),
-        depth=10,
-        candidate=14,
-        baseline=9,
-        depends=True,
-    ),
-)
+EXPLAINED = altered(explained(), gate="no-risk")
 
 
 def flat(text: str) -> str:
@@ -70,48 +36,11 @@ def test_the_title_counts_the_gates():
     assert render([]) == "## riskguard: no gate was judged\n"
 
 
-def test_each_gate_is_a_row_with_its_figures():
-    (row,) = re.findall(r"^\| \*\*FAIL.*", render([EXPLAINED]), re.MULTILINE)
-    assert row == (
-        "| **FAIL** (loss) | <code>no-risk</code> | <code>nDCG&#64;<!-- -->10</code> | URisk -0.32 [-0.48, -0.19] "
-        "| 0.50 → 0.34 |"
-    )
-
-
-def test_a_gate_that_failed_says_what_happened_then_its_worst_topics_then_what_to_do():
-    text = render([EXPLAINED])
-    parts = (
-        "### **FAIL** <code>no-risk</code>: the mean fell 0.50 → 0.34; 12 of 30 queries lost, none gained, ",
-        "12 of 30 queries got worse. The mean fell significantly (0.50 → 0.34).",
-        "The worst 6 of 12, <code>baseline</code> to <code>candidate</code>:",
-        "| <code>t07</code> | 0.50 → 0.05 |",
-        "- 20 top-10 documents are unjudged; judge-next lists those to judge first",
-        "<summary>Statistics</summary>",
-        "| outcome | gate |",
-    )
-    assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
-
-
 def test_gates_on_the_same_runs_show_their_topics_once():
     inputs = Inputs("q", "c", {"baseline": "b"})
     text = render([replace(altered(LOST, gate=name), inputs=inputs) for name in ("first", "second")])
     assert text.count("The worst 6 of 12") == 1
     assert "Queries and documents: see <code>first</code>." in text
-
-
-def test_the_rest_is_folded_down_to_the_document():
-    text = render([EXPLAINED])
-    assert "| <code>t07</code> | 0.5000 → 0.0500 | -0.4500 | 9.3% | flagged |" in text
-    assert "\nt07: 2 documents moved, 0 new\n" in text
-    assert "| <code>good</code> | 2 | 1 | 20 | -0.4500 |" in text
-    assert "| <code>other</code> | unjudged | 3 | not in the run | -0.0100 |" in text
-    assert (
-        "<code>intent=code</code> | 12 | 0 | 6 | -0.4000 | -0.8000 | [-0.9000, -0.7000] | 0.0200 | yes | 1 |" in text
-    )
-    assert "<code>intent=name</code> | 8 | 1 | 0 | +0.1000 | +0.1000 | too few topics |  |  | 0 |" in text
-    assert "This verdict rests on 20 unjudged documents in the first 10 ranks" in text
-    assert "| all have their topic's highest grade | +0.1000 | pass |" in text
-    assert text.count("<details>") == text.count("</details>") == 4
 
 
 def test_gates_that_passed_are_folded_and_stand_behind_those_that_did_not():
@@ -134,12 +63,6 @@ def test_queries_have_a_column_where_there_are_any():
     text = render([altered(LOST, responsible_topics=topics)])
     assert "| topic | query | baseline → candidate |" in text
     assert "<code>white shoes</code>" in text
-
-
-def test_of_a_collapse_the_topics_that_fell_too_far_are_named():
-    text = render([asked("no_topic_collapse", LOSS, max_loss=0.42)])
-    assert "The only one, <code>baseline</code> to <code>candidate</code>:" in text
-    assert "lost more than 0.42" in text
 
 
 @pytest.mark.parametrize(

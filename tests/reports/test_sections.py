@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from pytest_riskguard.gates.findings import AgainstReference, ChainedRun, Lineage, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import Table
 from pytest_riskguard.reports.sections import documents, judgements, sections, slices
-from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.run_context import Detail, Screen
 from tests.plugin.world import LOSS
 from tests.reports.cases import explained, judged, pool
@@ -38,17 +35,6 @@ def test_a_document_is_told_from_its_rank_to_its_rank():
     assert moved(RankedDocument("d", 1, 3, 4, -0.1), new=new) == (
         "t07: d (grade 1) rank 3 -> 4; new at rank 1: n (unjudged)"
     )
-
-
-def test_only_losses_and_only_the_first_are_told_unless_everything_is_asked_for():
-    short, everything = told(explained(), everything=False), told(explained(), everything=True)
-    assert [text.split(":")[0] for text in short] == ["t20", "t16", "t17"]
-    assert [text.split(":")[0] for text in everything] == ["t20", "t16", "t17", "t18"]
-    assert "1 more relevant document lost ranks" in short[0]
-    assert "faq-2" not in short[0]
-    assert "faq-2 (grade 1) entered at rank 2, +0.1000" in everything[0]
-    assert "faq-9 (grade 1) rank 4 -> 12, -0.0500" in everything[0]
-    assert "blog-98" in everything[0]
 
 
 def test_a_topic_that_is_not_responsible_has_no_sentence():
@@ -105,34 +91,6 @@ def cells(table: Table) -> tuple[tuple[str, ...], ...]:
 
 def tables_of(verdict: Verdict) -> dict[str, Table]:
     return {table.title: table for section in sections(verdict) for table in section.tables}
-
-
-def test_a_section_has_what_a_page_shows_as_plain_text():
-    tables = tables_of(explained())
-    moved = tables["t20: 4 documents moved, 2 new"]
-    assert list(moved.columns) == [
-        "Document",
-        "Grade",
-        "Baseline rank",
-        "Candidate rank",
-        "Effect",
-    ]
-    assert cells(moved)[1] == ("manual-3", "1", "3", "not in the run", "-0.1000")
-    assert cells(moved)[-1] == ("blog-98", "0", "30", "3", "new")
-    assert cells(tables["The comparison on each slice"])[0] == (
-        "intent=code",
-        "12",
-        "0",
-        "12",
-        "-0.4000",
-        "-2.4000",
-        "[-2.6000, -2.3000]",
-        "< 0.0001",
-        "yes",
-        "0",
-    )
-    assert cells(tables["The comparison on each slice"])[1][6:9] == ("too few topics", "", "")
-    assert cells(tables["The verdict in each case"])[1] == ("all have their topic's highest grade", "+0.0200", "pass")
 
 
 def test_slices_of_a_gate_on_single_topics_have_no_columns_of_a_test():
@@ -199,24 +157,3 @@ def test_settings_are_the_options_of_the_kind_that_a_report_holds():
     collapse = settings_of(judged(LOSS, "no_topic_collapse", protected=["t02", "t07"]))
     assert (collapse["max_loss"], collapse["protected"]) == ("0.5", "t02, t07")
     assert not {"tolerance", "method"} & set(collapse)
-
-
-@pytest.mark.parametrize("screen", [SHORT, ALL])
-def test_ids_and_tags_are_data(screen):
-    hostile = "x\n::error::y\x1b[31m\u202e[red]z"
-    verdict = explained()
-    assert verdict.explanation is not None
-    bad = RankedDocument(hostile, 1, 1, 2, -0.1)
-    text = explain(
-        altered(
-            verdict,
-            documents=(TopicDocuments("t20", True, (bad,), (bad,), depth=10),),
-            explanation=replace(
-                verdict.explanation, slices=(replace(verdict.explanation.slices[0], tag=hostile, value=hostile),)
-            ),
-        ),
-        screen,
-    )
-    assert text.count("[red]z") >= (4 if screen == ALL else 1)
-    assert not {"\x1b", "\u202e"} & set(text)
-    assert not any(line.lstrip().startswith("::") for line in text.splitlines())

@@ -123,19 +123,3 @@ def test_tau_counts_the_pairs_that_two_orders_agree_on(pair):
 def test_values_within_rounding_are_tied_for_tau():
     # of three pairs one is tied in the first order, and the other two agree: 2 / sqrt(2 * 3)
     assert kendall_tau([0.3, 0.1 + 0.2, 0.5], [1, 2, 3]) == pytest.approx(2 / math.sqrt(6))
-
-
-@pytest.mark.parametrize("phi", [0, 1, -0.5, math.nan])
-def test_phi_is_a_chance(phi):
-    with pytest.raises(ValueError, match="phi must be between 0 and 1"):
-        rank_biased_overlap([1, 2], [1, 2], phi=phi)
-
-
-def test_orders_are_of_the_same_systems():
-    for function in (rank_biased_overlap, kendall_tau):
-        with pytest.raises(ValueError, match="first and second differ"):
-            function([1, 2], [1, 2, 3])
-        with pytest.raises(ValueError, match="second must be finite"):
-            function([1, 2], [1, math.nan])
-        with pytest.raises(ValueError, match="at least 1"):
-            function([], [])

@@ -90,18 +90,6 @@ def test_a_baseline_has_no_place_in_its_own_ranking():
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ([[1, 2]], "systems by the same systems"),
-        ([[1, np.nan], [2, 3]], "numbers off the diagonal"),
-    ],
-)
-def test_ranks_refuse(values, message):
-    with pytest.raises(ValueError, match=message):
-        ranks(values)
-
-
-@pytest.mark.parametrize(
     ("table", "message"),
     [
         ([0.1, 0.2], r"two axes \(systems, topics\), got shape \(2,\)"),

@@ -73,11 +73,6 @@ def test_there_is_no_test_where_there_is_nothing_to_rank():
     assert friedman_test(np.zeros((2, 5))) is None
     assert friedman_test(np.arange(5.0)[:, None]) is None
     assert durbin_test(np.eye(2)) is None
-    for test in (friedman_test, durbin_test):
-        with pytest.raises(ValueError, match="values must"):
-            test([[1, np.nan], [np.nan, 1]])
-    with pytest.raises(ValueError, match="two axes"):
-        friedman_test([1.0, 2.0])
 
 
 def test_pairs_that_change_places_are_counted_once():

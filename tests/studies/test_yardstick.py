@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.studies.pool_statistics import fit_from_correlations, yardstick_fit
+from pytest_riskguard.studies.pool_statistics import YardstickFit, correlations, fit_from_correlations
 
 RNG = np.random.default_rng(2)
 BASELINE = RNG.random(100)
@@ -16,6 +16,12 @@ BASELINE = RNG.random(100)
 def like(share: float, rng: np.random.Generator = RNG) -> np.ndarray:
     """Scores that follow the baseline's, the closer to 1 the share the more."""
     return share * BASELINE + (1 - share) * rng.random(BASELINE.size)
+
+
+def yardstick_fit(candidate: np.ndarray, baseline: np.ndarray, others: np.ndarray) -> YardstickFit:
+    """The fit of the candidate to the baseline, by the correlations of a pool."""
+    row = correlations(np.vstack([baseline, candidate, others]))[0]
+    return fit_from_correlations(float(row[1]), row[2:], topics=baseline.size)
 
 
 POOL = np.array([like(0.7) for _ in range(6)])
@@ -53,7 +59,7 @@ def test_two_others_do_not_say_what_is_usual():
     assert fit_from_correlations(0.1, others[:3], topics=50).odd
     assert not fit_from_correlations(0.1, others[:2], topics=50).odd
     assert not fit_from_correlations(0.1, np.array([0.9, 0.9, np.nan]), topics=50).odd
-    empty = yardstick_fit([0.1, 0.2], [0.3, 0.5], [])
+    empty = fit_from_correlations(0.1, np.array([]), topics=50)
     assert (empty.others, empty.median, empty.odd) == (0, None, False)
 
 
@@ -91,10 +97,3 @@ def test_what_does_not_vary_has_no_correlation():
     assert (fit.correlation, fit.odd, fit.others) == (None, False, 6)
     fit = yardstick_fit(BASELINE, np.full(100, 0.5), POOL)
     assert (fit.correlation, fit.odd, fit.others, fit.median) == (None, False, 0, None)
-
-
-def test_topics_must_be_the_same():
-    with pytest.raises(ValueError, match="differ in topics"):
-        yardstick_fit([0.1, 0.2], [0.3, 0.5, 0.1], [])
-    with pytest.raises(ValueError, match="differ in topics"):
-        yardstick_fit([0.1, 0.2], [0.3, 0.5], [[0.1, 0.2, 0.3]])

@@ -12,10 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from annotated_types import Ge, Gt, Le, MinLen
-
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.serialization import rounded
+from pytest_riskguard.serialization import Bounds, rounded
 
 #: Up to so many looks, a false alarm is about as likely as that of one gate; beyond, their mean number is known.
 BOUNDED_LOOKS = 50
@@ -33,11 +31,11 @@ class Look:
     """
 
     collection: str
-    gates: Annotated[tuple[str, ...], MinLen(1)]
+    gates: Annotated[tuple[str, ...], Bounds(min_length=1)]
     inputs: str
-    number: Annotated[int, Ge(1)]
-    share: Annotated[float, Gt(0), Le(1)]
-    looks: Annotated[int, Ge(1)]
+    number: Annotated[int, Bounds(ge=1)]
+    share: Annotated[float, Bounds(gt=0, le=1)]
+    looks: Annotated[int, Bounds(ge=1)]
 
 
 @frozen
@@ -52,8 +50,8 @@ class RecordedLook:
     inputs: str
     number: int
     failed: bool
-    share: Annotated[float, Gt(0), Le(1)]
-    looks: Annotated[int, Ge(1)]
+    share: Annotated[float, Bounds(gt=0, le=1)]
+    looks: Annotated[int, Bounds(ge=1)]
 
     @property
     def key(self) -> tuple[str, tuple[str, ...], str]:

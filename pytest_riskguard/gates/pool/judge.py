@@ -53,7 +53,6 @@ from pytest_riskguard.gates.verdict import (
 from pytest_riskguard.gates.warnings import pool_warnings
 from pytest_riskguard.risk import georisk, zrisk
 from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.risk.components import principal_components
 from pytest_riskguard.risk.urisk import standardised
 
 
@@ -217,7 +216,7 @@ def pool_exhibits(comparison: PoolComparison) -> Exhibits:
     """What the charts of a gate over a pool show; topics are those of candidate and the reference that decided."""
     parts = contributions(comparison)
     columns = topic_columns(comparison.decided, contributions=parts, standard=standardised(parts))
-    return Exhibits(columns, charts_of(georisk=_curves(comparison), components=_map(comparison)))
+    return Exhibits(columns, charts_of(georisk=_curves(comparison)))
 
 
 def _curves(comparison: PoolComparison) -> Lines | None:
@@ -227,12 +226,3 @@ def _curves(comparison: PoolComparison) -> Lines | None:
     alphas = alphas_for(comparison.gate)
     values = [georisk(comparison.scores, alpha=alpha) for alpha in alphas]
     return Lines(alphas, {name: tuple(float(v[row]) for v in values) for row, name in enumerate(comparison.names)})
-
-
-def _map(comparison: PoolComparison) -> Lines | None:
-    """Systems on their principal axes, uncentred as in ECIR 2014: the first axis is close to the mean score."""
-    axes = principal_components(comparison.scores, centred=False)
-    if axes.shares.size < 2:
-        return None
-    places = zip(comparison.names, axes.coordinates, strict=True)
-    return Lines(tuple(axes.shares[:2].tolist()), {name: tuple(place[:2].tolist()) for name, place in places})

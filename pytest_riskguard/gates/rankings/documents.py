@@ -11,8 +11,8 @@ from pytest_riskguard.data.given_file import AS_GIVEN
 from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.kernels import JudgedRows
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
-from pytest_riskguard.data.measures import cutoff_of
-from pytest_riskguard.data.scoring import is_binary, parts_of, values_of
+from pytest_riskguard.data.measures import cutoff_of, has_kernel
+from pytest_riskguard.data.scoring import is_binary, kernel_of, parts_of
 from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, TopicDocuments
 
 #: The most topics whose documents are listed: the most harmful losses, and the largest flagged wins.
@@ -205,8 +205,10 @@ def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
 
 
 def _one_at_a_time(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments:
-    """The effect of moving each document alone back to its baseline rank."""
+    """The effect of moving each document alone back to its baseline rank; none is known without a kernel."""
+    if not has_kernel(moves.measure):
+        return moves.as_finding(row.topic, {}, exact=False)
     documents, variants = moves.moved_back()
-    scores = values_of(moves.measure, variants, moves.all_rules).tolist()
+    scores = kernel_of(moves.measure, moves.all_rules).scores(variants).tolist()
     effects = {document: row.candidate - score for document, score in zip(documents, scores, strict=True)}
     return moves.as_finding(row.topic, effects, exact=False)

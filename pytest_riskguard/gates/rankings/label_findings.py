@@ -61,8 +61,7 @@ class Judgements:
 
     Counts are of (topic, document) pairs; ``documents`` are those in either ranking. ``tried`` is how many ways of
     judging these documents were tried. It is ``certain`` whether the outcome depends on them if one of these changes
-    it, or if there are no others. ``relevance_unused`` says that a stated relevance of unjudged documents has
-    no meaning for this gate.
+    it, or if there are no others.
     """
 
     depth: int = field(default=0, metadata=UNWRITTEN, kw_only=True)
@@ -75,5 +74,3 @@ class Judgements:
     certain: bool = False
     judges: tuple[IfJudged, ...] = ()
     panels: UnderJudges | None = field(default=None, metadata=UNWRITTEN)
-    expected: LabelInterval | None = field(default=None, metadata=UNWRITTEN)
-    relevance_unused: bool = field(default=False, metadata=UNWRITTEN)

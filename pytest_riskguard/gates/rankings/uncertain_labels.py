@@ -1,4 +1,4 @@
-"""Labels as a source of chance: what several judges would have said, and what unjudged documents may be worth.
+"""Labels as a source of chance: what several judges would have said.
 
 References
 ----------
@@ -29,19 +29,14 @@ from pytest_riskguard.gates.rankings.label_findings import IfJudged, LabelInterv
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.risk.distributions import stdtrit
-from pytest_riskguard.risk.tradeoff import tradeoff
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.rankings.unjudged import Rejudged
 
 FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 #: With more judges than this, panels are those without one judge.
 MOST_RESAMPLED = 4
-#: Every way in which a topic's unjudged documents can be relevant counts if there are at most so many; else so many
-#: are drawn from a generator that is the same for everyone, and fewer where topics are many.
-MOST_WAYS, MOST_DRAWN, LEAST_DRAWN = 256, 200_000, 8
 #: With more judges than this, nothing is said of them: each has judged little.
 MOST_JUDGES = 50
 
@@ -140,56 +135,6 @@ def half_width(of_topics: tuple[float, float], of_labels: tuple[float, float], *
         return 0.0
     quantiles = sum(variance * stdtrit(freedom, (1 + level) / 2) for variance, freedom in (of_topics, of_labels))
     return quantiles / math.sqrt(total)
-
-
-def expected(rejudged: Rejudged) -> LabelInterval | None:
-    """URisk if each unjudged document had the highest grade of its topic with the probability that is stated.
-
-    Independently of each other. None where no probability is stated, and where it is not used.
-    """
-    chance, ruling = rejudged.rules.unjudged_relevance, rejudged.ruling
-    n = ruling.evidence.n
-    if chance is None or is_unused(rejudged) or n < 2:
-        return None
-    means, variances = np.array(ruling.evidence.parts(ruling.alpha)), np.zeros(n)
-    for places, differences, weights in _ways(rejudged, chance):
-        parts = tradeoff(differences.ravel(), kind=rejudged.gate.tradeoff, alpha=ruling.alpha)
-        parts = parts.reshape(differences.shape)
-        means[places] = np.sum(parts * weights, axis=1)
-        variances[places] = np.sum(np.square(parts - means[places, None]) * weights, axis=1)
-    of_topics, of_labels = float(np.var(means, ddof=1)) / n, float(np.mean(variances)) / n
-    return label_interval(ruling, float(np.mean(means)), (of_topics, n - 1), (of_labels, n - 1))
-
-
-def is_unused(rejudged: Rejudged) -> bool:
-    """Whether a stated probability has no meaning: for gates with weights, clusters or strata, and those by topic."""
-    is_stated = rejudged.rules.unjudged_relevance is not None
-    return is_stated and (rejudged.gate.by_topic or not rejudged.ruling.evidence.counts_alike)
-
-
-def _ways(rejudged: Rejudged, chance: float) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
-    """The places of topics, the differences that they could have, shape (n_topics, n_ways), and each way's chance."""
-    unjudged = rejudged.unjudged
-    topics, sizes = np.unique(unjudged.topics, return_counts=True)
-    begins = np.cumsum(sizes) - sizes
-    drawn = min(MOST_WAYS, max(MOST_DRAWN // max(len(topics), 1), LEAST_DRAWN))
-    rng = np.random.default_rng(0)
-    for size in np.unique(sizes).tolist():
-        of_size = np.flatnonzero(sizes == size)
-        places = rejudged.places[topics[of_size]]
-        if 2**size <= drawn:
-            ways = np.indices((2,) * size).reshape(size, -1).T.astype(np.bool_)
-            weights = np.prod(np.where(ways, chance, 1 - chance), axis=1)
-            relevant = np.broadcast_to(ways, (len(of_size), *ways.shape))
-        else:
-            weights = np.full(drawn, 1 / drawn)
-            relevant = rng.random((len(of_size), drawn, size)) < chance
-        documents = begins[of_size, None, None] + np.arange(size)
-        rows = unjudged.rows[np.broadcast_to(documents, relevant.shape)[relevant]]
-        counts = np.count_nonzero(relevant, axis=2).ravel()
-        of_topic = np.repeat(topics[of_size], len(weights))
-        ours, theirs = values_if_judged(rejudged.runs, of_topic, counts, rows).T
-        yield places, (ours - theirs).reshape(len(of_size), len(weights)), weights
 
 
 def _scores_under(rejudged: Rejudged, panel: Sequence[str]) -> tuple[TopicScores, TopicScores]:

@@ -26,7 +26,7 @@ from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.rankings.other_judgements import OtherJudgements
-from pytest_riskguard.gates.rankings.uncertain_labels import expected, is_unused, under_judges
+from pytest_riskguard.gates.rankings.uncertain_labels import under_judges
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 
@@ -260,8 +260,6 @@ def judgements(rejudged: Rejudged) -> Judgements:
         certain=tried.certain,
         judges=() if judges is None else judges.judges,
         panels=judges,
-        expected=expected(rejudged),
-        relevance_unused=is_unused(rejudged),
     )
 
 

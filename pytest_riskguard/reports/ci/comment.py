@@ -12,11 +12,11 @@ from itertools import islice
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import names
 from pytest_riskguard.reports.card import Card, Step, card, word
 from pytest_riskguard.reports.comparisons import Comparison, answer, comparisons, missing, summary, title, urgency
 from pytest_riskguard.reports.json import Report
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, folded, grid, prose
+from pytest_riskguard.reports.parts import glossary
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import counted, plain, signed
 
@@ -197,6 +197,6 @@ def _commit(run: Run) -> str:
 
 
 def _links(run: Run) -> list[str]:
-    pages = (("full report", run.report_url), ("run", run.url), ("what the words mean", names.glossary()))
+    pages = (("full report", run.report_url), ("run", run.url), ("what the words mean", glossary()))
     named = [f"[{name}](<{url}>)" for name, url in pages if url]
     return [" · ".join(named), ""] if named else []

@@ -15,10 +15,10 @@ from pytest_riskguard.reports.html.charts import charts
 from pytest_riskguard.reports.sections import Part, sections
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.serialization import rounded
-from pytest_riskguard.text import clean, short, web_address
+from pytest_riskguard.text import clean, short, signed, web_address
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.rankings.entries import Rankings
+    from pytest_riskguard.gates.rankings.side_by_side import Rankings
 
 
 _MARKS = {
@@ -101,7 +101,7 @@ class GateView:
             return ""
         if self.verdict.asked.by_topic:
             return self.shown.collapse.partition(";")[0]
-        return "" if self.shown.risk is None else self.shown.value(self.shown.risk)
+        return "" if self.shown.risk is None else signed(self.shown.risk)
 
     @property
     def interval(self) -> str:

@@ -16,7 +16,7 @@ import jinja2
 from markupsafe import Markup
 
 from pytest_riskguard import __version__
-from pytest_riskguard.reports import names
+from pytest_riskguard.reports.parts import glossary
 from pytest_riskguard.text import clean, counted, percent, plain, probability, sentence, signed, web_address
 
 #: What the page's own ids begin with, so that no gate's name can be one of them.
@@ -138,7 +138,7 @@ def whole_page(name: str, *, title: str, style: str, script: str | None = None, 
         style=Markup(css),  # noqa: S704
         script=Markup(script or ""),  # noqa: S704
         policy=Markup(content_policy(css, script)),  # noqa: S704 - quotes that must stay quotes
-        glossary=names.glossary(),
+        glossary=glossary(),
         version=__version__,
         **values,
     )

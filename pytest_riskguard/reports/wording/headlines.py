@@ -23,7 +23,7 @@ from pytest_riskguard.reports.wording.sentences import (
     too_few_to_show,
     unseen,
 )
-from pytest_riskguard.text import clean, columns, counted, fitted, percent, plain, short
+from pytest_riskguard.text import clean, columns, counted, fitted, percent, plain, short, signed
 
 #: Columns of a line.
 MAX_COLUMNS = 80
@@ -310,9 +310,9 @@ def estimate(verdict: Verdict) -> str:
     name = "drift" if verdict.asked.looks_back and verdict.alpha == 0 else name
     interval = verdict.decisive_interval
     if interval is None:
-        return f"{name} {shown.value(shown.risk, digits_of(verdict))}"
+        return f"{name} {signed(shown.risk, digits_of(verdict))}"
     digits = digits_of(verdict)
-    return f"{name} {shown.value(shown.risk, digits)} {shown.limits(interval.lower, interval.upper, digits)}"
+    return f"{name} {signed(shown.risk, digits)} {shown.limits(interval.lower, interval.upper, digits)}"
 
 
 def _largest(verdict: Verdict) -> str:

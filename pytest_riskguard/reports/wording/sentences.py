@@ -344,14 +344,10 @@ def _urisk(verdict: Verdict) -> Iterator[str]:
         yield _beyond_noise(verdict, estimate, noise)
     elif significantly and (estimate >= 0 or not verdict.topics.losses):
         but = "but its interval still lies" if estimate >= 0 else "and its interval lies"
-        yield f"URisk is {_risk(shown, estimate)}, {but} below the bound."
+        yield f"URisk is {signed(estimate, decimals([estimate]))}, {but} below the bound."
     elif verdict.outcome == "fail" and verdict.tolerance > 0 and not shown.is_churn:
         text = f"the loss is significantly more than the tolerated {short(verdict.tolerance)}"
         yield sentence(f"{weighed(verdict)}, {text}" if verdict.alpha > 0 else text)
-
-
-def _risk(shown: Shown, value: float) -> str:
-    return shown.value(value, decimals([value]))
 
 
 def _beyond_noise(verdict: Verdict, excess: float, noise: float) -> str:
@@ -360,7 +356,7 @@ def _beyond_noise(verdict: Verdict, excess: float, noise: float) -> str:
     replicates = f"the baseline's own {counted(verdict.replicates, 'replicate')}"
     digits = decimals((total, noise), apart=[(total, noise)])
     side = "the same" if total == noise else "worse" if excess < 0 else "better"
-    text = f"URisk is {shown.value(total, digits)}, against {shown.value(noise, digits)} for {replicates}"
+    text = f"URisk is {signed(total, digits)}, against {signed(noise, digits)} for {replicates}"
     text += f": {side}"
     if side == "worse":
         text += ", significantly" if verdict.outcome == "fail" or shown.is_churn else ", not significantly"
@@ -438,12 +434,11 @@ def _not_inferior(verdict: Verdict) -> Iterator[str]:
     interval = verdict.decisive_interval
     if interval is None:
         return
-    shown = Shown(verdict)
     is_mean = verdict.alpha == 0 and verdict.estimates.noise_urisk is None
     what = f"the {'weighted ' * verdict.weighted}mean difference" if is_mean else "URisk"
     bound, lowest = 0.0 - verdict.tolerance, interval.lower
     digits = decimals((bound, lowest), apart=[(bound, lowest)])
-    limit, found = (signed(v, digits) if is_mean else shown.value(v, digits) for v in (bound, lowest))
+    limit, found = (signed(v, digits) for v in (bound, lowest))
     limit = limit if bound else "0"
     if verdict.outcome == "pass":
         yield sentence(f"{what} is shown to be above {limit}: it is at least {found}")
@@ -507,7 +502,7 @@ def weakness(verdict: Verdict) -> Iterator[str]:
             yield f"This pass is weak: the candidate has {chance}."
         else:
             excess = "the excess of " if verdict.estimates.noise_urisk is not None else ""
-            risk = shown.value(shown.risk or 0.0, digits_of(verdict))
+            risk = signed(shown.risk or 0.0, digits_of(verdict))
             yield f"This pass is weak: {excess}URisk is {risk}."
     if _is_tested_pass(verdict) and not shown.is_churn and (loss := unseen(verdict)) is not None:
         yield f"A loss of up to {size(loss)} in the mean may go unseen: the gate has little power."

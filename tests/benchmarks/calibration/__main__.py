@@ -29,7 +29,7 @@ def main() -> None:
         for name in arguments.studies or STUDIES:
             study = STUDIES[name]
             simulations = 50 if arguments.quick else arguments.simulations or study.simulations
-            for file, table in study.all_tables(pool, simulations=simulations, seed=arguments.seed).items():
+            for file, table in study.tables(pool, simulations=simulations, seed=arguments.seed).items():
                 if arguments.write:
                     (TABLES / f"{file}.csv").write_text(as_csv(table), encoding="utf-8", newline="\n")
                 else:

@@ -9,11 +9,9 @@ matter is not computed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import product
-from unittest.mock import patch
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -22,7 +20,6 @@ from scipy.special import stdtr
 from pytest_riskguard.gates.chain.families import Compared, adjusted_by_draws
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
-from pytest_riskguard.inference import multiplicity
 from pytest_riskguard.inference.multiplicity import holm
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.few_changes import bca_p, flip_p, moments
@@ -37,7 +34,7 @@ from tests.benchmarks.calibration.populations import (
     read_scores,
     weigh,
 )
-from tests.benchmarks.calibration.tables import Table, percent, row
+from tests.benchmarks.calibration.tables import Row, Study
 from tests.shared_data import SHARED
 
 Array = np.ndarray
@@ -59,10 +56,8 @@ SHARED_TOPICS = (
 OF_THE_SAME = 4
 #: The fewest topics that a pair's reweighted topics may stand for, and how far shares may follow one gate's scores.
 LEAST_EFFECTIVE, MOST_TILTED = 12.0, 20.0
-#: Student-t's p-value above which no other is low, and the same of many changes, whose flips are not enumerated.
-PLAUSIBLE, PLAUSIBLE_OF_MANY, MOST_ENUMERATED = 0.9, 0.2, 12
-#: So many draws decide unless they leave an adjusted p-value in between; the last are those of the package.
-STAGES = ((2_000, (0.03, 0.08)), (multiplicity.DRAWS, (0.0, 0.0)))
+#: Student-t's p-value above which no other is low; the second holds from so many changes on.
+PLAUSIBLE, MANY = (0.9, 0.2), 13
 
 
 @dataclass(frozen=True)
@@ -213,79 +208,37 @@ def shared(alpha: float | None = None) -> tuple[Array, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class Found:
-    """Shares of families in which a watched gate fails by each correction, and in which draws decided.
+def simulate(cell: Cell) -> list[Row]:
+    """Shares of families in which a watched gate fails by each correction.
 
     All gates are watched, or the one that loses where there is one.
     """
-
-    cell: Cell
-    holm: float
-    auto: float
-    drawn: float
-
-
-def simulate(cell: Cell) -> Found:
-    """Both corrections on every family of a cell."""
     gate = NotSignificantlyRisky("g", alpha=float(cell.alpha), level=LEVEL, tolerance=0.0, on_churn="fail")
     d = np.array(list(cell.families()))
-    watched, counts = np.arange(cell.gates) < (1 if cell.loss else cell.gates), np.zeros(4)
+    watched, failed = np.arange(cell.gates) < (1 if cell.loss else cell.gates), np.zeros(2)
     for family, least in zip(d, least_p_values(d, cell), strict=True):
         if not np.any(least[watched] <= 1 - LEVEL):  # no correction fails it
             continue
-        drawn = by_draws([gate] * cell.gates, family, cell, watched & (least <= 1 - LEVEL))
+        drawn = by_draws([gate] * cell.gates, family, cell)
         p = least.copy()
         able = (holm(least) <= 1 - LEVEL) | (watched & (True if drawn is None else drawn <= 1 - LEVEL))
         for i in np.flatnonzero((least <= 1 - LEVEL) & able):
             p[i] = max(p[i], bca_p(weigh(family[i], cell.alpha), cell.topics))
         by_holm = holm(p)
         by_auto = by_holm if drawn is None else np.maximum(p, drawn)
-        failed = [bool(np.any(by[watched] <= 1 - LEVEL)) for by in (by_holm, by_auto)]
-        counts += np.array([*failed, drawn is not None, True])
-    fails_by_holm, fails, drew, asked = counts.tolist()
-    return Found(cell, fails_by_holm / cell.simulations, fails / cell.simulations, drew / max(asked, 1))
+        failed += [bool(np.any(by[watched] <= 1 - LEVEL)) for by in (by_holm, by_auto)]
+    place: dict[str, object] = {"to see": "a loss" if cell.loss else "nothing", "topics are": cell.where}
+    place |= {"topics": cell.topics, "changed": cell.changed, "kind": cell.kind, "alpha": cell.alpha}
+    shares = dict(zip(("Holm", "auto"), (failed / cell.simulations).tolist(), strict=True))
+    return [("families", {**place, "gates": cell.gates, **shares})]
 
 
-def by_draws(gates: Sequence[NotSignificantlyRisky], family: Array, cell: Cell, which: Array) -> Array | None:
-    """Twice the p-values of the draws that the package chooses, where it chooses some.
-
-    Fewer draws come first, and decide where they leave no doubt about ``which`` gates fail.
-    """
+def by_draws(gates: Sequence[NotSignificantlyRisky], family: Array, cell: Cell) -> Array | None:
+    """Twice the p-values of the draws that the package chooses, where it chooses some."""
     evidence = [Evidence.of(np.concatenate([d, np.zeros(cell.topics - d.size)])) for d in family]
     compared = [Compared(_topics(cell, i), None, one) for i, one in enumerate(evidence)]
-    for draws, (low, high) in STAGES:
-        with patch.object(multiplicity, "DRAWS", draws), patch("numpy.random.default_rng", Drawn):
-            found = adjusted_by_draws(gates, [0.0] * cell.gates, compared)
-        if found is None or not np.any(which & (found[1] > low) & (found[1] < high)):
-            break
+    found = adjusted_by_draws(gates, [0.0] * cell.gates, compared)
     return None if found is None else found[1]
-
-
-class Drawn:
-    """A generator that draws once what one with its seed draws for every family."""
-
-    def __init__(self, seed: Sequence[int]) -> None:
-        self._seed, self._rows = tuple(seed), 0
-
-    def integers(self, high: int, size: tuple[int, int]) -> Array:
-        assert self._rows == 0  # else what is drawn would depend on the calls before
-        self._rows += size[0]
-        return _integers(self._seed, high, size)
-
-    def random(self, size: tuple[int, int], dtype: type) -> Array:
-        self._rows += size[0]
-        return _uniform(self._seed, (self._rows, size[1]), dtype)[-size[0] :]
-
-
-@cache
-def _integers(seed: tuple[int, ...], high: int, size: tuple[int, int]) -> Array:
-    return np.random.Generator(np.random.PCG64(seed)).integers(high, size=size)
-
-
-@lru_cache(maxsize=100)
-def _uniform(seed: tuple[int, ...], size: tuple[int, int], dtype: type) -> Array:
-    return np.random.Generator(np.random.PCG64(seed)).random(size, dtype=dtype)
 
 
 @cache
@@ -306,35 +259,10 @@ def least_p_values(d: Array, cell: Cell) -> Array:
         t = np.where(errors > 0, means / errors, 0.0)
     student = np.where(means < 0, 2 * stdtr(cell.topics - 1, t), 1.0)
     flips = np.ones(means.size)
-    if d.shape[2] <= MOST_ENUMERATED:
-        asked = np.flatnonzero(student < PLAUSIBLE)
-        flips[asked] = enumerated_flips(rows[asked], cell.alpha)
-    else:
-        for i in np.flatnonzero(student < PLAUSIBLE_OF_MANY):
-            flips[i] = flip_p(rows[i], cell.alpha)
+    for i in np.flatnonzero(student < PLAUSIBLE[int(d.shape[2] >= MANY)]):
+        flips[i] = flip_p(rows[i], cell.alpha)
     return np.minimum(student, flips).reshape(d.shape[:2])
 
-
-def enumerated_flips(d: Array, alpha: float) -> Array:
-    """``few_changes.flip_p`` of each row of few changes, by every pattern of losses."""
-    count = d.shape[1]
-    patterns = (np.arange(2**count)[:, None] >> np.arange(count)) & 1
-    chance = 1 / (2 + alpha)
-    lost = patterns.sum(axis=1)
-    masses = chance**lost * (1 - chance) ** (count - lost)
-    found = np.empty(len(d))
-    for start in range(0, len(d), 500):
-        part = d[start : start + 500]
-        sizes = np.abs(part)
-        observed = np.sum(np.where(part < 0, sizes, 0.0), axis=1)
-        at_least = sizes @ patterns.T.astype(np.float64) >= (observed * (1 - 1e-12) - 1e-15)[:, None]
-        found[start : start + 500] = at_least @ masses
-    return np.minimum(2 * found, 1.0)
-
-
-# --------------------------------------------------------------------------------------------------------------------
-# The table
-# --------------------------------------------------------------------------------------------------------------------
 
 #: Topics and changes of each gate: disjoint and the same.
 APART, TOGETHER = (50, 12), (120, 80)
@@ -356,26 +284,5 @@ def cells(simulations: int, seed: int) -> list[Cell]:
     return found
 
 
-def table(found: Sequence[Found]) -> Table:
-    """Shares of families that fail by mistake, and that see the loss of a gate, by both corrections."""
-    lines = [row(*PLACE, "Holm", "auto")]
-    for one in found:
-        cell = one.cell
-        place = cell.where, cell.topics, cell.changed, cell.kind, cell.alpha, cell.gates
-        lines.append(row("a loss" if cell.loss else "nothing", *place, percent(one.holm), percent(one.auto)))
-    return lines
-
-
 PLACE = ("to see", "topics are", "topics", "changed", "kind", "alpha", "gates")
-
-
-def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
-    """The table by the name of its file; none without the folder ``shared``."""
-    if not SHARED.is_dir():
-        return {}
-    return {"families": table(list(pool.map(simulate, cells(simulations, seed))))}
-
-
-def counted(table: str, column: str, simulations: int) -> int:
-    """On how many families a column was counted; 0 for those that say which cell it is."""
-    return 0 if column in PLACE else simulations
+STUDIES = {"families": Study(cells, simulate, 4000, PLACE)}

@@ -11,8 +11,6 @@ sets of a cell BCa is computed only where Student-t or the flips leave the rule 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import product
 
@@ -24,8 +22,7 @@ from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.inference.intervals import upper_p_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.populations import BETS, CONTINUOUS, LATTICE, REAL, REWEIGHTED, SHIFTED, draw, weigh
-from tests.benchmarks.calibration.tables import Table, percent, row
-from tests.shared_data import SHARED
+from tests.benchmarks.calibration.tables import Row, Study
 
 Array = np.ndarray
 
@@ -150,80 +147,38 @@ def fails(p: Array, level: float) -> float:
     return float(np.mean(p <= 1 - level + 1e-12))
 
 
-# --------------------------------------------------------------------------------------------------------------------
-# The tables
-# --------------------------------------------------------------------------------------------------------------------
+def simulate(cell: Cell) -> list[Row]:
+    """Shares that fail at level 0.95 by each rule, and by the rule at the other levels."""
+    p = p_values(cell)
+    place: dict[str, object] = {"changed": cell.changed, "topics": cell.topics}
+    bca = fails(p.bca[:EVERYTHING], LEVEL)
+    if cell.loss:
+        shares = {"BCa": bca, "Student-t": fails(p.student_t, LEVEL), "rule": fails(p.rule, LEVEL)}
+        return [("losses-seen", {**place, "alpha": cell.alpha, **shares})]
+    place |= {"data": cell.source, "kind": cell.kind, "alpha": cell.alpha, "BCa": bca}
+    place |= {rule: fails(each, LEVEL) for rule, each in p.rules().items()}
+    place[f"rule at {LOWER_LEVEL}"] = fails(p.rule[:EVERYTHING], LOWER_LEVEL)
+    return [("few-changes", place | {f"rule at {of}": f"{100 * fails(p.rule, of):.2f}" for of in HIGHER_LEVELS})]
 
 
-def false_alarm_cells(simulations: int, seed: int, sources: Sequence[str]) -> list[Cell]:
-    """Cells with a true URisk of 0, those of the fewest changes first."""
-    cells: list[Cell] = []
-    for source in sources:
-        kinds = {REAL: (SHIFTED, BETS, REWEIGHTED), CONTINUOUS: (SHIFTED,), LATTICE: (REWEIGHTED,)}[source]
-        for kind in kinds:
-            sizes = SIZES if source == REAL and kind != REWEIGHTED else OTHER_SIZES
-            alphas = ALPHAS if kind != REWEIGHTED else ALPHAS[:3]
-            cells += [Cell(source, kind, n, m, alpha, simulations, seed) for (n, m), alpha in product(sizes, alphas)]
-    return sorted(cells, key=lambda cell: (cell.changed, cell.topics))
-
-
-def power_cells(simulations: int, seed: int) -> list[Cell]:
-    """Cells with a true URisk below 0."""
+def cells(simulations: int, seed: int) -> list[Cell]:
+    """Cells with a true URisk of 0, those of the fewest changes first, then such with a loss."""
+    found: list[Cell] = []
+    kinds = {REAL: (SHIFTED, BETS, REWEIGHTED), CONTINUOUS: (SHIFTED,), LATTICE: (REWEIGHTED,)}
+    for source, kind in ((one, kind) for one in kinds for kind in kinds[one]):
+        sizes = SIZES if source == REAL and kind != REWEIGHTED else OTHER_SIZES
+        alphas = ALPHAS if kind != REWEIGHTED else ALPHAS[:3]
+        found += [Cell(source, kind, n, m, alpha, simulations, seed) for (n, m), alpha in product(sizes, alphas)]
+    losses = product(POWER_SIZES, ALPHAS[:3])
     return [
-        Cell(REAL, SHIFTED, n, m, alpha, simulations, seed, loss=LOSS)
-        for (n, m), alpha in product(POWER_SIZES, (0, 1, 5))
+        *sorted(found, key=lambda cell: (cell.changed, cell.topics)),
+        *(Cell(REAL, SHIFTED, n, m, alpha, simulations, seed, loss=LOSS) for (n, m), alpha in losses),
     ]
 
 
-Done = list[tuple[Cell, PValues]]
-
-
-def false_alarm_table(done: Done) -> Table:
-    """Shares that fail at level 0.95 by each rule, and by the rule at the other levels."""
-    others = [f"rule at {level}" for level in (LOWER_LEVEL, *HIGHER_LEVELS)]
-    lines = [row(*PLACE, "BCa", *done[0][1].rules(), *others)]
-    for cell, p in done:
-        shares = [fails(p.bca[:EVERYTHING], LEVEL), *(fails(each, LEVEL) for each in p.rules().values())]
-        higher = [f"{100 * fails(p.rule, level):.2f}" for level in HIGHER_LEVELS]
-        lower = fails(p.rule[:EVERYTHING], LOWER_LEVEL)
-        lines.append(row(*_place(cell), *map(percent, (*shares, lower)), *higher))
-    return lines
-
-
-def power_table(done: Done) -> Table:
-    """Shares that fail by BCa, Student-t and the rule, at level 0.95."""
-    lines = [row("changed", "topics", "alpha", "BCa", "Student-t", "rule")]
-    for cell, p in done:
-        shares = fails(p.bca[:EVERYTHING], LEVEL), fails(p.student_t, LEVEL), fails(p.rule, LEVEL)
-        lines.append(row(cell.changed, cell.topics, cell.alpha, *map(percent, shares)))
-    return lines
-
-
 PLACE = ("changed", "topics", "data", "kind", "alpha")
-
-
-def _place(cell: Cell) -> Iterator[object]:
-    return iter((cell.changed, cell.topics, cell.source, cell.kind, cell.alpha))
-
-
-def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
-    """The tables by the names of their files; without the folder ``shared`` those parts that need no real pairs."""
-    sources = (*((REAL,) if SHARED.is_dir() else ()), CONTINUOUS, LATTICE)
-    false, power = false_alarm_cells(simulations, seed, sources), []
-    if REAL in sources:
-        power = power_cells(simulations, seed)
-    found = list(pool.map(p_values, [*false, *power]))
-    alarms: Done = list(zip(false, found[: len(false)], strict=True))
-    losses: Done = list(zip(power, found[len(false) :], strict=True))
-    return {
-        "few-changes": false_alarm_table(alarms),
-        "losses-seen": power_table(losses),
-    }
-
-
-def counted(table: str, column: str, simulations: int) -> int | None:
-    """On how many data sets a column of a table was counted; 0 for those that say which cell it is."""
-    if column in PLACE:
-        return 0
-    everything = min(EVERYTHING, simulations)
-    return everything if column in ("BCa", f"rule at {LOWER_LEVEL}") else simulations
+STUDIES = {
+    "few-changes": Study(
+        cells, simulate, 10_000, PLACE, fewer={"BCa": EVERYTHING, f"rule at {LOWER_LEVEL}": EVERYTHING}
+    )
+}

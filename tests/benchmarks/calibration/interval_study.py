@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from itertools import product
 
 import numpy as np
 from scipy.optimize import brentq
@@ -24,7 +24,7 @@ from pytest_riskguard.inference.intervals import intervals
 from pytest_riskguard.inference.sign_flip import sign_flip
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.populations import weigh
-from tests.benchmarks.calibration.tables import Table, percent, row
+from tests.benchmarks.calibration.tables import Row, Study
 from tests.strict import gate_of
 
 Matrix = np.ndarray  # (n_topics, n_simulations)
@@ -139,74 +139,36 @@ class Sizes:
         return 0.0 if alpha == 0 else float(brentq(excess, 0.0, self.sizes[-1]))
 
 
-@dataclass(frozen=True)
-class Truth:
+@cache
+def truth(population: Population, seed: int, count: int) -> tuple[float, dict[float, float]]:
     """What a population's sample cannot know: E|d|, and the shift that makes URisk 0 at each alpha."""
-
-    mean_size: float
-    shifts: dict[float, float]
-
-    @classmethod
-    def of(cls, population: Population, *, seed: int, count: int) -> Truth:
-        sizes = Sizes(population, seed=seed, count=count)
-        return cls(sizes.mean(), {alpha: sizes.shift(alpha) for alpha in ALPHAS})
-
-    def urisk(self, alpha: float, *, equal: bool) -> float:
-        """Of two systems that are equally good, or of one that is exactly as good as alpha asks."""
-        return -alpha / 2 * self.mean_size if equal else 0.0
+    sizes = Sizes(population, seed=seed, count=count)
+    return sizes.mean(), {alpha: sizes.shift(alpha) for alpha in ALPHAS}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One population, one number of topics; every alpha on the same data sets (shifted, unless equal)."""
+    """One population, one number of topics: two equal systems, and changes that make the true URisk 0."""
 
     population: Population
-    truth: Truth
-    equal: bool
     n: int
-    alphas: tuple[float, ...]
     simulations: int
     seed: int
-    methods: tuple[str, ...] = METHODS
-    sign_flips: bool = False
-    times_for_churn: int = 1
 
-    def rng(self, *what: int) -> np.random.Generator:
+    def batches(self, simulations: int, equal: bool, stream: int) -> Iterator[Callable[[float], Matrix]]:
+        """For each batch of data sets: the differences at a given shift, the same for every alpha."""
         name = zlib.crc32(self.population.name.encode())
-        return np.random.default_rng([self.seed, 1, name, self.equal, self.n, *what])
-
-    def batches(self, simulations: int, stream: int) -> Iterator[Callable[[float], Matrix]]:
-        """For each batch of data sets: the differences at a given shift."""
         for start in range(0, simulations, AT_ONCE):
-            shape = (self.n, min(AT_ONCE, simulations - start))
-            yield partial(self._batch, stream, start, shape)
+            place = (self.seed, 1, name, int(equal), self.n, stream, start)
+            yield partial(self._batch, place, (self.n, min(AT_ONCE, simulations - start)))
 
-    def _batch(self, stream: int, start: int, shape: tuple[int, int], shift: float) -> Matrix:
-        return self.population.draw(self.rng(stream, start), shape, shift=shift)
+    def _batch(self, place: tuple[int, ...], shape: tuple[int, int], shift: float) -> Matrix:
+        return self.population.draw(np.random.default_rng(place), shape, shift=shift)
 
-
-@dataclass(frozen=True)
-class Rates:
-    """Shares of data sets, from 0 to 1.
-
-    Attributes
-    ----------
-    covered, fails : by method
-        The interval holds the true URisk; its upper limit is below 0.
-    gate, gate_warns : float
-        A gate of method ``auto`` fails, with ``on_churn`` at ``fail`` and at ``warn``.
-    flips : float
-        The sign-flip p-value is 2.5% or less.
-    skewness : float
-        The median over data sets of the trade-off scores' skewness.
-    """
-
-    covered: dict[str, float]
-    fails: dict[str, float]
-    gate: float
-    gate_warns: float
-    flips: float
-    skewness: float
+    def resamples(self, equal: bool) -> Matrix:
+        """Those that all data sets share, as counts of topics."""
+        rng = np.random.default_rng([self.seed, 1, zlib.crc32(self.population.name.encode()), equal, self.n, 0])
+        return rng.multinomial(self.n, np.full(self.n, 1 / self.n), size=REPLICATES).astype(float)
 
 
 def studentized(x: Matrix, counts: Matrix) -> tuple[np.ndarray, np.ndarray]:
@@ -259,65 +221,75 @@ def gate_fails(
     return fails
 
 
-def simulate(cell: Cell) -> dict[float, Rates]:
-    """The rates of a cell at each alpha."""
-    shared = None
-    if "studentized" in cell.methods:
-        shared = cell.rng(0).multinomial(cell.n, np.full(cell.n, 1 / cell.n), size=REPLICATES).astype(float)
-    found: dict[float, list[dict[str, np.ndarray]]] = {alpha: [] for alpha in cell.alphas}
-    for differences in cell.batches(cell.simulations, 1):
-        for alpha in cell.alphas:
-            found[alpha].append(_outcomes(cell, differences, alpha, shared))
-    warns = dict.fromkeys(cell.alphas, math.nan)
-    if cell.equal:
-        warns = churn_warned(cell)
-    rates = {}
-    for alpha, parts in found.items():
-        of = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        rates[alpha] = Rates(
-            covered={method: float(np.mean(of[f"{method} covers"])) for method in cell.methods},
-            fails={method: float(np.mean(of[f"{method} fails"])) for method in cell.methods},
-            gate=float(np.mean(of["gate"])),
-            gate_warns=warns[alpha],
-            flips=float(np.mean(of["flips"])) if "flips" in of else math.nan,
-            skewness=float(np.median(of["skewness"])),
-        )
-    if cell.sign_flips:  # one p-value for all alphas
-        rates = {alpha: Rates(**{**vars(each), "flips": rates[0].flips}) for alpha, each in rates.items()}
-    return rates
+def simulate(cell: Cell) -> list[Row]:
+    """The rows of a cell at each alpha."""
+    few, own = cell.n in FEW_TOPICS, cell.population.name == STUDY.name
+    alphas, gates = ALPHAS if own else OTHER_ALPHAS, EXACT[::3]
+    zero = {alpha: rates(cell, alpha, gates if few else METHODS, equal=False) for alpha in alphas}
+    equal = {alpha: rates(cell, alpha, METHODS if own and not few else gates, equal=True) for alpha in alphas}
+    warned, flips = churn_warned(cell, alphas), math.nan
+    if not few and (own or cell.n == 50):  # one p-value for all alphas
+        flips = flips_fail(cell)
+    rows: list[Row] = []
+    for alpha in alphas:
+        one, other = zero[alpha], equal[alpha]
+        place: dict[str, object] = {"topics": cell.n, "alpha": alpha}
+        if not own:
+            of: dict[str, object] = {"differences": cell.population.name, **place}
+            of |= {f"fails {method}": one[f"fails {method}"] for method in (*METHODS, "auto")}
+            of |= {"on_churn: fail": other["fails auto"], "on_churn: warn": warned[alpha], "sign-flip": flips}
+            rows.append(("other-differences", of))
+            continue
+        if not few:
+            names = [f"{what} {method}" for what in ("covers", "fails") for method in METHODS]
+            skewness = f"{one['skewness']:.2f}"
+            rows.append(("urisk-zero", {**place, **{name: one[name] for name in names}, "skewness": skewness}))
+            rows.append(("equal-systems", {**place, **{name: other[name] for name in names}, "sign-flip": flips}))
+        place |= {"URisk 0: bca alone": one["fails bca"], "URisk 0: student_t alone": one["fails student_t"]}
+        place |= {"URisk 0: auto": one["fails auto"], "equal systems: auto, on_churn: fail": other["fails auto"]}
+        rows.append(("whole-gates", place | {"equal systems: auto, on_churn: warn": warned[alpha]}))
+    return rows
 
 
-def _outcomes(
-    cell: Cell, differences: Callable[[float], Matrix], alpha: float, shared: Matrix | None
-) -> dict[str, np.ndarray]:
-    """What came out of each data set of a batch."""
-    d = differences(0.0 if cell.equal else cell.truth.shifts[alpha])
-    x = weigh(d, alpha)
-    limits, true = limits_of(x, cell.methods, shared), cell.truth.urisk(alpha, equal=cell.equal)
-    of = {"gate": gate_fails(d, limits, alpha)}
-    for method in cell.methods:
-        lower, upper = limits[method]
-        of[f"{method} covers"] = (lower <= true + ROUNDING_ERROR) & (true - ROUNDING_ERROR <= upper)
-        of[f"{method} fails"] = upper < -ROUNDING_ERROR
-    varies = x.std(axis=0) > 0
-    of["skewness"] = skew(x[:, varies], axis=0)
-    if cell.sign_flips and alpha == 0:
-        of["flips"] = np.array([sign_flip(column).p_value <= NOMINAL for column in d.T])
-    return of
+def rates(cell: Cell, alpha: float, methods: Sequence[str], *, equal: bool) -> dict[str, float]:
+    """Shares of data sets in which an interval holds the true URisk, or lies below 0, and in which a gate fails."""
+    mean_size, shifts = truth(cell.population, cell.seed, 1000 * min(cell.simulations, 4000))
+    true = -alpha / 2 * mean_size if equal else 0.0
+    shared = cell.resamples(equal) if "studentized" in methods else None
+    parts: dict[str, list[np.ndarray]] = {}
+    for differences in cell.batches(cell.simulations, equal, 1):
+        d = differences(0.0 if equal else shifts[alpha])
+        x = weigh(d, alpha)
+        limits = limits_of(x, methods, shared)
+        of = {"fails auto": gate_fails(d, limits, alpha), "skewness": skew(x[:, x.std(axis=0) > 0], axis=0)}
+        for method, (lower, upper) in limits.items():
+            of[f"covers {method}"] = (lower <= true + ROUNDING_ERROR) & (true - ROUNDING_ERROR <= upper)
+            of[f"fails {method}"] = upper < -ROUNDING_ERROR
+        for name, each in of.items():
+            parts.setdefault(name, []).append(each)
+    found = {name: np.concatenate(each) for name, each in parts.items()}
+    return {name: float((np.median if name == "skewness" else np.mean)(each)) for name, each in found.items()}
 
 
-def churn_warned(cell: Cell) -> dict[float, float]:
+def flips_fail(cell: Cell) -> float:
+    """How often the sign-flip p-value of two equal systems is 2.5% or less."""
+    columns = (column for draw in cell.batches(cell.simulations, True, 1) for column in draw(0.0).T)
+    return float(np.mean([sign_flip(column).p_value <= NOMINAL for column in columns]))
+
+
+def churn_warned(cell: Cell, alphas: Sequence[int]) -> dict[int, float]:
     """How often a gate with ``on_churn: warn`` fails two equal systems, at each alpha.
 
     It fails where it fails at its own alpha and at alpha 0 too, so only the data sets that fail there are looked at
     again.
     """
-    simulations = cell.times_for_churn * cell.simulations
-    failed = dict.fromkeys(cell.alphas, 0)
-    for differences in cell.batches(simulations, 2):
+    many = cell.population.name in (STUDY.name, EVERY_TOPIC.name) and cell.n not in FEW_TOPICS
+    simulations = (TIMES_FOR_CHURN if many else 1) * cell.simulations
+    failed = dict.fromkeys(alphas, 0)
+    for differences in cell.batches(simulations, True, 2):
         d = differences(0.0)
         d = d[:, gate_fails(d, limits_of(d, ("student_t", "bca"), None), 0)]
-        for alpha in cell.alphas:
+        for alpha in alphas:
             if d.shape[1]:
                 again = gate_fails(d, limits_of(weigh(d, alpha), ("student_t", "bca"), None), alpha)
                 failed[alpha] += int(np.count_nonzero(again))
@@ -344,7 +316,7 @@ class Rerun:
             yield runs[1:] - runs[0]
 
 
-def rerun(cell: Rerun) -> dict[tuple[float, int], float]:
+def rerun(cell: Rerun) -> list[Row]:
     """How often a gate of method ``auto`` fails, by alpha and number of replicates.
 
     With replicates it must hold at alpha 0 as well.
@@ -358,7 +330,15 @@ def rerun(cell: Rerun) -> dict[tuple[float, int], float]:
                 noise = differences[1 : 1 + count]
                 fails |= gate_fails(differences[0], limits_of(x, ("student_t", "bca"), None), tested, noise=noise)
             failed[alpha, count] += int(fails.sum())
-    return {case: fails / cell.simulations for case, fails in failed.items()}
+    names = {count: f"replicates: {count}" if count else "no replicate" for count in REPLICATED}
+    return [
+        (
+            "replicates",
+            {"topics": cell.n, "alpha": alpha}
+            | {name: failed[alpha, count] / cell.simulations for count, name in names.items()},
+        )
+        for alpha in REPLICATED_ALPHAS
+    ]
 
 
 def beyond_noise(differences: Matrix, alpha: float, count: int) -> Matrix:
@@ -377,19 +357,8 @@ class Weighted:
     seed: int
 
 
-@dataclass(frozen=True)
-class WeightedRates:
-    """Shares of data sets (of those judged, but for ``judged``), and the median effective number of topics."""
-
-    effective: float
-    judged: float
-    student_t: float
-    bca: float
-    auto: float
-
-
-def weigh_topics(cell: Weighted) -> WeightedRates:
-    """How often a weighted gate fails, by each interval alone and by its rule."""
+def weigh_topics(cell: Weighted) -> list[Row]:
+    """How often a weighted gate that is judged fails, by each interval alone and by its rule."""
     rng = np.random.default_rng([cell.seed, 3, cell.n, int(10 * cell.spread)])
     gate, sizes, fails = gate_of("calibration", alpha=0, level=LEVEL, weighted=True), [], []
     for _ in range(cell.simulations):
@@ -400,144 +369,28 @@ def weigh_topics(cell: Weighted) -> WeightedRates:
             found = intervals(evidence.scores(0), methods=("student_t", "bca"), level=LEVEL)
             alone = [not margin_of(gate, interval.upper) >= 0 for interval in found]
             fails.append((*alone, not Ruling(gate, evidence, alpha=0).passes))
-    rates = np.mean(fails, axis=0)
-    return WeightedRates(float(np.median(sizes)), len(fails) / cell.simulations, *map(float, rates))
+    place: dict[str, object] = {"topics": cell.n, "spread": str(cell.spread)}
+    place |= {"effective topics": f"{np.median(sizes):.0f}", "judged": len(fails) / cell.simulations}
+    names = [f"fails {method}" for method in ("student_t", "bca", "auto")]
+    return [("weighted-topics", place | dict(zip(names, np.mean(fails, axis=0).tolist(), strict=True)))]
 
 
-# --------------------------------------------------------------------------------------------------------------------
-# The tables
-# --------------------------------------------------------------------------------------------------------------------
+def cells(simulations: int, seed: int) -> list[Cell]:
+    topics = [(STUDY, n) for n in (*FEW_TOPICS, *TOPICS)]
+    return [Cell(*place, simulations, seed) for place in (*topics, *product(OTHERS, OTHER_TOPICS))]
 
 
-def plan(*, simulations: int, seed: int, count: int) -> dict[str, list[Cell]]:
-    """All cells, by table."""
-    truths = {each.name: Truth.of(each, seed=seed, count=count) for each in (STUDY, *OTHERS)}
-
-    def cells(population: Population, equal: bool, topics: Iterable[int]) -> list[Cell]:
-        few, other = topics is FEW_TOPICS, population is not STUDY
-        return [
-            Cell(
-                population,
-                truths[population.name],
-                equal,
-                n,
-                OTHER_ALPHAS if other else ALPHAS,
-                simulations,
-                seed,
-                methods=("student_t", "bca") if few or (other and equal) else METHODS,
-                sign_flips=equal and not few and (n == 50 or not other),
-                times_for_churn=TIMES_FOR_CHURN if population in (STUDY, EVERY_TOPIC) and not few else 1,
-            )
-            for n in topics
-        ]
-
-    return {
-        "zero": cells(STUDY, False, TOPICS),
-        "equal": cells(STUDY, True, TOPICS),
-        "few zero": cells(STUDY, False, FEW_TOPICS),
-        "few equal": cells(STUDY, True, FEW_TOPICS),
-        "other zero": [cell for each in OTHERS for cell in cells(each, False, OTHER_TOPICS)],
-        "other equal": [cell for each in OTHERS for cell in cells(each, True, OTHER_TOPICS)],
-    }
+def reruns(simulations: int, seed: int) -> list[Rerun]:
+    return [Rerun(n, simulations, seed) for n in TOPICS]
 
 
-Rows = list[tuple[Cell, dict[float, Rates]]]
-Reruns = list[tuple[Rerun, dict[tuple[float, int], float]]]
-WeightedRows = list[tuple[Weighted, WeightedRates]]
+def weights(simulations: int, seed: int) -> list[Weighted]:
+    return [Weighted(n, spread, simulations, seed) for n, spread in product(WEIGHTED_TOPICS, UNEVEN)]
 
 
-def run(
-    plans: dict[str, list[Cell]], reruns: list[Rerun], weighted: list[Weighted], pool: Executor
-) -> tuple[dict[str, Rows], Reruns, WeightedRows]:
-    """Simulate all cells; how many workers the pool has changes nothing."""
-    everything = [(table, cell) for table, cells in plans.items() for cell in cells]
-    order = sorted(range(len(everything)), key=lambda i: -everything[i][1].n)  # the longest first
-    simulated = pool.map(simulate, [everything[i][1] for i in order])
-    noise = list(zip(reruns, pool.map(rerun, reruns), strict=True))
-    heavy = list(zip(weighted, pool.map(weigh_topics, weighted), strict=True))
-    done = dict(zip(order, simulated, strict=True))
-    rows: dict[str, Rows] = {table: [] for table in plans}
-    for i, (table, cell) in enumerate(everything):
-        rows[table].append((cell, done[i]))
-    return rows, noise, heavy
-
-
-def rate_table(rows: Rows, *, equal: bool) -> Table:
-    flips = ["sign-flip"] if equal else []
-    last = [] if equal else ["skewness"]
-    names = [f"{what} {method}" for what in ("covers", "fails") for method in METHODS]
-    lines = [row("topics", "alpha", *names, *flips, *last)]
-    for cell, by_alpha in rows:
-        for alpha, rates in by_alpha.items():
-            shares = [rates.covered[m] for m in METHODS] + [rates.fails[m] for m in METHODS]
-            more = [percent(rates.flips)] if equal else [f"{rates.skewness:.2f}"]
-            lines.append(row(cell.n, alpha, *map(percent, shares), *more))
-    return lines
-
-
-def gate_table(zero: list[tuple[Cell, dict[float, Rates]]], equal: list[tuple[Cell, dict[float, Rates]]]) -> Table:
-    rules = ("URisk 0: bca alone", "URisk 0: student_t alone", "URisk 0: auto")
-    churn = ("equal systems: auto, on_churn: fail", "equal systems: auto, on_churn: warn")
-    lines = [row("topics", "alpha", *rules, *churn)]
-    for (cell, by_alpha), (_, equals) in zip(zero, equal, strict=True):
-        for alpha, rates in by_alpha.items():
-            shares = (rates.fails["bca"], rates.fails["student_t"], rates.gate)
-            more = (equals[alpha].gate, equals[alpha].gate_warns)
-            lines.append(row(cell.n, alpha, *map(percent, (*shares, *more))))
-    return lines
-
-
-def other_table(zero: Rows, equal: Rows) -> Table:
-    fails = (f"fails {method}" for method in (*METHODS, "auto"))
-    lines = [row("differences", "topics", "alpha", *fails, "on_churn: fail", "on_churn: warn", "sign-flip")]
-    for (cell, by_alpha), (_, equals) in zip(zero, equal, strict=True):
-        for alpha, rates in by_alpha.items():
-            shares = [rates.fails[method] for method in METHODS]
-            more = [rates.gate, equals[alpha].gate, equals[alpha].gate_warns, equals[alpha].flips]
-            lines.append(row(cell.population.name, cell.n, alpha, *map(percent, (*shares, *more))))
-    return lines
-
-
-def rerun_table(reruns: Reruns) -> Table:
-    lines = [row("topics", "alpha", "no replicate", *(f"replicates: {count}" for count in REPLICATED[1:]))]
-    for cell, fails in reruns:
-        for alpha in REPLICATED_ALPHAS:
-            lines.append(row(cell.n, alpha, *(percent(fails[alpha, count]) for count in REPLICATED)))
-    return lines
-
-
-def weighted_table(weighted: WeightedRows) -> Table:
-    lines = [row("topics", "spread", "effective topics", "judged", "fails student_t", "fails bca", "fails auto")]
-    for cell, rates in weighted:
-        shares = (rates.judged, rates.student_t, rates.bca, rates.auto)
-        lines.append(row(cell.n, cell.spread, f"{rates.effective:.0f}", *map(percent, shares)))
-    return lines
-
-
-def tables(results: dict[str, Rows], reruns: Reruns, weighted: WeightedRows) -> dict[str, Table]:
-    """The tables by the names of their files; shares in percent."""
-    few, other = results["few zero"], results["other zero"]
-    return {
-        "urisk-zero": rate_table(results["zero"], equal=False),
-        "equal-systems": rate_table(results["equal"], equal=True),
-        "whole-gates": gate_table(few + results["zero"], results["few equal"] + results["equal"]),
-        "replicates": rerun_table(reruns),
-        "weighted-topics": weighted_table(weighted),
-        "other-differences": other_table(other, results["other equal"]),
-    }
-
-
-def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
-    """The tables by the names of their files."""
-    plans = plan(simulations=simulations, seed=seed, count=1000 * min(simulations, 4000))
-    reruns = [Rerun(n, simulations, seed) for n in TOPICS]
-    weighted = [Weighted(n, spread, simulations, seed) for n in WEIGHTED_TOPICS for spread in UNEVEN]
-    results, noise, heavy = run(plans, reruns, weighted, pool)
-    return tables(results, noise, heavy)
-
-
-def counted(table: str, column: str, simulations: int) -> int | None:
-    """On how many data sets a column was counted: 0 if it names the cell, None if it holds no share."""
-    if column in ("differences", "topics", "alpha", "spread"):
-        return 0
-    return None if column in ("skewness", "effective topics") else simulations
+PLACE = ("differences", "topics", "alpha", "spread")
+STUDIES = {
+    "intervals": Study(cells, simulate, 4000, PLACE, no_share=("skewness",)),
+    "replicates": Study(reruns, rerun, 4000, PLACE),
+    "weighted-topics": Study(weights, weigh_topics, 4000, PLACE, no_share=("effective topics",)),
+}

@@ -12,7 +12,6 @@ rare that they are offset.
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -27,7 +26,7 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import Gate, NotInferior
 from pytest_riskguard.gates.ruling import Ruling
 from tests.benchmarks.calibration.populations import weigh
-from tests.benchmarks.calibration.tables import Table, percent, row
+from tests.benchmarks.calibration.tables import Row, Study
 from tests.strict import NotSignificantlyRisky
 
 Array = np.ndarray
@@ -164,17 +163,8 @@ def wrong(gate: Gate, evidence: Evidence) -> bool | None:
     return not ((ruling.reaches("student_t") and ruling.breaks_even) or ruling.passes)
 
 
-@dataclass(frozen=True)
-class Counted:
-    """Shares of data sets: wrong ones of those that are decided, the undecided, and wrong ones without structure."""
-
-    wrong: float
-    inconclusive: float
-    otherwise: float
-
-
-def counted_in(cell: ClusterCell | StrataCell) -> Counted:
-    """What a cell's data sets get."""
+def simulate(cell: ClusterCell | StrataCell) -> list[Row]:
+    """Shares of a cell's data sets: wrong ones of those decided, the undecided, and wrong ones without structure."""
     place = (
         (cell.clusters, cell.size, int(100 * cell.correlation), len(cell.side))
         if isinstance(cell, ClusterCell)
@@ -192,11 +182,18 @@ def counted_in(cell: ClusterCell | StrataCell) -> Counted:
             other = replace(evidence, strata=None, weights=evidence.strata.weights)
         counted_too = evidence.strata is not None or number < OTHERWISE
         found.append((wrong(gate, evidence), wrong(gate, other) if counted_too else None))
-    shares = []
-    for each in zip(*found, strict=True):
-        decided = [one for one in each if one is not None]
-        shares.append((float(np.mean(decided)) if decided else float("nan"), 1 - len(decided) / len(each)))
-    return Counted(shares[0][0], shares[0][1], shares[1][0])
+    known, unknown = (np.array([one for one in each if one is not None]) for each in zip(*found, strict=True))
+    shares = {"wrong": share(known), "inconclusive": 1 - len(known) / len(found)}
+    data: dict[str, object] = {"data": cell.data, "changed": cell.changed, "alpha": cell.alpha}
+    if isinstance(cell, ClusterCell):
+        size = {"clusters": cell.clusters, "size": cell.size or "1 to 20", "correlation": str(cell.correlation)}
+        return [("clusters", {"gate": gate.kind, **data, **size, **shares, "by topic": share(unknown)})]
+    drawn = {"topics": cell.topics, "drawn": cell.drawn, "means": "apart" if cell.apart else "0"}
+    return [("strata", {**data, **drawn, **shares, "as weights": share(unknown)})]
+
+
+def share(of: Array) -> float:
+    return float(np.mean(of)) if of.size else float("nan")
 
 
 def cluster_cells(simulations: int, seed: int) -> list[ClusterCell]:
@@ -240,31 +237,9 @@ def strata_cells(simulations: int, seed: int) -> list[StrataCell]:
     return cells
 
 
-def _size(cell: ClusterCell) -> object:
-    return cell.size or "1 to 20"
+def cells(simulations: int, seed: int) -> list[ClusterCell | StrataCell]:
+    return [*cluster_cells(simulations, seed), *strata_cells(simulations, seed)]
 
 
-def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
-    """The tables by the names of their files."""
-    clusters, strata = cluster_cells(simulations, seed), strata_cells(simulations, seed)
-    found = list(pool.map(counted_in, [*clusters, *strata], chunksize=1))
-    by_cluster = [row("gate", "data", "changed", "alpha", "clusters", "size", "correlation", *SHOWN, "by topic")]
-    for one, each in zip(clusters, found, strict=False):
-        place = (one.gate.kind, one.data, one.changed, one.alpha, one.clusters, _size(one), one.correlation)
-        by_cluster.append(row(*place, *map(percent, (each.wrong, each.inconclusive, each.otherwise))))
-    by_stratum = [row("data", "changed", "alpha", "topics", "drawn", "means", *SHOWN, "as weights")]
-    for cell, each in zip(strata, found[len(clusters) :], strict=True):
-        means = "apart" if cell.apart else "0"
-        shares = map(percent, (each.wrong, each.inconclusive, each.otherwise))
-        by_stratum.append(row(cell.data, cell.changed, cell.alpha, cell.topics, cell.drawn, means, *shares))
-    return {"clusters": by_cluster, "strata": by_stratum}
-
-
-SHOWN = ("wrong", "inconclusive")
-
-
-def counted(table: str, column: str, simulations: int) -> int | None:
-    """On how many data sets a column of a table was counted; 0 for those that say which cell it is."""
-    if column not in (*SHOWN, "by topic", "as weights"):
-        return 0
-    return min(OTHERWISE, simulations) if (table, column) == ("clusters", "by topic") else simulations
+PLACE = ("gate", "data", "changed", "alpha", "clusters", "size", "correlation", "topics", "drawn", "means")
+STUDIES = {"parts": Study(cells, simulate, 1000, PLACE, fewer={"by topic": OTHERWISE})}

@@ -6,8 +6,7 @@ by the gates of ``POLICY``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import Executor
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -18,11 +17,10 @@ from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import POLICY, Gate, gate_of
 from pytest_riskguard.reports.wording.headlines import line
 from pytest_riskguard.risk.checks import FloatArray
-from tests.benchmarks.calibration.tables import Table, percent, row
+from tests.benchmarks.calibration.tables import Row, Study
 
 #: Data sets of a case that should be stopped, for each five of one that should be shipped.
 FEWER = 5
-SIMULATIONS = 1000
 
 Draw = Callable[[np.random.Generator], FloatArray]
 
@@ -127,32 +125,22 @@ def first_line(case: Case, *, seed: int) -> str:
     return line(next((verdict for verdict in verdicts if verdict.outcome != "pass"), verdicts[0]))
 
 
-def _cell(place: int, simulations: int, seed: int) -> list[str]:
-    case = CASES[place]
-    found = outcomes(case, simulations=simulations, seed=seed)
+def simulate(asked: tuple[int, int, int]) -> list[Row]:
+    """How often the default gates stop a case, and which gate does: it fails, or has no answer."""
+    place, simulations, seed = asked
+    case, stopped = CASES[place], np.array(outcomes(CASES[place], simulations=simulations, seed=seed)) != "pass"
+    row: dict[str, object] = {"change": case.words, "expected": case.expected, "data sets": len(stopped)}
+    row["stopped"] = float(np.mean(stopped.any(axis=1)))
+    row |= dict(zip((name for name, _, _ in POLICY), stopped.mean(axis=0).tolist(), strict=True))
+    return [("plain-cases", {**row, "first line": first_line(case, seed=seed)})]
 
-    def share(those: Iterable[bool]) -> str:
-        return percent(sum(those) / len(found))
 
-    return row(
-        case.words,
-        case.expected,
-        len(found),
-        share(set(of_gates) != {"pass"} for of_gates in found),
-        *(share(of_gates[gate] != "pass" for of_gates in found) for gate in range(len(POLICY))),
-        first_line(case, seed=seed),
+def cells(simulations: int, seed: int) -> list[tuple[int, int, int]]:
+    return [(place, simulations, seed) for place in range(len(CASES))]
+
+
+STUDIES = {
+    "plain-cases": Study(
+        cells, simulate, 1000, ("change", "expected"), no_share=("data sets", "first line"), part=FEWER
     )
-
-
-def all_tables(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
-    """How often the default gates stop each case, and which gate does: it fails, or has no answer."""
-    header = row("change", "expected", "data sets", "stopped", *(name for name, _, _ in POLICY), "first line")
-    cells = [pool.submit(_cell, place, simulations, seed) for place in range(len(CASES))]
-    return {"plain-cases": [header, *(cell.result() for cell in cells)]}
-
-
-def counted(table: str, column: str, simulations: int) -> int | None:
-    """All shares are of a fifth of the data sets at least; the others name the cell."""
-    if column in ("change", "expected"):
-        return 0
-    return None if column in ("data sets", "first line") else max(simulations // FEWER, 1)
+}

@@ -1,4 +1,4 @@
-"""Tables of shares, as CSV files of the docs."""
+"""Studies and their tables of shares, as CSV files of the docs."""
 
 from __future__ import annotations
 
@@ -6,25 +6,70 @@ import csv
 import io
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 #: The tables, which pages of the docs show and the tests read.
 TABLES = Path(__file__).resolve().parents[3] / "docs" / "data" / "calibration"
 
 #: A header, then rows.
 Table = list[list[str]]
+#: A row of a table: the name of its file, and values by the words of the header. Floats are shares.
+Row = tuple[str, dict[str, object]]
 
 
-def percent(share: float) -> str:
-    return "" if math.isnan(share) else f"{100 * share:.1f}"
+@dataclass(frozen=True)
+class Study:
+    """A simulation, cell by cell; the tables shown were made with ``simulations`` data sets for each.
+
+    Attributes
+    ----------
+    cells : callable
+        The cells for a number of data sets and a seed.
+    simulate : callable
+        The rows that a cell gives.
+    place, no_share : tuple of str
+        Columns that name the cell, and others that hold no share.
+    fewer : mapping
+        Columns that are counted on so many data sets at the most.
+    part : int
+        The part of the data sets that all columns are counted on at least.
+    """
+
+    cells: Callable[[int, int], Iterable[Any]]
+    simulate: Callable[[Any], list[Row]]
+    simulations: int
+    place: tuple[str, ...]
+    no_share: tuple[str, ...] = ()
+    fewer: Mapping[str, int] = field(default_factory=dict)
+    part: int = 1
+
+    def tables(self, pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
+        """The tables by the names of their files, simulated by a pool of processes."""
+        found: dict[str, Table] = {}
+        for rows in pool.map(self.simulate, self.cells(simulations, seed)):
+            for name, row in rows:
+                found.setdefault(name, [[*row]]).append([shown(value) for value in row.values()])
+        return found
+
+    def counted(self, column: str, simulations: int) -> int | None:
+        """On how many of a cell's data sets a column was counted: 0 if it names the cell, None if it is no share."""
+        if column in self.place:
+            return 0
+        if column in self.no_share:
+            return None
+        return min(max(simulations // self.part, 1), self.fewer.get(column, simulations))
 
 
-def row(*cells: object) -> list[str]:
-    return [str(cell) for cell in cells]
+def shown(value: object) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return "" if math.isnan(value) else f"{100 * value:.1f}"
 
 
 def as_csv(table: Table) -> str:

@@ -16,9 +16,7 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration import year_study
 from tests.benchmarks.calibration.tables import read
 from tests.benchmarks.calibration.year_study import highest_p, look_p
-from tests.shared_data import SHARED
 
-needs_runs = pytest.mark.skipif(not SHARED.is_dir(), reason="no folder 'shared' with the real runs")
 #: What the docs promise of years of at most fifty looks, and of years of ``no_drift``, in percent.
 PROMISED, PROMISED_OF_DRIFT = 2.9, 4.0
 

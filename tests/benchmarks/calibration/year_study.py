@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from itertools import product
 
@@ -25,8 +24,7 @@ from pytest_riskguard.inference.many_looks import share_of_next_look
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.few_changes import bca_p, fails, flip_p, moments
 from tests.benchmarks.calibration.populations import BETS, REAL, REWEIGHTED, SHIFTED, Pair, pairs_of, weigh
-from tests.benchmarks.calibration.tables import Table, percent, row
-from tests.shared_data import SHARED
+from tests.benchmarks.calibration.tables import Row, Study
 
 Array = np.ndarray
 
@@ -42,8 +40,8 @@ SIZES = ((50, 12), (50, 16), (50, 25), (50, 50), (100, 100))
 CHERNOFF, PLAUSIBLE = 15.0, 0.35
 #: The tilts by which Chernoff's bound is sought, in units of one over the standard deviation.
 TILTS = (1.5, 2.5, 3.5, 5.0, 8.0, 14.0, 30.0)
-#: Releases of a year, the levels that the rule is asked at, and years; at level 0.95 Student-t alone is counted.
-RELEASES, DRIFT_LEVELS, YEARS = 26, (0.99, 0.995, 0.998), 1_000
+#: Releases of a year, and the levels that the rule is asked at; at level 0.95 Student-t alone is counted.
+RELEASES, DRIFT_LEVELS = 26, (0.99, 0.995, 0.998)
 GROW, HALF_COMMON = "grows", "half common"
 
 
@@ -99,22 +97,6 @@ class Cell:
             yield d.reshape(count, self.changed)
 
 
-@dataclass(frozen=True)
-class Low:
-    """The p-values that may be low, and how many data sets there were."""
-
-    p_values: Array
-    count: int
-
-    def fails(self, looks: int) -> float:
-        """How likely one of so many looks fails."""
-        return np.count_nonzero(self.p_values <= highest_p(looks) * (1 + 1e-12)) / self.count
-
-    def years(self, looks: int) -> float:
-        """The share of years of so many looks with a false alarm."""
-        return float(-math.expm1(looks * math.log1p(-self.fails(looks))))
-
-
 def student_t_p(x: Array, topics: int) -> Array:
     """Student-t's two-sided p-values of scores of changed topics, a row for each data set; 1 for means above 0."""
     means, errors = moments(x, topics)
@@ -156,13 +138,20 @@ def look_p(d: Array, topics: int, alpha: float, *, highest: float) -> Array:
     return np.array([stretched(flip_p(d[i], alpha)) for i in may_be_low(d, alpha, unstretched / 2, student_t)])
 
 
-def low_p_values(cell: Cell) -> Low:
-    """The low p-values of a cell."""
-    found, count = [np.zeros(0)], 0
-    for d in cell.drawn():
-        found.append(look_p(d, cell.topics, cell.alpha, highest=highest_p(BOUNDED[0])))
-        count += len(d)
-    return Low(np.concatenate(found), count)
+def simulate(cell: Cell) -> list[Row]:
+    """Shares of years with a false alarm, and numbers of false alarms to expect."""
+    found = [look_p(d, cell.topics, cell.alpha, highest=highest_p(BOUNDED[0])) for d in cell.drawn()]
+    low = np.concatenate([np.zeros(0), *found])
+
+    def fails(looks: int) -> float:
+        """How likely one of so many looks fails."""
+        return np.count_nonzero(low <= highest_p(looks) * (1 + 1e-12)) / cell.simulations
+
+    row: dict[str, object] = {"topics": cell.topics, "changed": cell.changed, "kind": cell.kind}
+    row["alpha"] = f"{cell.alpha:g}"
+    for looks in BOUNDED:
+        row[f"years of {looks}"] = f"{-100 * math.expm1(looks * math.log1p(-fails(looks))):.2f}"
+    return [("year", row | {f"alarms in {looks}": f"{looks * fails(looks):.3f}" for looks in EXPECTED})]
 
 
 def cells(simulations: int, seed: int) -> list[Cell]:
@@ -170,23 +159,6 @@ def cells(simulations: int, seed: int) -> list[Cell]:
     asked = [*product(SIZES, (SHIFTED, REWEIGHTED), (0.0, 1.0)), *product(BET_SIZES, (BETS,), (0.0,))]
     every = [Cell(n, m, kind, alpha, simulations, seed) for (n, m), kind, alpha in asked]
     return sorted(every, key=lambda cell: (cell.topics, cell.changed, cell.alpha))
-
-
-PLACE = ("topics", "changed", "kind", "alpha")
-
-
-def _place(cell: Cell) -> tuple[object, ...]:
-    return cell.topics, cell.changed, cell.kind, f"{cell.alpha:g}"
-
-
-def year_table(done: list[tuple[Cell, Low]]) -> Table:
-    """Shares of years with a false alarm, and numbers of false alarms to expect."""
-    years, numbers = [f"years of {looks}" for looks in BOUNDED], [f"alarms in {looks}" for looks in EXPECTED]
-    lines = [row(*PLACE, *years, *numbers)]
-    for cell, low in done:
-        shares = [f"{100 * low.years(looks):.2f}" for looks in BOUNDED]
-        lines.append(row(*_place(cell), *shares, *(f"{looks * low.fails(looks):.3f}" for looks in EXPECTED)))
-    return lines
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -218,16 +190,8 @@ class DriftCell:
             yield np.cumsum(own, axis=0) if self.how == GROW else own + common
 
 
-@dataclass(frozen=True)
-class Lowest:
-    """The lowest p-value of each year: of the ordinary rule (1 if none is low), and of Student-t alone."""
-
-    rule: Array
-    student_t: Array
-
-
-def drift_p_values(cell: DriftCell) -> Lowest:
-    """The lowest p-values of years at alpha 0."""
+def drift(cell: DriftCell) -> list[Row]:
+    """Shares of years with a false alarm at alpha 0, by the level of the gate; at 0.95 by Student-t alone."""
     lowest, by_student_t, highest = np.ones(cell.simulations), np.ones(cell.simulations), 1 - min(DRIFT_LEVELS)
     for year, d in enumerate(cell.years()):
         student_t = student_t_p(d, cell.topics)
@@ -237,7 +201,9 @@ def drift_p_values(cell: DriftCell) -> Lowest:
             witness = min(student_t[i], flip_p(d[i], 0.0))
             if witness < min(highest * (1 + 1e-12), lowest[year]):
                 lowest[year] = min(lowest[year], max(witness, bca_p(d[i], cell.topics)))
-    return Lowest(lowest, by_student_t)
+    row: dict[str, object] = {"topics": cell.topics, "moved by a release": f"{100 * cell.moved:.1f}"}
+    row |= {"the difference": cell.how, "kind": cell.kind, "Student-t at 0.95": fails(by_student_t, LEVEL)}
+    return [("no-drift", row | {f"rule at {level:g}": fails(lowest, level) for level in DRIFT_LEVELS})]
 
 
 def drift_cells(simulations: int, seed: int) -> list[DriftCell]:
@@ -249,38 +215,9 @@ def drift_cells(simulations: int, seed: int) -> list[DriftCell]:
     return [*grow, DriftCell(50, 1.0, HALF_COMMON, SHIFTED, simulations, seed)]
 
 
-def drift_table(done: list[tuple[DriftCell, Lowest]]) -> Table:
-    """Shares of years with a false alarm, by the level of the gate."""
-    lines = [
-        row(
-            *("topics", "moved by a release", "the difference", "kind", "Student-t at 0.95"),
-            *(f"rule at {level:g}" for level in DRIFT_LEVELS),
-        )
-    ]
-    for cell, p in done:
-        shares = [fails(p.student_t, LEVEL), *(fails(p.rule, level) for level in DRIFT_LEVELS)]
-        lines.append(row(cell.topics, percent(cell.moved), cell.how, cell.kind, *map(percent, shares)))
-    return lines
-
-
-def years_of_looks(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
-    """The table of years by the name of its file; none without the folder ``shared``, as of the others."""
-    if not SHARED.is_dir():
-        return {}
-    every = cells(simulations, seed)
-    return {"year": year_table(list(zip(every, pool.map(low_p_values, every), strict=True)))}
-
-
-def drifting(pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
-    """The table of ``no_drift``."""
-    if not SHARED.is_dir():
-        return {}
-    every = drift_cells(simulations, seed)
-    return {"no-drift": drift_table(list(zip(every, pool.map(drift_p_values, every), strict=True)))}
-
-
-def counted(table: str, column: str, simulations: int) -> int | None:
-    """On how many data sets a column was counted: 0 if it names the cell, None if it holds no share."""
-    if column in (*PLACE, "moved by a release", "the difference"):
-        return 0
-    return simulations if table == "no-drift" else None
+PLACE = ("topics", "changed", "kind", "alpha", "moved by a release", "the difference")
+NUMBERS = (*(f"years of {looks}" for looks in BOUNDED), *(f"alarms in {looks}" for looks in EXPECTED))
+STUDIES = {
+    "year": Study(cells, simulate, 1_000_000, PLACE, no_share=NUMBERS),
+    "no-drift": Study(drift_cells, drift, 1000, PLACE),
+}

@@ -164,12 +164,6 @@ def test_a_file_without_a_gate_of_the_kind_still_has_its_measures(judged, comman
     assert command("compare good.run").status == 2
 
 
-def test_no_report_replaces_a_file_of_a_baseline_that_the_file_names(command):
-    ended = command("compare good.run --json baselines/prod/scores.tsv")
-    assert ended.status == 2
-    assert "would overwrite the file that this command reads" in ended.err
-
-
 def test_slices_are_judged_only_if_they_are_asked_for(judged, folder):
     path = folder / "riskguard.yaml"
     path.write_text(FILE.replace("on_churn: fail", "on_churn: fail\n    slice: kind=code"))

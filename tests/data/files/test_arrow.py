@@ -141,11 +141,11 @@ FILES = _files()
 def test_every_writer_and_compression_gives_the_same_columns(name):
     table = table_of(FILES[name])
     assert table.names == ["qid", "docno", "score", "rank"]  # lists are passed over
-    topics, documents = (cells(table.text(place, "id")) for place in (0, 1))
+    topics, documents = (cells(table.column(place)) for place in (0, 1))
     assert topics == [f"q{number // 7}" for number in range(40)]
     assert documents[:2] == ["d0", "document 1 with a long name"]
-    assert cells(table.numbers(2, "score")) == [-float(number) for number in range(40)]
-    assert cells(table.numbers(3, "rank"))[4:7] == [4, None, 6]
+    assert cells(table.column(2)) == [-float(number) for number in range(40)]
+    assert cells(table.column(3))[4:7] == [4, None, 6]
 
 
 @pytest.mark.parametrize("name", FILES)

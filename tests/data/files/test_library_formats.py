@@ -29,11 +29,6 @@ def ranked(path, **how):
         ("a.json", '{"q1": {"d1": 1, "d1": 2}}', r"'d1' appears twice"),
         ("a.json", '{"q1": {"d1": "1"}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
         ("a.json", '{"q1": {"d1": true}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
-        (
-            "a.json",
-            '{"qid": {"0": 1}, "docid": {"0": 7}, "score": {"0": 2.5}}',
-            r"it is a frame by columns; write it with orient='records'",
-        ),
         ("a.json", '{"q1": ["d1"]}', r"expected rankings in a format that .* tried: parquet, .*, trec"),
         (
             "a.jsonl",
@@ -68,7 +63,7 @@ def ranked(path, **how):
         ),
         ("a.tsv", "q1\td1\t0.7\n", r"the third column of its first line is not a rank but '0.7'; name the columns"),
         ("a.tsv", "q1\td1\t1\thigh\n", r"the fourth column of its first line is not a score but 'high'"),
-        ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns as in the first line, found 2"),
+        ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns \(qid, pid, rank\), found 2"),
         ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a number as the rank, found 'x'"),
         ("a.tsv", "q1\td1\t1\nq1\td2\t1\n", r"a\.tsv:2: expected each rank once in topic 'q1', found 1 for both"),
         (
@@ -95,11 +90,11 @@ MTEB = {"mteb_model_meta": {"model_name": "m"}, "de": {"test": {"q": {"d": 1}}},
 
 def test_one_part_of_several_predictions_is_named(write):
     path = write("predictions.json", json.dumps(MTEB))
-    with pytest.raises(RunFormatError, match=r"found 2: 'de/test', 'en/test'; name one, as in .*#de/test"):
+    with pytest.raises(RunFormatError, match=r"found 2; name one as in predictions.json#NAME: 'de/test', 'de'"):
         read_run(path)
-    with pytest.raises(RunFormatError, match=r"expected one subset and split, found 2: 'de/test', 'en/test'"):
+    with pytest.raises(RunFormatError, match=r"expected one subset and split named 'test', found 2; name"):
         read_run(GivenFile(path, part="test"))
-    with pytest.raises(RunFormatError, match=r"expected a subset and split named 'fr', found 'de/test', 'en/test'"):
+    with pytest.raises(RunFormatError, match=r"subset and split named 'fr', found 0; .*'de/test', 'de', 'en"):
         read_run(GivenFile(path, part="fr"))
     assert ranked(path, part="en/test") == ranked(path, part="en") == {"q": ["e"]}
 
@@ -115,14 +110,14 @@ def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
     path = write("predictions.jsonl", f'{good}\n{{"query_id": "2", "query": "x", "results": []}}\n')
     assert ranked(path) == {"1": ["7"]}  # a query without results is not answered
     for bad, problem in (
-        ('{"query_id": null, "results": []}', r":2: expected a key 'query_id', found null"),
+        ('{"query_id": null, "results": []}', r":2: expected a key 'query_id' with a value"),
         (
             '{"query_id": "2", "results": [{"corpus_id": "a"}]}',
-            r":2: results\[0\]: expected a key 'score', found an object",
+            r":2: results\.0: expected a key 'score' with a value",
         ),
         (
             '{"query_id": "2", "results": [{"corpus_id": "a", "score": true}]}',
-            r":2: results\[0\].score: expected a number, found True",
+            r":2: results\.0\.score: expected a number, found True",
         ),
         ('{"query_id": "2", "results": 1}', r":2: results: expected a list, found 1"),
     ):
@@ -143,19 +138,14 @@ def test_a_first_line_may_be_long(write):
     assert len(ranked(write("predictions.jsonl", f"{line}\n{other}\n"))["2"]) == 5000
 
 
-@pytest.mark.parametrize(
-    ("content", "module", "extra"),
-    [
-        (b"\x04\x22\x4d\x18 and more", "ranx", None),
-    ],
-)
-def test_a_missing_package_is_named_with_its_extra(write, monkeypatch, content, module, extra):
+@pytest.mark.parametrize("module", ["lz4", "cbor2"])
+def test_a_missing_package_is_named(write, monkeypatch, module):
+    pytest.importorskip("lz4.frame")
     for name in [name for name in sys.modules if name.partition(".")[0] == module]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
-    install = module if extra is None else rf"'pytest-riskguard\[{extra}\]'"
-    with pytest.raises(UsageError, match=f"needs {module}: pip install {install}$"):
-        read_run(write("run.bin", content))
+    with pytest.raises(UsageError, match=f"needs {module}: pip install {module}$"):
+        read_run(write("run.bin", b"\x04\x22\x4d\x18 and more"))
 
 
 def test_binary_files_are_no_tables(write):

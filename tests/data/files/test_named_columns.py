@@ -54,9 +54,12 @@ RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
         ("qid,docno,label\nq1,d1,1_0\n", r":2: expected a number as the grade, found '1_0'"),
         ("qid,docno,label\nq1,d1,two\n", r":2: expected a number as the grade, found 'two'"),
         ("qid,docno,label\nq1,d1,nan\n", r":2: expected a number as the grade"),
-        ("qid,docno,label\nq1,d1\n", r":2: expected 3 columns as in the first line, found 2"),
-        ("qid,docno,label\nq1,,1\n", r":2: expected a document in column 'docno', found nothing"),
-        ('qid,docno,label\nq1,"d1,1\n', r":2: expected quotes around whole cells only"),
+        ("qid,docno,label\nq1,d1\n", r":2: expected 3 columns \(qid, docno, label\), found 2"),
+        ("qid,docno,label\nq1,,1\n", r":2: expected a docid on one line, without spaces around it, found ''"),
+        (
+            'qid,docno,label\nq1,"d1,1\n',
+            r":2: expected lines that end with LF or CRLF, and quotes around whole cells only",
+        ),
         ("qid,docno,label,label\nq1,d1,1,2\n", r"expected one column 'label', found 2"),
         (
             "qid,docno\nq1,d1\n",
@@ -160,5 +163,5 @@ def test_topics_have_tags_and_their_columns_any_order(write, name, table, querie
 
 
 def test_a_weight_is_above_zero(write):
-    with pytest.raises(TopicsFormatError, match=r":2: expected a weight above 0, found '0'"):
+    with pytest.raises(TopicsFormatError, match=r":2: expected a weight above 0, found 0"):
         read_topics(write("topics.csv", "qid,query,weight\nq1,red shoes,0\n"))

@@ -83,7 +83,7 @@ def test_of_several_systems_one_is_chosen_by_name():
     [
         (
             pd.DataFrame(LONG | {"value": [0.1, 0.2, 0.5, None]}),
-            "scores, row 4: expected a finite number as RR",
+            "scores, row 4: expected RR from 0 to 1, found nan",
         ),
         (
             pd.DataFrame(LONG | {"qid": ["1", "1", "1", "2"]}),
@@ -91,7 +91,7 @@ def test_of_several_systems_one_is_chosen_by_name():
         ),
         (pd.DataFrame(LONG | {"qid": ["1", "2", "1", "3"]}), "scores: expected every measure for every topic"),
         (pd.DataFrame(LONG | {"value": [0.1, 2.0, 0.5, 1]}), "scores, row 2: expected AP from 0 to 1, found 2.0"),
-        (pd.DataFrame({"AP": [0.1]}), "scores: expected a column for topic"),
+        (pd.DataFrame({"AP": [0.1]}), "scores: expected a column for the topic"),
         ({"1": {"map": "x"}}, "scores, 'map' of topic '1': expected a number as the value, found 'x'"),
         ({"1": 0.5}, "scores: expected a mapping measure -> value for topic '1', found 0.5 (float)"),
         ({"map": 0.5}, "found 0.5 (float)"),

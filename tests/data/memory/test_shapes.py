@@ -133,15 +133,15 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ({"1": ["a", ("b", 2)]}, "run: topic '1': expected (docid, score), found 'a'"),
     ({"1": [{"text": "a", "score": 1}]}, "in each hit of topic '1', found 'text', 'score'"),
     ({"1": [{"id": "a", "score": 1}, {"id": "b"}]}, "expected a finite number as the score of 'b' in topic '1'"),
-    ({1.5: ["a"]}, "run, topic 1.5: expected text or a whole number as the topic, found 1.5"),
+    ({1.5: ["a"]}, "run, 'a' of topic 1.5: expected text or a whole number as the topic, found 1.5"),
     ({1: ["a"], "1": ["b"]}, "run: expected each topic once, found one as text and as a number"),
-    ({"1": {None: 1.0}}, "run, None of topic '1': expected a document in column 'document', found nothing"),
+    ({"1": {None: 1.0}}, "run: expected a docid on one line, without spaces around it, found ''"),
     ({"1": {"a\nb": 1.0}}, "run: expected a docid on one line, without spaces around it, found 'a\\nb'"),
     ({"1": {"\ud800": 1.0}}, "expected text as the document, found half of a character"),
     ({"1": ["a", "a"]}, "run: expected each document once per topic, found 'a' of topic '1' twice"),
     (frame(score=[1.0, None, 2.0]), "run: expected a finite number as the score of 'b' in topic '1', found nothing"),
     (frame(score=["1", "x", "2"]), "run, row 2: expected a number as the score, found 'x'"),
-    (frame(qid=["1", None, "2"]), "run, row 2: expected a topic in column 'qid', found nothing"),
+    (frame(qid=["1", None, "2"]), "run: expected a topic on one line, without spaces around it, found ''"),
     (frame(qid=[1.5, 1, 2]), "run, row 1: expected text or a whole number as the topic, found 1.5"),
     (frame(score=[np.array([1.0, 2.0]), 1.0, 2.0]), "run, row 1: expected a number as the score, found array("),
     (frame(docno=[np.True_, "b", "c"]), "run, row 1: expected text or a whole number as the document, found"),
@@ -263,13 +263,13 @@ def test_topics_have_texts_weights_and_tags():
     for bad, problem in (
         ({"1": {"lang": "de"}}, "it names no column for query"),
         ({"1": {"query": "tv", "weight": 0}}, "row 1: expected a weight above 0, found 0"),
-        ({"1": {"query": "red dress", "weight": 2}, "2": "tv"}, "row 2: expected a weight above 0, found None"),
+        ({"1": {"query": "red dress", "weight": 2}, "2": "tv"}, "row 2: expected a weight above 0, found nan"),
         ({"1": ["tv"]}, "row 1: expected text or a whole number as the query"),
     ):
         with pytest.raises(DataError, match=problem):
             read_topics(bad)
     with pytest.raises(TypeError, match="topics: expected a mapping topic -> query text"):
-        read_topics(7)  # type: ignore[arg-type]
+        read_topics(7)
 
 
 def test_a_tag_of_a_topic_may_be_missing():

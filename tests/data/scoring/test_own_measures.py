@@ -90,9 +90,9 @@ def test_a_function_gets_grades_as_they_are_whatever_counts_as_relevant(importab
         (
             "above",
             ScoringError,
-            "candidate: measure shop:above gave 1.5, expected a number from 0 to 1 (topic '1')",
+            "candidate: expected shop:above of topic '1' in [0.0, 1.0], found 1.5",
         ),
-        ("missing", ScoringError, "candidate: measure shop:missing gave nan, expected a number"),
+        ("missing", ScoringError, "candidate: expected shop:missing of topic '1' in [0.0, 1.0], found nan"),
         ("nothing", ScoringError, "candidate: measure shop:nothing failed on topic '1' (TypeError: float()"),
         ("broken", ScoringError, "measure shop:broken failed on topic '1' (KeyError: 'absent'; shop.py:15)"),
         ("number", UsageError, "measure 'shop:number': expected a function, found int"),

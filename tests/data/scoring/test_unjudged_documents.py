@@ -10,7 +10,7 @@ import pytest
 from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.unjudged import WITH_KERNEL, possible_scores, unjudged_documents, values_if_judged
+from pytest_riskguard.data.unjudged import possible_scores, unjudged_documents, values_if_judged
 from tests.data.scoring import plain
 from tests.data.tables import falling, judged_run
 
@@ -23,24 +23,22 @@ def runs(measure: str, *rankings: dict[str, str], qrels: Qrels = QRELS) -> list[
 
 def found(measure: str, *rankings: dict[str, str], topics: tuple[str, ...] = ("t", "u"), qrels: Qrels = QRELS):
     unjudged = unjudged_documents(topics, *runs(measure, *rankings, qrels=qrels))
-    best = np.min(np.where(unjudged.found, unjudged.ranks, unjudged.depth + 1), axis=1)
-    columns = (unjudged.topics, unjudged.documents, unjudged.ranks.tolist(), unjudged.favours, best)
-    return {
-        (int(t), name): (*ranks, int(side), int(best)) for t, name, ranks, side, best in zip(*columns, strict=True)
-    }
+    ranks = np.stack([run.ranks_of(unjudged.rows[:, side]) for side, run in enumerate(unjudged.runs)], axis=1)
+    columns = (unjudged.topics.tolist(), unjudged.documents, ranks.tolist(), unjudged.favours.tolist())
+    return {(topic, name): (*of, side) for topic, name, of, side in zip(*columns, strict=True)}
 
 
 def test_unjudged_documents_are_those_that_no_row_of_the_qrels_names():
     one, other = {"t": "abcde", "u": "b"}, {"t": "cbfad", "u": "xb"}
     assert found("nDCG@3", one, other) == {
-        (0, "a"): (1, 4, 1, 1),
-        (0, "c"): (3, 1, -1, 1),
-        (0, "f"): (0, 3, -1, 3),
-        (1, "x"): (0, 1, -1, 1),
+        (0, "a"): (1, 0, 1),
+        (0, "c"): (3, 1, -1),
+        (0, "f"): (0, 3, -1),
+        (1, "x"): (0, 1, -1),
     }
     assert set(found("nDCG@3", one, other, topics=("u",))) == {(1, "x")}
     below = found("AP", {"t": "xyzuvwpqrsb"}, {"t": "bcdefghijklx"}, topics=("t",))
-    assert below[0, "x"] == (1, 12, 1, 1)  # where it stands, below the ranks that are searched
+    assert below[0, "x"] == (1, 12, 1)  # where it stands, below the ranks that are searched
     whole = read_qrels({"t": dict.fromkeys("abcdef", 1)})
     assert found("nDCG@3", {"t": one["t"]}, {"t": other["t"]}, topics=("t",), qrels=whole) == {}
 
@@ -61,22 +59,19 @@ def test_where_it_is_relevant_it_also_counts_for_the_run_that_lacks_it():
     assert values(run, (0, [-1]), (1, [-1])) == [0.0, 0.5]
 
 
-SEARCHED = [WITH_KERNEL._replace(ways=1), WITH_KERNEL._replace(ways=1, ranked=0)]
-
-
-@pytest.mark.parametrize(("text", "limits"), [("nDCG@3", None), *(("P@3", limits) for limits in SEARCHED)])
-def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, limits):
-    if limits is not None:
-        monkeypatch.setattr("pytest_riskguard.data.unjudged.WITH_KERNEL", limits)
+@pytest.mark.parametrize(("text", "ways"), [("nDCG@3", 128), ("P@3", 1)])
+def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, ways):
+    monkeypatch.setattr("pytest_riskguard.data.unjudged.MOST_WAYS", ways)
+    is_complete = ways > 1
     qrels = read_qrels({topic: {"b": 0, "e": 1, "g": 2} for topic in "tuv"})
     rankings = {"t": "abcde", "v": "xyzab"}, {"t": "cbfad", "u": "xyb", "v": "bxaeg"}
     pair = runs(text, *rankings, qrels=qrels)
     unjudged = unjudged_documents(("t", "u", "v"), pair[0], pair[1])
     found = possible_scores(unjudged, (pair[0], pair[1]), np.ones(len(unjudged), dtype=np.bool_))
-    assert found.is_complete.all() == (not limits)
+    assert found.is_complete.all() == is_complete
     for place, topic in enumerate("tuv"):
         names = [name for name, of in zip(unjudged.documents, unjudged.topics, strict=True) if of == place]
-        ways = set()
+        every = set()
         for grades in itertools.product((None, 0, 1, 2), repeat=len(names)):
             judged = {name: grade for name, grade in zip(names, grades, strict=True) if grade is not None}
             sides = []
@@ -84,9 +79,9 @@ def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, limits)
                 answers = {topic: {d: float(-rank) for rank, d in enumerate(run[topic])}} if topic in run else {}
                 scores = plain.scores(text, answers, {topic: {**qrels.grades[topic], **judged}})
                 sides.append(round(scores.get(topic, 0.0), 10))
-            ways.add(tuple(sides))
+            every.add(tuple(sides))
         rows = found.scores[found.of_row == place].round(10).tolist()
         tried = set(map(tuple, rows))
-        assert tried == ways if not limits else tried <= ways
-        differences = [sorted(round(one - other, 8) for one, other in pairs) for pairs in (tried, ways)]
+        assert tried == every if is_complete else tried <= every
+        differences = [sorted(round(one - other, 8) for one, other in pairs) for pairs in (tried, every)]
         assert (differences[0][0], differences[0][-1]) == (differences[1][0], differences[1][-1])

@@ -28,9 +28,4 @@ CASES = (
         _written(lambda scored, other: {"de": {"test": other}, "en": {"dev": other, "test": scored}}),
         part="en/test",
     ),
-    Case(
-        *("mteb", "rankings", "older_predictions.json"),
-        _written(lambda scored, other: {"dev": other, "test": scored}),
-        part="test",
-    ),
 )

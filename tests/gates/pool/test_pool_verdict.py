@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from pytest_riskguard.data import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Family
@@ -57,16 +56,6 @@ def test_a_tolerance_that_georisk_cannot_fall_by_is_refused(tolerance, is_refuse
         f"tolerance {tolerance:g}: GeoRisk cannot fall that far, since GeoRisk of s1 is at most 0.5000; choose a "
         "smaller tolerance"
     )
-
-
-def test_a_pool_in_which_nobody_scores_is_refused_and_a_reference_without_scores_is_not():
-    nothing, something = np.zeros(12), np.full(12, 0.5)
-    verdict = judged([topic_scores("s0", nothing), topic_scores("s1", nothing)])
-    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
-    assert str(verdict.problem).startswith("every score of every system is 0, so nDCG@10 says nothing")
-    assert judged([topic_scores("s0", something), topic_scores("s1", nothing)], level=0.5).outcome == "pass"
-    bare = [TopicScores(name, None, ("t",), np.array([0.0])) for name in ("s0", "s1")]
-    assert judged(bare, tolerance=0.1).reason == "too_few_topics"
 
 
 def test_the_curve_of_the_median_is_of_the_baselines_without_the_candidate():

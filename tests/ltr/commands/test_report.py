@@ -7,7 +7,6 @@ import pytest
 
 from pytest_riskguard.ltr.model_comparison import compare_models
 from tests.ltr.trained import BASELINES, MODELS
-from tests.plugin import world
 from tests.test_import_cost import fresh
 
 FILES = " ".join(f"{name}.csv" for name in MODELS)
@@ -123,22 +122,6 @@ def test_weights_of_topics_count_as_in_the_gate(command, folder):
 
 
 @pytest.mark.slow
-def test_strata_weigh_topics_as_in_the_gate(command, folder):
-    rows = [f"{topic}\t{world.QUERIES[topic]}\t{'ab'[place >= 10]}\n" for place, topic in enumerate(world.TOPICS)]
-    (folder / "topics.tsv").write_text("topic\tquery\tstratum\n" + "".join(rows))
-    file = folder / "riskguard.yaml"
-    file.write_text(file.read_text().replace("topics.tsv", "topics.tsv, strata: {a: 0.9, b: 0.1}"))
-    command("baseline rescore prod")
-    (measured,) = report(command("ltr report good.run loss.run --baseline prod --measure AP --json -"))["measures"]
-    assert measured["weighted"] is True
-    for model, ranks in zip(measured["against"][0]["models"], (world.GOOD, world.LOSS), strict=True):
-        figures, (verdict,) = model["figures"], model["verdicts"]
-        values = np.array([after for _, after in world.differences(ranks).values()])
-        assert figures["mean"] == pytest.approx(0.9 * values[:10].mean() + 0.1 * values[10:].mean())
-        assert verdict["urisk"] == pytest.approx(figures["reward"] - 2 * figures["risk"], abs=1e-11)
-
-
-@pytest.mark.slow
 def test_what_is_not_typed_comes_from_the_file(command, folder):
     file = (folder / "riskguard.yaml").read_text()
     assert "not_significantly_risky" in file
@@ -195,14 +178,7 @@ def test_the_json_depends_on_nothing_but_the_data(command, folder):
         (f"ltr report ./good.run {RUNS}", "MODEL: good given twice; NAME=RUN gives one of them another name"),
         ("ltr report prod good.run --baseline prod --measure AP", "MODEL: prod is a baseline too"),
         ("ltr report x=good.run --baseline y=good.run --measure AP", "cannot be compared with itself"),
-        (
-            "ltr report good.run --baseline loss.run --baseline loss.run --measure AP",
-            "loss given twice",
-        ),
-        (f"ltr report {RUNS} --alpha 1 --alpha 1.0", "--alpha: 1 given twice"),
-        (f"ltr report {RUNS} --alpha 2 --set tradeoff=smooth", "tradeoff: smooth is for alpha 1 only"),
         (f"ltr report {RUNS} --set tolerance=5", "the gate could never fail"),
-        (f"ltr report {RUNS} --measure nDGC@10", "nDCG@10"),
         (f"ltr report {RUNS} --json good.run", "would overwrite the file that this command reads"),
     ],
 )

@@ -11,6 +11,7 @@ from pytest_riskguard.reports.ci.badge import COLOURS, LABEL_COLOUR, NO_VERDICT,
 from pytest_riskguard.reports.comparisons import KnownGate
 from tests.reports.cases import CASES
 from tests.reports.hostile import EACH
+from tests.reports.html.test_chart_layout import contrast
 from tests.verdicts import altered
 
 PASS, FAIL, DOUBT, BAD, CARE = (
@@ -67,16 +68,9 @@ def test_without_a_label_there_is_one_box():
     assert sum(element.tag.endswith("}text") for element in root.iter()) == 1
 
 
-def luminance(colour: str) -> float:
-    """Relative luminance of WCAG 2."""
-    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
-    return sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
 @pytest.mark.parametrize("colour", [LABEL_COLOUR, *COLOURS.values()])
 def test_white_text_can_be_read(colour):
-    assert 1.05 / (luminance(colour) + 0.05) >= 4.5
+    assert contrast("#ffffff", colour) >= 4.5
 
 
 @pytest.mark.parametrize("text", EACH)

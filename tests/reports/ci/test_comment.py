@@ -12,7 +12,7 @@ from pytest_riskguard.reports.ci.comment import MARKER, Run, no_verdict, pending
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.json import Report
 from pytest_riskguard.reports.markdown import prose
-from pytest_riskguard.reports.names import glossary
+from pytest_riskguard.reports.parts import glossary
 from tests.reports.cases import CASES
 from tests.reports.hostile import EACH, STRINGS, incomparable_with, verdict_with
 from tests.reports.test_hostile import MARKDOWN, Page

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.ci import github
 from pytest_riskguard.reports.ci.github import Annotation, annotation, append_summary, commands, place
 from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
@@ -20,14 +19,6 @@ def test_an_annotation_names_file_line_and_gate():
     assert said.startswith(
         "::error file=search/riskguard.yaml,line=6,title=riskguard%3A no-risk[AP-1]::the mean fell 0.50 -> 0.34; 12 "
     )
-
-
-def test_an_annotation_says_the_summary_on_a_line_of_its_own():
-    _, paragraph, worst = str(annotation(LOST)).split("%0A")
-    assert paragraph == card(LOST).paragraph
-    assert worst.startswith("Worst: t07 (0.50 -> 0.05), t01 (0.50 -> 0.10), ")
-    assert worst.endswith(" and 7 more")
-    assert worst.count("->") == 5
 
 
 def test_what_has_no_place_has_no_file():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -21,12 +21,10 @@ from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts import Chart
 from pytest_riskguard.reports.html.charts.axes import (
-    LINE_HEIGHT,
     Box,
     apart,
     round_values,
     scale_of,
-    stacked,
     tick_labels,
 )
 from pytest_riskguard.reports.html.charts.drawing import WIDTH, Colour, clipped, text_width, without_stacks
@@ -223,16 +221,6 @@ def test_tick_labels_have_the_decimals_that_they_need():
     assert tick_labels(round_values(-0.1, 0, 4)) == ["-0.100", "-0.075", "-0.050", "-0.025", "0.000"]
     assert tick_labels([0, 1000, 2000]) == ["0", "1000", "2000"]
     assert tick_labels([0, 2e40]) == ["0", "2e+40"]
-
-
-@given(st.lists(st.floats(0, 200), min_size=1, max_size=12))
-def test_stacked_labels_stay_apart_and_keep_their_order(heights):
-    placed = stacked(heights, low=0, high=230)
-    assert all(-1e-9 <= height <= 230 + 1e-9 for height in placed)
-    in_order = sorted(placed)
-    assert all(b - a >= LINE_HEIGHT - 1e-9 for a, b in pairwise(in_order))
-    for (a, after_a), (b, after_b) in combinations(zip(heights, placed, strict=True), 2):
-        assert a == b or (a < b) == (after_a < after_b)
 
 
 def test_labels_of_ticks_are_left_out_where_they_have_no_room():

@@ -23,12 +23,12 @@ from pytest_riskguard.reports import json
 from pytest_riskguard.reports.html.charts import Chart, charts
 from pytest_riskguard.reports.html.charts.drawing import MARGIN, WIDTH, Colour
 from pytest_riskguard.reports.html.charts.query_charts import MAX_LOSSES, MAX_POINTS, MAX_SLICES, MAX_WINS
-from pytest_riskguard.reports.html.charts.topic_charts import BINS, MAX_SINGLE, binned, named, scores, topics_of
+from pytest_riskguard.reports.html.charts.topic_charts import MAX_SINGLE, named, scores, topics_of
 from pytest_riskguard.reports.markdown import render as markdown
 from pytest_riskguard.reports.sections import slices
 from tests.published import web2012
 from tests.reports.hostile import NAMES, STRINGS
-from tests.reports.html.drawings import labels, marks, root_of, tooltips
+from tests.reports.html.drawings import labels, marks, points, root_of, tooltips
 from tests.reports.html.verdicts import charts_of, hostile, in_family, pair, pool, systems, wide_pool
 from tests.verdicts import altered
 
@@ -89,11 +89,11 @@ def test_nothing_is_drawn_of_what_could_not_be_compared():
 def test_what_a_verdict_does_not_have_is_not_drawn():
     assert charts_of(replace(pair(50), exhibits=None)).keys() == {"queries", "loss", "intervals"}
     collapse = charts_of(pair(50, kind="no_topic_collapse", alpha=0.0, max_loss=0.3))
-    assert {"trisk", "urisk", "intervals"}.isdisjoint(collapse)
+    assert {"urisk", "intervals"}.isdisjoint(collapse)
     assert "largest loss allowed" in texts(root_of(collapse["topics"]))
     one = TopicScores("a", None, ("q1",), np.array([0.5]))
     lost = judge(gate_of("g"), one, replace(one, name="b", values=np.array([0.8])), report=True)
-    assert charts_of(lost).keys() >= {"queries", "topics", "scatter"}
+    assert charts_of(lost).keys() >= {"queries", "topics"}
     assert "loss" not in charts_of(lost), "one topic carries all of it"
 
 
@@ -123,7 +123,7 @@ def test_every_axis_is_named_and_every_picture_has_words(name):
         assert root.find("desc").text == chart.description
         assert len(chart.description) > 20
         assert chart.caption
-        unit = {"topics": "difference (nDCG@10)", "scatter": "baseline old (nDCG@10)", "queries": "nDCG@10"}
+        unit = {"topics": "difference (nDCG@10)", "queries": "nDCG@10"}
         assert unit.get(chart.key) in [None, *texts(root)]
 
 
@@ -307,10 +307,8 @@ def test_figure_2_of_sigir_2014(shared, run, front, flagged, alpha):
         assert lost == flagged
     else:
         assert lost >= {"166", "175"}
-    assert all(len(list(bars[topic].iter("path"))) == 2 for topic in lost), "a bar in both panels, and a diamond"
+    assert all(len(list(bars[topic].iter("path"))) == 2 for topic in lost), "a bar and a diamond"
     assert "±2.01 (95%)" in charts_of(verdict)["topics"].caption
-    dashed = [line for line in root.iter("line") if line.get("stroke-dasharray") == "5 4"]
-    assert len({line.get("y1") for line in dashed}) == 2
 
 
 def test_bars_are_as_long_as_the_differences():
@@ -329,43 +327,24 @@ def test_bars_are_as_long_as_the_differences():
 def test_in_a_family_the_level_is_that_of_the_family():
     verdict = in_family()
     critical = verdict.exhibits.topics.critical_value
-    for key in ("topics", "trisk"):
-        assert f"±{critical:.2f}" in charts_of(verdict)[key].caption
-        assert "(98.33%)" in charts_of(verdict)[key].caption
+    assert f"±{critical:.2f} (98.33%)" in charts_of(verdict)["topics"].caption
     assert "98.33% intervals: " in charts_of(verdict)["intervals"].description
 
 
-def test_many_topics_are_counted_in_bins():
+def test_of_many_topics_losses_and_wins_are_one_mark_each():
     verdict = pair(MAX_SINGLE + 100)
-    bars = marks(shown(verdict, "topics"))
-    assert not [bar for bar in bars if "data-topic" in bar.attrib], "no topic is drawn by itself"
-    counts = [int(bar.find("title").text.split()[0]) for bar in bars]
-    assert sum(counts) == 2 * (verdict.topics.wins + verdict.topics.losses), "two panels"
-    bins = binned(topics_of(verdict), lambda topic: topic.difference)
-    assert len({b.low for b in bins}) <= BINS
-    # 0 is the edge of two bins, so no bin holds losses and wins of the same size
-    assert all(b.high < 1e-9 or b.low > -1e-9 for b in bins)
-    heights = {
-        round(float(next(bar.iter("rect")).attrib["height"]) / n, 1) for bar, n in zip(bars, counts, strict=True)
-    }
-    assert len(heights) <= 2, "in each of the two panels a bar is as high as its count"
-
-
-def test_bins_stand_on_the_axis_or_on_one_another():
-    bins = binned(topics_of(pair(MAX_SINGLE + 100)), lambda topic: topic.standardised)
-    tops = {(b.low, b.bottom + b.count) for b in bins}
-    assert all(b.bottom == 0 or (b.low, b.bottom) in tops for b in bins)
-
-
-def test_points_are_topics_until_there_are_too_many():
-    assert of_topic(shown(pair(50), "scatter")).keys() == set(pair(50).exhibits.topics.topics)
-    many = tooltips(shown(pair(MAX_SINGLE + 100), "scatter"))
-    assert sum(int(text.split()[0]) for text in many) == MAX_SINGLE + 100
-
-
-def test_a_candidate_without_a_name_of_its_own_is_named_once():
-    assert "candidate (nDCG@10)" in texts(shown(replace(pair(20), candidate="candidate"), "scatter"))
-    assert "candidate new (nDCG@10)" in texts(shown(pair(20), "scatter"))
+    root = shown(verdict, "topics")
+    losses, wins = marks(root)
+    worst, best = topics_of(verdict)[0].difference, topics_of(verdict)[-1].difference
+    assert tooltips(root) == [
+        f"{verdict.topics.losses} losses, the largest {worst:.2f}",
+        f"{verdict.topics.wins} wins, the largest +{best:.2f}",
+    ]
+    (_, zero), (_, low), *_ = points(losses)
+    heights = [y for _, y in points(wins)]
+    assert heights[0] == heights[-1] == zero
+    high = min(heights)
+    assert (zero - low) / (zero - high) == pytest.approx(worst / best, abs=0.01)
 
 
 # ---- the risk
@@ -399,15 +378,26 @@ def test_the_bound_of_the_intervals_stands_at_minus_the_tolerance():
     assert interval.lower + (bound - left) / unit == pytest.approx(-0.03, abs=2e-3)
 
 
-@pytest.mark.parametrize("key", ["urisk", "trisk"])
-def test_curves_over_alpha_are_those_of_the_verdict(key):
-    verdict = pair(50)
-    curve = verdict.exhibits.curve
-    root, values = shown(verdict, key), curve.lines[key]
-    assert len(marks(root)) == len(values)
-    for text, alpha, value in zip(tooltips(root), curve.x, values, strict=True):
-        assert text.startswith(f"alpha {alpha:g}: ")
+@pytest.mark.parametrize("alpha", [2.0, 60.0])
+def test_urisk_over_alpha_is_that_of_the_verdict(alpha):
+    verdict = pair(50, alpha=alpha, tolerance=0.05)
+    curve, root = verdict.exhibits.curve, shown(verdict, "urisk")
+    values, dots = curve.lines["urisk"], [next(mark.iter("circle")).attrib for mark in marks(root)]
+    for text, at, value in zip(tooltips(root), curve.x, values, strict=True):
+        assert text.startswith(f"alpha {at:g}: ")
         assert float(re.search(r"Risk ([-+][\d.]+)", text)[1]) == pytest.approx(value, abs=0.005)
+    heights = [float(dot["cy"]) for dot in dots]
+    assert np.corrcoef(values, heights)[0, 1] == pytest.approx(-1, abs=1e-4)
+    places = [float(dot["cx"]) for dot in dots]
+    assert np.corrcoef(np.log1p(curve.x) if alpha > 50 else curve.x, places)[0, 1] == pytest.approx(1, abs=1e-4)
+    whiskers = next(path for path in root.iter("path") if path.get("stroke-width") == "2")
+    ends = [float(y) for y in re.findall(r",(-?[\d.]+)", whiskers.attrib["d"])]
+    unit = (heights[-1] - heights[0]) / (values[0] - values[-1])
+    first = curve.lines["upper"][0] - curve.lines["lower"][0]
+    assert abs(ends[0] - ends[1]) == pytest.approx(first * unit, abs=0.05)
+    bound = next(path for path in root.iter("path") if path.get("stroke") == Colour.LIMIT and path.get("d"))
+    at = float(re.match(r"M[\d.]+,([\d.]+)", bound.attrib["d"])[1])
+    assert (at - heights[0]) / unit == pytest.approx(values[0] + 0.05, abs=1e-3)
 
 
 # ---- pools
@@ -419,13 +409,11 @@ def test_a_pool_shows_all_its_systems():
         f"{name} (candidate)" * (name == "new") or f"{name} (reference)" * (name == "old") or name
         for name in verdict.estimates.georisk
     ]
-    curves = [text for text in tooltips(shown(verdict, "georisk")) if ": GeoRisk from" in text]
+    curves = tooltips(shown(verdict, "georisk"))
     assert sorted(text.partition(":")[0] for text in curves) == sorted(names)
-    places = tooltips(shown(verdict, "components"))
-    assert sorted(text.partition(":")[0] for text in places) == sorted(names)
-    assert set(verdict.estimates.georisk) <= set(texts(shown(verdict, "components")))
-    shares = [float(re.search(r": ([\d.]+)%", text)[1]) for text in tooltips(shown(verdict, "ranks"))]
-    assert shares == pytest.approx([100 * share for share in verdict.pool.rank_probabilities], abs=0.051)
+    assert {"candidate new", "reference old", "bm25", "dense"} <= set(texts(shown(verdict, "georisk")))
+    ends = verdict.exhibits.georisk.lines["new"]
+    assert f": GeoRisk from {ends[0]:.3f} at alpha 0 to {ends[-1]:.3f} at alpha" in curves[-1]
 
 
 def test_a_query_from_right_to_left_does_not_turn_the_scores_behind_it():
@@ -439,9 +427,9 @@ def test_a_query_from_right_to_left_does_not_turn_the_scores_behind_it():
 def test_in_a_large_pool_only_candidate_and_reference_are_named():
     verdict = wide_pool(40)
     root = shown(verdict, "georisk")
-    assert {"new", verdict.pool.decided_by} <= set(texts(root))
+    assert {"candidate new", f"reference {verdict.pool.decided_by}"} <= set(texts(root))
     assert len([text for text in texts(root) if text.startswith("rm-cata")]) <= 1
-    assert len({text.partition(":")[0] for text in tooltips(root) if "alpha" in text}) >= 40
+    assert len(tooltips(root)) == 40
 
 
 # ---- other people's text

@@ -34,25 +34,6 @@ def verdict(ranks: dict[str, int], **options: Any) -> Verdict:
     )
 
 
-def test_the_first_line_says_what_happened_to_how_many_queries_without_a_statistic():
-    assert explain(verdict(LOSS)).splitlines()[0] == (
-        "the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained, 0.005 tolerated"
-    )
-    assert explain(verdict(GOOD)).splitlines()[0] == (
-        "the mean rose 0.50 -> 0.64, more than chance explains; 9 of 30 queries gained"
-    )
-
-
-def test_few_topics_are_inconclusive_and_said_to_be_too_few():
-    few = check("not_significantly_risky", {"1": 0.5, "2": 0.4}, {"1": 0.5, "2": 0.5})
-    text = explain(few)
-    assert text.startswith("2 judged queries are too few; at least 10 are needed\n")
-    assert "2 queries are too few; at least 10 are needed." in flat(text)
-    assert "would pass without" not in explain(few, Screen(Detail.EVERYTHING))
-    single = check("not_significantly_risky", {"1": 0.5}, {"1": 0.5})
-    assert explain(single).startswith("1 judged query is too few; at least 10 are needed\n")
-
-
 def test_a_gate_that_could_not_have_seen_it_says_what_it_could_see():
     weak = verdict(GOOD, max_mde=1e-4, on_churn="fail")
     assert weak.reason == "too_weak"
@@ -97,15 +78,6 @@ def test_paragraphs_and_table_keep_to_the_width(width):
     assert len(re.findall(r"0\.5000 -> 0\.\d{4} +-0\.\d{4} +\d+\.\d%", text)) == 12
 
 
-def test_topic_ids_of_any_kind_stay_on_their_line():
-    hostile = "x\n::error::y\x1b[31m\u202e[red]z"
-    topics = [f"{hostile}{number}" for number in range(12)]
-    text = explain(check("not_significantly_risky", dict.fromkeys(topics, 0.1), dict.fromkeys(topics, 0.5)))
-    assert "x : :error::y[31m[red]z0" in text
-    assert not re.search(r"^(::|##\[)", text, re.MULTILINE)
-    assert not {"\x1b", "\u202e"} & set(text)
-
-
 def flat(text: str) -> str:
     return " ".join(text.split())
 
@@ -137,25 +109,8 @@ def asked(kind: str, ranks: dict[str, int], **options: Any) -> Verdict:
     return check(kind, {t: s[1] for t, s in scores.items()}, {t: s[0] for t, s in scores.items()}, **options)
 
 
-def test_what_is_not_shown_says_what_would_show_it():
-    text = flat(explain(asked("not_inferior", GOOD, alpha=0, tolerance=0.0), Screen(Detail.STATISTICS)))
-    assert "The mean difference is shown to be above 0: it is at least +0.04." in text
-    text = flat(explain(asked("not_inferior", CHURN, alpha=0, tolerance=0.05)))
-    assert text.startswith("not shown to be good enough; a loss of 0.12 cannot be excluded, 0.05 is allowed ")
-    assert re.search(r"is not shown to be above -0.05: it may be as low as -0.12. About \d+ queries like", text)
-    text = flat(explain(asked("not_inferior", LOSS, tolerance=0.05)))
-    assert "URisk is not shown to be above -0.05: it may be as low as -0.48." in text
-    assert "queries like these" not in text
-
-
 def test_a_collapse_names_the_topics_and_the_limit_that_the_worst_exceeds():
     failed = asked("no_topic_collapse", LOSS, max_loss=0.42, max_share=0.85, protected=["t02"])
-    text = explain(failed)
-    assert text.startswith("2 of 30 queries lost more than they may; the worst fell 0.50 -> 0.05\n")
-    assert [line.split() for line in text.splitlines() if line.startswith("    t")] == [
-        ["t07", "0.50", "->", "0.05"],
-        ["t02", "0.50", "->", "0.10"],
-    ]
     text = explain(failed, Screen(Detail.STATISTICS))
     rows = [line.split() for line in text.splitlines() if line.startswith("    t")]
     assert [(row[0], row[-2:]) for row in rows[1:]] == [

@@ -103,16 +103,6 @@ def test_colours_are_added_only_where_they_are_wanted_and_change_nothing_else(mo
     assert [re.sub(r"\x1b\[[\d;]*m", "", line).rstrip() for line in coloured] == plain
 
 
-def test_hostile_names_and_problems_stay_on_their_line():
-    hostile = "x\n::error::y\x1b[31m\u202e[red]z"
-    verdict = replace(CASES["incomparable"](), problem=hostile * 50, measure="AP")
-    for width in (80, 200):
-        text = "\n".join(gates_table.lines([(hostile, verdict), (hostile, judged(LOSS))], Screen(width=width)))
-        assert not {"\x1b", "\u202e"} & set(text)
-        assert not re.search(r"^\s*(::|##\[)", text, re.MULTILINE)
-        assert "[red]" in text
-
-
 def test_columns_that_no_gate_fills_are_left_out():
     (heading, *_) = gates_table.lines([(TEST, CASES["incomparable"]())], Screen(width=120))
     assert heading.split() == ["outcome", "estimate", "measure", "gate"]

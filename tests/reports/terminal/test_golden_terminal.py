@@ -30,7 +30,7 @@ def test_a_message_with_everything_there_is(width):
 
 
 def test_a_message_on_a_screen_without_block_characters():
-    text = explain(CASES["explained"](), Screen(Detail.BRIEF, 80, blocks=False))
+    text = explain(CASES["explained"](), Screen(Detail.BRIEF, 80))
     golden(GOLDEN / "ascii-80.txt", f"{text}\n")
     assert text.isascii()
 

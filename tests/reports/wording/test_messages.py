@@ -9,8 +9,7 @@ import pytest
 
 from pytest_riskguard.gates.findings import ChainedRun, Lineage, TopicCounts
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
-from pytest_riskguard.reports.wording import worded
-from pytest_riskguard.reports.wording.messages import _MESSAGES, _TEMPLATES
+from pytest_riskguard.reports.wording import _MESSAGES, _TEMPLATES, worded
 from tests.reports.cases import CASES
 from tests.verdicts import altered
 

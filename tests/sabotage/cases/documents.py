@@ -63,7 +63,7 @@ CASES = [
         "metadata-too-large",
         candidate(f"metadata: {{index: {'x' * 501}}}"),
         status=2,
-        words=["riskguard.yaml:4: candidate.metadata: 'index': expected at most 500 characters, found 501"],
+        words=["riskguard.yaml:4: candidate.metadata: 'index': expected text of at most 500 characters, found 'x"],
         ways=SERIAL,
     ),
 ]

@@ -125,20 +125,13 @@ CASES = [
         for name, text in [
             ("empty", ""),
             ("not-json", "x"),
-            ("list", "[]"),
-            ("null", "null"),
-            ("number", "1"),
             ("no-verdicts", '{"schema": "riskguard-report/1"}'),
-            ("other-schema", '{"schema": "x", "verdicts": []}'),
-            ("verdicts-a-word", '{"schema": "riskguard-report/1", "verdicts": "x"}'),
             ("verdict-empty", '{"schema": "riskguard-report/1", "verdicts": [{}]}'),
             (
                 "integer-of-2-to-the-64",
                 '{"schema": "riskguard-report/1", "verdicts": [{"alpha": 18446744073709551616}]}',
             ),
-            ("nan", '{"schema": "riskguard-report/1", "verdicts": [NaN]}'),
             ("deep", "[" * 100_000),
-            ("nul-bytes", "\0" * 100),
             ("key-twice", '{"a": 1, "a": 2}'),
         ]
     ],

@@ -58,7 +58,7 @@ CASES = [
         words=[f"{CONFIG}:6", "gate 'no-risk'", "the most that can be lost (1)"],
     ),
     refused("yaml-max-mde", "max_mde: 2", "max_mde", "it would have no effect"),
-    refused("yaml-measure-NumQ", "measure: NumQ", "'NumQ' counts topics", "the same for every run"),
+    refused("yaml-measure-NumQ", "measure: NumQ", "'NumQ' counts topics", "no ranking is better"),
     refused("yaml-one-of-many-measures", "measure: [nDCG@10, NumQ]", "'NumQ' counts topics"),
     Case(
         "yaml-max-loss",

@@ -24,7 +24,6 @@ from tests.sabotage.sabotages import (
     fifo,
     make_folder,
     on_scores,
-    on_text,
     prepend,
     riskguard,
     write,
@@ -33,33 +32,12 @@ from tests.sabotage.sabotages import (
 NO_FILE = "expected a regular file, found a pipe, socket or device"
 REPORT = "report.json"
 ANSWERS = "runs/answers.json"
-JUDGED = riskguard(f"compare {CANDIDATE} --baseline prod --json {REPORT}", status=1)
 
 
 def bomb(line: bytes, megabytes: int) -> bytes:
     """One line again and again, compressed to a thousandth."""
     block = line * (2**20 // len(line))
     return gzip.compress(block * megabytes, compresslevel=9, mtime=0)
-
-
-def on_report(change: Callable[[dict[str, Any]], Any]) -> Sabotage:
-    """The first verdict of a written report changed as an object."""
-
-    def changed(text: str) -> str:
-        report = json.loads(text)
-        change(report["verdicts"][0])
-        return json.dumps(report)
-
-    def sabotage(folder: Path) -> None:
-        JUDGED(folder)
-        on_text(REPORT, changed)(folder)
-
-    return sabotage
-
-
-def damaged(name: str, change: Callable[[dict[str, Any]], Any], words: str) -> Case:
-    """A report with one field changed, which ``show`` must refuse."""
-    return Case(name, on_report(change), command=f"show {REPORT}", words=["report.json: ", words])
 
 
 def long_ids(name: str, write_to: Callable[[Any, Path], Any], words: str) -> Case:
@@ -130,11 +108,6 @@ def partial(name: str, change: Callable[[dict[str, Any]], Any], *words: str) -> 
     )
 
 
-def whole_report(name: str, content: str, words: str) -> Case:
-    """Something in place of a report."""
-    return Case(name, write(REPORT, content), command=f"show {REPORT}", words=["report.json: ", words])
-
-
 CASES = [
     # Files that are not regular
     Case("report-is-a-pipe", fifo(REPORT), command=f"show {REPORT}", words=[NO_FILE]),
@@ -183,8 +156,10 @@ CASES = [
     partial("of-status-503", lambda answer: answer.update(status=503), "error 503"),
     partial(
         "with-failures-of-shards",
-        lambda answer: answer.update(_shards={"total": 2, "failures": [{"reason": {"type": "oom"}}]}),
-        "shards failed: oom",
+        lambda answer: answer.update(
+            _shards={"total": 2, "successful": 1, "failures": [{"reason": {"type": "oom"}}]}
+        ),
+        "only 1 of 2 shards answered: oom",
     ),
     # Numbers
     Case(
@@ -200,14 +175,6 @@ CASES = [
         ways=PYTEST,
     ),
     # Reports
-    damaged("count-of-2-to-the-64", lambda verdict: verdict["topics"].update(count=2**64), "more than 64 bits"),
-    damaged("count-below-0", lambda verdict: verdict["topics"].update(count=-1), "at least 0"),
-    damaged("outcome-of-its-own", lambda verdict: verdict.update(outcome="fine"), "outcome: expected 'pass'"),
-    damaged("outcome-that-its-limit-contradicts", lambda v: v.update(outcome="pass", reason=None), "expected 'fail'"),
-    damaged("failure-without-a-reason", lambda verdict: verdict.update(reason=None), "reason: expected one"),
-    damaged(
-        "changes-beyond-all", lambda verdict: verdict["topics"].update(changed=61), "expected at most 60, found 61"
-    ),
     Case(
         "report-on-another-commit",
         riskguard(
@@ -218,7 +185,6 @@ CASES = [
         command=f"comment {REPORT} --commit {'b' * 40}",
         words=["No verdict for", f"expected a report on commit {'b' * 40}, found one on {'a' * 40}"],
     ),
-    whole_report("report-with-a-key-twice", '{"schema": 1, "schema": 2}', "key 'schema' appears twice"),
     # Honest use
     harmless("compressed-run", compress(CANDIDATE)),
     harmless("compressed-qrels-and-topics", (compress(QRELS), compress(TOPICS_FILE))),

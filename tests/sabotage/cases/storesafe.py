@@ -25,8 +25,6 @@ from tests.sabotage.sabotages import (
 LOCK = "baselines/.lock"
 UPDATE = "baseline update prod runs/candidate.run --note x"
 GONE = ["no baseline 'prod'"]
-#: The command, and then a failure if a planted program has run.
-UNLESS_STARTED = "{}; status=$?; test ! -e started || exit 99; exit $status"
 
 
 def lock_file(folder: Path) -> None:
@@ -43,23 +41,11 @@ def repository(folder: Path) -> None:
     run_program("git -c user.name=a -c user.email=a@b.invalid -c commit.gpgsign=false commit -q -m first")(folder)
 
 
-def filtered(folder: Path) -> None:
-    """A filter for every file, which git runs when it looks into a file."""
-    (folder / ".gitattributes").write_text("* filter=planted\n")
-    run_program(f"git config filter.planted.clean {folder}/program.sh")(folder)
-    os.utime(folder / "qrels.txt", (1, 1))
-
-
 def bare(folder: Path) -> None:
     """The store as a bare repository, whose work tree is the project."""
     shutil.copytree(folder / ".git", folder / "baselines", dirs_exist_ok=True)
     with (folder / "baselines/config").open("a") as config:
         config.write(f"[core]\n\tbare = false\n\tworktree = ..\n\tfsmonitor = {folder}/program.sh\n")
-
-
-def monitored(folder: Path) -> None:
-    """A program that watches the files."""
-    run_program(f"git config core.fsmonitor {folder}/program.sh")(folder)
 
 
 def set_up(*settings: tuple[str, str]) -> tuple[Sabotage, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts import pool_charts, query_charts, risk_charts, topic_charts
+from pytest_riskguard.reports.html.charts import query_charts, risk_charts, topic_charts
 from pytest_riskguard.reports.html.charts.drawing import Chart
 
 __all__ = ["Chart", "charts"]
@@ -15,12 +15,8 @@ _CHARTS = (
     query_charts.cumulative_loss,
     risk_charts.intervals,
     risk_charts.urisk,
-    risk_charts.trisk,
     topic_charts.differences,
-    topic_charts.scatter,
-    pool_charts.georisk,
-    pool_charts.ranks,
-    pool_charts.components,
+    risk_charts.georisk,
 )
 
 

@@ -143,30 +143,6 @@ def apart(labels: Iterable[tuple[float, str]], *, low: float, high: float) -> li
     return kept
 
 
-def stacked(heights: Sequence[float], *, low: float, high: float) -> list[float]:
-    """Heights of labels above one another, as near to the given ones as their own height allows.
-
-    There must be room for all of them. Lines are moved as groups: those that touch stand around their common middle.
-    """
-    order = sorted(range(len(heights)), key=lambda place: (heights[place], place))
-    groups: list[list[int]] = []
-
-    def top(group: list[int]) -> float:
-        middle = sum(heights[place] for place in group) / len(group)
-        first = middle - (len(group) - 1) * LINE_HEIGHT / 2
-        return min(max(first, low), high - (len(group) - 1) * LINE_HEIGHT)
-
-    for place in order:
-        groups.append([place])
-        while len(groups) > 1 and top(groups[-2]) + len(groups[-2]) * LINE_HEIGHT > top(groups[-1]):
-            groups[-2:] = [groups[-2] + groups[-1]]
-    placed = dict[int, float]()
-    for group in groups:
-        for step, place in enumerate(group):
-            placed[place] = top(group) + step * LINE_HEIGHT
-    return [placed[place] for place in range(len(heights))]
-
-
 def beside(
     points: Sequence[tuple[Point, str]],
     *,
@@ -263,12 +239,10 @@ def plot(
     x_labels: bool = True,
     y_labels: bool = True,
     percents: bool = False,
-    whole: bool = False,
 ) -> Frame:
     """A plot of this height with its axes; the title of the y axis stands above it, so that it need not be turned.
 
-    ``left`` is where it begins, by default beside the widest label. With ``whole`` only whole numbers stand on the x
-    axis. What is below a plot takes ``BELOW`` more.
+    ``left`` is where it begins, by default beside the widest label. What is below a plot takes ``BELOW`` more.
     """
     unit = "%" if percents else ""
     y_ticks = y.ticks(max(int(height / 32), 2)) if y_labels else []
@@ -282,16 +256,13 @@ def plot(
     parts.append(lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE))
     for tick, text in zip(y_ticks, y_texts, strict=True):
         parts.append(words(left - 6, y(tick) + 4, text, size=SMALL, anchor="end", colour=Colour.MUTED))
-    parts.append(x_axis(x, top=top, bottom=top + height, title=x_title, labels=x_labels, unit=unit, whole=whole))
+    parts.append(x_axis(x, top=top, bottom=top + height, title=x_title, labels=x_labels, unit=unit))
     return Frame(x, y, "".join(parts))
 
 
-def x_axis(
-    x: Scale, *, top: float, bottom: float, title: str, labels: bool = True, unit: str = "", whole: bool = False
-) -> str:
+def x_axis(x: Scale, *, top: float, bottom: float, title: str, labels: bool = True, unit: str = "") -> str:
     """Lines from ``top`` to ``bottom`` at the ticks, their labels below them, and the title below these."""
     ticks = x.ticks(max(int((x.end - x.start) / 60), 2))
-    ticks = [tick for tick in ticks if not whole or tick == round(tick)]
     parts = [lines([((x(tick), top), (x(tick), bottom)) for tick in ticks if labels], colour=Colour.LINE)]
     parts.append(line((x.start, bottom), (x.end, bottom), colour=Colour.GREY))
     if labels:

@@ -109,7 +109,6 @@ class Colour:
     LOSS = "var(--loss, #d55e00)"
     WIN = "var(--win, #0072b2)"
     LIMIT = "var(--limit, #007a59)"
-    OTHER = "var(--other, #b0588a)"
 
 
 def number(value: float) -> str:
@@ -248,7 +247,7 @@ def _triangle(dx: float, dy: float) -> Callable[[float, float, float, str | None
     return draw
 
 
-left, right, up, down = _triangle(-1, 0), _triangle(1, 0), _triangle(0, -1), _triangle(0, 1)
+left, right, up = _triangle(-1, 0), _triangle(1, 0), _triangle(0, -1)
 
 
 def stroke(x: float, y: float, radius: float, colour: str) -> str:

@@ -44,7 +44,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
     up,
     words,
 )
-from pytest_riskguard.reports.names import shortened
+from pytest_riskguard.reports.parts import shortened
 from pytest_riskguard.text import clean
 
 #: The part of an axis beyond the outermost points, and the pixels between places of a line that no name may cover.
@@ -120,6 +120,8 @@ class Plot:
         Whether 0 is on the y axis, with a line.
     wide : bool
         Whether it takes the whole width of the page.
+    log : bool
+        Whether the x axis shows values from 0 on as their logarithm, that of 1 more.
     """
 
     title: str
@@ -130,6 +132,7 @@ class Plot:
     labels: Sequence[str] = ()
     zero: bool = False
     wide: bool = False
+    log: bool = False
     _points: list[_Point] = field(default_factory=list, init=False, repr=False)
     _lines: list[_Line] = field(default_factory=list, init=False, repr=False)
 
@@ -180,8 +183,10 @@ class Plot:
         ends = [(point.x, y) for point in self._points for y in (point.y, point.low, point.high)]
         ends += [end for one in self._lines for end in one.points]
         ys = [y for _, y in ends if y is not None and math.isfinite(y)]
+        xs = [x for x, _ in ends if math.isfinite(x)]
+        x = Scale(0, max(xs, default=1.0), symlog=True) if self.log else _roomy(xs)
         frame = plot(
-            Scale(-0.5, len(self.labels) - 0.5) if self.labels else _roomy([x for x, _ in ends if math.isfinite(x)]),
+            Scale(-0.5, len(self.labels) - 0.5) if self.labels else x,
             scale_of(ys, zero=True) if self.zero else _roomy(ys),
             top=top if self.y else top + 8,
             height=200 if self.wide else 270,

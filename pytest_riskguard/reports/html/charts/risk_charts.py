@@ -1,13 +1,14 @@
-"""The risk with its intervals and its bootstrap distribution; the risk over alpha."""
+"""The risk with its intervals and its bootstrap distribution; URisk, and GeoRisk of a pool, over alpha."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Lines
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts.axes import BELOW, Entry, Frame, Scale, legend, plot, scale_of
+from pytest_riskguard.reports.html.charts.axes import BELOW, Entry, Scale, legend, plot, scale_of
 from pytest_riskguard.reports.html.charts.drawing import (
     MARGIN,
     SMALL,
@@ -15,31 +16,29 @@ from pytest_riskguard.reports.html.charts.drawing import (
     Chart,
     Colour,
     area,
-    coloured,
     curve,
     dashes,
     diamond,
-    disc,
     line,
     mark,
     stroke,
     text_width,
     words,
 )
+from pytest_riskguard.reports.html.charts.plots import Plot
 from pytest_riskguard.reports.html.charts.topic_charts import (
     exhibits,
     figure,
     level,
-    level_of,
     limits,
     risk_name,
     with_unit,
 )
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.text import plain, short, signed
+from pytest_riskguard.text import clean, counted, plain, short, signed
 
-#: The axis of alpha reaches this far at least, and is logarithmic from 1 on if alpha goes beyond the second.
-_MIN_ALPHA, _MAX_LINEAR_ALPHA = 1.0, 50.0
+#: The axis of alpha is logarithmic if alpha goes beyond this; and of how many systems all are named.
+_MAX_LINEAR_ALPHA, _MAX_NAMED = 50.0, 12
 #: Height of the bootstrap distribution, and of the row of an interval.
 _DISTRIBUTION, _ROW = 110.0, 24.0
 
@@ -151,43 +150,8 @@ def _distribution(density: Lines, x: Scale, *, top: float, bottom: float) -> str
 # ---- over alpha
 
 
-@frozen
-class _Point:
-    alpha: float
-    value: float
-    said: str
-    low: float | None = None
-    high: float | None = None
-
-
-def alpha_scale(max_alpha: float) -> Scale:
-    """The axis of curves over alpha."""
-    return Scale(0, max(max_alpha, _MIN_ALPHA), symlog=max_alpha > _MAX_LINEAR_ALPHA)
-
-
 #: What its axis is called.
-ALPHA = "alpha (a loss counts 1 + alpha times)"
-
-
-def trisk(verdict: Verdict) -> Chart | None:
-    """TRisk with the critical values (as Fig. 1 of Dincer et al., SIGIR 2014)."""
-    data, critical = exhibits(verdict).curve, exhibits(verdict).topics.critical_value
-    if data is None:
-        return None
-    points = [
-        _Point(alpha, value, f"alpha {short(alpha)}: TRisk {figure(value)}")
-        for alpha, value in zip(data.x, data.lines["trisk"], strict=True)
-        if value is not None
-    ]
-    if not points:
-        return None
-    lines, caption = [], "How many standard errors URisk is from 0, as losses count more."
-    if critical is not None:
-        lines = [-critical, critical]
-        caption += f" Beyond the dashed lines at ±{plain(critical, 2)} it is significant by Student-t "
-        caption += f"({level_of(verdict)})."
-    entry = Entry(dashes, Colour.LIMIT, "critical values")
-    return _over_alpha(verdict, points, ("trisk", "TRisk", "TRisk (standard errors)"), lines, entry, caption)
+_ALPHA = "alpha (a loss counts 1 + alpha times)"
 
 
 def urisk(verdict: Verdict) -> Chart | None:
@@ -195,66 +159,82 @@ def urisk(verdict: Verdict) -> Chart | None:
     shown, data = Shown(verdict), exhibits(verdict).curve
     if data is None or not any(any(line) for line in data.lines.values()):
         return None
-    points = []
-    for alpha, value, *ends in zip(data.x, *(data.lines[name] for name in ("urisk", "lower", "upper")), strict=True):
-        value = value or 0.0
+    values = [value or 0.0 for value in data.lines["urisk"]]
+    first, last = (f"{figure(values[end])} at alpha {short(data.x[end])}" for end in (0, -1))
+    drawn = _over_alpha(
+        verdict,
+        data.x,
+        f"{shown.urisk} over alpha",
+        with_unit(verdict, shown.urisk),
+        description=f"{shown.urisk} goes from {first} to {last}.",
+        caption="How the risk changes as losses count more. Upright lines: the interval that decides at each alpha.",
+    )
+    bound = [(-math.inf, -verdict.tolerance), (math.inf, -verdict.tolerance)]
+    drawn.line(bound, means="bound", colour="limit", dashed=True)
+    drawn.line(zip(data.x, values, strict=True), colour="win")
+    limits_of = zip(data.lines["lower"], data.lines["upper"], strict=True)
+    for alpha, value, ends in zip(data.x, values, limits_of, strict=True):
         said, low, high = f"alpha {short(alpha)}: URisk {figure(value)}", None, None
-        if None not in ends:
-            low, high = sorted(ends)
+        if ends[0] is not None and ends[1] is not None:
+            low, high = sorted((ends[0], ends[1]))
             said += f", interval {limits(low, high)}"
-        points.append(_Point(alpha, value, said, low, high))
-    caption = "How the risk changes as losses count more."
-    if any(point.low is not None for point in points):
-        caption += " The band is the interval that decides at each alpha."
-    names = ("urisk", shown.urisk, with_unit(verdict, shown.urisk))
-    entry = Entry(dashes, Colour.LIMIT, "bound")
-    return _over_alpha(verdict, points, names, [0.0 - verdict.tolerance], entry, caption)
+        drawn.point(alpha, value, said, low=low, high=high)
+    return drawn.chart("urisk")
+
+
+def georisk(verdict: Verdict) -> Chart | None:
+    """A line for each system of a pool (as Figs. 2 and 3 of Dincer et al., SIGIR 2016)."""
+    curves = exhibits(verdict).georisk
+    if curves is None or not curves.lines or not curves.x or verdict.pool is None:
+        return None
+    alphas, lines = curves.x, {name: [value or 0.0 for value in line] for name, line in curves.lines.items()}
+    highest = sorted(lines, key=lambda system: (-lines[system][0], system))[:5]
+    drawn = _over_alpha(
+        verdict,
+        alphas,
+        "GeoRisk over alpha",
+        "GeoRisk (no unit)",
+        description=(
+            f"GeoRisk of {counted(len(lines), 'system')}. At alpha {short(alphas[0])} the highest are "
+            f"{', '.join(clean(system, limit=40) for system in highest)}."
+        ),
+        caption="A line that falls belongs to a system that fails on topics where others do not.",
+    )
+    looks = {
+        verdict.candidate: ("candidate", "diamond", "loss"),
+        verdict.pool.decided_by: ("reference", "disc", "win"),
+    }
+    rest = ("rest of the pool", "ring", "grey")
+    # The important ones are drawn last, on top of the others.
+    for system in sorted(lines, key=lambda name: (name == verdict.candidate, name in looks, name)):
+        role, symbol, colour = looks.get(system, rest)
+        ends = zip((alphas[0], alphas[-1]), (lines[system][0], lines[system][-1]), strict=True)
+        first, last = (f"{plain(value, 3)} at alpha {short(alpha)}" for alpha, value in ends)
+        also = f" ({role})" if system in looks and system != role else ""
+        drawn.line(zip(alphas, lines[system], strict=True), colour=colour)
+        drawn.point(
+            alphas[-1],
+            lines[system][-1],
+            f"{clean(system, limit=40)}{also}: GeoRisk from {first} to {last}",
+            symbol=symbol,
+            colour=colour,
+            means=_role(role, system) if system in looks else role,
+            name=system if system not in looks and len(lines) <= _MAX_NAMED else "",
+        )
+    return drawn.chart("georisk")
+
+
+def _role(role: str, name: str) -> str:
+    """Candidate or reference with its name, unless the name is that same word."""
+    return role if name == role else f"{role} {clean(name, limit=30)}"
 
 
 def _over_alpha(
-    verdict: Verdict,
-    points: list[_Point],
-    names: tuple[str, str, str],
-    across: list[float],
-    line_across: Entry,
-    caption: str,
-) -> Chart:
-    """Points over alpha, and lines across; ``names`` are the chart's key, what the points are, and the axis."""
-    key, name, title = names
-    values = [value for point in points for value in (point.value, point.low, point.high) if value is not None]
-    entries = [Entry(stroke, Colour.GREY, f"this gate: alpha {short(verdict.alpha)}")]
-    entries += [line_across] if across else []
-    keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
-    frame = plot(
-        alpha_scale(points[-1].alpha),
-        scale_of([*values, *across], zero=True),
-        top=top,
-        height=190,
-        x_title=ALPHA,
-        y_title=title,
-    )
-    first, last = (f"{figure(point.value)} at alpha {short(point.alpha)}" for point in (points[0], points[-1]))
-    return Chart(
-        key,
-        f"{name} over alpha",
-        description=f"{name} goes from {first} to {last}.",
-        caption=caption,
-        drawing=frame.axes
-        + keys
-        + _band(points, frame)
-        + frame.upright(verdict.alpha, colour=Colour.GREY, dash=None)
-        + frame.across(0, colour=Colour.MUTED, dash=None, width=1)
-        + "".join(frame.across(value, colour=Colour.LIMIT) for value in across)
-        + curve([(frame.x(point.alpha), frame.y(point.value)) for point in points], colour=Colour.WIN)
-        + coloured((Colour.WIN, mark(p.said, disc(frame.x(p.alpha), frame.y(p.value), 4, None))) for p in points),
-        height=frame.y.start + BELOW,
-    )
-
-
-def _band(points: list[_Point], frame: Frame) -> str:
-    lows = [(frame.x(p.alpha), frame.y(p.low)) for p in points if p.low is not None]
-    highs = [(frame.x(p.alpha), frame.y(p.high)) for p in points if p.high is not None]
-    if not lows:
-        return ""
-    edges = "".join(curve(edge, colour=Colour.WIN, width=1, dash="2 2") for edge in (lows, highs))
-    return area([*lows, *reversed(highs)], colour=Colour.WIN) + edges
+    verdict: Verdict, alphas: Sequence[float], title: str, unit: str, *, description: str, caption: str
+) -> Plot:
+    """A chart over alpha, with a line at that of the gate."""
+    log = max(alphas) > _MAX_LINEAR_ALPHA
+    drawn = Plot(title, _ALPHA, unit, description=description, caption=caption, log=log)
+    at = f"this gate: alpha {short(verdict.alpha)}"
+    drawn.line([(verdict.alpha, -math.inf), (verdict.alpha, math.inf)], means=at, colour="muted", dashed=True)
+    return drawn
