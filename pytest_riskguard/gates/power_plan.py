@@ -23,7 +23,7 @@ from pytest_riskguard.gates.ruling import Comparison, Ruling, could_fail
 from pytest_riskguard.inference.allocation import neyman, stratified_error
 from pytest_riskguard.inference.break_even import break_even_quantile
 from pytest_riskguard.inference.intervals import critical_value
-from pytest_riskguard.inference.power_analysis import (
+from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
     power_of,
     topics_for_equivalence,

@@ -15,22 +15,26 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel, georisk_left_out
-from pytest_riskguard.inference._bootstrap.large_pools import HEAVY, georisk_replicates
-from pytest_riskguard.inference._bootstrap.large_pools import MANY_TOPICS as MANY_TOPICS  # where gates search alike
-from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
-from pytest_riskguard.inference._bootstrap.replicates import Draws
-from pytest_riskguard.inference.intervals import Interval, adjusted, bias_correction, critical_value
+from pytest_riskguard.inference.georisk_replicates import (
+    HEAVY,
+    MANY_TOPICS,
+    Draws,
+    Pool,
+    PoolKernel,
+    georisk_left_out,
+    georisk_replicates,
+)
+from pytest_riskguard.inference.intervals import Interval, adjusted_score, critical_value
 from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, exact_sum, mean
+from pytest_riskguard.risk.distributions import ndtr, ndtri
 
 
 @frozen(eq=False)
@@ -58,18 +62,11 @@ def candidate_ranks(
     draws: Draws | None = None,
 ) -> CandidateRanks:
     """How often each system beats the candidate, and how many do at once; parameters as ``georisk_differences``."""
-    pool = Pool.of(scores)
-    sample = PoolKernel(pool, alphas=(alpha, *beside), tradeoff=tradeoff).sample()[0]
+    pool = Pool.of(scores, alphas=(alpha,), tradeoff=tradeoff)
+    sample = PoolKernel(Pool.of(scores, alphas=(alpha, *beside), tradeoff=tradeoff)).sample()
     same = ROUNDING_ERROR * float(np.max(sample))
     ranked, below = np.zeros(pool.n_systems), np.zeros(pool.n_systems)
-    drawn = georisk_replicates(
-        pool,
-        pool.scores - pool.scores[candidate],
-        alphas=(alpha,),
-        tradeoff=tradeoff,
-        replicates=replicates,
-        draws=draws,
-    )
+    drawn = georisk_replicates(pool, pool.scores - pool.scores[candidate], replicates=replicates, draws=draws)
     for replicate in drawn:
         beats = replicate[0] > replicate[0, candidate] + same
         ranked += np.bincount(np.count_nonzero(beats, axis=0), minlength=pool.n_systems)
@@ -81,6 +78,8 @@ def candidate_ranks(
 METHODS = ("student_t", "percentile", "bca")
 #: Levels are searched in steps of 1 over this: 1 minus such a step is a floating-point number.
 STEPS = 2**53
+#: A probability this close below a level has reached it.
+REACHED = 1e-13
 #: The reference that is the median GeoRisk of all systems but the candidate.
 MEDIAN = "median"
 #: This many replicates should lie beyond a limit, with the number of replicates between these.
@@ -130,19 +129,20 @@ class GeoRiskDifference:
 
     ``reference`` is a row of the pool, or "median" for the median GeoRisk of all systems but the candidate.
     ``estimate`` is below 0 where the candidate is riskier; ``left_out``, shape (n_topics,), is the same with each
-    topic left out, and ``law`` holds it in each replicate.
+    topic left out, and ``replicates`` are those of it, ascending; ones within ``same`` are the same.
     """
 
     reference: int | str
     alpha: float
     estimate: float
     left_out: FloatArray
-    law: DrawnLaw
+    replicates: FloatArray
+    same: float
 
     @property
     def constant(self) -> bool:
         """Whether the difference is the same in every replicate: all limits are then the estimate."""
-        return self.law.constant
+        return bool(max(self.replicates[-1] - self.estimate, self.estimate - self.replicates[0]) <= self.same)
 
     @cached_property
     def _influence(self) -> FloatArray:
@@ -165,8 +165,10 @@ class GeoRiskDifference:
 
     @cached_property
     def bias(self) -> float:
-        """BCa's bias correction w."""
-        return bias_correction(self.law)
+        """BCa's w: the normal quantile of the share of replicates below the estimate, and half of those equal to it."""
+        below = np.searchsorted(self.replicates, self.estimate - self.same, side="left")
+        up_to = np.searchsorted(self.replicates, self.estimate + self.same, side="right")
+        return float(ndtri((below + up_to) / 2 / self.replicates.size))
 
     def interval(self, *, method: str = "bca", level: float = 0.95) -> Interval:
         """The two-sided interval by ``student_t``, ``percentile`` or ``bca``; all levels share the draws.
@@ -175,7 +177,7 @@ class GeoRiskDifference:
         limit.
         """
         self._check(method, level)
-        return Interval(method, level, *self._limits(method, level))
+        return Interval(method, level, self._limit(method, (1 - level) / 2), self._limit(method, (1 + level) / 2))
 
     def p_value(self, *, method: str = "bca", bound: float = 0.0, at_most: float = 1.0) -> float:
         """The smallest ``1 - level`` at which the interval's upper limit lies below a bound, else 1.
@@ -186,60 +188,38 @@ class GeoRiskDifference:
         self._check(method, 0.5)
         if self.constant:
             return float(not self.estimate < bound)
-        least = 1 if method == "student_t" else math.ceil(STEPS * 2 / self.law.size)
+        least = 1 if method == "student_t" else math.ceil(STEPS * 2 / self.replicates.size)
         most = min(math.floor(STEPS * at_most), STEPS - 1)
-        return _smallest_significance(lambda level: self._limits(method, level)[1] < bound, least, most)
 
-    def _limits(self, method: str, level: float) -> tuple[float, float]:
+        def fails(steps: int) -> bool:  # lower levels must then fail as well
+            return self._limit(method, (2 - steps / STEPS) / 2) < bound
+
+        if least > most or not fails(most):
+            return 1.0
+        return bisect_left(range(most), True, lo=least, key=fails) / STEPS
+
+    def _limit(self, method: str, p: float) -> float:
+        """The limit above which lies the true difference with this probability less."""
         if self.constant:
-            return self.estimate, self.estimate
+            return self.estimate
         if method == "student_t":
-            half = critical_value(self.left_out.size, level=level) * self.standard_error
-            return self.estimate - half, self.estimate + half
-        lower, upper = self._probabilities(method, level)
-        return self.law.quantile(lower), self.law.quantile(upper)
-
-    def _probabilities(self, method: str, level: float) -> tuple[float, float]:
-        """The probabilities at whose quantiles the limits lie."""
-        lower, upper = (1 - level) / 2, (1 + level) / 2
-        if method == "percentile":
-            return lower, upper
-        return adjusted(lower, self.bias, self.acceleration), adjusted(upper, self.bias, self.acceleration)
+            t = critical_value(self.left_out.size, level=abs(2 * p - 1))
+            return self.estimate + math.copysign(t, p - 0.5) * self.standard_error
+        if method == "bca":
+            p = float(ndtr(adjusted_score(float(ndtri(p)), self.bias, self.acceleration)))
+        place = math.ceil((p - REACHED) * self.replicates.size) - 1
+        return float(self.replicates[min(max(place, 0), self.replicates.size - 1)])
 
     def _check(self, method: str, level: float) -> None:
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
         between_0_and_1(level, name="level")
+        draws = self.replicates.size
         # 1 - (1 - 2/size) may be a last digit below 2/size
-        if method != "student_t" and not self.constant and (1 - level) * self.law.size < 2 - 1e-6:
+        if method != "student_t" and not self.constant and (1 - level) * draws < 2 - 1e-6:
             raise ValueError(
-                f"level {level!r} needs at least {math.ceil(2 / (1 - level))} replicates, there are {self.law.size}"
+                f"level {level!r} needs at least {math.ceil(2 / (1 - level))} replicates, there are {draws}"
             )
-
-
-def _with_laws(
-    drawn: FloatArray,
-    whole: FloatArray,
-    left_out: FloatArray,
-    candidate: int,
-    references: Sequence[int | str],
-    alphas: Sequence[float],
-    same: float,
-) -> tuple[GeoRiskDifference, ...]:
-    """The differences by reference, then by alpha, from GeoRisk in the sample and with each topic left out.
-
-    ``drawn`` has shape (n_references, n_alphas, n_replicates), ``whole`` (n_alphas, n_systems), ``left_out``
-    (n_alphas, n_systems, n_topics).
-    """
-    differences = []
-    for place, reference in enumerate(references):
-        estimates = _differences(whole[:, :, None], candidate, reference, same)[:, 0]
-        without_each = _differences(left_out, candidate, reference, same)
-        for i, alpha in enumerate(alphas):
-            estimate = float(estimates[i])
-            law = DrawnLaw(drawn[place, i], centre=estimate, same=same)
-            differences.append(GeoRiskDifference(reference, alpha, estimate, without_each[i], law))
-    return tuple(differences)
 
 
 @frozen(eq=False)
@@ -285,10 +265,9 @@ def georisk_differences(
         Clusters of topics that hang together, numbered from 0 without gaps, at least two: the jackknife, so
         Student-t, leaves out one at a time. Draws are those of single topics, so percentile and BCa are too narrow.
     """
-    pool = Pool.of(scores)
-    alphas = tuple(float(alpha) for alpha in alphas)
+    pool = Pool.of(scores, alphas=alphas, tradeoff=tradeoff)
     _check_rows(pool, candidate, references)
-    sample = PoolKernel(pool, alphas=(*alphas, *beside), tradeoff=tradeoff).sample()[0]
+    sample = PoolKernel(Pool.of(scores, alphas=(*alphas, *beside), tradeoff=tradeoff)).sample()
     same = ROUNDING_ERROR * float(np.max(sample))
     whole = chosen = sample[: len(alphas)]
     by_cluster = None if clusters is None else _without_clusters(pool.scores, clusters, alphas, tradeoff)
@@ -298,21 +277,22 @@ def georisk_differences(
         pool, chosen = pool.only(rows), whole[:, rows]
         by_cluster = None if by_cluster is None else by_cluster[:, rows]
         candidate, places = 0, [rows.index(int(reference)) for reference in references]
+    left_out = georisk_left_out(pool)
+    influence = np.vstack([_differences(left_out, candidate, place, same) for place in places])
     drawn, done = np.empty((len(references), len(alphas), replicates)), 0
-    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
-    influence = _moved(left_out, candidate, places, same)
-    for at_alphas in georisk_replicates(
-        pool, influence, alphas=alphas, tradeoff=tradeoff, replicates=replicates, draws=draws
-    ):
+    for at_alphas in georisk_replicates(pool, influence, replicates=replicates, draws=draws):
         ends = done + at_alphas.shape[2]
         for i, place in enumerate(places):
             drawn[i, :, done:ends] = _differences(at_alphas, candidate, place, same)
         done = ends
-    without_each = left_out if by_cluster is None else by_cluster
-    found = _with_laws(drawn, chosen, without_each, candidate, places, alphas, same)
-    names = [reference for reference in references for _ in alphas]
-    named = (replace(each, reference=name) for each, name in zip(found, names, strict=True))
-    return PoolDifferences(whole, tuple(named))
+    without_each, found = left_out if by_cluster is None else by_cluster, []
+    for reference, place, at_alphas in zip(references, places, drawn, strict=True):
+        estimates = _differences(chosen[:, :, None], candidate, place, same)[:, 0].tolist()
+        rests = _differences(without_each, candidate, place, same)
+        for row in zip(alphas, estimates, rests, at_alphas, strict=True):
+            alpha, estimate, rest, replicated = row
+            found.append(GeoRiskDifference(reference, float(alpha), estimate, rest, np.sort(replicated), same))
+    return PoolDifferences(whole, tuple(found))
 
 
 def _without_clusters(scores: FloatArray, clusters: IntArray, alphas: Sequence[float], tradeoff: str) -> FloatArray:
@@ -356,15 +336,3 @@ def _differences(georisk: FloatArray, candidate: int, reference: int | str, same
         against = georisk[:, reference]
     differences = georisk[:, candidate] - against
     return np.where(np.abs(differences) <= same, 0.0, differences)
-
-
-def _moved(left_out: FloatArray, candidate: int, references: Sequence[int | str], same: float) -> FloatArray:
-    """Differences without each topic, a row for each reference and alpha: (n_references * n_alphas, n_topics)."""
-    return np.vstack([_differences(left_out, candidate, reference, same) for reference in references])
-
-
-def _smallest_significance(fails: Callable[[float], bool], at_least: int, at_most: int) -> float:
-    """The smallest ``1 - level``, on a grid of 2^-53, at which a test fails; lower levels must then fail as well."""
-    if at_least > at_most or not fails(1 - at_most / STEPS):
-        return 1.0
-    return bisect_left(range(at_most), True, lo=at_least, key=lambda steps: fails(1 - steps / STEPS)) / STEPS

@@ -250,7 +250,9 @@ def _shared(full: Sample, values: FloatArray, method: str, level: float) -> Floa
 
     def cdf_and_density(z: FloatArray) -> tuple[FloatArray, FloatArray]:
         turned = phi * np.exp(-1j * np.multiply.outer(z, t))
-        return 0.5 - np.sum(turned.imag / orders, axis=1) / math.pi, np.sum(turned.real, axis=1) * (t[0] * 2 / math.pi)
+        return 0.5 - np.sum(turned.imag / orders, axis=1) / math.pi, np.sum(turned.real, axis=1) * (
+            t[0] * 2 / math.pi
+        )
 
     # the rest's own mean is -removed/n; its squares and cubes about that follow from those of the whole
     squares, cubes = 1.0, exact_sum(((full.x - full.mean) / unit) ** 3)

@@ -15,8 +15,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import Interval, critical_value
+from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import between_0_and_1
 from pytest_riskguard.risk.distributions import ndtr, ndtri
 

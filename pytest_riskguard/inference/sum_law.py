@@ -574,7 +574,9 @@ class HalvedVectors:
         order = 1 + np.argsort(-chances[1:], kind="stable")
         # logs are of n^-k times masses: a common factor that the rest takes back
         halves = [Vectors.of(n * chances[half], reach, least=LEAST_LOG) for half in (order[::2], order[1::2])]
-        self._sums, other = (np.einsum("ij,j->i", v.counts, values[h]) for v, h in zip(halves, (order[::2], order[1::2]), strict=True))
+        self._sums, other = (
+            np.einsum("ij,j->i", v.counts, values[h]) for v, h in zip(halves, (order[::2], order[1::2]), strict=True)
+        )
         self._drawn, self._logs, self._n = halves[0].drawn, halves[0].logs, n
         self._others = []
         for drawn in range(int(np.max(halves[1].drawn)) + 1):
@@ -649,7 +651,7 @@ def _split(off: FloatArray) -> FloatArray:
 
 
 def _of_one_kind(places: IntArray, off: FloatArray, chances: FloatArray, n: int, points: int) -> ComplexArray:
-    """phi of the sum of n draws of values so far off some of the points of a circle."""
+    """Phi of the sum of n draws of values so far off some of the points of a circle."""
     histogram = np.zeros(points)
     for shift, part in zip((-1, 0, 1), _split(off), strict=True):
         histogram += np.bincount((places + shift) % points, part * chances, minlength=points)

@@ -14,7 +14,7 @@ import pytest
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.power_plan import Effect, Plan, policy_cost
 from pytest_riskguard.inference.intervals import critical_value
-from pytest_riskguard.inference.power_analysis import minimum_detectable_effect, topics_needed
+from pytest_riskguard.inference.power import minimum_detectable_effect, topics_needed
 from pytest_riskguard.risk.tradeoff import linear
 from tests.docs.pages import DOCS
 from tests.plugin import world

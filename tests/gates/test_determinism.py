@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 
 from pytest_riskguard.gates.kinds import KINDS
-from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.reports.json import dumps
 from tests.gates import same_bytes
 from tests.strict import check

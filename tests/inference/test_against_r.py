@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._bootstrap.choice import mean_law
+
 from pytest_riskguard.inference.intervals import interval
 from pytest_riskguard.risk import trisk
 from tests.inference._bootstrap.brute_force import furthest_off, resampled_in_blocks

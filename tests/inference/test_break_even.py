@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_riskguard.inference.sign_flip import sign_flip
 
 from pytest_riskguard.inference.break_even import (
     BreakEven,
@@ -18,7 +19,6 @@ from pytest_riskguard.inference.break_even import (
     break_even_without_each,
     largest_ratio,
 )
-from pytest_riskguard.inference.sign_flip import sign_flip
 
 ALPHAS = (0.0, 0.5, 1.0, 5.0, 10.0)
 

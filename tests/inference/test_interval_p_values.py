@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pytest_riskguard.inference._bootstrap.choice import mean_law
+from pytest_riskguard.inference._bootstrap.sample import Sample
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from pytest_riskguard.inference._bootstrap.choice import mean_law
-from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import bias_correction, interval, intervals, upper_p_value
 from pytest_riskguard.risk import trisk
 from pytest_riskguard.risk.tradeoff import linear

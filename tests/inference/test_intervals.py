@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from scipy.special import ndtr
 
-from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference.intervals import METHODS, interval, intervals
 
 scores = st.one_of(

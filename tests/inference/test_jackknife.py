@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._bootstrap.choice import mean_law
-from pytest_riskguard.inference.intervals import interval
 from pytest_riskguard.inference.jackknife import leave_one_out_upper
+
+from pytest_riskguard.inference.intervals import interval
 from tests.inference.made_up_scores import made_up
 
 METHODS = ["student_t", "basic", "percentile", "bca"]

@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 import pytest
-
-from pytest_riskguard.inference.intervals import Interval, critical_value, interval
 from pytest_riskguard.inference.power_analysis import (
     minimum_detectable_effect,
     observed_critical,
@@ -16,6 +14,8 @@ from pytest_riskguard.inference.power_analysis import (
     topics_for_tolerance,
     topics_needed,
 )
+
+from pytest_riskguard.inference.intervals import Interval, critical_value, interval
 from pytest_riskguard.risk.tradeoff import linear
 
 

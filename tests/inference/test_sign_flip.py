@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from pytest_riskguard.inference._flips.bets import MAX_COUNTED
 from pytest_riskguard.inference.sign_flip import sign_flip
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from scipy.special import ndtr, ndtri
 
-from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference.intervals import interval
 from tests.published.web2012 import rows
 

@@ -14,7 +14,7 @@ from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings, ReferenceRuling
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.responsible import Responsible, explanation, topic_rows
-from pytest_riskguard.inference.georisk_pool import MANY_TOPICS
+from pytest_riskguard.inference.georisk_replicates import MANY_TOPICS
 from pytest_riskguard.risk import topic_contributions
 from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.risk.distributions import ndtr

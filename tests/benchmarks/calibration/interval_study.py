@@ -20,8 +20,8 @@ from scipy.stats import skew
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.limits import margin_of, margins_of
 from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.inference.break_even import sign_flip
 from pytest_riskguard.inference.intervals import intervals
-from pytest_riskguard.inference.sign_flip import sign_flip
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.populations import weigh
 from tests.benchmarks.calibration.tables import Row, Study

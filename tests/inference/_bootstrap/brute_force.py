@@ -6,9 +6,9 @@ import itertools
 import math
 
 import numpy as np
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from scipy.special import ndtr
 
-from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference.intervals import adjusted, bias_correction, interval
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
 from pytest_riskguard.inference._bootstrap.choice import mean_law
+
 from pytest_riskguard.inference.intervals import critical_value, interval, intervals
 
 whole = arrays(np.int64, st.integers(2, 40), elements=st.integers(-6, 6))

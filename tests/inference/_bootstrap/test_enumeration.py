@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._bootstrap.enumeration import enumerated_mean_law, enumerated_studentized_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 

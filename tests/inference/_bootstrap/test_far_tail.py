@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import bdtr, log_ndtr, ndtri_exp
-
 from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.far_tail import (
     FarTail,
@@ -21,6 +19,8 @@ from pytest_riskguard.inference._bootstrap.far_tail import (
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import ComputedLaw, MeanLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
+from scipy.special import bdtr, log_ndtr, ndtri_exp
+
 from tests.inference.made_up_scores import made_up
 
 #: Changes in four clusters, and one far from them: steps that no sum over frequencies resolves.

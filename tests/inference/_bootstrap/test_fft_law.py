@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._bootstrap.convolution import (
     GRID_POINTS,
     Convolution,

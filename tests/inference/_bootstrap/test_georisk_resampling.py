@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-
 from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel, georisk_left_out
 from pytest_riskguard.inference._bootstrap.replicates import draw_counts
+
 from tests.inference._bootstrap.direct_georisk import georisk, replicate
 
 ALPHAS = (0.0, 1.0, 5.0, 10.0)

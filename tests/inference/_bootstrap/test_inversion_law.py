@@ -7,8 +7,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtr, ndtri
-
 from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.inversion import (
     STEP,
@@ -22,6 +20,8 @@ from pytest_riskguard.inference._bootstrap.inversion_law import (
     smooth_law,
 )
 from pytest_riskguard.inference._bootstrap.sample import Sample
+from scipy.special import ndtr, ndtri
+
 from pytest_riskguard.inference.intervals import METHODS, Interval, IntervalBatch, interval, intervals
 
 LEVELS = (0.8, 0.999)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-
 from pytest_riskguard.inference._bootstrap import large_pools
 from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel
+
 from pytest_riskguard.risk.checks import FloatArray
 
 TOPICS, REPLICATES = 3000, 3000

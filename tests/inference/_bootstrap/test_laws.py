@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._bootstrap.laws import DrawnLaw, MirroredLaw, StepLaw, WeightedLaw, leans_left, vary
 from pytest_riskguard.inference._bootstrap.sample import Sample
 

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.fft_law import grid_law, lattice_law
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import MeanLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
+
 from pytest_riskguard.inference.intervals import interval
 from tests.inference._bootstrap.brute_force import all_multisets, between_atoms, changed_topics_law, resampled_means
 

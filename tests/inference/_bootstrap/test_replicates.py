@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
-
 from pytest_riskguard.inference._bootstrap.replicates import draw_counts, rows_per_chunk
+from scipy.stats import binom
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 50, 1000])

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._bootstrap.sample import (
     Sample,
     condensed,

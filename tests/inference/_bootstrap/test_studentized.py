@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.special import bdtr
-
 from pytest_riskguard.inference._bootstrap.choice import studentized_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
 from pytest_riskguard.inference._bootstrap.studentized_replicates import _weights, replicated_law
+from scipy.special import bdtr
+
 from pytest_riskguard.inference.intervals import interval
 
 LEVELS = (0.0005, 0.005, 0.025, 0.5, 0.975, 0.995, 0.9995)

@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
-
 from pytest_riskguard.inference._bootstrap.inversion import STEP
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.studentized_inversion import InvertedLaw, Pair, inverted_law
+from scipy.special import ndtr
 
 
 def losing(n: int, r: float) -> np.ndarray:

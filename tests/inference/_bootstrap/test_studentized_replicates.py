@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._bootstrap import studentized_replicates
 from pytest_riskguard.inference._bootstrap.replicates import words
 from pytest_riskguard.inference._bootstrap.sample import Sample

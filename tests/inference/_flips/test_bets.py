@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._flips.bets import Bets
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._flips.tilted import at_least_observed
+
 from tests.inference._flips.laws import bets, convolved, met_in_the_middle
 
 M = 30

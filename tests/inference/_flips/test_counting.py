@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from pytest_riskguard.inference._flips.bets import binomial, counted
 from scipy.stats import binom
 
-from pytest_riskguard.inference._flips.bets import binomial, counted
 from tests.inference._flips.laws import bets, met_in_the_middle
 
 

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._flips.bets import Bets, line_of
 from pytest_riskguard.inference._flips.swings import FEW_TOPICS, by_few_swings
+
 from tests.inference._flips.laws import bets, convolved, met_in_the_middle
 
 

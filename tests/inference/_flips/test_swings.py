@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._flips.bets import Bets
 from pytest_riskguard.inference._flips.swings import MAX_UNTRIED, characteristic
 

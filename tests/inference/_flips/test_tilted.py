@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-
 from pytest_riskguard.inference._flips import tilted
 from pytest_riskguard.inference._flips.bets import Bets
 from pytest_riskguard.inference._flips.tilted import FREQUENCIES, Inversion
+
 from tests.inference._flips.laws import bets, convolved, met_in_the_middle
 
 SHARES = (0.3, 1.0, 1.3, 2.0, 2.9)
