@@ -31,10 +31,10 @@ from pytest_riskguard.inference.georisk_replicates import (
     georisk_left_out,
     georisk_replicates,
 )
-from pytest_riskguard.inference.intervals import Interval, adjusted_score, critical_value
+from pytest_riskguard.inference.intervals import Interval, adjusted_score
 from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, exact_sum, mean
-from pytest_riskguard.risk.distributions import ndtr, ndtri
+from pytest_riskguard.risk.distributions import ndtr, ndtri, stdtrit
 
 
 @frozen(eq=False)
@@ -165,7 +165,7 @@ class GeoRiskDifference:
 
     @cached_property
     def bias(self) -> float:
-        """BCa's w: the normal quantile of the share of replicates below the estimate, and half of those equal to it."""
+        """BCa's w: the normal quantile of the share of replicates below the estimate, plus half of ties."""
         below = np.searchsorted(self.replicates, self.estimate - self.same, side="left")
         up_to = np.searchsorted(self.replicates, self.estimate + self.same, side="right")
         return float(ndtri((below + up_to) / 2 / self.replicates.size))
@@ -203,8 +203,7 @@ class GeoRiskDifference:
         if self.constant:
             return self.estimate
         if method == "student_t":
-            t = critical_value(self.left_out.size, level=abs(2 * p - 1))
-            return self.estimate + math.copysign(t, p - 0.5) * self.standard_error
+            return self.estimate + stdtrit(self.left_out.size - 1, p) * self.standard_error
         if method == "bca":
             p = float(ndtr(adjusted_score(float(ndtri(p)), self.bias, self.acceleration)))
         place = math.ceil((p - REACHED) * self.replicates.size) - 1

@@ -278,7 +278,7 @@ class PoolKernel:
 def georisk_replicates(
     pool: Pool, influence: FloatArray, *, replicates: int, draws: Draws | None = None
 ) -> Iterator[FloatArray]:
-    """GeoRisk of shape (n_alphas, n_systems, rows), chunk after chunk: asking for more leaves the first ones unchanged.
+    """GeoRisk of shape (n_alphas, n_systems, rows), chunk after chunk; asking for more does not change the first ones.
 
     ``influence``, shape (n_statistics, n_topics), says how far each topic moves what is asked for, in any unit;
     ``draws``, of as many topics, may be shared with other pools. Very many topics need the first, others the second.

@@ -87,9 +87,10 @@ class Sample:
 
     @cached_property
     def mode(self) -> float:
-        """The most frequent value: the score of unchanged topics, where there are many."""
+        """The most frequent value, of several the nearest to the mean: the score of unchanged topics, if many."""
         values, counts = self.distinct
-        return float(values[np.argmax(counts)])
+        often = values[counts == np.max(counts)]
+        return float(often[np.argmin(np.abs(often - self.mean))])
 
     @cached_property
     def same(self) -> float:
@@ -122,7 +123,7 @@ class MeanLaw:
 
     def __init__(self, sample: Sample) -> None:
         values, counts = sample.distinct
-        common, n = int(np.argmax(counts)), sample.n
+        common, n = int(np.searchsorted(values, sample.mode)), sample.n
         self._n, self._mode, self._same = n, sample.mode, sample.same
         self._least, self._most, self.centre = float(values[0]), float(values[-1]), sample.mean
         offsets = values - sample.mode

@@ -65,8 +65,8 @@ FREQUENCIES, MORE_FREQUENCIES, BLUR, WIDTHS = 2048, 2**15, 4.0, 2.5
 MAX_ERROR = 1e-4
 #: Magnitudes of phi that are nothing; kinds and frequencies that are multiplied at a time.
 NOTHING, KINDS, BLOCK = 1e-16, 16, 64
-#: No tilt is larger, in reciprocal standard deviations; a tilt need not be exact: so close, in standard deviations.
-MAX_TILT, CLOSE, MAX_STEPS = 1e4, 0.1, 60
+#: No tilt is larger, in reciprocal standard deviations, or in reciprocal steps of a lattice; a tilt need not be exact: so close, in standard deviations.
+MAX_TILT, MAX_STEEP, CLOSE, MAX_STEPS = 1e4, 60.0, 0.1, 60
 #: A line grows no more than by exp of this, and serves the law without one variable too if that is at most so many
 #: standard deviations wide and its factor's squared magnitude no less than this; so many angles are held at once.
 MAX_LOG_SCALE, NARROW, MIN_FACTOR, MAX_ANGLES = 3.0, 0.5, 0.05, 2**18
@@ -112,7 +112,7 @@ class Steps:
         edge = value + self.same if inclusive else value - self.same
         return float(np.interp(edge, self.sums, self.below, left=0.0))
 
-    def quantiles(self, shares: npt.ArrayLike) -> FloatArray:
+    def quantiles(self, shares: FloatArray | float) -> FloatArray:
         """The smallest sums up to which lie these shares."""
         return np.asarray(np.interp(shares, self.below, self.sums))
 
@@ -154,7 +154,7 @@ class SumLaw:
 
     @property
     def bandwidth(self) -> tuple[float, float]:
-        """The angle of frequencies, and the number of it from which on phi is nothing; infinite for a law of steps."""
+        """The angle of frequencies, and from which multiple of it on phi is nothing: infinite for a law of steps."""
         assert self.steps is not None
         return self._bandwidth
 
@@ -257,11 +257,12 @@ class SumLaw:
         return self._tails[tilt.theta]
 
     def _root(self, excess: Callable[[Tilt], float], *, side: int = -1) -> Tilt:
-        """The tilt, towards low sums by default, at which an excess in standard deviations, which falls, is about 0."""
+        """The tilt, by default towards low sums, at which an excess, in standard deviations, falls to about 0."""
         unit = side / self.plain.deviation
-        low, high = 0.0, 1.0
-        while high < MAX_TILT and excess(self.tilted(high * unit)) > 0:
-            low, high = high, 2 * high
+        most = MAX_TILT if self.step is None else min(MAX_TILT, MAX_STEEP * self.plain.deviation / self.step)
+        low, high = 0.0, min(1.0, most)
+        while high < most and excess(self.tilted(high * unit)) > 0:
+            low, high = high, min(2 * high, most)
         for _ in range(MAX_STEPS):
             tilt = self.tilted((low + high) / 2 * unit)
             missing = excess(tilt)
@@ -439,7 +440,7 @@ class SumLaw:
     def _line(self, value: float, *, blurred: bool = False) -> Line:
         side = 1 if value > self.plain.mean else -1
         tilt = self._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or 1.0), side=side)
-        least = MIN_TILT / tilt.deviation
+        least = MIN_TILT / max(tilt.deviation, self.plain.deviation / MAX_TILT)
         while abs(tilt.theta) < least:
             tilt = self.tilted(side * least)
             if tilt.log_norm - tilt.theta * value <= MAX_LOG_SCALE:
