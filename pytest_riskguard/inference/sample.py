@@ -156,10 +156,12 @@ class MeanLaw:
         return self.sums.score(self._sum(value), inclusive=inclusive)
 
     def at_scores(self, z: npt.ArrayLike) -> FloatArray:
-        """The smallest values whose score reaches these; 0 where only rounding keeps them from it."""
+        """The smallest values whose score reaches these; an end or 0 where only rounding keeps them from it."""
         means = self._mode + self.sums.at_scores(np.asarray(z, dtype=np.float64)) / self._n
-        # data rounded to a grid may reach a little further
-        return np.where(np.abs(means) <= self._same, 0.0, np.clip(means, self._least, self._most))
+        means = np.clip(means, self._least, self._most)  # data rounded to a grid may reach a little further
+        for exact in (self._least, self._most, 0.0):
+            means = np.where(np.abs(means - exact) <= self._same, exact, means)
+        return means
 
     def _sum(self, value: float) -> float:
         return (value - self._mode) * self._n

@@ -74,6 +74,8 @@ MAX_LOG_SCALE, NARROW, MIN_FACTOR, MAX_ANGLES = 3.0, 0.5, 0.05, 2**18
 FEW_VALUES, LEAST_LOG = 8, -31.0
 #: With more values than this there are always too many vectors; tilted chances are no smaller.
 MAX_ENUMERATED, TINY = 16, 1e-300
+#: Tilts of far tails for each doubling of the tilt.
+RUNGS = 4
 #: Exponents beyond this overflow.
 MAX_EXPONENT = 600.0
 
@@ -132,7 +134,7 @@ class SumLaw:
 
     def __init__(self, values: FloatArray, chances: FloatArray, times: FloatArray, *, same: float) -> None:
         self.values, self.chances, self.times, self.same = values, chances, times, same
-        self._tails: dict[float, Steps] = {}
+        self._tails: dict[int, Steps] = {}
         self._bandwidth = 0.0, math.inf
 
     @cached_property
@@ -252,9 +254,11 @@ class SumLaw:
         return float(steps.quantiles(math.exp(log_share - steps.log_unit)))
 
     def _tail(self, tilt: Tilt) -> Steps:
-        if tilt.theta not in self._tails:
-            self._tails[tilt.theta] = self._steps(tilt)
-        return self._tails[tilt.theta]
+        # one of few tilts, so that limits and p-values, asked for one without the other, come from the same law
+        step = round(RUNGS * math.log2(max(-tilt.theta * self.plain.deviation, 2.0**-60)))
+        if step not in self._tails:
+            self._tails[step] = self._steps(self.tilted(-(2.0 ** (step / RUNGS)) / self.plain.deviation))
+        return self._tails[step]
 
     def _root(self, excess: Callable[[Tilt], float], *, side: int = -1) -> Tilt:
         """The tilt, by default towards low sums, at which an excess, in standard deviations, falls to about 0."""
@@ -290,13 +294,19 @@ class SumLaw:
         edges = sums + width / 2
         log_none = float(self.times[0]) * math.log(tilt.chances[0, 0] or 5e-324)
         if self.times.size == 1 and log_none > OWN_STEP:
-            # nothing drawn is a step of its own: of the mass in its cell, the rest lies half below and half above
+            # nothing drawn is a step of its own; of the mass in its cell, the rest lies where the values do
             cell, none = int(np.searchsorted(edges, 0.0)), math.exp(log_none)
             none *= math.exp(tilt.theta * tilt.mean) if tilt.theta else 1.0
-            between = max(below[cell] - below[cell - 1] - none, 0.0) / 2
+            rest, negative, positive = max(below[cell] - below[cell - 1] - none, 0.0), *self._sides
+            up_to = below[cell - 1] + rest * negative / (negative + positive)
             edges = np.insert(edges, cell, (0.0, 0.0))
-            below = np.insert(below, cell, (below[cell - 1] + between, below[cell] - between))
+            below = np.insert(below, cell, (up_to, up_to + none))
         return Steps(edges, below, self.same, unit, spread=True)
+
+    @property
+    def _sides(self) -> tuple[bool, bool]:
+        """Whether there are values below 0, and above."""
+        return bool(np.any(self.values < 0)), bool(np.any(self.values > 0))
 
     def _enumerated(self, tilt: Tilt) -> tuple[FloatArray, FloatArray] | None:
         found = enumerated(self.values[0], tilt.chances[0], int(self.times[0]), most=MAX_VECTORS)

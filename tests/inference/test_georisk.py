@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from pytest_riskguard.inference._bootstrap.replicates import draw_counts
-from pytest_riskguard.inference.georisk_pool import METHODS, candidate_ranks, georisk_differences
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from tests.inference._bootstrap.direct_georisk import georisk, replicate
+from pytest_riskguard.inference.georisk import METHODS, candidate_ranks, georisk_differences
+from pytest_riskguard.inference.georisk_replicates import draw_counts
+from tests.inference.direct_georisk import georisk, replicate
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.995)
 

@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from pytest_riskguard.inference.power_analysis import (
+
+from pytest_riskguard.inference.intervals import Interval, critical_value, interval
+from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
     observed_critical,
     power_of,
@@ -14,8 +16,6 @@ from pytest_riskguard.inference.power_analysis import (
     topics_for_tolerance,
     topics_needed,
 )
-
-from pytest_riskguard.inference.intervals import Interval, critical_value, interval
 from pytest_riskguard.risk.tradeoff import linear
 
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pytest_riskguard.inference.multiplicity import (
+
+from pytest_riskguard.inference.break_even import break_even
+from pytest_riskguard.inference.families import (
     DRAWS,
     benjamini_hochberg,
     effective_levels,
@@ -14,8 +16,6 @@ from pytest_riskguard.inference.multiplicity import (
     joint_flips,
     pooled_draws,
 )
-
-from pytest_riskguard.inference.break_even import break_even
 
 METHODS = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
 # near the thresholds as well as anywhere, with ties
