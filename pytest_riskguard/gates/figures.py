@@ -9,6 +9,7 @@ from itertools import repeat
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import (
     MAX_LISTED,
@@ -26,7 +27,6 @@ from pytest_riskguard.inference.intervals import Interval, critical_value
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import FloatArray, first_in_order
-from pytest_riskguard.risk.distributions import ndtri
 
 
 def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:
@@ -181,9 +181,9 @@ def density(scores: FloatArray | Sample) -> Lines | None:
     sample = Sample.of(scores)
     if sample.constant:
         return None
-    low, high = sample.law.at_scores([ndtri(TAIL), -ndtri(TAIL)]).tolist()
+    low, high = sample.at_scores([ndtri(TAIL), -ndtri(TAIL)]).tolist()
     edges = np.linspace(low, high, BINS + 1)
     just_below = low - (high - low) * EDGE  # a step at which the distribution begins belongs to the first bin
-    cumulated = np.array([sample.law.cdf(float(edge)) for edge in (just_below, *edges[1:])])
+    cumulated = np.array([sample.cdf(float(edge)) for edge in (just_below, *edges[1:])])
     mass = np.maximum(np.diff(cumulated) / np.diff(edges), 0.0)
     return Lines(tuple(((edges[1:] + edges[:-1]) / 2).tolist()), {"density": tuple(mass.tolist())})

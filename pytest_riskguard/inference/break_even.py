@@ -11,7 +11,6 @@ is as low as the observed one where that second sum is as high; each topic adds 
 
 from __future__ import annotations
 
-import itertools
 import math
 import sys
 from functools import lru_cache
@@ -22,7 +21,6 @@ import numpy.typing as npt
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.sum_law import SumLaw
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, exact_sum, per_topic
-from pytest_riskguard.risk.distributions import ndtri
 
 #: Topics that all together move the sum by at most this share of rounding are losses for sure.
 NEGLIGIBLE = 0.01
@@ -204,68 +202,48 @@ def largest_ratio(
     """
     won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
 
-    def excess(ratio: float) -> float:
-        """How far the test is from finding a loss, as a normal quantile: at most 0 where it finds one."""
+    def finds(ratio: float) -> bool:
         gain, loss = np.where(which, ratio * won_sizes, won_sizes), np.where(which, lost_sizes, lost_sizes / ratio)
-        p = break_even(gain, loss, which, tolerated=tolerated).p_value
-        beyond = float(ndtri(p) - ndtri(p_value))
-        return beyond if p > p_value else min(beyond, 0.0)
+        return break_even(gain, loss, which, tolerated=tolerated).p_value <= p_value
 
     if not np.any(which):
         return None
     # where wins vary more than losses, the law is narrowest not at 1, but at the ratio of their root mean squares
     low = max(1.0, math.sqrt(exact_sum(won_sizes[~which] ** 2) / exact_sum(won_sizes[which] ** 2)))
     low = min(low, at_most)
-    while (at_low := excess(low)) > 0:
+    while not finds(low):
         low /= 2
         if low < LEAST_RATIO:
             return None
     high = low
-    while high < at_most:
+    while low == high < at_most:
         high = min(2 * high, at_most)
-        if (at_high := excess(high)) > 0:
-            break
-        low, at_low = high, at_high
-    else:
-        return at_most
-    # quantiles are nearly straight in the logarithm of the ratio
-    for step in itertools.count():
-        width = math.log(high / low)
-        if width <= RATIO_WIDTH:
-            return low
-        share = 0.5 if step % 3 == 2 else -at_low / (at_high - at_low)
-        # just beside the line's zero, so that both ends close in
-        x = share * width + (-1) ** step * RATIO_WIDTH / 3
-        middle = low * math.exp(min(max(x, RATIO_WIDTH / 3), width - RATIO_WIDTH / 3))
-        at_middle = excess(middle)
-        if at_middle <= 0:
-            low, at_low = middle, at_middle
-        else:
-            high, at_high = middle, at_middle
-    raise AssertionError
+        if finds(high):
+            low = high
+    while math.log(high / low) > RATIO_WIDTH:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if finds(middle) else (low, middle)
+    return low
 
 
 def _checked(
     gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, tolerated: float
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """The three arrays, or ValueError."""
-    won_sizes, lost_sizes = (
-        per_topic(values, name=name, at_least=0) for name, values in (("gains", gains), ("losses", losses))
-    )
     which = np.asarray(lost)
     if which.dtype != np.bool_ and which.size:
         raise ValueError(f"lost must be an array of bool, got one of {which.dtype}")
-    if not won_sizes.shape == lost_sizes.shape == which.shape:
-        raise ValueError(
-            f"gains, losses and lost must have the same shape, got {won_sizes.shape}, {lost_sizes.shape}"
-            f" and {which.shape}"
-        )
-    for name, values in (("gains", won_sizes), ("losses", lost_sizes)):
-        if not np.all(values > 0):
-            raise ValueError(f"{name} must be above 0, got {values[~(values > 0)][0]}")
+    sizes = []
+    for name, values in (("gains", gains), ("losses", losses)):
+        array = per_topic(values, name=name, at_least=0)
+        if array.shape != which.shape:
+            raise ValueError(f"{name} and lost must have the same shape, got {array.shape} and {which.shape}")
+        if not np.all(array > 0):
+            raise ValueError(f"{name} must be above 0, got {array[~(array > 0)][0]}")
+        sizes.append(array)
     if not (math.isfinite(tolerated) and tolerated >= 0):
         raise ValueError(f"tolerated must be finite and at least 0, got {tolerated!r}")
-    return won_sizes, lost_sizes, which.astype(np.bool_)
+    return sizes[0], sizes[1], which.astype(np.bool_)
 
 
 def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> FloatArray:

@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.break_even import chances_of_loss
 from pytest_riskguard.risk.checks import BoolArray, FloatArray, between_0_and_1, per_topic
 
@@ -176,53 +175,28 @@ def joint_flips(
     if not won.shape == taken.shape == which.shape or which.dtype != np.bool_:
         raise ValueError("gains, losses and lost must have one shape, (n_tests, n_changed), and lost must be bool")
     allowed = np.broadcast_to(np.asarray(tolerated, dtype=np.float64), won.shape[:1])
-    tests = [_Flipped.of(*test, n=n) for test in zip(won, taken, which, allowed.tolist(), strict=True)]
-    drawn, rng = np.full((len(tests), DRAWS), math.inf), np.random.default_rng([SEED, 1])
+    sizes, moved, chances = won + taken, won + taken > 0, np.zeros(won.shape)
+    for test, some in enumerate(moved):
+        chances[test, some] = chances_of_loss(won[test, some], sizes[test, some], float(allowed[test]))
+    low, high = chances.astype(np.float32), (1 - chances).astype(np.float32)
+
+    def statistics(test: int, loses: BoolArray) -> FloatArray:
+        share = loses.astype(np.float64)
+        sums = np.sum(won[test]) - share @ sizes[test]
+        squares = np.sum(won[test] ** 2) + share @ (taken[test] ** 2 - won[test] ** 2)
+        return _t(sums + allowed[test], squares, sums, n)
+
+    tests, changes = range(len(won)), np.any(moved, axis=1)
+    drawn, rng = np.full((len(won), DRAWS), math.inf), np.random.default_rng([SEED, 1])
     rows = max(CHUNK // max(won.shape[1], 1), 1)
     for start in range(0, DRAWS, rows):
         uniform = rng.random((min(rows, DRAWS - start), won.shape[1]), dtype=np.float32)
-        for i, test in enumerate(tests):
-            if test.changes:
-                drawn[i, start : start + rows] = test.statistic(test.loses(uniform))
-    observed = np.array([float(test.statistic(row[None, :])[0]) for test, row in zip(tests, which, strict=True)])
+        for test in np.flatnonzero(changes).tolist():
+            loses = np.where(which[test], uniform >= high[test], uniform < low[test])
+            drawn[test, start : start + rows] = statistics(test, loses)
+    observed = np.array([float(statistics(test, which[test][None])[0]) for test in tests])
     order = np.argsort(observed, kind="stable").tolist()
-    return _step_down(drawn[order], observed, order, [test.changes for test in tests])
-
-
-@frozen
-class _Flipped:
-    """A test whose changes are fair bets: chances of loss, and sum and sum of squares without and with each loss."""
-
-    chances: FloatArray
-    lost: BoolArray
-    gains: FloatArray
-    losses: FloatArray
-    tolerated: float
-    n: int
-
-    @classmethod
-    def of(cls, gains: FloatArray, losses: FloatArray, lost: BoolArray, tolerated: float, *, n: int) -> _Flipped:
-        moved, chances = gains + losses > 0, np.zeros(gains.size)
-        chances[moved] = chances_of_loss(gains[moved], (gains + losses)[moved], tolerated)
-        return cls(chances, lost, gains, losses, tolerated, n)
-
-    @property
-    def changes(self) -> bool:
-        """Whether any topic changed."""
-        return bool(np.any(self.losses > 0))
-
-    def loses(self, uniform: npt.NDArray[np.float32]) -> BoolArray:
-        """Which topics lose, shape (n_draws, n_changed), by the numbers that all tests share."""
-        low, high = self.chances.astype(np.float32), (1 - self.chances).astype(np.float32)
-        below: BoolArray = np.where(self.lost, uniform >= high, uniform < low)
-        return below
-
-    def statistic(self, loses: BoolArray) -> FloatArray:
-        """The statistic for each row of losses."""
-        which = loses.astype(np.float64)
-        sums = np.sum(self.gains) - which @ (self.gains + self.losses)
-        squares = np.sum(self.gains**2) + which @ (self.losses**2 - self.gains**2)
-        return _t(sums + self.tolerated, squares, sums, self.n)
+    return _step_down(drawn[order], observed, order, changes)
 
 
 def _t(above: npt.ArrayLike, squares: npt.ArrayLike, sums: npt.ArrayLike, n: int) -> FloatArray:
@@ -238,15 +212,15 @@ def _t(above: npt.ArrayLike, squares: npt.ArrayLike, sums: npt.ArrayLike, n: int
     return np.where(distance == 0, 0.0, t)
 
 
-def _step_down(drawn: FloatArray, observed: FloatArray, order: Sequence[int], changes: Sequence[bool]) -> FloatArray:
+def _step_down(drawn: FloatArray, observed: FloatArray, order: list[int], changes: npt.ArrayLike) -> FloatArray:
     """Adjusted p-values of the observed statistics; rows of ``drawn`` are tests in their ``order``, lowest first."""
     lowest = np.minimum.accumulate(drawn[::-1], axis=0)[::-1]
-    ordered = observed[list(order)]
+    ordered = observed[order]
     near = np.where(np.isfinite(ordered), EQUAL * np.maximum(np.abs(ordered), 1.0), 0.0)
     reached = lowest <= (ordered + near)[:, None]
     p = (np.count_nonzero(reached, axis=1) + 1) / (drawn.shape[1] + 1)
     adjusted = np.empty(observed.size)
-    adjusted[list(order)] = np.maximum.accumulate(p)
+    adjusted[order] = np.maximum.accumulate(p)
     return np.where(np.asarray(changes), adjusted, 1.0)
 
 
@@ -254,12 +228,12 @@ _ADJUSTED: dict[str, Callable[[npt.ArrayLike], FloatArray]] = {"holm": holm, "be
 
 
 def _checked(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
-    given = np.asarray(p_values, dtype=object)
-    if given.ndim != 1:
-        raise ValueError(f"p-values must have one axis (tests), got shape {given.shape}")
-    if given.size == 0:
+    p = np.asarray(p_values, dtype=np.float64)
+    if p.ndim != 1:
+        raise ValueError(f"p-values must have one axis (tests), got shape {p.shape}")
+    if p.size == 0:
         raise ValueError("expected at least one p-value, got none")
-    for number, p in enumerate(given.tolist()):
-        if p is None or not (math.isfinite(p) and 0 <= p <= 1):
-            raise ValueError(f"p-values must be numbers from 0 to 1, got {p!r} at position {number}")
-    return np.asarray(given, dtype=np.float64)
+    wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))
+    if wrong.size:
+        raise ValueError(f"p-values must be numbers from 0 to 1, got {float(p[wrong[0]])!r} at position {wrong[0]}")
+    return p

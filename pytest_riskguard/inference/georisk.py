@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtr, ndtri, stdtrit
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.georisk_replicates import (
     HEAVY,
@@ -34,7 +35,6 @@ from pytest_riskguard.inference.georisk_replicates import (
 from pytest_riskguard.inference.intervals import Interval, adjusted_score
 from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, exact_sum, mean
-from pytest_riskguard.risk.distributions import ndtr, ndtri, stdtrit
 
 
 @frozen(eq=False)
@@ -56,15 +56,13 @@ def candidate_ranks(
     *,
     candidate: int,
     alpha: float,
-    beside: Sequence[float] = (),
     tradeoff: str = "linear",
     replicates: int,
     draws: Draws | None = None,
 ) -> CandidateRanks:
     """How often each system beats the candidate, and how many do at once; parameters as ``georisk_differences``."""
     pool = Pool.of(scores, alphas=(alpha,), tradeoff=tradeoff)
-    sample = PoolKernel(Pool.of(scores, alphas=(alpha, *beside), tradeoff=tradeoff)).sample()
-    same = ROUNDING_ERROR * float(np.max(sample))
+    sample, same = PoolKernel(pool).sample(), _rounding(pool)
     ranked, below = np.zeros(pool.n_systems), np.zeros(pool.n_systems)
     drawn = georisk_replicates(pool, pool.scores - pool.scores[candidate], replicates=replicates, draws=draws)
     for replicate in drawn:
@@ -235,7 +233,6 @@ def georisk_differences(
     candidate: int,
     references: Sequence[int | str],
     alphas: Sequence[float],
-    beside: Sequence[float] = (),
     tradeoff: str = "linear",
     replicates: int,
     draws: Draws | None = None,
@@ -256,8 +253,6 @@ def georisk_differences(
         Rows, or the median GeoRisk of all systems but the candidate, recomputed in each replicate.
     alphas : sequence of float
         Extra weights of a loss; only 1 with the smooth trade-off.
-    beside : sequence of float
-        Further alphas of the same question: what counts as rounding is a share of the largest GeoRisk at all of them.
     draws : Draws, optional
         Draws of as many topics, to be shared with other pools of this size.
     clusters : array of int, shape (n_topics,), optional
@@ -266,9 +261,8 @@ def georisk_differences(
     """
     pool = Pool.of(scores, alphas=alphas, tradeoff=tradeoff)
     _check_rows(pool, candidate, references)
-    sample = PoolKernel(Pool.of(scores, alphas=(*alphas, *beside), tradeoff=tradeoff)).sample()
-    same = ROUNDING_ERROR * float(np.max(sample))
-    whole = chosen = sample[: len(alphas)]
+    whole = chosen = PoolKernel(pool).sample()
+    same = _rounding(pool)
     by_cluster = None if clusters is None else _without_clusters(pool.scores, clusters, alphas, tradeoff)
     places: list[int | str] = list(references)
     if MEDIAN not in references:  # which is that of all systems
@@ -304,6 +298,11 @@ def _without_clusters(scores: FloatArray, clusters: IntArray, alphas: Sequence[f
     )
 
 
+def _rounding(pool: Pool) -> float:
+    """GeoRisk this close is the same: no system's is above the root of its mean."""
+    return ROUNDING_ERROR * math.sqrt(float(np.max(np.mean(pool.scores, axis=1))))
+
+
 def _check_rows(pool: Pool, candidate: int, references: Sequence[int | str]) -> None:
     if not 0 <= candidate < pool.n_systems:
         raise ValueError(f"candidate must be a row from 0 to {pool.n_systems - 1}, got {candidate!r}")
@@ -321,16 +320,7 @@ def _check_rows(pool: Pool, candidate: int, references: Sequence[int | str]) -> 
 def _differences(georisk: FloatArray, candidate: int, reference: int | str, same: float) -> FloatArray:
     """Candidate less reference, 0 where only rounding keeps them apart: (n_alphas, n_systems, m) to (n_alphas, m)."""
     if isinstance(reference, str):
-        # systems last, where they lie side by side in memory
-        systems, replicates = georisk.shape[1:]
-        baselines = np.empty((len(georisk), replicates, systems - 1))
-        baselines[..., :candidate] = georisk[:, :candidate].transpose(0, 2, 1)
-        baselines[..., candidate:] = georisk[:, candidate + 1 :].transpose(0, 2, 1)
-        middle = baselines.shape[-1] // 2
-        baselines.partition(middle, axis=-1)
-        against = baselines[..., middle]
-        if not baselines.shape[-1] % 2:
-            against = (np.max(baselines[..., :middle], axis=-1) + against) / 2
+        against = np.median(np.delete(georisk, candidate, axis=1), axis=1)
     else:
         against = georisk[:, reference]
     differences = georisk[:, candidate] - against

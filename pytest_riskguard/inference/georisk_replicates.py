@@ -31,10 +31,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtr, ndtri
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.replicates import next_words, stream
 from pytest_riskguard.risk.checks import FloatArray, IntArray, exact_sum, refuse
-from pytest_riskguard.risk.distributions import ndtr, ndtri
 from pytest_riskguard.risk.georisk import pool_scores
 from pytest_riskguard.risk.tradeoff import SMOOTH, loss_weight_of
 
@@ -49,8 +49,8 @@ KEPT_CELLS, MAX_SUMS = 2**26, 2**21
 SHORT, MAX_COUNT, BLOCK = 2.0, 12, 2**17
 #: Pools of more topics than the first number are resampled with counts of so many; so many replicates at a time.
 MANY_TOPICS, HEAVY, LARGE_ROWS = 50_000, 2048, 2048
-#: A column with less than this share of its variance left is a sum of the others.
-NOTHING_LEFT = 1e-12
+#: So much of its variance each column has of its own, though some are sums of others.
+NOTHING_LEFT = 1e-10
 
 
 def draw_counts(n: int, *, chunk: int) -> Counts:
@@ -278,7 +278,7 @@ class PoolKernel:
 def georisk_replicates(
     pool: Pool, influence: FloatArray, *, replicates: int, draws: Draws | None = None
 ) -> Iterator[FloatArray]:
-    """GeoRisk of shape (n_alphas, n_systems, rows), chunk after chunk; asking for more does not change the first ones.
+    """GeoRisk of shape (n_alphas, n_systems, rows), chunk after chunk; more do not change the first ones.
 
     ``influence``, shape (n_statistics, n_topics), says how far each topic moves what is asked for, in any unit;
     ``draws``, of as many topics, may be shared with other pools. Very many topics need the first, others the second.
@@ -305,7 +305,12 @@ def _large(kernel: PoolKernel, n: int, heavy: IntArray, replicates: int) -> Iter
     own, units = whole(columns[:, heavy] - sums / n)
     expected = float(np.sum(1 - _edges(1.0) / 2.0**16)) * np.add.reduce(own, axis=1)[:, None]
     light = np.delete(columns - sums / n, heavy, axis=1)
-    factor = _factor(np.einsum("ij,kj->ik", light, light))
+    scale = np.sqrt(np.einsum("ij,ij->i", light, light))[:, None]
+    order = np.argsort(-scale[:, 0], kind="stable")  # so that the order of systems moves nothing but rows
+    light = (light / np.where(scale > 0, scale, 1.0))[order]
+    factor = np.empty((len(light), len(light)))
+    factor[order] = np.linalg.cholesky(np.einsum("ij,kj->ik", light, light) + NOTHING_LEFT * np.eye(len(light)))
+    factor *= scale
     for chunk in range(-(-replicates // LARGE_ROWS)):
         rows = min(LARGE_ROWS, replicates - chunk * LARGE_ROWS)
         generator = stream(chunk, HEAVY)
@@ -315,25 +320,6 @@ def _large(kernel: PoolKernel, n: int, heavy: IntArray, replicates: int) -> Iter
         deviates = ndtri(((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)
         moved = (own @ counts.astype(np.float64) - expected) * units + np.einsum("ij,jk->ik", factor, deviates)
         yield kernel.from_sums((sums + moved)[:, :rows])
-
-
-def _factor(covariance: FloatArray) -> FloatArray:
-    """A matrix L with L L' = covariance, by Cholesky's method with pivots: (n_columns, rank).
-
-    Element by element, so that the order of systems moves nothing but rows.
-    """
-    scale = np.sqrt(np.diag(covariance))
-    safe = np.where(scale > 0, scale, 1.0)
-    left = covariance / safe[:, None] / safe
-    parts: list[FloatArray] = []
-    while len(parts) < len(left):
-        shares = np.diag(left)
-        pivot = int(np.argmax(np.where(shares > NOTHING_LEFT, shares * scale**2, 0.0)))  # not the first of equals
-        if not left[pivot, pivot] > NOTHING_LEFT:
-            break
-        parts.append(left[:, pivot] / np.sqrt(left[pivot, pivot]))
-        left = left - np.outer(parts[-1], parts[-1])
-    return np.stack(parts, axis=1) * scale[:, None] if parts else np.zeros((len(left), 0))
 
 
 def georisk_left_out(pool: Pool) -> FloatArray:

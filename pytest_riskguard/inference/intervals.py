@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtr, ndtri, stdtr, stdtrit
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.risk.checks import FloatArray, between_0_and_1, exact_sum, per_topic
-from pytest_riskguard.risk.distributions import ndtr, ndtri, stdtr, stdtrit
+from pytest_riskguard.risk.checks import FloatArray, between_0_and_1, per_topic
 
 if TYPE_CHECKING:
     from pytest_riskguard.inference.studentized import StudentizedLaw
@@ -27,6 +27,8 @@ METHODS = ("student_t", "basic", "studentized", "percentile", "bca")
 #: Methods that take a millisecond or two; the studentized one takes a few hundred.
 FAST = ("student_t", "basic", "percentile", "bca")
 
+#: A bound this many standard errors below the mean is not above any upper limit.
+CERTAIN = 6.0
 #: Limits without each topic come from one characteristic function where it is nothing from this frequency on.
 MAX_SHARED = 512
 #: What is left must keep this share of the sum of squares, or cancellation shows; limits further in the tail, and
@@ -118,14 +120,14 @@ def _limits(sample: Sample, method: str, level: float) -> tuple[float, float]:
         half = critical_value(sample.degrees_of_freedom + 1, level=level) * sample.standard_error
         return sample.mean - half, sample.mean + half
     if method == "studentized":
-        below, above = _studentized(sample).quantiles(((1 - level) / 2, (1 + level) / 2))
+        below, above = _studentized(sample).quantiles(((1 - level) / 2, (1 + level) / 2)).tolist()
         return sample.mean - above * sample.standard_error, sample.mean - below * sample.standard_error
     z = float(ndtri((1 - level) / 2))
     scores = np.array([z, -z])
     if method == "bca":
         bias = _bias(sample)
         scores = np.array([adjusted_score(score, bias, sample.acceleration) for score in (z, -z)])
-    lower, upper = sample.law.at_scores(scores).tolist()
+    lower, upper = sample.at_scores(scores).tolist()
     if method == "basic":
         return _mirrored(sample, upper), _mirrored(sample, lower)
     return lower, upper
@@ -134,21 +136,16 @@ def _limits(sample: Sample, method: str, level: float) -> tuple[float, float]:
 def _significance(sample: Sample, method: str, bound: float) -> float:
     """Half of ``1 - level`` where the upper limit is the bound."""
     away = (sample.mean - bound) / sample.standard_error
+    if away > CERTAIN:
+        return 0.5
     if method == "student_t":
         return stdtr(sample.degrees_of_freedom, away)
     if method == "studentized":
         return _studentized(sample).cdf(away)
-    law, mirrored = sample.law, _mirrored(sample, bound)
-    # on the other side of the mean it is 1 anyway, however far out the bound is
     if method == "basic":
-        return 0.5 if mirrored >= law.at_scores([0.0])[0] else float(ndtr(law.score(mirrored)))
-    near = law.near_score(bound, inclusive=False)
-    if method == "percentile":
-        return 0.5 if near <= 0 else float(ndtr(-law.score(bound, inclusive=False)))
-    at_most = _bca_significance(near, sample)
-    if near < 0 and at_most >= 0.5:
-        return at_most
-    return _bca_significance(law.score(bound, inclusive=False), sample)
+        return float(ndtr(sample.score(_mirrored(sample, bound))))
+    score = sample.score(bound, inclusive=False)
+    return float(ndtr(-score)) if method == "percentile" else _bca_significance(score, sample)
 
 
 def _studentized(sample: Sample) -> StudentizedLaw:
@@ -165,7 +162,7 @@ def _mirrored(sample: Sample, value: float) -> float:
 
 def _bias(sample: Sample) -> float:
     """BCa's w: the normal quantile of the share of replicates below the estimate, plus half of those equal to it."""
-    return float(ndtri(sample.law.mid))
+    return float(ndtri(sample.sums.mid))
 
 
 def _bca_significance(score: float, sample: Sample) -> float:
@@ -215,9 +212,8 @@ def leave_one_out_upper(
     if not full.constant and 0 < level < 1:
         if method == "student_t":
             upper = _student_t_without(full, values, level)
-        elif method in ("percentile", "bca") and full.law.sums.bandwidth[1] <= MAX_SHARED:
-            rows = max(1, ANGLES // int(full.law.sums.bandwidth[1]))
-            parts = [values[start : start + rows] for start in range(0, values.size, rows)]
+        elif method in ("percentile", "bca") and full.sums.bandwidth[1] <= MAX_SHARED:
+            parts = np.array_split(values, 1 + values.size * int(full.sums.bandwidth[1]) // ANGLES)
             upper = np.concatenate([_shared(full, part, method, level) for part in parts])
     for k in np.flatnonzero(np.isnan(upper)):
         position = int(np.searchsorted(full.x, values[k]))
@@ -240,7 +236,7 @@ def _shared(full: Sample, values: FloatArray, method: str, level: float) -> Floa
 
     Davies' half-integer formula: F(z) = 1/2 - sum_k Im(phi(t_k) exp(-i t_k z))/(pi (k + 1/2)).
     """
-    sums, n, unit = full.law.sums, full.n - 1, full.deviation * math.sqrt(full.n)
+    sums, n, unit = full.sums, full.n - 1, full.deviation * math.sqrt(full.n)
     step, count = sums.bandwidth
     orders = np.arange(int(count) + 1) + 0.5
     t, removed = orders * step * unit, (values - full.mean) / unit
@@ -255,9 +251,8 @@ def _shared(full: Sample, values: FloatArray, method: str, level: float) -> Floa
         )
 
     # the rest's own mean is -removed/n; its squares and cubes about that follow from those of the whole
-    squares, cubes = 1.0, exact_sum(((full.x - full.mean) / unit) ** 3)
-    rest = squares - removed**2 * full.n / n
-    third = cubes - removed**3 + 3 * removed / n * (squares - removed**2) - 2 * removed**3 / n**2
+    rest = 1 - removed**2 * full.n / n
+    third = 6 * full.acceleration - removed**3 + 3 * removed / n * (1 - removed**2) - 2 * removed**3 / n**2
     safe = rest > REMAINING
     rest = np.where(safe, rest, 1.0)
     z = np.full(values.size, float(ndtri((1 + level) / 2)))

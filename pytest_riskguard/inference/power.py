@@ -8,17 +8,19 @@ at this value. The value varies from sample to sample, together with the mean; t
 
 from __future__ import annotations
 
+import heapq
 import math
 from bisect import bisect_left
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtr, ndtri
 from pytest_riskguard.inference.intervals import Interval, critical_value
 from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.risk.checks import between_0_and_1
-from pytest_riskguard.risk.distributions import ndtr, ndtri
+from pytest_riskguard.risk.checks import FloatArray, IntArray, between_0_and_1
 
 #: The approximation that starts the search is the answer above this many degrees of freedom.
 NORMAL = 1000
@@ -31,6 +33,8 @@ DEEP, FINE, SHARP = 40.0, 1 / 60, 0.7
 CERTAIN = 40.0
 #: Powers of 2 up to a trillion: numbers of topics that are tried.
 MAX_DOUBLINGS = 40
+#: More topics than this are not divided among strata one by one.
+MOST_DIVIDED = 1_000_000
 
 
 def observed_critical(x: npt.ArrayLike | Sample, interval: Interval, *, side: str = "upper") -> float | None:
@@ -40,12 +44,10 @@ def observed_critical(x: npt.ArrayLike | Sample, interval: Interval, *, side: st
     value. ``side`` is ``upper`` where a gate fails on evidence of risk, ``lower`` where it passes on evidence of
     no risk.
     """
-    if side not in ("upper", "lower"):
-        raise ValueError(f"side must be upper or lower, got {side!r}")
     sample = Sample.of(x)
     if sample.constant:
         return None
-    distance = interval.upper - sample.mean if side == "upper" else sample.mean - interval.lower
+    distance = {"upper": interval.upper - sample.mean, "lower": sample.mean - interval.lower}[side]
     return distance / sample.standard_error
 
 
@@ -205,37 +207,16 @@ def _fewest(enough: Callable[[int], bool]) -> int | None:
     return bisect_left(range(2 << doublings), True, lo=(1 << doublings) + 1, key=enough)
 
 
-def topics_for_tolerance(
-    standard_deviation: float,
-    mean: float,
-    *,
-    tolerance: float,
-    level: float,
-    power: float = 0.8,
-    critical: float | None = None,
-    n: int | None = None,
-) -> int | None:
+def topics_for_tolerance(standard_deviation: float, mean: float, *, tolerance: float, **plan: Any) -> int | None:
     """The fewest topics with which a mean like the observed one would be shown not to be below ``-tolerance``.
 
     A gate that passes only on evidence asks for this: its lower limit must lie above the bound. None where the mean
-    itself does not, or by so little that a trillion topics are not enough.
-
-    Parameters
-    ----------
-    mean : float
-        The observed mean, taken as the true one.
-    tolerance : float
-        Loss that is accepted, at least 0, in units of the measure.
-    standard_deviation, level, power, critical, n
-        As for ``topics_needed``, with the lower limit: ``observed_critical(x, interval, side="lower")``.
+    itself does not, or by so little that a trillion topics are not enough. ``plan`` are the other parameters of
+    ``topics_needed``, with the lower limit: ``observed_critical(x, interval, side="lower")``.
     """
-    if not math.isfinite(mean):
-        raise ValueError(f"mean must be finite, got {mean!r}")
-    if not (math.isfinite(tolerance) and tolerance >= 0):
-        raise ValueError(f"tolerance must be finite and at least 0, got {tolerance!r}")
-    if not mean + tolerance > 0:
-        return None
-    return topics_needed(standard_deviation, mean + tolerance, level=level, power=power, critical=critical, n=n)
+    if not (math.isfinite(mean) and math.isfinite(tolerance) and tolerance >= 0):
+        raise ValueError(f"mean must be finite and tolerance at least 0, got {mean!r} and {tolerance!r}")
+    return topics_needed(standard_deviation, mean + tolerance, **plan) if mean + tolerance > 0 else None
 
 
 def topics_for_equivalence(
@@ -279,3 +260,57 @@ def topics_for_equivalence(
         return sum(1 - each for each in reached) <= 1 - power
 
     return _fewest(enough)
+
+
+def neyman(counts: npt.ArrayLike, shares: npt.ArrayLike, deviations: npt.ArrayLike, *, more: int) -> IntArray:
+    """How many of ``more`` topics each stratum gets, so that the mean over all queries has the least variance.
+
+    That is sum W^2 s^2/n over strata. Each topic goes where it lowers the variance most, by W^2 s^2/(n (n + 1)).
+    Since what another topic adds never grows, no other division is better. Equal strata are served in their order.
+    Where nothing varies, topics are divided by the shares alone.
+
+    Parameters
+    ----------
+    counts : array, shape (n_strata,)
+        Topics that each stratum has already, at least 0.
+    shares, deviations : array, shape (n_strata,)
+        W, how much of all queries a stratum is, above 0; and s, its standard deviation, in any unit, at least 0.
+    more : int
+        Topics to divide, from 0 to a million; ValueError for any other number and for arrays that do not fit.
+
+    References
+    ----------
+    J. Neyman, "On the two different aspects of the representative method", Journal of the Royal Statistical Society
+    97 (1934); in whole numbers T. Wright, "The equivalence of Neyman optimum allocation for sampling and equal
+    proportions for apportioning the U.S. House of Representatives", The American Statistician 66 (2012).
+    """
+    sizes = np.asarray(counts, dtype=np.int64)
+    weights, spreads = np.asarray(shares, dtype=np.float64), np.asarray(deviations, dtype=np.float64)
+    if not sizes.shape == weights.shape == spreads.shape or sizes.ndim != 1 or sizes.size == 0:
+        raise ValueError(f"expected one number for each stratum, got {sizes.shape}, {weights.shape}, {spreads.shape}")
+    if not (0 <= more <= MOST_DIVIDED and np.all(weights > 0) and np.all((spreads >= 0) & np.isfinite(spreads))):
+        raise ValueError("expected up to a million topics, shares above 0 and finite deviations of at least 0")
+    needs = weights * (spreads if np.any(spreads > 0) else np.ones(sizes.size))
+    given = np.zeros(sizes.size, dtype=np.int64)
+    start = zip(needs.tolist(), sizes.tolist(), strict=True)
+    queue = [(-_gain(need, size), place) for place, (need, size) in enumerate(start)]
+    heapq.heapify(queue)
+    for _ in range(more):
+        _, place = queue[0]
+        given[place] += 1
+        heapq.heapreplace(queue, (-_gain(needs[place], int(sizes[place] + given[place])), place))
+    return given
+
+
+def _gain(need: float, size: int) -> float:
+    """What another topic takes from the variance; the first one of a stratum takes all."""
+    if size == 0:
+        return math.inf if need > 0 else 0.0
+    return need * need / (size * (size + 1))
+
+
+def stratified_error(counts: npt.ArrayLike, shares: npt.ArrayLike, deviations: npt.ArrayLike) -> float:
+    """The standard error of the sum of strata's means times their shares; arrays are as for ``neyman``."""
+    sizes, weights, spreads = (np.asarray(each, dtype=np.float64) for each in (counts, shares, deviations))
+    terms: FloatArray = (weights * spreads) ** 2 / sizes
+    return math.sqrt(math.fsum(terms.tolist()))

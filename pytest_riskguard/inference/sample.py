@@ -101,55 +101,18 @@ class Sample:
         """
         return max(SAME * self.deviation / math.sqrt(self.n), 4 * math.ulp(float(np.max(np.abs(self.x)))))
 
-    @property
-    def law(self) -> MeanLaw:
-        """The bootstrap law of the mean, without simulation: no seed, no replicates, the same for everyone."""
+    # the bootstrap law of the mean, without simulation: no seed, no replicates, the same for everyone
+
+    @cached_property
+    def sums(self) -> SumLaw:
+        """The law of the sum of n draws from scores that vary, each less the most frequent one."""
         if self.n > MAX_KEPT_TOPICS:
-            return self._law
+            return _law(self)
         return _kept_law(self.x.tobytes())
 
-    @cached_property
-    def _law(self) -> MeanLaw:
-        return MeanLaw(self)
-
-
-@lru_cache(maxsize=MAX_KEPT)
-def _kept_law(x: bytes) -> MeanLaw:
-    return MeanLaw(Sample(np.frombuffer(x)))
-
-
-class MeanLaw:
-    """The law of the mean of n draws from a sample whose scores vary: ``SumLaw`` in units of x."""
-
-    def __init__(self, sample: Sample) -> None:
-        values, counts = sample.distinct
-        common, n = int(np.searchsorted(values, sample.mode)), sample.n
-        self._n, self._mode, self._same = n, sample.mode, sample.same
-        self._least, self._most, self.centre = float(values[0]), float(values[-1]), sample.mean
-        offsets = values - sample.mode
-        if values.size > MAX_VALUES and lattice_step(offsets) is None:
-            # the most frequent value keeps its place
-            others = np.arange(values.size) != common
-            offsets, counts = (
-                np.append(kept, cells)
-                for kept, cells in zip((0.0, counts[common]), condensed(offsets[others], counts[others]), strict=True)
-            )
-            common = 0
-        order = np.append(common, np.delete(np.arange(offsets.size), common))
-        self.sums = SumLaw(offsets[None, order], counts[None, order] / n, np.array([n]), same=sample.same * n)
-
     def cdf(self, value: float) -> float:
-        """P(mean <= value)."""
+        """P(mean <= value) over resamples."""
         return self.sums.steps.share(self._sum(value), inclusive=True)
-
-    @cached_property
-    def mid(self) -> float:
-        """P(mean < the sample's) + P(mean = the sample's)/2."""
-        return self.sums.mid
-
-    def near_score(self, value: float, *, inclusive: bool = True) -> float:
-        """The same, but in the far tails that at which they begin."""
-        return self.sums.near_score(self._sum(value), inclusive=inclusive)
 
     def score(self, value: float, *, inclusive: bool = True) -> float:
         """The normal quantile of P(mean <= value), or of P(mean < value)."""
@@ -157,22 +120,39 @@ class MeanLaw:
 
     def at_scores(self, z: npt.ArrayLike) -> FloatArray:
         """The smallest values whose score reaches these; an end or 0 where only rounding keeps them from it."""
-        means = self._mode + self.sums.at_scores(np.asarray(z, dtype=np.float64)) / self._n
-        means = np.clip(means, self._least, self._most)  # data rounded to a grid may reach a little further
-        for exact in (self._least, self._most, 0.0):
-            means = np.where(np.abs(means - exact) <= self._same, exact, means)
+        means = self.mode + self.sums.at_scores(np.asarray(z, dtype=np.float64)) / self.n
+        least, most = float(self.x[0]), float(self.x[-1])
+        means = np.clip(means, least, most)  # data rounded to a grid may reach a little further
+        for exact in (least, most, 0.0):
+            means = np.where(np.abs(means - exact) <= self.same, exact, means)
         return means
 
     def _sum(self, value: float) -> float:
-        return (value - self._mode) * self._n
+        return (value - self.mode) * self.n
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def _kept_law(x: bytes) -> SumLaw:
+    return _law(Sample(np.frombuffer(x)))
+
+
+def _law(sample: Sample) -> SumLaw:
+    values, counts = sample.distinct
+    offsets = values - sample.mode
+    others = offsets != 0
+    places, shares = offsets[others], counts[others] / sample.n
+    if places.size > MAX_VALUES and lattice_step(places) is None:
+        places, shares = condensed(places, shares)
+    common = float(counts[~others][0]) / sample.n
+    chances = np.append(common, shares)[None]
+    return SumLaw(np.append(0.0, places)[None], chances, np.array([sample.n]), same=sample.same * sample.n)
 
 
 def condensed(y: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Fewer values with the same share, mean, variance and third moment, cell by cell; short vectors as they are.
+    """Fewer values with the same share, mean and variance, cell by cell; short vectors as they are.
 
-    ``y`` is ascending and distinct, ``shares`` are positive; each cell gives two values, in no particular order. The
-    error is of the fourth order in the width of cells, which are narrow both in value and in rank, so that one topic
-    far out does not widen the others' cells.
+    ``y`` is ascending and distinct, ``shares`` are positive; each cell gives two values, in no particular order.
+    Cells are narrow both in value and in rank, so that one topic far out does not widen the others' cells.
     """
     if y.size <= MAX_VALUES:
         return y, shares
@@ -184,10 +164,4 @@ def condensed(y: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray
     mean = np.add.reduceat(shares * y, starts) / cell_shares
     off = y - mean[where]
     deviation = np.sqrt(np.add.reduceat(shares * off**2, starts) / cell_shares)
-    cubes = np.add.reduceat(shares * off**3, starts) / cell_shares
-    half = np.divide(cubes, 2 * deviation**3, out=np.zeros_like(cubes), where=deviation > 0)
-    root = np.sqrt(1 + half**2)
-    low, high = mean + deviation * (half - root), mean + deviation * (half + root)
-    return np.concatenate([low, high]), np.concatenate(
-        [cell_shares * (root + half) / (2 * root), cell_shares * (root - half) / (2 * root)]
-    )
+    return np.append(mean - deviation, mean + deviation), np.tile(cell_shares / 2, 2)

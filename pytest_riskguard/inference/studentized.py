@@ -22,12 +22,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.replicates import next_words, stream
 from pytest_riskguard.inference.sample import Sample, condensed
 from pytest_riskguard.inference.sum_law import binomial, enumerated
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray
-from pytest_riskguard.risk.distributions import ndtri
 
 #: So many ways to draw the changed topics are enumerated.
 MAX_VECTORS = 400_000
@@ -44,8 +44,8 @@ MAX_TOPICS, MAX_SINGLE = 4096, 256
 #: How often slope and bend of a tilt are fitted to each other, and steps of bisection for the slope. An inexact fit
 #: does no harm: weights hold for any tilt.
 BENDS, BISECTIONS, MAX_SLOPE = 6, 20, 2.0**20
-#: Logarithms beyond this overflow; a spread of y^2 below this is rounding; control variates this close are collinear.
-MAX_LOG, NO_SPREAD, COLLINEAR = 700.0, 1e-9, 1e-10
+#: Logarithms beyond this overflow.
+MAX_LOG = 700.0
 #: Probabilities this close are the same, and statistics, as a share of their size where that exceeds 1.
 REACHED, SAME_STATISTIC = 1e-13, 1e-9
 #: The last laws are kept, for samples with at most this many topics.
@@ -65,11 +65,10 @@ class StudentizedLaw:
         count = int(np.searchsorted(self._atoms, t + SAME_STATISTIC * max(1.0, abs(t)), side="right"))
         return float(self._cumulated[count - 1]) if count else 0.0
 
-    def quantiles(self, p: npt.ArrayLike) -> list[float]:
+    def quantiles(self, p: npt.ArrayLike) -> FloatArray:
         """The smallest atoms whose cdf reaches these probabilities."""
         places = np.searchsorted(self._cumulated, np.maximum(np.asarray(p) - REACHED, REACHED), side="left")
-        found: list[float] = self._atoms[np.minimum(places, self._atoms.size - 1)].tolist()
-        return found
+        return np.asarray(self._atoms[np.minimum(places, self._atoms.size - 1)])
 
 
 def studentized_law(sample: Sample) -> StudentizedLaw:
@@ -94,7 +93,7 @@ def _law(sample: Sample) -> StudentizedLaw:
 
 def _enumerated(sample: Sample) -> tuple[FloatArray, FloatArray] | None:
     """Statistics and probabilities of every resample, or None where there are too many."""
-    values, chances = sample.law.sums.values[0], sample.law.sums.chances[0]
+    values, chances = sample.sums.values[0], sample.sums.chances[0]
     found = enumerated(values, chances, sample.n, most=MAX_VECTORS)
     if found is None:
         return None
@@ -135,15 +134,14 @@ def _drawn(sample: Sample) -> tuple[FloatArray, FloatArray]:
     rows = int(min(MAX_ROWS, max(MIN_ROWS, MAX_DRAWS / (draws * PARTS * len(tilts)))))
     statistics = np.empty((PARTS, len(tilts), rows))
     weights = np.empty_like(statistics)
-    spread = math.sqrt(max(0.0, float(np.sum(plain * y**4)) - 1))
     for part in range(PARTS):
         drawn = [urn.replicates(rows, chunk=part * len(urns) + k) for k, urn in enumerate(urns)]
         means, squares, variances = (np.stack(kind) for kind in zip(*drawn, strict=True))
         with np.errstate(divide="ignore", invalid="ignore"):
             statistics[part] = math.sqrt(n - 1) * means / np.sqrt(variances)
         ratios = [np.exp(np.minimum(tilt.log_ratio(n * means, n * squares, n), MAX_LOG)) for tilt in tilts]
-        u, v = math.sqrt(n) * means, math.sqrt(n) / max(spread, NO_SPREAD) * (squares - 1)
-        weights[part] = _weights(np.stack(ratios), np.stack([u, u**2 - 1, v]))
+        # how much likelier each is by plain chances than by those of all centres mixed
+        weights[part] = len(tilts) / np.sum(ratios, axis=0)
     varied = np.isfinite(statistics)
     return statistics[varied], weights[varied]
 
@@ -162,24 +160,6 @@ class _Tilt:
 
     def chances(self, y: FloatArray, plain: FloatArray) -> FloatArray:
         return plain * np.exp(self.log_ratio(y, y**2, 1))
-
-
-def _weights(ratios: FloatArray, centred: FloatArray) -> FloatArray:
-    """Weights: how much likelier each replicate is by plain chances than by those of all centres mixed; calibrated.
-
-    ``ratios``, shape (n_centres, ...), are how much likelier each replicate is by each centre's chances than plainly;
-    ``centred``, shape (n_controls, ...), are control variates. In plain draws the means of both are known: 1 and 0.
-    Regression on both makes these come out exactly and changes the weights as little as it can, in proportion to
-    their squares.
-    """
-    weights: FloatArray = ratios.shape[0] / np.sum(ratios, axis=0)
-    controls = (np.concatenate([ratios, centred]) * weights).reshape(ratios.shape[0] + centred.shape[0], -1)
-    goals = np.append(np.ones(ratios.shape[0]), np.zeros(centred.shape[0])) * weights.size
-    # not a matrix product: a threaded one would add in an order that depends on the machine
-    products = np.einsum("ik,jk->ij", controls, controls)
-    factors = np.linalg.lstsq(products, goals - np.sum(controls, axis=1), rcond=COLLINEAR)[0]
-    change = np.einsum("i,ik->k", factors, controls).reshape(weights.shape)
-    return np.asarray(weights * np.maximum(1 + change, 0.0))
 
 
 def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> tuple[float, float]:
@@ -277,9 +257,9 @@ class _Bulk:
     def sums(self, draws: npt.NDArray[np.intp], uniform: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sums over the given numbers of draws, from two uniform numbers for each replicate."""
         if self._deviation == self._across == 0:
-            return draws * self._mean, draws * self._square
+            return np.asarray(draws * self._mean), np.asarray(draws * self._square)
         normal, root = ndtri(uniform), np.sqrt(draws)
         sums = draws * self._mean + root * self._deviation * normal[0]
         squares = draws * self._square + root * (self._along * normal[0] + self._across * normal[1])
         # a variance cannot be negative
-        return sums, np.maximum(squares, sums**2 / np.maximum(draws, 1))
+        return np.asarray(sums), np.asarray(np.maximum(squares, sums**2 / np.maximum(draws, 1)))

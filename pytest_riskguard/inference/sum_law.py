@@ -31,9 +31,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import log_ndtr, ndtr, ndtri, ndtri_exp
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray
-from pytest_riskguard.risk.distributions import log_ndtr, ndtr, ndtri, ndtri_exp
 
 ComplexArray = npt.NDArray[np.complex128]
 
@@ -65,7 +65,8 @@ FREQUENCIES, MORE_FREQUENCIES, BLUR, WIDTHS = 2048, 2**15, 4.0, 2.5
 MAX_ERROR = 1e-4
 #: Magnitudes of phi that are nothing; kinds and frequencies that are multiplied at a time.
 NOTHING, KINDS, BLOCK = 1e-16, 16, 64
-#: No tilt is larger, in reciprocal standard deviations, or in reciprocal steps of a lattice; a tilt need not be exact: so close, in standard deviations.
+#: No tilt is larger, in reciprocal standard deviations, or in reciprocal steps of a lattice; a tilt need not be
+#: exact: so close, in standard deviations.
 MAX_TILT, MAX_STEEP, CLOSE, MAX_STEPS = 1e4, 60.0, 0.1, 60
 #: A line grows no more than by exp of this, and serves the law without one variable too if that is at most so many
 #: standard deviations wide and its factor's squared magnitude no less than this; so many angles are held at once.
@@ -134,6 +135,7 @@ class SumLaw:
 
     def __init__(self, values: FloatArray, chances: FloatArray, times: FloatArray, *, same: float) -> None:
         self.values, self.chances, self.times, self.same = values, chances, times, same
+        self._one = times.size == 1
         self._tails: dict[int, Steps] = {}
         self._bandwidth = 0.0, math.inf
 
@@ -199,13 +201,9 @@ class SumLaw:
     @cached_property
     def by_vectors(self) -> HalvedVectors | None:
         """Where few values are drawn, but too often to list all ways: a grid shows single sums only to its step."""
-        if self.times.size > 1 or self.values.shape[1] - 1 > FEW_VALUES or not self.steps.spread:
+        if not self._one or self.values.shape[1] - 1 > FEW_VALUES or not self.steps.spread:
             return None
         return HalvedVectors(self.values[0], self.chances[0], int(self.times[0]))
-
-    def near_score(self, value: float, *, inclusive: bool = True) -> float:
-        """``score``, but in the far tails, which take longer, that at which they begin."""
-        return float(ndtri(min(max(self.share(value, inclusive=inclusive), FAR), 1 - FAR)))
 
     def score(self, value: float, *, inclusive: bool = True) -> float:
         """The normal quantile of P(S <= value), or of P(S < value), which keeps the digits of both tails."""
@@ -278,11 +276,15 @@ class SumLaw:
     # as steps
 
     def _steps(self, tilt: Tilt) -> Steps:
-        atoms = self._enumerated(tilt) if self.times.size == 1 else None
-        width = 0.0
-        if atoms is None:
-            atoms, width = self._on_circle(tilt)
-        sums, masses = atoms
+        found = (
+            enumerated(self.values[0], tilt.chances[0], int(self.times[0]), most=MAX_VECTORS) if self._one else None
+        )
+        if found is None:
+            sums, masses, width = self._on_circle(tilt)
+        else:
+            sums, width = np.einsum("ij,j->i", found[0].counts, self.values[0, 1:]), 0.0
+            order = np.argsort(sums, kind="stable")
+            sums, masses = sums[order], found[1][order]
         unit = tilt.log_norm - tilt.theta * tilt.mean
         if tilt.theta:  # masses of tilted sums as plain ones, over exp of the unit
             masses *= np.exp(np.clip(-tilt.theta * (sums - tilt.mean), -MAX_EXPONENT, MAX_EXPONENT))
@@ -293,29 +295,16 @@ class SumLaw:
             return Steps(np.repeat(sums, 2), np.append(0.0, np.repeat(below, 2)[:-1]), self.same, unit)
         edges = sums + width / 2
         log_none = float(self.times[0]) * math.log(tilt.chances[0, 0] or 5e-324)
-        if self.times.size == 1 and log_none > OWN_STEP:
+        if self._one and log_none > OWN_STEP:
             # nothing drawn is a step of its own; of the mass in its cell, the rest lies where the values do
             cell, none = int(np.searchsorted(edges, 0.0)), math.exp(log_none)
             none *= math.exp(tilt.theta * tilt.mean) if tilt.theta else 1.0
-            rest, negative, positive = max(below[cell] - below[cell - 1] - none, 0.0), *self._sides
+            negative, positive = bool(np.any(self.values < 0)), bool(np.any(self.values > 0))
+            rest = max(below[cell] - below[cell - 1] - none, 0.0)
             up_to = below[cell - 1] + rest * negative / (negative + positive)
             edges = np.insert(edges, cell, (0.0, 0.0))
             below = np.insert(below, cell, (up_to, up_to + none))
         return Steps(edges, below, self.same, unit, spread=True)
-
-    @property
-    def _sides(self) -> tuple[bool, bool]:
-        """Whether there are values below 0, and above."""
-        return bool(np.any(self.values < 0)), bool(np.any(self.values > 0))
-
-    def _enumerated(self, tilt: Tilt) -> tuple[FloatArray, FloatArray] | None:
-        found = enumerated(self.values[0], tilt.chances[0], int(self.times[0]), most=MAX_VECTORS)
-        if found is None:
-            return None
-        vectors, masses = found
-        sums = np.einsum("ij,j->i", vectors.counts, self.values[0, 1:])
-        order = np.argsort(sums, kind="stable")
-        return sums[order], masses[order]
 
     def period(self, tilt: Tilt) -> float:
         """How long the circle is on which the tilted law lies."""
@@ -323,17 +312,17 @@ class SumLaw:
         widest = float(np.max(np.abs(self.values), where=likely, initial=0.0))
         return max(PERIOD * tilt.deviation, PERIOD / 2 * tilt.deviation + VALUES_IN_PERIOD * widest)
 
-    def _on_circle(self, tilt: Tilt) -> tuple[tuple[FloatArray, FloatArray], float]:
+    def _on_circle(self, tilt: Tilt) -> tuple[FloatArray, FloatArray, float]:
         """Sums and masses in a window about the mean, and the width over which a mass is spread."""
         period = self.period(tilt)
-        most = GRID_POINTS if self.times.size == 1 else 2 * FREQUENCIES
+        most = GRID_POINTS if self._one else 2 * FREQUENCIES
         step, width = self.step, 0.0
-        few = self.times.size == 1 and self.times[0] * (1 - tilt.chances[0, 0]) < FEW
+        few = self._one and self.times[0] * (1 - tilt.chances[0, 0]) < FEW
         if step is None or period > (FEW_LATTICE_POINTS if few else LATTICE_POINTS) * step:
             step = width = period / most
         points = max(2 ** math.ceil(math.log2(period / step) - 1e-9), 16)
         first = round(tilt.mean / step) - points // 2
-        if self.times.size == 1:
+        if self._one:
             places = np.rint(self.values[0] / step).astype(np.int64)
             off = self.values[0] / step - places if width else np.zeros(places.size)
             phi = _of_one_kind(places, off, tilt.chances[0], int(self.times[0]), points)
@@ -342,12 +331,13 @@ class SumLaw:
         if width and not tilt.theta:
             self._bandwidth = 2 * math.pi / period, float(np.flatnonzero(phi)[-1] + 1)
         masses = np.roll(np.fft.irfft(phi, points), -(first % points))
-        return ((first + np.arange(points)) * step, np.maximum(masses, 0.0) if not width else masses), width
+        return (first + np.arange(points)) * step, masses if width else np.maximum(masses, 0.0), width
 
     def phi(self, tilt: Tilt, angle: float, count: int) -> ComplexArray:
         """The characteristic function of the tilted sum at the first multiples of an angle, 0 where it is nothing."""
         blocks = np.arange(-(-count // BLOCK))
-        result, phi = np.zeros((blocks.size, BLOCK), dtype=np.complex128), np.ones((blocks.size, BLOCK), complex)
+        result = np.zeros((blocks.size, BLOCK), dtype=np.complex128)
+        phi = result + 1
         sizes, chances = self.values[:, 1], tilt.chances
         order = np.argsort(-self.times * sizes**2 * chances[:, 0] * chances[:, 1], kind="stable")
         start = 0
@@ -357,7 +347,9 @@ class SumLaw:
             start += kinds.size
             angles, several = angle * sizes[kinds], self.times[kinds] > 1
             first = np.exp(1j * np.multiply.outer(angles, blocks * BLOCK)) * chances[kinds, 1:]
-            factors = first[:, :, None] * _turns(angles)[:, None, :]
+            turns = np.repeat(np.exp(1j * angles)[:, None], BLOCK, axis=1)
+            turns[:, 0] = 1
+            factors = first[:, :, None] * np.cumprod(turns, axis=1)[:, None, :]
             factors += chances[kinds, 0, None, None]
             if np.any(several):
                 factors[several] **= self.times[kinds][several, None, None]
@@ -366,10 +358,6 @@ class SumLaw:
             phi, blocks = phi[alive], blocks[alive]
         result[blocks] = phi
         return result.ravel()[:count]
-
-    def coincidence(self, tilt: Tilt) -> float:
-        """The chance that two sums turn out alike: the mean of phi squared over all frequencies."""
-        return math.exp(float(np.sum(self.times * np.log(np.sum(tilt.chances**2, axis=1)))))
 
     # bets: kinds with two values, of which the second is above 0
 
@@ -387,65 +375,47 @@ class SumLaw:
             halves = self._halves(COUNTED_INSTEAD)
         if halves is None:
             return self._line(value, blurred=True).safe
-        return float(np.sum(self._reached(value, *halves)))
+        return self._counted(value, halves)
 
     def reaching_without(self, value: float, kinds: IntArray, lost: BoolArray) -> FloatArray:
         """``reaching`` without one variable, for each of several: its kind, and whether it has its second value.
 
         The value asked for goes down by what it has. NaN where that has to be computed on its own.
         """
-        halves = self._halves(COUNTED)
-        line = None if halves else self._line(value)
-        if line is not None and line.converged:
-            return line.without(kinds, lost)
-        halves = halves or self._halves(COUNTED_INSTEAD)
-        if halves is None:
-            return np.full(kinds.size, np.nan)
-        p = np.empty((2, self.times.size))
-        for own, others in (halves, halves[::-1]):
-            reached, ways = self._reached(value, own, others), self.times[own] + 1
-            for place, kind in enumerate(own):
-                # given that one variable of the kind is what it is: the share of those that are
-                shape = (int(np.prod(ways[:place])), int(ways[place]), -1)
-                by_losses = np.sum(reached.reshape(shape), axis=(0, 2)) / self.times[kind]
-                losses = np.arange(by_losses.size)
-                p[0, kind] = np.sum(by_losses * losses[::-1]) / self.chances[kind, 0]
-                p[1, kind] = np.sum(by_losses * losses) / self.chances[kind, 1]
-        return np.asarray(p[lost.astype(np.intp), kinds])
+        if self._halves(COUNTED) is None:
+            line = self._line(value)
+            if line.converged:
+                return line.without(kinds, lost)
+        return np.full(kinds.size, np.nan)
 
     def least_reached(self, p: float) -> float:
         """About the least value that is reached with at most this probability."""
-        mirrored = self.mirrored
-        return -float(mirrored.steps.quantiles(p))
+        return -float(self.mirrored.steps.quantiles(p))
 
     def _halves(self, powers: int) -> tuple[IntArray, IntArray] | None:
         """The kinds shared out so that both halves have about as many patterns; None if these are too many."""
         logs = np.log2(self.times + 1)
-        if np.sum(logs) > powers:
+        order = np.argsort(-logs, kind="stable")
+        halves = order[::2], order[1::2]
+        if np.sum(logs) > powers or np.sum(logs[halves[0]]) > powers / 2 + 1:
             return None
-        halves: tuple[list[int], list[int]] = ([], [])
-        for kind in np.argsort(-logs, kind="stable").tolist():
-            halves[int(np.sum(logs[halves[1]]) < np.sum(logs[halves[0]]))].append(kind)
-        if np.sum(logs[halves[0]]) > powers / 2 + 1:  # one kind with nearly all of them, unless these are few
-            return None
-        return np.array(halves[0], dtype=np.intp), np.array(halves[1], dtype=np.intp)
+        return halves
+
+    def _counted(self, value: float, halves: tuple[IntArray, IntArray]) -> float:
+        (sums, masses), (other_sums, other_masses) = self._listed(halves[0]), self._listed(halves[1])
+        order = np.argsort(other_sums, kind="stable")
+        # added up from the highest sum on, so that small probabilities keep their digits
+        at_least = np.append(np.cumsum(other_masses[order][::-1])[::-1], 0.0)
+        return float(np.sum(masses * at_least[np.searchsorted(other_sums[order], value - self.same - sums)]))
 
     def _listed(self, kinds: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Sum and probability of every pattern of these kinds, the last kind's variables changing first."""
+        """Sum and probability of every pattern of these kinds."""
         sums, masses = np.zeros(1), np.ones(1)
         for kind in kinds.tolist():
             losses = np.arange(int(self.times[kind]) + 1)
             sums = np.add.outer(sums, losses * self.values[kind, 1]).ravel()
             masses = np.multiply.outer(masses, binomial(losses.size - 1, float(self.chances[kind, 1]))).ravel()
         return sums, masses
-
-    def _reached(self, value: float, own: IntArray, others: IntArray) -> FloatArray:
-        """The probability of each pattern of some kinds together with those of the others that reach the value."""
-        (sums, masses), (other_sums, other_masses) = self._listed(own), self._listed(others)
-        order = np.argsort(other_sums, kind="stable")
-        # added up from the highest sum on, so that small probabilities keep their digits
-        at_least = np.append(np.cumsum(other_masses[order][::-1])[::-1], 0.0)
-        return np.asarray(masses * at_least[np.searchsorted(other_sums[order], value - self.same - sums)])
 
     def _line(self, value: float, *, blurred: bool = False) -> Line:
         side = 1 if value > self.plain.mean else -1
@@ -463,49 +433,41 @@ class Line:
     """P(S >= value) as a sum over frequencies on the line whose real part is a tilt."""
 
     def __init__(self, law: SumLaw, tilt: Tilt, value: float, *, blurred: bool) -> None:
-        self._law, self._tilt = law, tilt
+        self._law, self._tilt, self._value = law, tilt, value - law.same
         period = max(law.period(tilt), PERIOD * MIN_TILT / abs(tilt.theta))
-        step, count = law.step, MORE_FREQUENCIES if blurred else FREQUENCIES
-        points = 2 * count
-        self.exact = step is not None and period <= points * step
-        if self.exact and step is not None:
-            points = max(2 ** math.ceil(math.log2(period / step)), 16)
-            period, count = points * step, points // 2
-        self._value = value - law.same
-        self._angle = 2 * math.pi / period
-        phi = law.phi(tilt, self._angle, count + 1)
-        frequencies = np.arange(count + 1)
+        step, count = law.step or 0.0, MORE_FREQUENCIES if blurred else FREQUENCIES
+        exact = period <= 2 * count * step
+        if exact:
+            count = max(2 ** math.ceil(math.log2(period / step)), 16) // 2
+            period = 2 * count * step
+            self._value = math.ceil(self._value / step - ON_LATTICE) * step
+        self._value -= step / 2
+        angle, frequencies = 2 * math.pi / period, np.arange(count + 1)
+        phi = law.phi(tilt, angle, count + 1)
+        self._left_out = 0.0
         if blurred:
             phi *= np.exp(-BLUR * (frequencies / count) ** 2)
-            self._value -= WIDTHS * math.sqrt(2 * BLUR) / (count * self._angle)
-        elif self.exact and step is not None:
-            self._value = (math.ceil(self._value / step - ON_LATTICE) - 0.5) * step
-        elif step is not None:
-            self._value -= step / 2
+            self._value -= WIDTHS * math.sqrt(2 * BLUR) / (count * angle)
+        elif not exact:
+            # half of the sums at the value, which higher frequencies would tell from others: the mean of phi at the
+            # last ones; else as much as at these, or as on average over all, with signs as good as random
+            late = phi[count // 2 :]
+            alike = math.exp(float(np.sum(law.times * np.log(np.sum(tilt.chances**2, axis=1)))))
+            square = max(float(np.mean(late.real**2 + late.imag**2)), alike)
+            near = np.mean((late * np.exp(-1j * angle * frequencies[count // 2 :] * self._value)).real)
+            self._left_out = 8 * math.sqrt(square / count) / math.pi + max(float(near), 0.0) / 2
         alive = np.flatnonzero(phi)
-        self._t, self._phi = frequencies[alive] * self._angle, phi[alive]
+        self._t, self._phi = alive * angle, phi[alive]
         z = tilt.theta + 1j * self._t
-        weights = self._angle / math.pi / z
-        if self.exact and step is not None:
-            weights = 2 / points / (2 * np.sinh(z * step / 2))
-            weights[alive == count] /= 2
-        weights[alive == 0] /= 2
-        self._weights = weights
-        late = phi[count // 2 :]
-        square = max(float(np.mean(late.real**2 + late.imag**2)), law.coincidence(tilt))
-        at_value = late * np.exp(-1j * self._angle * frequencies[count // 2 :] * self._value)
-        near = 0.0 if self.exact or blurred else max(float(np.mean(at_value.real)), 0.0)
-        self._left_out = 0.0 if self.exact or blurred else 8 * math.sqrt(square / count) / math.pi + near / 2
+        self._weights = angle / math.pi / z if not exact else 1 / (2 * count * np.sinh(z * step / 2))
+        self._weights[(alive == 0) | (exact & (alive == count))] /= 2
         self._integral = self._along(self._phi, self._value)
+        #: whether what is left out is little beside the probability
+        self.converged = self._left_out <= MAX_ERROR * abs(float(self._integral))
 
     def _along(self, phi: ComplexArray, value: npt.ArrayLike) -> FloatArray:
         terms = phi * np.exp(-1j * np.multiply.outer(value, self._t)) * self._weights
         return np.asarray(np.sum(terms.real, axis=-1))
-
-    @property
-    def converged(self) -> bool:
-        """Whether what is left out is little beside the probability."""
-        return self.exact or self._left_out <= MAX_ERROR * abs(float(self._integral))
 
     @property
     def safe(self) -> float:
@@ -550,10 +512,7 @@ class Vectors:
         factorials = np.append(0.0, np.cumsum(np.log(times[1:])))
         for chance in chances.tolist():
             terms = times * math.log(max(chance, TINY)) - factorials
-            row, time = np.nonzero(np.add.outer(drawn, times) <= most)
-            if least > -math.inf:
-                likely = logs[row] + terms[time] > least
-                row, time = row[likely], time[likely]
+            row, time = np.nonzero((np.add.outer(drawn, times) <= most) & (np.add.outer(logs, terms) > least))
             counts, logs, drawn = np.column_stack([counts[row], time]), logs[row] + terms[time], drawn[row] + time
         return cls(counts, drawn, logs)
 
@@ -564,7 +523,7 @@ def rest_logs(chances: FloatArray, n: int, most: int) -> FloatArray:
     rest = math.log1p(-changed) if changed < 0.5 else math.log(max(float(chances[0]), TINY))
     drawn = np.arange(most + 1)
     # from small terms only, so that n = 10^6 loses no digits
-    return np.append(0.0, np.cumsum(np.log(n - drawn[:-1]))) + (n - drawn) * rest
+    return np.asarray(np.append(0.0, np.cumsum(np.log(n - drawn[:-1]))) + (n - drawn) * rest)
 
 
 def enumerated(values: FloatArray, chances: FloatArray, n: int, *, most: int) -> tuple[Vectors, FloatArray] | None:
@@ -581,28 +540,25 @@ class HalvedVectors:
 
     def __init__(self, values: FloatArray, chances: FloatArray, n: int) -> None:
         reach = binomial_reach(n, min(float(np.sum(chances[1:])), 1.0), below=LEFT_OUT)
-        self._rest = rest_logs(chances, n, reach)
+        # chances are n times what they are, which the rest takes back: so that none of these masses is tiny
+        self._rest = rest_logs(chances, n, reach) - np.arange(reach + 1) * math.log(n)
         order = 1 + np.argsort(-chances[1:], kind="stable")
-        # logs are of n^-k times masses: a common factor that the rest takes back
-        halves = [Vectors.of(n * chances[half], reach, least=LEAST_LOG) for half in (order[::2], order[1::2])]
-        self._sums, other = (
-            np.einsum("ij,j->i", v.counts, values[h]) for v, h in zip(halves, (order[::2], order[1::2]), strict=True)
-        )
-        self._drawn, self._logs, self._n = halves[0].drawn, halves[0].logs, n
-        self._others = []
-        for drawn in range(int(np.max(halves[1].drawn)) + 1):
-            some = np.flatnonzero(halves[1].drawn == drawn)
-            some = some[np.argsort(other[some], kind="stable")]
-            self._others.append((other[some], np.append(0.0, np.cumsum(np.exp(halves[1].logs[some])))))
+        self._halves = []
+        for half in (order[::2], order[1::2]):
+            ways = Vectors.of(n * chances[half], reach, least=LEAST_LOG)
+            sums = np.einsum("ij,j->i", ways.counts, values[half])
+            by_sum = np.argsort(sums, kind="stable")
+            self._halves.append((sums[by_sum], ways.drawn[by_sum], ways.logs[by_sum]))
 
     def share(self, value: float) -> float:
         """P(S <= value)."""
+        (sums, drawn, logs), (other_sums, other_drawn, other_logs) = self._halves
         total = 0.0
-        for drawn, (sums, below) in enumerate(self._others):
-            fits = self._drawn + drawn < self._rest.size
-            both = self._drawn[fits] + drawn
-            masses = np.exp(self._logs[fits] + self._rest[both] - both * math.log(self._n))
-            total += float(np.sum(masses * below[np.searchsorted(sums, value - self._sums[fits], side="right")]))
+        for others in range(int(np.max(other_drawn)) + 1):  # of n draws, so many of values of the other half
+            some, fit = other_drawn == others, drawn + others < self._rest.size
+            below = np.append(0.0, np.cumsum(np.exp(other_logs[some])))
+            reached = np.searchsorted(other_sums[some], value - sums[fit], side="right")
+            total += float(np.sum(np.exp(logs[fit] + self._rest[drawn[fit] + others]) * below[reached]))
         return total
 
 
@@ -641,16 +597,6 @@ def lattice_step(values: FloatArray) -> float | None:
             return None
         step = largest / round(largest / a)  # Euclid's carries rounding, which every further value would multiply
     return step if float(np.max(np.abs(sizes / step - np.rint(sizes / step)))) < ON_LATTICE else None
-
-
-def _turns(angles: FloatArray) -> ComplexArray:
-    """exp(i k angle) for k = 0 ... BLOCK - 1, shape (n_angles, BLOCK)."""
-    turns = np.ones((angles.size, BLOCK), dtype=np.complex128)
-    turn, done = np.exp(1j * angles)[:, None], 1
-    while done < BLOCK:
-        np.multiply(turns[:, :done], turn, out=turns[:, done : 2 * done])
-        turn, done = turn * turn, 2 * done
-    return turns
 
 
 def _split(off: FloatArray) -> FloatArray:

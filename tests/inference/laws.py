@@ -81,7 +81,7 @@ def furthest_off(x: np.ndarray, means: np.ndarray, *, levels: tuple[float, ...])
         noise = math.sqrt(p * (1 - p) / means.size)
         return float(max((below - p) / noise, (p - up_to) / noise))
 
-    share = sample.law.mid
+    share = sample.sums.mid
     half = np.mean([np.searchsorted(means, sample.mean + step) for step in (-near / 99, near / 99)]) / means.size
     worst = float(abs(half - share)) / math.sqrt(share * (1 - share) / means.size)
     for level, side in itertools.product(levels, (-1, 1)):

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference.allocation import neyman, stratified_error
+from pytest_riskguard.inference.power import neyman, stratified_error
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -179,7 +179,7 @@ def test_without_each_is_the_test_of_the_others():
 @pytest.mark.parametrize(
     ("gains", "losses", "lost", "tolerated", "message"),
     [
-        ([0.1], [0.1, 0.2], [True], 0.0, "gains, losses and lost must have the same shape"),
+        ([0.1], [0.1, 0.2], [True], 0.0, "losses and lost must have the same shape"),
         ([0.1, 0.0], [0.1, 0.2], [True, False], 0.0, "gains must be above 0, got 0.0"),
         ([0.1, 0.1], [0.1, -0.2], [True, False], 0.0, "losses must be above 0, got -0.2"),
         ([0.1, math.nan], [0.1, 0.2], [True, False], 0.0, "gains must be finite, got nan"),

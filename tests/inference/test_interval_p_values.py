@@ -38,7 +38,7 @@ def contradictions(x: np.ndarray, methods: tuple[str, ...], levels: list[float],
     Bounds are not within rounding of a limit, p-values not within 1e-7 of a level's.
     """
     found: list[object] = []
-    grid = Sample.of(x).law.sums.by_vectors is not None  # whose limits are those of the grid, to 2e-3 standard errors
+    grid = Sample.of(x).sums.by_vectors is not None  # whose limits are those of the grid, to 2e-3 standard errors
     for limits in intervals(x, methods=methods, level=levels):
         near = (2e-3 if grid else 1e-8) * max(
             float(np.std(x)) / math.sqrt(x.size), abs(limits.upper - float(np.mean(x)))
@@ -47,7 +47,10 @@ def contradictions(x: np.ndarray, methods: tuple[str, ...], levels: list[float],
         for bound in (*bounds, *edges):
             p = upper_p_value(x, method=limits.method, bound=bound)
             assert 0 <= p <= 1
-            apart = not math.isclose(p, 1 - limits.level, rel_tol=1e-7 if p > 1e-6 else 1e-2) and abs(limits.upper - bound) > near / 2
+            apart = (
+                not math.isclose(p, 1 - limits.level, rel_tol=1e-7 if p > 1e-6 else 1e-2)
+                and abs(limits.upper - bound) > near / 2
+            )
             if apart and (limits.upper < bound) != (p <= 1 - limits.level):
                 found.append((limits, bound, p))
     return found
@@ -100,7 +103,7 @@ def test_beyond_the_pole_of_bca_the_limit_is_the_outermost_score_and_p_follows()
     """One topic far above the others: the formula of the upper limit has its pole at a level of about 1 - 1e-8."""
     x = np.append(np.random.default_rng(2).normal(size=59) * 1e-3, 1.0)
     sample, levels = Sample.of(x), [1 - 10.0**-k for k in range(4, 14)]
-    pole = float(ndtri(sample.law.mid)) - 1 / sample.acceleration
+    pole = float(ndtri(sample.sums.mid)) - 1 / sample.acceleration
     beyond = [level for level in levels if ndtri((1 - level) / 2) < pole]
     assert 0 < len(beyond) < len(levels)
     for level in levels:
@@ -118,8 +121,8 @@ def test_beyond_the_pole_of_bca_the_limit_is_the_outermost_score_and_p_follows()
 def test_on_the_other_side_of_the_pole_bca_has_limits_that_no_level_moves_and_p_is_0_beyond_them():
     x = -np.append(np.random.default_rng(2).normal(size=59) * 1e-3, 1.0)
     sample = Sample.of(x)
-    law = sample.law
-    furthest = float(law.at_scores(np.array([float(ndtri(law.mid)) - 1 / sample.acceleration]))[0])
+    law = sample
+    furthest = float(law.at_scores(np.array([float(ndtri(law.sums.mid)) - 1 / sample.acceleration]))[0])
     uppers = [interval(x, level=1 - 10.0**-k).upper for k in range(2, 16)]
     assert uppers == sorted(uppers)
     assert uppers[-1] < furthest < sample.x[-1]

@@ -18,7 +18,7 @@ from scipy.special import bdtr
 from pytest_riskguard.inference import studentized
 from pytest_riskguard.inference.intervals import interval
 from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.studentized import StudentizedLaw, _drawn, _weights
+from pytest_riskguard.inference.studentized import StudentizedLaw, _drawn
 
 
 def studentized_law(x: np.ndarray) -> StudentizedLaw:
@@ -80,7 +80,7 @@ def test_few_topics_have_the_law_of_all_multisets(shape, n):
         assert law.cdf((statistics[k] + statistics[k + 1]) / 2) == pytest.approx(below[k], abs=1e-11)
     for p in LEVELS:
         expected = statistics[np.searchsorted(below, p - 1e-13)]
-        assert law.quantiles(p) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert float(law.quantiles(p)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_two_scores_have_a_binomial_law():
@@ -115,7 +115,7 @@ def test_weighted_draws_agree_with_plain_ones(name):
     replicates = 50_000
     t = drawn_statistics(x, replicates, seed=1)
     for p in LEVELS:
-        share = np.mean(t <= law.quantiles(p))
+        share = np.mean(t <= float(law.quantiles(p)))
         assert abs(share - p) < 4 * math.sqrt(p * (1 - p) / replicates)
 
 
@@ -129,7 +129,7 @@ def test_weighted_draws_agree_with_enumeration(x):
     exact, drawn = studentized.studentized_law(sample), StudentizedLaw(*_drawn(sample))
     # draws have about 0.4 % of noise in the tails, 0.3 % of 1 in the middle
     for p in (0.0005, 0.025, 0.3, 0.7, 0.975, 0.9995):
-        t = exact.quantiles(p)
+        t = float(exact.quantiles(p))
         assert drawn.cdf(t) == pytest.approx(exact.cdf(t), abs=0.06 * min(p, 1 - p))
 
 
@@ -147,7 +147,7 @@ def test_the_statistic_has_neither_unit_nor_origin(kind):
     for shift, scale in ((0.37, 0.01), (-5.0, 1e40)) if kind == "enumerated" else ((-5.0, 0.01),):
         moved = studentized_law(shift + scale * x)
         for p in LEVELS:
-            assert moved.quantiles(p) == pytest.approx(law.quantiles(p), abs=1e-7)
+            assert float(moved.quantiles(p)) == pytest.approx(float(law.quantiles(p)), abs=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,7 +155,7 @@ def test_mirrored_data_have_the_mirrored_law(kind):
     x = KINDS[kind]
     law, mirrored = studentized_law(x), studentized_law(-x)
     for p in LEVELS:
-        assert mirrored.quantiles(1 - p) == pytest.approx(-law.quantiles(p), rel=1e-9, abs=1e-9)
+        assert float(mirrored.quantiles(1 - p)) == pytest.approx(-float(law.quantiles(p)), rel=1e-9, abs=1e-9)
     for t in (-2.1, -0.3, 0.2, 1.7):
         assert mirrored.cdf(-t) == pytest.approx(1 - law.cdf(t), abs=1e-9)
     own, other = interval(x, method="studentized"), interval(-x, method="studentized")
@@ -199,7 +199,7 @@ def test_a_replicate_without_the_one_far_out_keeps_its_digits():
     t = drawn_statistics(x, 50_000)
     lowest = np.quantile(t, 0.05)
     assert lowest < -1e10
-    assert law.quantiles(0.05) == pytest.approx(lowest, rel=0.02)
+    assert float(law.quantiles(0.05)) == pytest.approx(lowest, rel=0.02)
 
 
 @pytest.mark.parametrize("x", [[0.3, 0.3], [0.0] * 50, [1e-300, 0.0, -1e-300]])
@@ -230,19 +230,3 @@ for scores in (x, np.append(x, -60)):
     ]
     assert printed[0].count("Interval(method='studentized'") == 2
     assert printed[0] == printed[1]
-
-
-def test_weights_make_come_out_what_is_known():
-    """Draws from a standard normal law and from one moved by 2: the first one's mean and square are known."""
-    rng = np.random.default_rng(7)
-    z = np.stack([rng.normal(size=4000), rng.normal(size=4000) + 2])
-    ratios = np.stack([np.ones_like(z), np.exp(2 * z - 2)])
-    weights = _weights(ratios, np.stack([z, z**2 - 1]))
-    assert weights.min() >= 0
-    assert weights.max() < 2.5
-    assert weights.sum() == pytest.approx(8000)
-    assert (weights * ratios[1]).sum() == pytest.approx(8000)
-    assert (weights * z).sum() == pytest.approx(0, abs=1e-8)
-    assert (weights * z**2).sum() == pytest.approx(8000)
-    # P(z > 3) = 0.00135, of which plain draws would see about eleven
-    assert weights[z > 3].sum() / 8000 == pytest.approx(0.0013499, rel=0.1)

@@ -173,7 +173,6 @@ class PoolRulings:
             candidate=CANDIDATE,
             references=rows,
             alphas=alphas,
-            beside=self.alphas if alphas[0] in self.alphas else alphas,
             tradeoff="linear" if alphas[0] == 0 else self.gate.tradeoff,
             replicates=self.replicates,
             draws=self.draws,

@@ -150,7 +150,6 @@ class PoolComparison(PoolRulings):
             self.scores,
             candidate=CANDIDATE,
             alpha=self.gate.alpha,
-            beside=self.alphas,
             tradeoff=self.gate.tradeoff,
             replicates=self.replicates,
             draws=self.draws,

@@ -23,12 +23,12 @@ from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
 from pytest_riskguard.data.unjudged import values_if_judged
+from pytest_riskguard.distributions import stdtrit
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.limits import limit_of, margin_of
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, LabelInterval, UnderJudges
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.intervals import Interval
-from pytest_riskguard.risk.distributions import stdtrit
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.rankings.unjudged import Rejudged

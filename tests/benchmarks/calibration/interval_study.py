@@ -199,7 +199,11 @@ def studentized(x: Matrix, counts: Matrix) -> tuple[np.ndarray, np.ndarray]:
 def limits_of(x: Matrix, methods: Sequence[str], counts: Matrix | None) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Lower and upper limits of every column, by method."""
     exact = [method for method in methods if method != "studentized"]
-    found = {batch.method: (batch.lower, batch.upper) for batch in intervals(x, methods=exact, level=LEVEL)}
+    columns = [intervals(column, methods=exact, level=LEVEL) for column in x.T]
+    found = {
+        method: (np.array([own[place].lower for own in columns]), np.array([own[place].upper for own in columns]))
+        for place, method in enumerate(exact)
+    }
     if "studentized" in methods and counts is not None:
         found["studentized"] = studentized(x, counts)
     return found

@@ -77,40 +77,6 @@ def ndtri_exp(y: float) -> float:
     return x
 
 
-def gammaln(x: npt.ArrayLike) -> FloatArray:
-    """The logarithm of the gamma function at positive numbers."""
-    return _each(math.lgamma, "gammaln", x)
-
-
-def expit(x: npt.ArrayLike) -> FloatArray:
-    """1 / (1 + exp(-x))."""
-    x = np.asarray(x, dtype=np.float64)
-    small = np.exp(-np.abs(x))
-    return np.asarray(np.where(x >= 0, 1.0, small) / (1 + small))
-
-
-def log_expit(x: npt.ArrayLike) -> FloatArray:
-    """The logarithm of ``expit``."""
-    return np.asarray(-np.logaddexp(0.0, np.negative(x)))
-
-
-def logit(p: npt.ArrayLike) -> FloatArray:
-    """The inverse of ``expit``."""
-    p = np.asarray(p, dtype=np.float64)
-    return np.asarray(np.log(p) - np.log1p(-p))
-
-
-def binomial_reach(n: int, p: float, *, below: float) -> int:
-    """The smallest count that n trials exceed with a probability less than ``below``."""
-    if p >= 1:
-        return n
-    mean = n * p
-    counts = np.arange(1, min(n, math.ceil(mean + 12 * math.sqrt(mean)) + 100) + 1)  # what is beyond does not matter
-    logs = np.cumsum(np.log((n + 1 - counts) / counts * (p / (1 - p)))) + n * math.log1p(-p)
-    beyond = np.cumsum(np.exp(logs)[::-1])[::-1]
-    return int(np.argmax(np.append(beyond, 0.0) < below))
-
-
 def stdtr(freedom: float, t: float) -> float:
     """The probability that Student's t is at most this."""
     if freedom > MANY_DEGREES:
