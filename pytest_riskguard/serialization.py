@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import MappingProxyType
@@ -60,7 +61,7 @@ _EXPECTED = {
 #: Types that JSON has as they are.
 _KEPT = frozenset({str, int, bool, type(None)})
 _TOO_DEEP = f"nested too deeply (more than {MAX_DEPTH} levels)"
-_CONFLICT_MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>")
+_CONFLICT_MARKER = re.compile(rb"^(<<<<<<<|=======|>>>>>>>)", re.MULTILINE)
 
 
 @frozen
@@ -184,7 +185,7 @@ def parsed_value(content: bytes) -> Any:
         raise JsonError(f"not UTF-8: byte 0x{content[error.start]:02x}") from None
     except json.JSONDecodeError as error:
         reason = "not JSON" if content.strip() else "empty"
-        if any(line.startswith(_CONFLICT_MARKERS) for line in content.splitlines()):
+        if _CONFLICT_MARKER.search(content):
             reason = "a merge conflict is left in it"
         if content.startswith(b"version https://git-lfs"):
             reason = "a Git LFS pointer instead of the file, run `git lfs pull`"

@@ -263,7 +263,7 @@ def test_a_drift_gate_without_an_earlier_run_compares_with_nothing(folder):
     gate = gate_of("g", kind="no_drift")
     judged = engine.verdict(Question(gate, RunFile(folder / "loss.run"), Stored("prod", "oldest"), "RR"))
     assert (judged.outcome, judged.reason) == ("incomparable", "missing_input")
-    assert "has no earlier run, so nothing shows how far it has drifted" in judged.problem
+    assert "has no earlier run 'oldest'" in judged.problem
 
 
 @pytest.mark.parametrize("lost", [[0], [1], [0, 1]])

@@ -16,13 +16,13 @@ from pytest_riskguard import assert_georisk_not_worse, assert_not_significantly_
 from pytest_riskguard.data import read_qrels, write_run
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.data.trec import write_qrels
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.errors import RiskyError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from tests.data.memory.shapes import GRADES, JUDGEMENTS, RUNS, answers, columns
+from tests.data.world import write_qrels
 from tests.plugin.world import GOOD, LOSS, QUERIES, TOPICS
 
 GATE = "not_significantly_risky"
@@ -190,7 +190,7 @@ def test_judgements_are_refused_where_nothing_is_scored():
     ("bad", "reason", "problem"),
     [
         ({**WORSE, "t01": {"good": float("nan")}}, "bad_run", "expected a finite number as the score of 'good'"),
-        ({**WORSE, "t01": ["good", "good"]}, "bad_run", "expected each document once"),
+        ({**WORSE, "t01": [("good", 1), ("good", 2)]}, "bad_run", "expected each document once"),
         ({**WORSE, "t01": {"go\nod": 1.0}}, "bad_run", "expected a docid on one line"),
         ({"other": {"good": 1.0}}, "no_common_topic", "found only topic other"),
         ({"t01": []}, "no_common_topic", "found none"),

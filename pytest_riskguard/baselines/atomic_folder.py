@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, cast
 
-from pytest_riskguard.data.input_files import GZIP, blocks, open_regular
-from pytest_riskguard.errors import BaselineError, FileError
+from pytest_riskguard.data.input_files import blocks
+from pytest_riskguard.errors import BaselineError
 from pytest_riskguard.limits import RUN_BYTES
 
 LOCK = ".lock"
@@ -56,31 +56,21 @@ def sha256(content: bytes) -> str:
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
-def gzip_digest(path: Path) -> str:
-    """``sha256:...`` of what a gzip file holds; errors as for ``input_files.blocks``."""
-    with open_regular(path) as file:
-        if file.read(2) != GZIP:
-            raise FileError(path, None, "not a gzip file")
-    digest = hashlib.sha256()
-    for block in blocks(path, RUN_BYTES):
-        digest.update(block)
-    return f"sha256:{digest.hexdigest()}"
+@contextmanager
+def compressed(target: Path) -> Iterator[IO[bytes]]:
+    """A gzip file to write, the same bytes each time."""
+    with target.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+        yield cast("IO[bytes]", packed)
 
 
 def copy_compressed(source: Path, target: Path) -> str:
-    """Write the decompressed bytes of ``source``, a run, as gzip, the same bytes each time; return their digest."""
+    """Write the decompressed bytes of ``source``, a run, as gzip; return their digest."""
     digest = hashlib.sha256()
-    with target.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+    with compressed(target) as packed:
         for block in blocks(source, RUN_BYTES):
             digest.update(block)
             packed.write(block)
     return f"sha256:{digest.hexdigest()}"
-
-
-def write_compressed(write: Callable[[gzip.GzipFile], None], target: Path) -> None:
-    """Write as gzip what ``write`` gives, the same bytes each time."""
-    with target.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-        write(packed)
 
 
 def newest(root: Path, name: str) -> Path | None:
@@ -105,11 +95,9 @@ def temporary_folder(root: Path, name: str) -> Iterator[Path]:
     try:
         new.mkdir()
         yield new
-        _flush_all(new)
         if target.exists():
             target.rename(old)
         new.rename(target)
-        _flush(root)
     finally:
         _finish(root, name)
 
@@ -117,7 +105,6 @@ def temporary_folder(root: Path, name: str) -> Iterator[Path]:
 def withdraw(root: Path, name: str) -> None:
     """Delete a folder in one step; the caller holds the store's lock."""
     (root / name).rename(root / f"{_NEW}{name}")
-    _flush(root)
     _finish(root, name)
 
 
@@ -128,25 +115,3 @@ def _finish(root: Path, name: str) -> None:
         old.rename(root / name)
     for left in (old, root / f"{_NEW}{name}"):
         shutil.rmtree(left, ignore_errors=True)
-
-
-def _flush_all(folder: Path) -> None:
-    for path in folder.iterdir():
-        if path.is_dir():
-            _flush_all(path)
-        else:
-            _flush(path)
-    _flush(folder)
-
-
-def _flush(path: Path) -> None:
-    """Wait until a file, or the entries of a folder, are on the disk."""
-    folder = path.is_dir()
-    if folder and os.name == "nt":  # Windows cannot open a folder
-        return
-    # Windows flushes only what was opened for writing.
-    handle = os.open(path, os.O_RDONLY if folder else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -77,27 +77,26 @@ def report_date() -> str:
 
 def _checked(build: Build) -> Build:
     """Nothing but what it should be, in a sensible length; addresses without credentials."""
-    branch = (build.branch or "").removeprefix("refs/heads/")
     request = _NUMBER.search((build.pull_request or "").rpartition("/")[2])
+    base = None
+    if build.base is not None and (build.base.branch or build.base.commit):  # else no pull request is built
+        base = Base(_branch(build.base.branch), _commit(build.base.commit), _commit(build.base.merge))
     return Build(
-        commit=build.commit.lower() if build.commit and _COMMIT.fullmatch(build.commit) else None,
-        branch=branch[:MAX_BRANCH] or None,
+        commit=_commit(build.commit),
+        branch=_branch(build.branch),
         pull_request=request.group() if request else None,
         repository=_repository(build.repository or ""),
         run_url=web_address((build.run_url or "").replace(" ", "%20")),
-        base=_checked_base(build.base),
+        base=base,
     )
 
 
-def _checked_base(base: Base | None) -> Base | None:
-    """As ``_checked``; None where no pull request is built."""
-    if base is None:
-        return None
-    branch = (base.branch or "").removeprefix("refs/heads/")
-    commit, merge = (one if _COMMIT.fullmatch(one or "") else None for one in (base.commit, base.merge))
-    if not (branch or commit):
-        return None
-    return Base(branch if branch.isprintable() and len(branch) <= MAX_BRANCH else None, commit, merge)
+def _commit(text: str | None) -> str | None:
+    return text.lower() if text and _COMMIT.fullmatch(text) else None
+
+
+def _branch(text: str | None) -> str | None:
+    return (text or "").removeprefix("refs/heads/")[:MAX_BRANCH] or None
 
 
 def _repository(text: str) -> str | None:

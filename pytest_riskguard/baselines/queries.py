@@ -35,15 +35,10 @@ def to_bytes(rows: Mapping[str, Known]) -> bytes:
 
 
 def from_bytes(content: bytes) -> Mapping[str, Known]:
-    """What is known by topic; ``ValueError`` for anything that ``to_bytes`` does not write."""
-    lines = [line.split("\t") for line in content.decode().split("\n")[:-1]]
-    columns = lines[0][1:] if lines else []
-    rows: dict[str, Known] = {}
-    for cells in lines[1:]:
-        rows[cells[0]] = {name: c for name, c in zip(columns, cells[1:], strict=False) if c}
-    if to_bytes(rows) != content:
-        raise ValueError(f"expected columns topic, query and perhaps {', '.join(ROLES)}, a topic on each line")
-    return rows
+    """What is known by topic."""
+    header, *lines = (line.split("\t") for line in content.decode().split("\n")[:-1])
+    pairs = ((cells[0], zip(header[1:], cells[1:], strict=True)) for cells in lines)
+    return {topic: {name: cell for name, cell in known if cell} for topic, known in pairs}
 
 
 def rephrased(rows: Mapping[str, Known], queries: Mapping[str, str], topics: Collection[str]) -> tuple[str, ...]:

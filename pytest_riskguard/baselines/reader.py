@@ -202,32 +202,27 @@ class StoreReader:
         """The earlier run that a text means: its number, its note, or ``oldest``; None for the present run.
 
         ``BaselineError`` (``missing_input``) if none is meant, or a note is that of several; a baseline that never
-        changed has no ``oldest``.
+        changed has no ``oldest``, since it would be compared with itself.
         """
 
         def work(baseline: StoredBaseline) -> EarlierRun | None:
-            history, own = baseline.manifest.history, baseline.manifest.note
-            if run == OLDEST and history:
-                return history[0]
-            if run == OLDEST:
-                raise baseline.error(
-                    "has no earlier run, so nothing shows how far it has drifted: the present run would be compared "
-                    "with itself; promoting a run keeps the one before it",
-                    reason="missing_input",
-                )
+            manifest = baseline.manifest
             meant: list[EarlierRun | None] = [
                 earlier
-                for earlier in history
-                if earlier.note == run or (run.isascii() and run.isdigit() and earlier.number == int(run[:18]))
+                for earlier in manifest.history
+                if run == earlier.note or run.lstrip("0") == str(earlier.number)
             ]
-            if run == own:
+            if run == OLDEST:
+                meant = [*manifest.history[:1]]
+            elif run == manifest.note:
                 meant.append(None)
             if len(meant) == 1:
                 return meant[0]
-            known = ", ".join([OLDEST, *(f"{earlier.number:04d}" for earlier in history)])
-            found = f"{len(meant)} runs with the note" if meant else "no earlier run"
+            known = ", ".join(f"{earlier.number:04d}" for earlier in manifest.history) or "none yet, promote adds one"
+            found = f"{len(meant)} earlier runs" if meant else "no earlier run"
             raise baseline.error(
-                f"{found} {run!r}; expected its number, its note or {OLDEST}: it has {known}", reason="missing_input"
+                f"has {found} {run!r}; expected the number or the note of one, or {OLDEST}: it has {known}",
+                reason="missing_input",
             )
 
         return self._read(name, work)

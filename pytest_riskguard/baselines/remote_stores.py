@@ -12,13 +12,12 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.data.remote import address_of, files_below, is_address, local_copy
-from pytest_riskguard.errors import BaselineError, FileError, MissingFileError, UsageError
+from pytest_riskguard.errors import BaselineError, FileError, UsageError
 from pytest_riskguard.limits import STORE_BYTES, STORE_FILES
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -65,82 +64,63 @@ def local_folder(place: Path) -> Path:
     ``BaselineError`` if they cannot be read, exceed a limit or are not those that the digest pins.
     """
     address, digest = pinned(place)
-    copy = _Copy(address)
-    if (found := _digest(copy.everything().encode())) != digest:
-        raise copy.error(
+    folder, found = _copied(address)
+    if found != digest:
+        raise _error(
+            address,
             f"expected the digest {digest}, found {found}: the baselines were changed after the digest was "
-            "pinned; if they should have been, pin the new digest, else restore them"
+            "pinned; if they should have been, pin the new digest, else restore them",
         )
-    return copy.folder
+    return folder
 
 
 def digest_of(place: Path) -> str:
     """The digest that pins a store, at an address or in a folder; a digest behind the address is not looked at."""
     if is_address(place):
-        return _digest(_Copy(address_of(place).partition("#")[0]).everything().encode())
+        return _copied(address_of(place).partition("#")[0])[1]
     files = {path.relative_to(place).as_posix(): path for path in place.rglob("*") if path.is_file()}
-    listing = _listing((name, _digest(path.read_bytes())) for name, path in files.items() if _is_of_store(name))
+    listing = "".join(f"{_digest(files[name].read_bytes())} {name}\n" for name in sorted(files) if _is_of_store(name))
     if not listing:
         raise BaselineError(f"{place}: no baselines, so there is nothing to pin", reason="missing_input")
     return _digest(listing.encode())
 
 
-class _Copy:
-    """A folder of this process that receives the files of a store; it is deleted at the end of the process."""
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-        outer = Path(os.path.realpath(tempfile.mkdtemp(prefix="riskguard-")))
-        atexit.register(shutil.rmtree, outer, ignore_errors=True)
-        self._name = re.sub(r"[^A-Za-z0-9._-]", "_", address.rstrip("/").rpartition("/")[2]).strip(".") or "baselines"
-        self.folder = outer / self._name
-        self.folder.mkdir()
-        _COPIES[self.folder] = address
-        self._bytes = 0
-
-    def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
-        return BaselineError(f"{self._address}: {problem}", reason=reason, problem=f"{self._name}: {problem}")
-
-    def everything(self) -> str:
-        """Copy all files from the address; returns their listing."""
-        try:
-            files = {name: size for name, size in files_below(Path(self._address)).items() if _is_of_store(name)}
-        except MissingFileError as error:
-            raise self._unreadable(error) from None
-        if not files:
-            raise self.error("no baselines there", reason="missing_input")
-        if len(files) > STORE_FILES.value:
-            raise self.error(STORE_FILES.problem(len(files)))
-        self._check_size(sum(size or 0 for size in files.values()))
-        return _listing((name, _digest(self._fetched(name))) for name in sorted(files))
-
-    def _fetched(self, name: str) -> bytes:
-        try:
-            with local_copy(Path(self._address) / name, STORE_BYTES) as path:
+def _copied(address: str) -> tuple[Path, str]:
+    """A folder of this process with the baselines at an address, and their digest; it is deleted with the process."""
+    outer = Path(os.path.realpath(tempfile.mkdtemp(prefix="riskguard-")))
+    atexit.register(shutil.rmtree, outer, ignore_errors=True)
+    folder, listing, total = outer / _name(address), "", 0
+    folder.mkdir()
+    _COPIES[folder] = address
+    try:
+        sizes = {name: size or 0 for name, size in files_below(Path(address)).items() if _is_of_store(name)}
+        if not sizes:
+            raise _error(address, "no baselines there", reason="missing_input")
+        for limit, found in ((STORE_FILES, len(sizes)), (STORE_BYTES, sum(sizes.values()))):
+            if found > limit.value:
+                raise _error(address, limit.problem(found))
+        for name in sorted(sizes):
+            with local_copy(Path(address) / name, STORE_BYTES) as path:
                 content = path.read_bytes()
-        except FileError as error:
-            raise self._unreadable(error) from None
-        self._bytes += len(content)
-        self._check_size(self._bytes)
-        self._write(name, content)
-        return content
-
-    def _check_size(self, found: int) -> None:
-        if found > STORE_BYTES.value:
-            raise self.error(STORE_BYTES.problem(found))
-
-    def _unreadable(self, error: FileError) -> BaselineError:
-        return BaselineError(str(error), reason="missing_input", problem=f"{self._name}: {error.problem}")
-
-    def _write(self, name: str, content: bytes) -> None:
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+            total += len(content)
+            if total > STORE_BYTES.value:
+                raise _error(address, STORE_BYTES.problem(total))
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+            listing += f"{_digest(content)} {name}\n"
+    except FileError as error:
+        problem = f"{_name(address)}: {error.problem}"
+        raise BaselineError(str(error), reason="missing_input", problem=problem) from None
+    return folder, _digest(listing.encode())
 
 
-def _listing(digests: Iterable[tuple[str, str]]) -> str:
-    by_name: Mapping[str, str] = dict(digests)
-    return "".join(f"{by_name[name]} {name}\n" for name in sorted(by_name))
+def _name(address: str) -> str:
+    """What reports call a store."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", address.rstrip("/").rpartition("/")[2]).strip(".") or "baselines"
+
+
+def _error(address: str, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
+    return BaselineError(f"{address}: {problem}", reason=reason, problem=f"{_name(address)}: {problem}")
 
 
 def _is_of_store(name: str) -> bool:

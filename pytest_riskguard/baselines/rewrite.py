@@ -10,7 +10,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from functools import partial
 from pathlib import Path
 
 from pytest_riskguard import __version__
@@ -201,7 +200,8 @@ class NewEntry:
     def _copied(self, target: Path) -> bool:
         """Copy the run, or write its rankings as a TREC file; false if it is not the one that was scored."""
         if isinstance(self.run, Run):
-            atomic_folder.write_compressed(partial(write_run, run=self.run), target)
+            with atomic_folder.compressed(target) as packed:
+                write_run(packed, self.run)
             return True
         if self.run is None:
             raise ValueError(f"{self.name} has only scores: there is no run to keep")
@@ -295,12 +295,8 @@ def without_replicate(baseline: StoredBaseline, number: int, folder: Path) -> No
     _write_list(folder, baseline.name, baseline.manifest, left)
 
 
-def rescored_replicates(baseline: StoredBaseline, scored: NewEntry, folder: Path) -> tuple[StoredReplicate, ...]:
-    """Write the replicates of a baseline that is scored again; none if ``scored`` is not the baseline's run.
-
-    A run that was kept is scored like the baseline's. A replicate that has no run, or is damaged, is copied as it is.
-    The replicates of a damaged baseline are dropped.
-    """
+def same_replicates(baseline: StoredBaseline, scored: NewEntry, folder: Path) -> tuple[StoredReplicate, ...]:
+    """Write a baseline's replicates as they are; none if ``scored`` is another run, or it is damaged."""
     try:
         manifest, replicates = baseline.manifest, baseline.replicates()
     except DataError:
@@ -308,12 +304,8 @@ def rescored_replicates(baseline: StoredBaseline, scored: NewEntry, folder: Path
     if manifest.digests.run != scored.digest:
         return ()
     for replicate in replicates:
-        target = _made(folder / replicate.folder.relative_to(baseline.folder))
-        rescored_run = _rescored_replicate(replicate, scored)
-        if rescored_run is not None:
-            rescored_run.write(target, store=baseline.root)
-        elif replicate.folder.is_dir():
-            _copy_all(replicate.folder, target)
+        if replicate.folder.is_dir():
+            _copy_all(replicate.folder, folder / replicate.folder.relative_to(baseline.folder))
     return manifest.replicates
 
 
@@ -343,14 +335,8 @@ def _refuse_unanswered(scores: TopicScores, *, allow_unanswered: bool) -> None:
 
 
 def _copy_all(source: Path, target: Path) -> None:
-    """Copy the contents of a folder, without their modes: a copy must be writable to be flushed."""
-    for path in source.rglob("*"):  # parents first
-        copy = target / path.relative_to(source)
-        if path.is_dir():
-            copy.mkdir(parents=True, exist_ok=True)
-        else:
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
+    """Copy the contents of a folder, files without their modes."""
+    shutil.copytree(source, target, copy_function=shutil.copyfile, dirs_exist_ok=True)
 
 
 def _next_number(entries: Sequence[StoredReplicate | EarlierRun]) -> int:
@@ -360,15 +346,6 @@ def _next_number(entries: Sequence[StoredReplicate | EarlierRun]) -> int:
 def _made(folder: Path) -> Path:
     folder.mkdir(parents=True)
     return folder
-
-
-def _rescored_replicate(replicate: StoredBaseline, scored: NewEntry) -> NewEntry | None:
-    try:
-        manifest = replicate.manifest
-        replicate.check_run()
-        return scored.likewise(replicate.folder / RUN, note=manifest.note) if manifest.run_kept else None
-    except DataError:
-        return None
 
 
 def _write_list(folder: Path, name: str, manifest: Manifest, replicates: tuple[StoredReplicate, ...]) -> None:

@@ -80,7 +80,7 @@ class Store(StoreReader):
     ) -> Replacement:
         """Store a run in the place of an existing baseline; returns what changes; ``dry_run`` writes nothing.
 
-        Replicates are rescored if it is the run that the baseline had, and removed otherwise, since they would be
+        Replicates stay if it is the run that the baseline had, and are removed otherwise, since they would be
         replicates of another system. Earlier runs are kept; a ``BaselineError`` is raised if they would be lost
         because the baseline is damaged. The replaced run is not added to them: only ``promote`` says that a run was
         accepted in its place. Without ``kind`` it keeps its kind.
@@ -94,7 +94,7 @@ class Store(StoreReader):
             return Replacement(scored.digest, None, changes)
         with self._replacing(name) as folder:
             replaced = self._baseline(name)
-            replicates = rewrite.rescored_replicates(replaced, scored, folder)
+            replicates = rewrite.same_replicates(replaced, scored, folder)
             history = rewrite.with_history(replaced, folder)
             with suppress(DataError):  # damaged: its kind is unknown
                 kind = kind or replaced.manifest.kind

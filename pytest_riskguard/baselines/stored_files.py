@@ -12,16 +12,7 @@ def stored_file(path: Path, store: Path, *, of: Collection[str]) -> str | None:
 
     None if it is not such a file. Symbolic and hard links lead to the file itself; a copy is another file.
     """
-    try:
-        status = path.stat()
-        within = Path(os.path.realpath(store)) in Path(os.path.realpath(path)).parents
-    except OSError:
-        return None
-    if status.st_nlink < 2 and not within:
-        return None
-    files = (
-        Path(folder, file) for name in sorted(of) for folder, _, names in os.walk(store / name) for file in names
-    )
+    files = (Path(place, file) for name in sorted(of) for place, _, names in os.walk(store / name) for file in names)
     return next((file.relative_to(store).as_posix() for file in files if same_file(file, path)), None)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -49,14 +48,7 @@ _OPTIONS = tuple(
 _BESIDE_A_GATE = ("runs", "baselines", "kind", "budget", "out", "list_format", "config")
 #: A spreadsheet reads a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@")
-#: An id that begins with one of these and yet is harmless in a spreadsheet, such as -12 or @user.
-_HARMLESS = re.compile(r"[+@-][\w.-]*\Z")
-HEADER = ("topic", "document", "query")
-
-
 _MAX_TEXT = 1000
-_HEADER = ("query_id", "query", "docid", "rating")
-
 Writer = Callable[[Sequence["ToJudge"], Mapping[str, str]], str]
 
 
@@ -78,11 +70,18 @@ def opensearch(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
     return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
 
 
+def table(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
+    """The list as text: a header, then one line for each document."""
+    texts = _cleaned(queries)
+    rows = ((to_judge.topic, to_judge.document, texts.get(to_judge.topic, "")) for to_judge in documents)
+    return _written(("topic", "document", "query"), rows, delimiter="\t")
+
+
 def _empty_grades(documents: Sequence[ToJudge], queries: Mapping[str, str], *, delimiter: str) -> str:
     """A table that riskguard reads as judgements once its last column is filled in."""
     texts = _cleaned(queries)
     rows = ((to_judge.topic, texts.get(to_judge.topic, ""), to_judge.document, "") for to_judge in documents)
-    return _written(_HEADER, rows, delimiter=delimiter)
+    return _written(("query_id", "query", "docid", "rating"), rows, delimiter=delimiter)
 
 
 def _written(header: Sequence[str], rows: Iterable[Sequence[str]], *, delimiter: str = ",") -> str:
@@ -254,23 +253,6 @@ def _of_gate(
     declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=replaced)
     with code_from(settings.path.parent):
         return engine, [engine.rejudged(declared.question(item)) for item in items]
-
-
-def table(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
-    """The list as text: a header, then one line for each document.
-
-    An apostrophe precedes what a spreadsheet would read as a formula, unless it is an id that is harmless there.
-    """
-    rows = [HEADER]
-    for to_judge in documents:
-        query = clean(queries.get(to_judge.topic, ""), limit=1000)
-        query = f"'{query}" if query.startswith(_FORMULA) else query
-        rows.append((_id_cell(to_judge.topic), _id_cell(to_judge.document), query))
-    return "".join("\t".join(row) + "\n" for row in rows)
-
-
-def _id_cell(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) and not _HARMLESS.match(text) else text
 
 
 def _is_plain(text: str) -> bool:

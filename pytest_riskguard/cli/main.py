@@ -96,36 +96,21 @@ def cli() -> None:
     """The group of all commands."""
 
 
-for command in (
-    LazyCommand(
-        "baseline", "pytest_riskguard.cli.baseline:baseline", "Store and manage baselines, the runs to judge against."
-    ),
-    LazyCommand(
-        "budget", "pytest_riskguard.cli.budget:budget", "Show what is left of the budget of looks at the collection."
-    ),
-    LazyCommand("check", "pytest_riskguard.cli.check:check", "Judge the gates of riskguard.yaml, as pytest does."),
-    LazyCommand(
-        "comment", "pytest_riskguard.cli.report:comment", "Write the comment on a pull request, as Markdown."
-    ),
-    LazyCommand("compare", "pytest_riskguard.cli.compare:compare", "Judge runs against baselines."),
-    LazyCommand("convert", "pytest_riskguard.cli.convert:convert", "Write file INPUT in another format."),
-    LazyCommand("init", "pytest_riskguard.cli.init:init", "Write a first riskguard.yaml."),
-    LazyCommand(
-        "judge-next",
-        "pytest_riskguard.cli.judge_next:judge_next",
-        "List the documents whose judgement would settle a verdict.",
-    ),
-    LazyCommand("power", "pytest_riskguard.cli.power:power", "Plan how many topics a gate needs."),
-    LazyCommand(
-        "report", "pytest_riskguard.cli.report:report", "Write the verdicts of a JSON report in other formats."
-    ),
-    LazyCommand(
-        "retrieve", "pytest_riskguard.cli.retrieve:retrieve", "Write the answers of the live candidate to RUN."
-    ),
-    LazyCommand("schema", "pytest_riskguard.cli.init:schema", "Print the JSON Schema of riskguard.yaml."),
-    LazyCommand("show", "pytest_riskguard.cli.report:show", "Print the verdicts of a JSON report."),
+for name, place, about in (
+    ("baseline", "baseline:baseline", "Store and manage baselines, the runs to judge against."),
+    ("budget", "budget:budget", "Show what is left of the budget of looks at the collection."),
+    ("check", "check:check", "Judge the gates of riskguard.yaml, as pytest does."),
+    ("comment", "report:comment", "Write the comment on a pull request, as Markdown."),
+    ("compare", "compare:compare", "Judge runs against baselines."),
+    ("init", "init:init", "Write a first riskguard.yaml."),
+    ("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),
+    ("power", "power:power", "Plan how many topics a gate needs."),
+    ("report", "report:report", "Write the verdicts of a JSON report in other formats."),
+    ("retrieve", "retrieve:retrieve", "Write the answers of the live candidate to RUN."),
+    ("schema", "init:schema", "Print the JSON Schema of riskguard.yaml."),
+    ("show", "report:show", "Print the verdicts of a JSON report."),
 ):
-    cli.add_command(command)
+    cli.add_command(LazyCommand(name, f"pytest_riskguard.cli.{place}", about))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -45,8 +45,8 @@ def column_of(column: Any, check: Check = lambda _lengths: None) -> Any:
     types = lib.types
     column = column if isinstance(column, lib.ChunkedArray) else lib.chunked_array([column])
     if _is_text(column.type):
-        parts = [_ids(chunk, check) for chunk in column.chunks]
-        check(np.concatenate([np.zeros(1, dtype=np.int64), *(part.lengths for part in parts)]))
+        parts = [_ids(chunk, check) for chunk in column.chunks] or [Ids.of(())]
+        check(parts[0].lengths if len(parts) == 1 else np.concatenate([part.lengths for part in parts]))
         return parts[0] if len(parts) == 1 else Ids.joined(parts)
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -69,14 +69,19 @@ def _ids(array: pa.Array, check: Check) -> Ids:
     array.validate()
     if "view" in str(array.type):  # each begins with the length of the text, which stands in several maybe
         check(np.frombuffer(array.buffers()[1], dtype=np.int32)[4 * array.offset :: 4][: len(array)])
-    array.validate(full=True)
     if lib.types.is_dictionary(array.type):
+        array.validate(full=True)
         values = _ids(array.dictionary, check)
         ids = (values if len(values) else Ids.of([""])).at(_numbers(array.indices, 0))
     else:
-        array = array.cast(lib.large_string())
+        name = str(array.type).replace("binary", "string")
+        array = array.view(lib.type_for_alias(name))
+        array.validate(full=True)
+        if name == "string_view":  # ``cast`` loads much
+            array, name = array.cast(lib.large_string()), "large_string"
         _, places, text = array.buffers()
-        offsets = np.frombuffer(places or bytes(8), dtype=np.int64)[array.offset :][: len(array) + 1]
+        offsets = np.frombuffer(places or bytes(8), dtype="i8" if name == "large_string" else "i4")
+        offsets = offsets[array.offset :][: len(array) + 1]
         ids = Ids(np.frombuffer(text or b"", dtype=np.uint8), offsets[:-1], np.diff(offsets))
     if array.null_count:
         present = _present(array)
@@ -175,7 +180,10 @@ def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
             longest = max((int(some.lengths.max(initial=0)) for some in texts), default=0)
             if size + longest * metadata.num_rows > file.limit.value:
                 opened = coded
-        return opened.read([name], use_threads=False).column(0)
+        column = opened.read([name], use_threads=False).column(0)
+        if len(column) != metadata.num_rows:
+            raise ValueError(f"{len(column)} of {metadata.num_rows} rows in column {name!r:.60}")
+        return column
 
     return _table(file, schema, read)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import LabelRules, Ties
-from pytest_riskguard.data.ids import Ids, IntArray, Places, begins_of
+from pytest_riskguard.data.ids import Ids, IntArray, begins_of, first_rows, pair_hashes, topic_of_rows
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, Limit
@@ -19,8 +19,8 @@ Text = Ids | Sequence[str]
 Numbers = npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[float | None]
 Lines = npt.NDArray[np.integer] | Sequence[int | None]
 
-#: An odd number without a pattern in its bits: the same document in two topics has different keys.
-_SPREAD = np.uint64(0xD6E8FEB86659FD93)
+#: About how many rows are worked on at a time.
+ROWS_AT_ONCE = 2**16
 
 
 class Input(Protocol):
@@ -50,20 +50,16 @@ class Rows:
     def __init__(self, given: Input, lines: Lines | Callable[[], Lines] | None) -> None:
         self.given, self._lines = given, lines
 
-    def at(self, rows: IntArray) -> Rows:
-        """Some of the rows."""
-        return Rows(
-            self.given, None if self._lines is None else lambda: np.asarray(self._all_lines(), dtype=object)[rows]
-        )
-
-    def _all_lines(self) -> Lines:
-        """The line of each row; they may have to be found first."""
-        assert self._lines is not None
-        return self._lines() if callable(self._lines) else self._lines
+    def at(self, rows: IntArray | slice) -> Rows:
+        """Some of the rows, whose lines may have to be found first."""
+        if (lines := self._lines) is None:
+            return self
+        return Rows(self.given, lambda: np.asarray(lines() if callable(lines) else lines, dtype=object)[rows])
 
     def line(self, row: int) -> int | None:
         """The line of a row, if it has one."""
-        line = None if self._lines is None else self._all_lines()[row]
+        lines = self._lines() if callable(self._lines) else self._lines
+        line = None if lines is None else lines[row]
         return None if line is None else int(line)
 
     def error(self, row: int, problem: str) -> DataError:
@@ -79,65 +75,99 @@ class Rows:
         """A column of ids, none too long, each on one line without spaces around it; texts may be any."""
         try:
             ids = column if isinstance(column, Ids) else Ids.of(column)
-        except UnicodeEncodeError:
-            row, text = next(
-                (row, text) for row, text in enumerate(cast(Sequence[str], column)) if not _is_whole(text)
-            )
-            raise self.error(row, f"expected text as the {what}, found half of a character in {text!r:.60}") from None
+        except UnicodeEncodeError as problem:
+            assert not isinstance(column, Ids)
+            row = column.index(problem.object)
+            found = f"half of a character in {problem.object!r:.60}"
+            raise self.error(row, f"expected text as the {what}, found {found}") from None
         limit = LINE_BYTES if is_text else ROW_BYTES
-        self._lengths(ids, limit)
+        if int(ids.lengths.max(initial=0)) > (most := limit.value):
+            row = int(np.argmax(ids.lengths > most))
+            raise self.error(row, f"{ids[row][:20] + '…'!r}: {limit.problem(int(ids.lengths[row]))}")
         if is_text:
             return ids
         for row in np.flatnonzero(ids.odd).tolist():
-            (text,) = ids.at(slice(row, row + 1)).strings()
-            if not is_identifier(text):
+            if not is_identifier(text := ids[row]):
                 raise self.error(row, f"expected a {what} on one line, without spaces around it, found {text!r:.60}")
         return ids
 
-    def _lengths(self, ids: Ids, limit: Limit) -> None:
-        most = limit.value
-        if int(ids.lengths.max(initial=0)) > most:
-            row = int(np.argmax(ids.lengths > most))
-            start = ids.at(slice(row, row + 1)).text[int(ids.starts[row]) :][:80].tobytes().decode(errors="replace")
-            raise self.error(row, f"{start[:20] + '…'!r}: {limit.problem(int(ids.lengths[row]))}")
+    def once(self, names: Sequence[str], offsets: IntArray, documents: Ids) -> None:
+        """Refuse a document that stands twice in a topic; rows are by topic."""
+        for topics, part in parts(offsets):
+            of_row = topic_of_rows(offsets[topics.start : topics.stop + 1])
+            if (pair := _repeated(of_row, documents.at(part))) is None:
+                continue
+            first, second = (part.start + row for row in pair)
+            line = self.line(first)
+            where = "twice" if line == self.line(second) else f"also on line {line}"
+            found = f"{documents[second]!r:.60} of topic {names[topics][of_row[pair[1]]]!r:.60} {where}"
+            raise self.error(second, f"expected each document once per topic, found {found}; keep one of the two")
 
 
 def is_identifier(text: str) -> bool:
-    """Whether an id can be one of a run: it stands on one line, without spaces around it, and can be encoded."""
-    return _is_whole(text) and text.strip() == text and len(text.splitlines()) == 1 and "\0" not in text
+    """Whether an id can be one of a run: it stands on one line, without spaces around it."""
+    return text.strip() == text and len(text.splitlines()) == 1 and "\0" not in text
 
 
-def _is_whole(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+class Groups(NamedTuple):
+    """Rows by topic.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The topics, sorted as text.
+    offsets : array, shape (n_topics + 1,)
+        Topic i has the rows ``offsets[i]:offsets[i + 1]`` in this order:
+    rows : array of int64 or slice
+        The rows by topic; a slice of all where they stand so.
+    """
+
+    names: tuple[str, ...]
+    offsets: IntArray
+    rows: IntArray | slice
 
 
-def grouped(ids: Ids) -> tuple[IntArray, tuple[str, ...]]:
-    """The id of each row by its place among all, sorted as text, and these; rows of an id mostly stand together."""
-    if not len(ids):
-        return np.zeros(0, dtype=np.int64), ()
+def pieces(ids: Ids) -> tuple[list[str], IntArray]:
+    """Each id that differs from the one before, and how often it stands there."""
     begins = np.flatnonzero(begins_of(ids))
-    heads = ids.at(begins).strings()
+    return ids.at(begins).strings(), np.diff(np.append(begins, len(ids)))
+
+
+def grouped(heads: Sequence[str], sizes: IntArray) -> Groups:
+    """Rows by topic, given the topic of each piece of the rows, and how many it has."""
     names = tuple(sorted(set(heads)))
-    places = {name: place for place, name in enumerate(names)}
-    lengths = np.diff(np.append(begins, len(ids)))
-    return np.repeat(np.fromiter(map(places.__getitem__, heads), np.int64, len(heads)), lengths), names
+    place_of = {name: place for place, name in enumerate(names)}
+    places = np.fromiter(map(place_of.__getitem__, heads), np.int64, len(heads))
+    order = np.argsort(places, kind="stable")
+    rows: IntArray | slice = slice(None)
+    offsets = np.append(0, np.cumsum(sizes[order]))[np.searchsorted(places[order], np.arange(len(names) + 1))]
+    if not np.array_equal(order, np.arange(len(order))):
+        rows = first_rows((np.cumsum(sizes) - sizes)[order], sizes[order])
+    return Groups(names, offsets, rows)
 
 
-def repeated(topics: Places, documents: Ids) -> tuple[int, int] | None:
+def parts(offsets: IntArray) -> Iterator[tuple[slice, slice]]:
+    """Topics and their rows, some at a time."""
+    start = 0
+    while start < len(offsets) - 1:
+        most = int(offsets[start]) + ROWS_AT_ONCE
+        stop = max(start + 1, int(np.searchsorted(offsets, most, side="right")) - 1)
+        yield slice(start, stop), slice(int(offsets[start]), int(offsets[stop]))
+        start = stop
+
+
+def _repeated(topics: IntArray, documents: Ids) -> tuple[int, int] | None:
     """Two rows with the same topic and document, the second of them the first there is; None without any."""
-    keys = documents.hashes ^ (topics.astype(np.uint64) * _SPREAD)
+    keys = pair_hashes(topics, documents)
     ordered = np.sort(keys)
     equal = ordered[1:] == ordered[:-1]
     if not equal.any():
         return None
-    seen: dict[tuple[int, bytes], int] = {}
+    seen: dict[tuple[int, str], int] = {}
     some = np.flatnonzero(np.isin(keys, ordered[1:][equal]))
-    pairs = zip(topics[some].tolist(), documents.at(some).slices(), strict=True)
-    for row, pair in zip(some.tolist(), pairs, strict=True):
+    for row, pair in zip(
+        some.tolist(), zip(topics[some].tolist(), documents.at(some).strings(), strict=True), strict=True
+    ):
         if (first := seen.setdefault(pair, row)) != row:
             return first, row
     return None

@@ -110,16 +110,11 @@ def identifier(value: object, where: str) -> str:
 
 
 def whole_scores(scores: Sequence[Any]) -> list[float] | None:
-    """Scores as 64-bit floating point numbers; None if one of them is no number.
-
-    Where such numbers cannot tell whole numbers apart, the places of these from the lowest are the scores.
-    """
+    """Scores as 64-bit floating point numbers; None if one of them is no number, or these cannot tell two apart."""
     if not {*map(type, scores)} <= {int, float}:
         return None
-    if len({*map(float, scores)}) < len({*scores}):
-        places = {score: place for place, score in enumerate(sorted({*scores}), 1)}
-        scores = [places[score] for score in scores]
-    return list(map(float, scores))
+    numbers = list(map(float, scores))
+    return numbers if len({*numbers}) == len({*scores}) else None
 
 
 class _Elasticsearch(Engine):
@@ -155,10 +150,8 @@ class _Meilisearch(Engine):
     def document(self, hit: Any) -> str:
         """``id``, else the only field whose name ends so, as Meilisearch finds the primary key."""
         names = ["id"] if "id" in hit else [name for name in hit if name.lower().endswith("id")]
-        if len(names) != 1:
-            found = ", ".join(names) or "none"
-            raise AnswerError(f"Meilisearch: expected a field id, or one whose name ends so, found {found}")
-        return identifier(hit[names[0]], names[0])
+        name = names[0] if len(names) == 1 else ""
+        return identifier(hit.get(name), "a field id, or in the only one whose name ends so")
 
 
 _ERROR = "error"
@@ -246,7 +239,7 @@ def engine_of(answer: Any) -> Engine | None:
 
 #: Where a row has the id of its query, and its text.
 _IDS = tuple(name for name in SYNONYMS["topic"] if name != "_id")
-_TEXTS = ("query", "query_text", "queryText", "text")
+_TEXTS = ("query", "query_text", "queryText", "text", "request_params.q")
 #: Rows of which one has to be an answer, as the first may be errors.
 _FIRST_ROWS = 10
 
@@ -331,13 +324,12 @@ def _split(node: JsonNode) -> list[Any]:
 
 def _row(line: int | None, value: Any) -> _Row:
     """A value that is an answer, or has one under a key, where what stands beside it may say that it failed."""
-    answer = beside = value if isinstance(value, dict) else {}
+    answer = beside = value
     for name in ("response", "body"):
         if isinstance(inside := at(value, name), dict) and not engine_of(value):
             answer, beside = value | inside, inside | value
-    topic = _first_text(beside, _IDS)
-    return _Row(line, answer, topic, _first_text(beside, _TEXTS) or text_of(at(answer, "request_params.q")) or None)
+    return _Row(line, answer, _first_text(beside, _IDS), _first_text(beside, _TEXTS))
 
 
-def _first_text(beside: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    return next((text for name in names if (text := text_of(beside.get(name)))), None)
+def _first_text(value: Any, places: Sequence[str]) -> str | None:
+    return next((text for place in places if (text := text_of(at(value, place)))), None)

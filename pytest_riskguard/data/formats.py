@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import partial
 from importlib import import_module
@@ -12,9 +11,8 @@ from typing import Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
-from pytest_riskguard.data.records import KINDS, Kind
+from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import did_you_mean
@@ -33,7 +31,6 @@ class Format:
     module: str
     reads: tuple[str, ...]
     suffixes: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
 
     def fits(self, file: InputFile, kind: Kind) -> Misfit | None:
@@ -66,8 +63,8 @@ def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFi
     return scores_of_systems(file, score_rows_of(renamed(table(file, kind), file.columns)))
 
 
-def _format(name: str, module: str, reads: str, suffixes: str, *, writes: str = "", parts: str = "") -> Format:
-    return Format(name, module, *(tuple(words.split()) for words in (reads, suffixes, writes, parts)))
+def _format(name: str, module: str, reads: str, suffixes: str, *, parts: str = "") -> Format:
+    return Format(name, module, *(tuple(words.split()) for words in (reads, suffixes, parts)))
 
 
 #: In the order of detection: a format that says more about its files comes before one that says less.
@@ -80,7 +77,6 @@ FORMATS: tuple[Format, ...] = (
         "arrow",
         "judgements rankings topics scores",
         ".parquet .parq .pq",
-        writes="judgements rankings topics",
         parts="scores",
     ),
     # Arrow and Feather with named columns
@@ -107,8 +103,6 @@ FORMATS: tuple[Format, ...] = (
     _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
     # sentence-transformers predictions (JSON Lines)
     _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
-    # BEIR: qrels with a header (TSV)
-    _format("beir", "libraries", "judgements", ".tsv"),
     # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
     _format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
     # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)
@@ -118,33 +112,31 @@ FORMATS: tuple[Format, ...] = (
     # ir_measures -q: topic, measure, value with tabs
     _format("ir_measures", "score_files", "scores", ".tsv .txt"),
     # a row for each topic, a column for each measure
-    _format("scores", "score_files", "scores", ".tsv .csv .txt", writes="scores"),
+    _format("scores", "score_files", "scores", ".tsv .csv .txt", parts="scores"),
     # JSON Lines with named keys, or a JSON list of objects
     _format(
         "jsonl",
         "text_tables",
         "judgements rankings topics scores",
         ".jsonl .ndjson .json",
-        writes="judgements rankings topics",
         parts="scores",
     ),
-    # tables with tabs and named columns; topics: id, query text, tags
-    _format("tsv", "text_tables", "judgements rankings topics", ".tsv .txt", writes="topics"),
+    # tables with tabs and named columns, such as the judgements of BEIR; topics: id, query text, tags
+    _format("tsv", "text_tables", "judgements rankings topics", ".tsv .txt"),
     # CSV with named columns (comma, semicolon or tab)
     _format(
         "csv",
         "text_tables",
         "judgements rankings topics scores",
         ".csv",
-        writes="judgements rankings topics",
         parts="scores",
     ),
     # MS MARCO: query, passage and rank with tabs, no header
     _format("msmarco", "text_tables", "rankings", ".txt .tsv"),
     # TREC (columns with spaces between them)
-    _format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels", writes="judgements rankings"),
+    _format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels"),
 )
-#: Formats whose files have the digests that verdicts name, and into which all others can be converted.
+#: Formats whose files have the digests that verdicts name.
 OWN = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics"), ("scores", "scores")})
 _BY_NAME = {known.name: known for known in FORMATS}
 #: The endings of all formats' files, which are no part of a system's name.
@@ -168,31 +160,6 @@ def format_named(name: str, kind: Kind) -> Format:
     raise UsageError(f"format: {name!r} is not a format that holds {kind}{hint}; these are: {', '.join(names)}")
 
 
-def format_for(kind: Kind, name: str, *, named: str | None = None) -> Format:
-    """The format to write in: the one ``named``, else by the file's name; ``UsageError`` if there is none.
-
-    Of several that have this ending, riskguard's own are first, then those whose usual ending it is, then those that
-    say less about their files.
-    """
-    writing = {known.name: known for known in FORMATS if kind in known.writes}
-    listed = ", ".join(writing)
-    if named is not None:
-        if named not in writing:
-            hint = did_you_mean(named, [*writing])
-            raise UsageError(f"--to: {kind} are not written as {named!r}{hint}; these are: {listed}")
-        return writing[named]
-    plain_name = name.lower().removesuffix(".gz")
-    fitting = [
-        ((known.name, kind) not in OWN, place, -order, known)
-        for order, known in enumerate(writing.values())
-        for place, suffix in enumerate(known.suffixes)
-        if plain_name.endswith(suffix)
-    ]
-    if not fitting:
-        raise UsageError(f"{name}: the name does not say which format to write; say it with --to: {listed}")
-    return min(fitting, key=lambda one: one[:3])[3]
-
-
 def system_name(given: Path | GivenFile) -> str:
     """What a system is called after its file: without ``.gz`` and then one ending of a format; ``#PART`` stays."""
     given = given if isinstance(given, GivenFile) else GivenFile(Path(given))
@@ -213,37 +180,23 @@ class AddedFormat(Format):
     readers: Mapping[str, Callable[[bytes], Any]] = field(default_factory=dict)
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
-        """The plugin's function, with its mappings as rows."""
-        if kind == "scores":
-            from pytest_riskguard.data.scores import scores_of_rows
+        """The plugin's function, whose mappings are read as those in memory."""
+        from pytest_riskguard.data import memory
 
-            return lambda file: scores_of_rows(file, self._rows(file, kind))
-        if kind == "rankings":
-            from pytest_riskguard.data.runs import run_of_rankings
-
-            return lambda file: run_of_rankings(file, self._rows(file, kind))
-        from pytest_riskguard.data.qrels import qrels_of_rows
-
-        return lambda file: qrels_of_rows(file, self._rows(file, kind))
-
-    def _rows(self, file: InputFile, kind: Kind) -> Iterator[Any]:
-        def rows() -> list[Any]:
-            if kind == "scores":
-                return [(topic, self.name, float(value), None) for topic, value in content.items()]
-            pairs = {
-                topic: [(str(one), float(number)) for one, number in of.items()] for topic, of in content.items()
-            }
+        def read(file: InputFile) -> Any:
+            try:
+                content = self.readers[kind](file.content)
+            except ValueError as error:  # the content is not of this format
+                raise file.refuse(None, f"expected {self.name}: {error}") from None
+            except Exception as error:
+                raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
+            if kind == "rankings":
+                return memory.rankings(content, file)
             if kind == "judgements":
-                return [(topic, *pair, "", None) for topic, of in pairs.items() for pair in of]
-            return [(t, [one for one, _ in of], [number for _, number in of], None, None) for t, of in pairs.items()]
+                return memory.judgements(content, file)
+            return memory.scores({topic: {self.name: value} for topic, value in content.items()}, file)
 
-        try:
-            content = {str(topic): found for topic, found in self.readers[kind](file.content).items()}
-        except ValueError as error:  # the content is not of this format
-            raise file.refuse(None, f"expected {self.name}: {error}") from None
-        except Exception as error:
-            raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
-        yield from plugins.called(self.plugin, f"format {self.name}", rows)
+        return read
 
 
 def added_formats() -> dict[str, AddedFormat]:
@@ -318,24 +271,3 @@ def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileE
         f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why.reason}; "
         f"{remedy}; tried: {names}",
     )
-
-
-def kinds_of(file: InputFile) -> tuple[Kind, ...]:
-    """What a file may hold: every kind that the format fits which says most about its files; topics only alone."""
-    if (named := _named(file)) is not None:
-        return tuple(kind for kind in KINDS if named in _BY_NAME and kind in _BY_NAME[named].reads)
-    fitting = [
-        (known, kind) for known in FORMATS for kind in KINDS if kind in known.reads and not known.fits(file, kind)
-    ]
-    if any(known.name == "ranx-scores" for known, _ in fitting):  # its keys are names of measures
-        return ("scores",)
-    says_most = next((known for known, kind in fitting if _is_certain(known, file, kind)), None)
-    found = {kind for known, kind in fitting if says_most in (known, None)}
-    return tuple(kind for kind in KINDS if kind in (found - {"topics"} or found))
-
-
-def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:
-    """Whether hardly a file of another kind has this format."""
-    if known.name != "trec":  # which is recognised by the number of columns alone
-        return (known.name, kind) not in OWN
-    return not math.isnan(number(file.first_line.split()[3 if kind == "judgements" else 4]))

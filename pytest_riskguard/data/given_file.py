@@ -98,8 +98,6 @@ class GivenFile:
         For judgements: what is said about them as a whole.
     columns : mapping
         For tables: what a column holds -> its name; for per-topic scores: measure -> column.
-    download : bool
-        For collections of ir_datasets: whether what is not on this machine may be downloaded.
     strata : pairs of str and float
         For topics: the strata that they were drawn from, and how much of all queries each is.
     """
@@ -110,7 +108,6 @@ class GivenFile:
     ties: Ties | None = None
     labels: LabelRules = AS_GIVEN
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
-    download: bool = False
     strata: tuple[tuple[str, float], ...] = ()
 
     @classmethod

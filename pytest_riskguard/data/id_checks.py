@@ -27,14 +27,14 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from pytest_riskguard.data.ids import BoolArray, IntArray, first_rows
+from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, first_rows
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
 from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.errors import DataError
 
 #: How many topics are examined for matches by chance, and how many for the spelling of their ids; of fewer, all are.
-MAX_TOPICS, MAX_SAMPLE = 2_000, 200
+MAX_TOPICS, MAX_SAMPLE = 2_000, 100
 #: How many of their first ranks are compared, and how many are counted to see whether matches are chance.
 FIRST_RANKS, MAX_RANKS = 10, 100
 #: How many ids of each side a message shows.
@@ -89,21 +89,23 @@ def refuse_judgements(source: str, qrels: Qrels, places: IntArray, lengths: IntA
 def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
     """``DataError`` if a run's ids are not those of the judgements."""
 
-    def refuse(found: Iterable[str], expected: Iterable[str], problem: str) -> DataError:
-        ids = f"expected document ids of {qrels.path_name}, such as {_shown(expected)}; found {_shown(found)}"
+    def refuse(rankings: _Rankings, problem: str) -> DataError:
+        expected, found = (
+            _shown(_all(side)) for side in (map(qrels.grades.__getitem__, rankings), rankings.values())
+        )
+        ids = f"expected document ids of {qrels.path_name}, such as {expected}; found {found}"
         return DataError(f"{source}: {ids}{problem}", reason="ids_do_not_match")
 
     rankings, judged = _first_documents(run, qrels, np.arange(len(run.topics))), run.judged
-    respelled = []
+    respelled = {}
     for topic, ranking in rankings.items():
         grades = qrels.grades[topic]
-        folded = {docid.casefold(): docid for docid in grades}
-        others = (docid for docid in ranking if docid not in grades and docid.casefold() in folded)
-        respelled += [(docid, folded[docid.casefold()]) for docid in islice(others, 1)]
+        folded = {*map(str.casefold, grades)}
+        if others := [docid for docid in ranking if docid not in grades and docid.casefold() in folded]:
+            respelled[topic] = others
     if len(respelled) > MAX_RESPELLED * len(rankings):
         in_topics = f": in {len(respelled):,} of the {len(rankings):,} topics examined"
-        problem = f"{in_topics} they differ in upper and lower case; {_REMEDY}"
-        raise refuse([found for found, _ in respelled], [expected for _, expected in respelled], problem)
+        raise refuse(respelled, f"{in_topics} they differ in upper and lower case; {_REMEDY}")
     unmatched = judged.answered - judged.topics
     if 2 * unmatched > judged.answered:
         sample = _first_documents(run, qrels, np.flatnonzero(~run.has_judged))
@@ -113,7 +115,7 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
             in_topics = f"{unmatched:,} of the {judged.answered:,} topics" if judged.topics else "any topic"
             cause = cause or "its ids may come from another collection or index"
             problem = f", and no judged document in {in_topics} that it answers: {cause}; {_REMEDY}"
-            raise refuse(_all(sample.values()), _all(qrels.grades[topic] for topic in sample), problem)
+            raise refuse(sample, problem)
     if judged.share < ENOUGH_JUDGED and len({tuple(ranking) for ranking in rankings.values()}) >= MIN_TOPICS:
         counts = matches(qrels, run)
         if any(other for _, other in counts) and all(is_chance(*count) for count in counts):
@@ -121,14 +123,14 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
                 ", judged for other topics as often as for their own: it may be a run on another index, whose ids "
                 "name other documents; retrieve from the index that was judged"
             )
-            raise refuse(_all(rankings.values()), _all(qrels.grades[topic] for topic in rankings), problem)
+            raise refuse(rankings, problem)
 
 
 def _first_documents(run: JudgedRun, qrels: Qrels, topics: IntArray) -> dict[str, list[str]]:
     """Topic -> its first documents in the order as written, of some of these topics."""
     topics = topics[examined(qrels.arrays.places_of(run.topics)[topics], MAX_SAMPLE)]
     lengths = np.minimum(np.diff(run.offsets)[topics], FIRST_RANKS)
-    ids = iter(run.documents(first_rows(run.offsets[topics], lengths), qrels).strings())
+    ids = iter(run.ids(first_rows(run.offsets[topics], lengths), qrels))
     pairs = zip(topics.tolist(), lengths.tolist(), strict=True)
     return {run.topics[topic]: [*islice(ids, length)] for topic, length in pairs}
 
@@ -149,17 +151,19 @@ def _cause(sample: _Rankings, qrels: Qrels) -> str | None:
     """How the ids of most topics of the sample differ from judged ids; None if no difference is found."""
     judged = {topic: [*islice(qrels.grades[topic], MAX_JUDGED_OF_TOPIC)] for topic in sample}
     needed = len(sample) // 2 + 1
-    for writer, sides in (("run", (sample, judged)), ("judgements", (judged, sample))):
+    for writer, long, short in (("run", sample, judged), ("judgements", judged, sample)):
         affixes: Counter[str] = Counter()
         for topic in sample:
-            pairs = itertools.product(*(side[topic] for side in sides))
+            pairs = itertools.product(long[topic], short[topic])
             affixes.update({affix for pair in pairs for affix in _affixes(*pair)})
         if affixes and (most := max(affixes.values())) >= needed:
             return f"ids of the {writer} {min(affix for affix, count in affixes.items() if count == most)}"
     gained = sum(
         not {*map(_plain, judged[topic])}.isdisjoint(map(_plain, ranking)) for topic, ranking in sample.items()
     )
-    if gained >= needed and all(_are_told_apart(side.values()) for side in (judged, sample)):
+    sides = (_all(sample.values()), _all(judged.values()))
+    # if all URLs end in ``index.html``, that ending identifies none
+    if gained >= needed and all(len({*map(_plain, ids)}) >= MIN_DISTINCT * len(ids) for ids in sides):
         return "they differ in leading zeros, decimals, case, a file extension, or a path or an index before the id"
     known = qrels.arrays.documents.at(slice(MAX_JUDGED_IDS)).strings()
     kinds = {*map(_characters, known)}
@@ -184,12 +188,6 @@ def _plain(docid: str) -> str:
     return re.sub(r"(?<!\d)0+(?=\d)", "", name).casefold()
 
 
-def _are_told_apart(rankings: Iterable[Iterable[str]]) -> bool:
-    """Whether plain ids are still distinct: if all URLs end in ``index.html``, that ending identifies none."""
-    ids = _all(rankings)
-    return len({*map(_plain, ids)}) >= MIN_DISTINCT * len(ids)
-
-
 def _characters(docid: str) -> frozenset[str]:
     """The kinds of characters of an id: digits, small and capital letters, and each other character."""
     return frozenset("0" if c.isdigit() else "a" if c.islower() else "A" if c.isupper() else c for c in docid)
@@ -209,7 +207,7 @@ def matches(qrels: Qrels, run: JudgedRun) -> list[tuple[int, int]]:
     topics = examined(places, MAX_TOPICS)
     lengths = np.minimum(np.diff(run.offsets)[topics], min(run.depth, MAX_RANKS))
     rows, offsets = first_rows(run.offsets[topics], lengths), np.append(0, np.cumsum(lengths))
-    documents, is_first = run.documents(rows, qrels), run.ranks[Order.WRITTEN][rows] <= FIRST_RANKS
+    documents, is_first = Ids.of(run.ids(rows, qrels)), run.ranks[Order.WRITTEN][rows] <= FIRST_RANKS
 
     def sides(judgements: IntArray) -> BoolArray:
         found, relevant = judgements >= 0, is_relevant[judgements]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,19 @@ import numpy.typing as npt
 from pytest_riskguard.frozen import frozen
 
 IntArray = npt.NDArray[np.int64]
-#: Rows of arrays.
-Places = npt.NDArray[np.int64] | npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 BoolArray = npt.NDArray[np.bool_]
 
 WORD_BYTES = 8
 #: Where a text is shorter, its ids begin at numbers of 32 bits: half the memory, and any place in an id fits too.
 _SHORT_TEXT = 2**30
-#: How many ids are hashed at once: more take memory for intermediate numbers, and are not faster.
-_HASHED_AT_ONCE = 2**16
 #: Odd numbers without a pattern in their bits, which spread hashes over all values.
 _SPREAD, _SPREAD_LENGTH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+_TOPIC, _PAIR = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)
+#: A table of rows by hash has 2 to this power places for each.
+_SPARE_BITS = 4
 #: The bytes of ASCII that may be in an id; the first one is white space, which may not be at its ends.
-_SPACE, _FIRST, _LAST = np.uint8(0x20), np.uint8(0x21), np.uint8(0x7E)
+_SPACE, _LAST = np.uint8(0x20), np.uint8(0x7E)
 #: Masks for words whose last bytes do not belong to the id, by how many bytes do.
 _MASKS = np.array([(1 << (8 * count)) - 1 for count in range(WORD_BYTES + 1)], dtype=np.uint64)
 
@@ -51,28 +49,25 @@ class Ids:
         """Texts as identifiers."""
         encoded = [name.encode() for name in ids]
         lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
-        text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        return cls(text, np.cumsum(lengths) - lengths, lengths)
+        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), starts_of(lengths), lengths)
 
     @classmethod
     def joined(cls, parts: Sequence[Ids]) -> Ids:
         """The ids of several columns as one, without the text between them."""
-        compact = [part.compact() for part in parts]
-        if not compact:
-            return cls.of(())
+        compact = [part.compact() for part in (*parts, cls.of(()))]
         lengths = np.concatenate([part.lengths for part in compact])
         return cls(np.concatenate([part.text for part in compact]), starts_of(lengths), lengths)
 
     def __len__(self) -> int:
         return len(self.starts)
 
-    def at(self, places: Places | npt.NDArray[np.bool_] | slice) -> Ids:
+    def __getitem__(self, row: int) -> str:
+        start = int(self.starts[row])
+        return self.text[start : start + int(self.lengths[row])].tobytes().decode()
+
+    def at(self, rows: npt.NDArray[Any] | slice) -> Ids:
         """Some of the ids; they share the text."""
-        some = Ids(self.text, self.starts[places], self.lengths[places])
-        for name in ("hashes", "odd"):
-            if name in self.__dict__:
-                some.__dict__[name] = self.__dict__[name][places]
-        return some
+        return Ids(self.text, self.starts[rows], self.lengths[rows])
 
     def compact(self) -> Ids:
         """The same ids with a text of their own that holds nothing else."""
@@ -81,54 +76,43 @@ class Ids:
         if size == len(self.text) and np.array_equal(starts, self.starts):
             return self
         text = np.empty(size, dtype=np.uint8)
-        by_length = np.argsort(self.lengths, kind="stable")
-        found, begins = np.unique(self.lengths[by_length], return_index=True)
-        for length, rows in zip(found.tolist(), np.split(by_length, begins[1:]), strict=False):
+        for length in np.flatnonzero(np.bincount(self.lengths)).tolist():
+            rows = np.flatnonzero(self.lengths == length)
             if length:  # ids of one length are copied as wholes
                 _wholes(text, length)[starts[rows]] = _wholes(self.text, length)[self.starts[rows]]
         return Ids(text, starts, self.lengths)
 
-    def slices(self) -> list[bytes]:
-        """All ids as bytes."""
-        text, starts, ends = self._spanned()
-        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
-
     def strings(self) -> list[str]:
         """All ids as text."""
-        encoded, starts, ends = self._spanned()
-        if not encoded.isascii():
-            return [encoded[start:end].decode() for start, end in zip(starts, ends, strict=True)]
-        text = encoded.decode()  # one character for each byte
-        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
-
-    def _spanned(self) -> tuple[bytes, list[int], list[int]]:
-        """The text from the first id to the last, and where in it the ids start and end."""
         ends = self.starts + self.lengths
         first, last = int(self.starts.min(initial=len(self.text))), int(ends.max(initial=0))
-        return self.text[first:last].tobytes(), (self.starts - first).tolist(), (ends - first).tolist()
+        encoded = self.text[first:last].tobytes()
+        pairs = zip((self.starts - first).tolist(), (ends - first).tolist(), strict=True)
+        if not encoded.isascii():
+            return [encoded[start:end].decode() for start, end in pairs]
+        text = encoded.decode()  # one character for each byte
+        return [text[start:end] for start, end in pairs]
 
-    @cached_property
+    @property
     def odd(self) -> BoolArray:
         """Which ids may be empty, or have white space or control characters: all others are plain ASCII."""
-        text = np.append(self.text, np.uint8(0))  # an empty id may start at the end
         odd: BoolArray = self.lengths == 0
-        for edge in (text[self.starts], text[self.starts + np.maximum(self.lengths, 1) - 1]):
-            odd |= edge - _FIRST > _LAST - _FIRST
+        if self.text.min(initial=_LAST) > _SPACE and self.text.max(initial=0) <= _LAST:
+            return odd
+        ends = self.starts + self.lengths
+        rows = np.flatnonzero(~odd)
+        odd[rows] = (self.text[self.starts[rows]] == _SPACE) | (self.text[ends[rows] - 1] == _SPACE)
         if (inside := self.text - _SPACE > _LAST - _SPACE).any():
-            before = np.cumsum(np.append(0, inside), dtype=np.int64)
-            odd |= before[self.starts + self.lengths] > before[self.starts]
+            before = np.append(0, np.cumsum(inside, dtype=np.int64))
+            odd |= before[ends] > before[self.starts]
         return odd
 
-    @cached_property
+    @property
     def hashes(self) -> Words:
         """A number for each id, the same wherever its text is; two ids rarely share one, unless somebody tries."""
-        if len(self) > _HASHED_AT_ONCE:
-            parts = [slice(row, row + _HASHED_AT_ONCE) for row in range(0, len(self), _HASHED_AT_ONCE)]
-            return np.concatenate([self.at(part).hashes for part in parts])
         hashes = self.lengths.astype(np.uint64) * _SPREAD_LENGTH
-        longest = int(self.lengths.max(initial=0))
         rows: Any = slice(None)
-        for place in range(-(-longest // WORD_BYTES)):
+        for place in range(-(-int(self.lengths.max(initial=0)) // WORD_BYTES)):
             if place:
                 rows = np.flatnonzero(self.lengths > place * WORD_BYTES)
             mixed = (hashes[rows] ^ self.words(place, rows)) * _SPREAD
@@ -140,28 +124,23 @@ class Ids:
 
         Bytes beyond the end of an id are 0.
         """
-        starts, left = self.starts[rows], self.lengths[rows]
+        starts, left = (column[rows] for column in (self.starts, self.lengths))
         if place:
             starts, left = starts + place * WORD_BYTES, left - place * WORD_BYTES
-        text = np.ascontiguousarray(self.text)
+        text = self.text
         if len(text) < WORD_BYTES:
-            text = np.concatenate([text, np.zeros(WORD_BYTES, dtype=np.uint8)])
+            text = np.append(text, np.zeros(WORD_BYTES, dtype=np.uint8))
         last = len(text) - WORD_BYTES
         every: Words = np.ndarray((last + 1,), dtype="<u8", buffer=text, strides=(1,))
-        if starts.max(initial=0) <= last:
-            words = every[starts].astype(np.uint64, copy=False)
-        else:  # some are read from before, then moved
-            words = every[np.minimum(starts, last)].astype(np.uint64, copy=False)
-            late = np.flatnonzero(starts > last)
-            moved = np.minimum(starts[late] - last, WORD_BYTES).astype(np.uint64)
-            # a shift by all 64 bits is not defined
-            words[late] = np.where(moved < WORD_BYTES, words[late] >> (np.uint64(8) * (moved % np.uint64(8))), 0)
+        words = every[np.minimum(starts, last)].astype(np.uint64, copy=False)
+        late = np.flatnonzero(starts > last)  # these were read from before, too
+        words[late] >>= (WORD_BYTES * (starts[late] - last)).astype(np.uint64)
         words &= _MASKS.take(left, mode="clip")
         return words
 
-    def same(self, rows: IntArray, others: Ids, other_rows: IntArray) -> npt.NDArray[np.bool_]:
+    def same(self, rows: IntArray, others: Ids, other_rows: IntArray) -> BoolArray:
         """Whether ids are the same, pair by pair: row ``rows[i]`` here and ``other_rows[i]`` of the others."""
-        equal: npt.NDArray[np.bool_] = self.lengths[rows] == others.lengths[other_rows]
+        equal: BoolArray = self.lengths[rows] == others.lengths[other_rows]
         pairs, place = np.flatnonzero(equal), 0
         while len(pairs):
             differs = self.words(place, rows[pairs]) != others.words(place, other_rows[pairs])
@@ -179,9 +158,8 @@ def _wholes(text: npt.NDArray[np.uint8], length: int) -> npt.NDArray[np.void]:
 
 def starts_of(lengths: IntArray) -> IntArray:
     """Where ids of these lengths begin if they stand one after the other."""
-    size = int(lengths.sum())
-    ends: Any = np.cumsum(lengths, dtype=np.int32 if size < _SHORT_TEXT else np.int64)
-    starts: IntArray = np.subtract(ends, lengths.astype(ends.dtype, copy=False), out=ends)
+    ends: Any = np.cumsum(lengths, dtype=np.int32 if int(lengths.sum()) < _SHORT_TEXT else np.int64)
+    starts: IntArray = np.subtract(ends, lengths, out=ends, casting="same_kind")
     return starts
 
 
@@ -190,6 +168,11 @@ def topics_with(rows: BoolArray, offsets: IntArray) -> BoolArray:
     found = np.zeros(len(offsets) - 1, dtype=bool)
     found[np.searchsorted(offsets, np.flatnonzero(rows), side="right") - 1] = True
     return found
+
+
+def topic_of_rows(offsets: IntArray) -> IntArray:
+    """The place of the topic of each row."""
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def rows_of(offsets: IntArray, topics: IntArray) -> IntArray:
@@ -206,11 +189,39 @@ def first_rows(starts: IntArray, lengths: IntArray) -> IntArray:
 
 def begins_of(ids: Ids) -> BoolArray:
     """For each id, whether it differs from the one before; the first does."""
-    differs = np.ones(len(ids), dtype=np.bool_)
     words, lengths = ids.words(0), ids.lengths
-    np.not_equal(words[1:], words[:-1], out=differs[1:])
-    differs[1:] |= lengths[1:] != lengths[:-1]
-    if lengths.max(initial=0) > WORD_BYTES:
-        alike = np.flatnonzero(~differs & (lengths > WORD_BYTES))
-        differs[alike] = ~ids.same(alike, ids, alike - 1)
+    differs = np.append(True, (words[1:] != words[:-1]) | (lengths[1:] != lengths[:-1]))[: len(ids)]
+    rows = np.flatnonzero(~differs & (lengths > WORD_BYTES))
+    differs[rows] = ~ids.same(rows, ids, rows - 1)
     return differs
+
+
+def pair_hashes(topics: IntArray, documents: Ids) -> Words:
+    """A hash of each document together with its topic, whose high bits differ most."""
+    salts = (topics.astype(np.uint64) + np.uint64(1)) * _TOPIC
+    pairs: Words = (documents.hashes ^ salts) * _PAIR
+    return pairs
+
+
+def places_among(topics: IntArray, documents: Ids, other_topics: IntArray, others: Ids) -> IntArray:
+    """For each document of a topic its place among others, which has each once; -1 where it is not.
+
+    Others stand in a table by their hashes; those that found their place taken get another turn.
+    """
+    found = np.full(len(documents), -1, dtype=np.int64)
+    wanted, hashes = pair_hashes(topics, documents), pair_hashes(other_topics, others)
+    rows, left = np.arange(len(documents)), np.arange(len(others))
+    while len(rows) and len(left):
+        bits = len(left).bit_length() + _SPARE_BITS
+        shift = np.uint64(64 - bits)
+        table = np.full(2**bits, -1, dtype=np.int32)
+        slots = hashes[left] >> shift
+        table[slots] = left
+        places = table[wanted[rows] >> shift]
+        rows, places = rows[places >= 0], places[places >= 0]
+        is_same = wanted[rows] == hashes[places]
+        is_same &= topics[rows] == other_topics[places]
+        is_same[is_same] = documents.same(rows[is_same], others, places[is_same])
+        found[rows[is_same]] = places[is_same]
+        rows, left = rows[~is_same], left[table[slots] != left]
+    return found

@@ -232,11 +232,11 @@ class InputFile:
     @cached_property
     def json_or_none(self) -> Any:
         """As ``json``; None for a file that is not one JSON value."""
-        line, _, rest = self.start.partition(b"\n")
-        if line.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{"):  # JSON Lines; they may be many
+        is_lines = self.first_object is not None and b"\n" in self.start.strip()
+        if is_lines or not self.looks_like_json:
             return None
         try:
-            return self.json if self.looks_like_json else None
+            return self.json
         except FileError:
             return None
 

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray
+from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, topic_of_rows, topics_with
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH
 from pytest_riskguard.data.measures import cutoff_of, provider_of
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
-from pytest_riskguard.data.ranking import Order, Ranking, Ranks, order_of, ranking, topic_of_rows
+from pytest_riskguard.data.ranking import Order, Ranking, Ranks, order_of, ranking
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import Judged
 from pytest_riskguard.data.scoring import labels_for
@@ -85,7 +85,6 @@ class JudgedRun:
         The ids of the rows whose judgement is -1, in their order.
     ranks : mapping Order -> array of int32, shape (n_rows,)
         From 1, in the order as written and those that were asked for; equal arrays are shared.
-    judged : Judged
     unknown : tuple of str
         Topics of the run without judgements, sorted.
     contradicted : tuple of str
@@ -101,50 +100,43 @@ class JudgedRun:
     judgements: Rows
     unjudged: Ids
     ranks: Mapping[Order, Ranks]
-    judged: Judged
     unknown: tuple[str, ...] = ()
     contradicted: tuple[str, ...] = ()
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all columns."""
-        ids, ranks = self.unjudged, {id(of_order): of_order for of_order in self.ranks.values()}
-        columns = (self.retrieved, self.offsets, self.judgements, ids.text, ids.starts, ids.lengths)
-        return sum(column.nbytes for column in columns) + sum(of_order.nbytes for of_order in ranks.values())
-
-    @property
-    def topic_of_row(self) -> Rows:
-        """The place of the topic of each kept document; made anew each time, since there may be many."""
-        return topic_of_rows(self.offsets).astype(np.int32)
+        """About the bytes of all columns."""
+        return self.unjudged.text.nbytes + (len(self.ranks) + 3) * self.judgements.nbytes
 
     @property
     def has_judged(self) -> BoolArray:
         """The topics that retrieve a judged document, at any rank."""
-        rows = np.flatnonzero(self.judgements >= 0)
-        found: BoolArray = np.diff(np.searchsorted(rows, self.offsets)) > 0
-        return found
+        return topics_with(self.judgements >= 0, self.offsets)
+
+    @property
+    def judged(self) -> Judged:
+        """How much of it is judged."""
+        is_first = (self.ranks[Order.WRITTEN] <= FIRST_RANKS) & (self.judgements >= 0)
+        most = max(1, int(np.minimum(self.retrieved, FIRST_RANKS).sum()))
+        answered, found = len(self.topics), np.count_nonzero(self.has_judged)
+        return Judged(answered, int(found), int(np.count_nonzero(is_first)) / most)
 
     def ids_of_unjudged(self, rows: IntArray) -> Ids:
         """The ids of some rows, none of them judged."""
-        if not len(rows):
-            return self.unjudged.at(rows)
-        topic = int(np.searchsorted(self.offsets, rows.min(), side="right")) - 1
-        start, stop = int(self.offsets[topic]), int(rows.max()) + 1
-        before = np.cumsum(self.judgements[start:stop] < 0, dtype=np.int32)  # in as few topics as may be
-        return self.unjudged.at(self._unjudged_before[topic] - 1 + before[rows - start])
+        return self.unjudged.at(self._unjudged_place[rows])
 
-    def documents(self, rows: IntArray, qrels: Qrels) -> Ids:
+    def ids(self, rows: IntArray, qrels: Qrels) -> list[str]:
         """The documents of some rows."""
         judgements = self.judgements[rows]
-        is_judged = judgements >= 0
-        both = [self.ids_of_unjudged(rows[~is_judged]), qrels.arrays.documents.at(judgements[is_judged])]
-        return Ids.joined(both).at(np.argsort(np.argsort(is_judged, kind="stable")))
+        is_judged, names = judgements >= 0, np.empty(len(rows), dtype=object)
+        names[is_judged] = qrels.arrays.documents.at(judgements[is_judged]).strings()
+        names[~is_judged] = self.ids_of_unjudged(rows[~is_judged]).strings()
+        return names.tolist()
 
     @cached_property
-    def _unjudged_before(self) -> IntArray:
-        """How many rows before each topic are not judged."""
-        judged = np.append(0, np.cumsum(self.judgements >= 0, dtype=np.int32))[self.offsets]
-        before: IntArray = self.offsets - judged
+    def _unjudged_place(self) -> Rows:
+        """How many rows before each are not judged."""
+        before: Rows = np.cumsum(self.judgements < 0, dtype=np.int32) - 1
         return before
 
     def ranks_of_judgements(self, order: Order, qrels: Qrels) -> IntArray:
@@ -163,20 +155,18 @@ def scored_topics(run: Run, qrels: Qrels) -> Run:
 
 
 def _by_document(run: Run, rules: LabelRules) -> Run:
-    ranks = ranking(run.scores, run.ranks, run.offsets, run.documents).ranks[Order.WRITTEN]
-    topics, rows = topic_of_rows(run.offsets), np.lexsort((ranks, topic_of_rows(run.offsets)))
-    names = [rules.document(name) for name in run.documents.at(rows).strings()]
+    rows = ranking(run.scores, run.ranks, run.offsets, run.documents).rows[Order.WRITTEN]
+    topics = topic_of_rows(run.offsets)  # of these rows, too
+    names = map(rules.document, run.documents.at(rows).strings())
     best: dict[tuple[int, str], int] = {}
-    for topic, name, row in zip(topics[rows].tolist(), names, rows.tolist(), strict=True):
+    for topic, name, row in zip(topics.tolist(), names, rows.tolist(), strict=True):
         best.setdefault((topic, name), row)
     kept = sorted(best, key=best.__getitem__)  # by line
     chosen = np.array([best[pair] for pair in kept], dtype=np.int64)
     return replace(
-        run,
+        run.with_rows(chosen),
         offsets=np.searchsorted(topics[chosen], np.arange(len(run.topics) + 1)).astype(np.int64),
         documents=Ids.of([name for _, name in kept]),
-        scores=run.scores[chosen],
-        ranks=None if run.ranks is None else run.ranks[chosen],
     )
 
 
@@ -192,63 +182,47 @@ class Judging:
     """Keeps of each part of a run, as ``judged_parts`` gives it, what is needed later."""
 
     def __init__(self, orders: Collection[Order], depth: int) -> None:
-        self._orders, self._depth = {*orders, Order.WRITTEN}, depth
-        self._counts: list[IntArray] = []
-        self._judgements: list[Rows] = []
-        self._unjudged: list[Ids] = []
-        self._ranks: dict[Order, list[Ranks]] = {order: [] for order in self._orders}
+        self._orders, self._depth = [*{*orders, Order.WRITTEN}], depth
+        none = np.zeros((len(self._orders), 0), dtype=np.int32)
+        self._kept = [(np.zeros(0, dtype=np.int64), none[0], Ids.of(()), none)]
 
     def add(self, part: Run, ranked: Ranking, judgements: IntArray) -> None:
         """Judged documents, and those in the first ranks."""
-        is_kept = judgements >= 0
-        for order in self._orders:
-            is_kept |= ranked.ranks[order] <= self._depth
-        rows = np.flatnonzero(is_kept)
-        if ranked.written is not None:
-            rows = ranked.written[is_kept[ranked.written]]
-        self._counts.append(np.diff(np.searchsorted(np.sort(rows), part.offsets)))
-        self._judgements.append(judgements[rows].astype(np.int32))
-        self._unjudged.append(part.documents.at(rows[judgements[rows] < 0]).compact())
-        for order, ranks in self._ranks.items():
-            ranks.append(ranked.ranks[order][rows])
+        ranks = np.array([ranked.ranks[order] for order in self._orders])
+        is_kept = (judgements >= 0) | (ranks <= self._depth).any(axis=0)
+        rows = ranked.rows[Order.WRITTEN]
+        rows = rows[is_kept[rows]]
+        counts = np.add.reduceat(is_kept, part.offsets[:-1], dtype=np.int64)
+        unjudged = part.documents.at(rows[judgements[rows] < 0]).compact()
+        self._kept.append((counts, judgements[rows].astype(np.int32), unjudged, ranks[:, rows]))
 
     def judged_run(self, run: Run, qrels: Qrels, unknown: tuple[str, ...]) -> JudgedRun:
         """What was kept of a run."""
-
-        def joined(parts: Sequence[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
-            return np.concatenate([np.zeros(0, dtype=np.int32), *parts])
-
-        ranks = {order: joined(parts) for order, parts in self._ranks.items()}
-        written, retrieved = ranks[Order.WRITTEN], np.diff(run.offsets)
-        shared = {order: written if np.array_equal(of, written) else of for order, of in ranks.items()}
-        judged = JudgedRun(
+        counts, judgements, unjudged, parts = zip(*self._kept, strict=True)
+        ranks = dict(zip(self._orders, np.concatenate(parts, axis=1), strict=True))
+        written = ranks[Order.WRITTEN]
+        return JudgedRun(
             digest=run.source.digest,
             qrels_digest=qrels.digest,
             depth=self._depth,
             topics=run.topics,
-            retrieved=retrieved,
-            offsets=np.append(0, np.cumsum(np.concatenate([np.zeros(0, dtype=np.int64), *self._counts]))),
-            judgements=joined(self._judgements),
-            unjudged=Ids.joined(self._unjudged),
-            ranks=shared,
-            judged=Judged(0, 0, 0.0),
+            retrieved=np.diff(run.offsets),
+            offsets=np.append(0, np.cumsum(np.concatenate(counts))),
+            judgements=np.concatenate(judgements),
+            unjudged=Ids.joined(unjudged),
+            ranks={order: written if np.array_equal(of, written) else of for order, of in ranks.items()},
             unknown=unknown,
             contradicted=tuple(topic for topic in run.source.contradicted if topic in {*run.topics}),
         )
-        first = int(np.minimum(retrieved, FIRST_RANKS).sum())
-        is_first = (written <= FIRST_RANKS) & (judged.judgements >= 0)
-        share = int(np.count_nonzero(is_first)) / max(first, 1)
-        return replace(judged, judged=Judged(len(run.topics), int(np.count_nonzero(judged.has_judged)), share))
 
 
 @frozen(eq=False)
 class RankedDocuments:
-    """Some documents of a run: row, place of the topic in the columns of the judgements, id and rank of each."""
+    """Some documents of a run: row, place of the topic in the columns of the judgements, and id of each."""
 
     rows: IntArray
     topics: IntArray
     documents: Ids
-    ranks: IntArray
 
     def __len__(self) -> int:
         return len(self.topics)
@@ -266,23 +240,10 @@ class RankedRun:
         self.depth = min(run.depth, kept_depth(measure, qrels))
         self.order = rank_order(measure)
         self._ranks = run.ranks[self.order]
-        self._by_topic: dict[str, Mapping[str, int]] = {}
-
-    @cached_property
-    def _places(self) -> Mapping[str, int]:
-        return {topic: place for place, topic in enumerate(self.run.topics)}
-
-    @cached_property
-    def topic_of_place(self) -> IntArray:
-        """For each topic of the judgements' columns its place in the run; -1 if the run does not answer it."""
-        topics = np.full(len(self.qrels.arrays.topics), -1, dtype=np.int64)
-        topics[self._topic_places] = np.arange(len(self.run.topics))
-        return topics
-
-    @cached_property
-    def _topic_places(self) -> IntArray:
-        """The place of each topic of the run in the judgements' columns."""
-        return self.qrels.arrays.places_of(self.run.topics)
+        self._places = qrels.arrays.places_of(run.topics)
+        #: How many documents the run has for each topic of the judgements' columns.
+        self.retrieved = np.zeros(len(qrels.topics), dtype=np.int64)
+        self.retrieved[self._places] = run.retrieved
 
     @cached_property
     def judged_ranks(self) -> IntArray:
@@ -293,43 +254,30 @@ class RankedRun:
         """The unjudged documents in the first ranks, by topic; those that the measure does not see are left out."""
         last = min(self.depth, cutoff_of(self.measure) or self.depth)
         rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= last))
-        topics = self._topic_places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
-        return RankedDocuments(rows, topics, self.run.ids_of_unjudged(rows), self.ranks_of(rows))
+        topics = self._places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
+        return RankedDocuments(rows, topics, self.run.ids_of_unjudged(rows))
 
     def ranks_of(self, rows: IntArray) -> IntArray:
         """The ranks of some rows of the run; 0 for row -1."""
         return np.where(rows >= 0, self._ranks[rows], 0).astype(np.int64)
 
-    def first(self, topics: Collection[str], depth: int) -> set[str]:
-        """The documents in the first ranks of these topics."""
-        of_topics = np.array([topic in topics for topic in self.run.topics], dtype=np.bool_)
-        rows = np.flatnonzero(of_topics[self.run.topic_of_row] & (self._ranks <= depth))
-        return set(self.ids(rows))
+    def first(self, depth: int) -> set[str]:
+        """The documents in the first ranks of any topic."""
+        return set(self.ids(np.flatnonzero(self._ranks <= depth)))
 
     def grades(self, topic: str) -> Mapping[str, float]:
         """The judgements of a scored topic as the measure takes them: document -> grade."""
         return labels_for(self.measure, {topic: self.qrels.grades[topic]}, self.qrels.rules)[topic]
 
-    def retrieved(self, topic: str) -> int:
-        """How many documents the run has for a topic."""
-        place = self._places.get(topic)
-        return 0 if place is None else int(self.run.retrieved[place])
-
     def ranks(self, topic: str) -> Mapping[str, int]:
-        """Document -> rank, from 1, by rank."""
-        if topic not in self._by_topic:
-            self._by_topic[topic] = self._ranks_in(topic)
-        return self._by_topic[topic]
-
-    def _ranks_in(self, topic: str) -> dict[str, int]:
-        place = self._places.get(topic)
-        if place is None:
-            return {}
-        rows = np.arange(self.run.offsets[place], self.run.offsets[place + 1])
-        known = rows[(self.run.judgements[rows] >= 0) | (self._ranks[rows] <= self.depth)]
-        by_rank = known[np.argsort(self._ranks[known])]
-        return dict(zip(self.ids(by_rank), self._ranks[by_rank].tolist(), strict=True))
+        """Document -> rank, from 1, by rank; none for a topic that the run does not answer."""
+        place = self.qrels.arrays.places[topic]
+        start, stop = self.run.offsets[np.searchsorted(self._places, [place, place + 1])].tolist()
+        ranks = self._ranks[start:stop]
+        is_known = (self.run.judgements[start:stop] >= 0) | (ranks <= self.depth)
+        by_rank = np.flatnonzero(is_known)[np.argsort(ranks[is_known])]
+        return dict(zip(self.ids(by_rank + start), ranks[by_rank].tolist(), strict=True))
 
     def ids(self, rows: IntArray) -> list[str]:
         """The documents of some rows."""
-        return self.run.documents(rows, self.qrels).strings()
+        return self.run.ids(rows, self.qrels)

@@ -17,7 +17,7 @@ from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of, run_of_rankings
 from pytest_riskguard.data.topics import Topics, topics_of_rows
-from pytest_riskguard.text import listed
+from pytest_riskguard.text import clean, listed
 
 # OpenSearch's Search Relevance Workbench: judgement lists, query sets, pairwise experiments and evaluation results,
 # as its API and its indices return them, or as they are imported. Queries are known by their texts.
@@ -32,16 +32,16 @@ _NO_TAGS = ("queryText", "referenceAnswer")
 def _stored(file: InputFile) -> Iterator[JsonNode]:
     """Documents as they are stored, also those of a search response, which has to have them all."""
     for node in nodes(file):
-        if (hits := node.find("hits.hits")) is None:
+        if node.find("hits.hits") is None:
             yield node.find("_source") or node
             continue
-        total, count = at(node.value, "hits.total"), len(hits.value)
+        hits, total = list(node["hits.hits"].items()), at(node.value, "hits.total")
         problem = ENGINES["elasticsearch"].problem(node.value)
-        if problem is None and total not in (None, {"value": count, "relation": "eq"}):
-            problem = f"{count} hits of {total}"
+        if problem is None and total not in (None, {"value": len(hits), "relation": "eq"}):
+            problem = f"{len(hits)} hits of {total}"
         if problem is not None:
-            raise node.refuse(f"expected all documents, found {problem}; ask again, with a larger `size`")
-        yield from (hit["_source"] for hit in hits.items())
+            raise node.refuse(f"expected all documents, found {clean(problem)}; ask again, with a larger `size`")
+        yield from (hit["_source"] for hit in hits)
 
 
 def _documents(file: InputFile, key: str) -> list[JsonNode]:

@@ -64,13 +64,8 @@ class JudgedRows:
 
     def places(self) -> IntArray:
         """The place of each row in its topic, from 0, if rows go by topic."""
-        return places_within(self.topic)
-
-
-def places_within(groups: IntArray) -> IntArray:
-    """The place of each row in its group, from 0; groups rise."""
-    sizes = np.bincount(groups)
-    return np.arange(len(groups)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        sizes = np.bincount(self.topic)
+        return np.arange(len(self.topic)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 @frozen
@@ -90,8 +85,6 @@ class Kernel:
         The persistence of RBP.
     with_others : bool
         Documents that count 0 change the measure, too.
-    judged_only : bool
-        Ranks are those among documents that do not count less than 0.
     """
 
     formula: Formula
@@ -99,22 +92,17 @@ class Kernel:
     cutoff: int | None = None
     p: float = 0.8
     with_others: bool = False
-    judged_only: bool = False
 
     def scores(self, rows: JudgedRows) -> FloatArray:
         """The measure of each topic, shape (n_topics,)."""
         judged = replace(rows, value=self.value(rows.value))
         judged = judged.at(self.is_counted(judged.value))
-        found, last = judged.at(judged.rank > 0), self.cutoff or math.inf
-        if self.judged_only:
-            judged, found = judged.at(judged.value > 0), found.by_rank()
-            found = replace(found, rank=found.places() + 1)
-            found = found.at(found.value > 0)
-        return self.formula(found.at(found.rank <= last).by_rank(), judged, self)
+        found = judged.at((judged.rank > 0) & (judged.rank <= (self.cutoff or math.inf)))
+        return self.formula(found.by_rank(), judged, self)
 
     def is_counted(self, values: FloatArray) -> BoolArray:
         """Which documents can change the measure, given what they count."""
-        return values >= 0 if self.with_others or self.judged_only else values > 0
+        return values >= 0 if self.with_others else values > 0
 
 
 def share(part: FloatArray | IntArray, whole: FloatArray | IntArray) -> FloatArray:

@@ -1,11 +1,10 @@
-"""Files of retrieval libraries: ranx, MTEB, sentence-transformers, BEIR; collections of ir_datasets."""
+"""Files of retrieval libraries: ranx, MTEB, sentence-transformers; collections of ir_datasets."""
 
 from __future__ import annotations
 
 import io
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from pytest_riskguard.data.given_file import IRDS, names_collection
@@ -15,7 +14,6 @@ from pytest_riskguard.data.json_nodes import chosen, marked, nodes, require
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
-from pytest_riskguard.data.text_tables import csv_table
 from pytest_riskguard.data.topics import Topics, topics_of_rows
 from pytest_riskguard.errors import MissingFileError
 from pytest_riskguard.text import did_you_mean
@@ -61,15 +59,12 @@ def _numbers(file: InputFile) -> Numbers:
 def _unpacked(file: InputFile) -> Any:
     lz4, cbor = (imported(name, what="a file that ranx compressed") for name in ("lz4.frame", "cbor2"))
     try:
-        content = lz4.open(lz4.open(io.BytesIO(file.content))).read(file.limit.value + 1)
-        value = json.loads(json.dumps(cbor.loads(content))) if len(content) <= file.limit.value else None
-    except Exception as problem:
+        content = lz4.open(lz4.open(io.BytesIO(file.content))).read(file.limit.value)
+        return json.loads(json.dumps(cbor.loads(content)))
+    except Exception as problem:  # also of more bytes than that
         reason = str(problem).partition("\n")[0]
-        found = f"{type(problem).__name__}: {reason:.200}"
-        raise file.refuse(None, f"expected a file of ranx, found another: {found}") from None
-    if len(content) > file.limit.value:
-        raise file.refuse(None, file.limit.problem(len(content)))
-    return value
+        expected = f"a file of ranx, of {file.limit.value:,} bytes at most"
+        raise file.refuse(None, f"expected {expected}; found {type(problem).__name__}: {reason:.200}") from None
 
 
 def ranx_judgements(file: InputFile) -> Qrels:
@@ -143,19 +138,7 @@ def sentence_transformers_rankings(file: InputFile) -> Run:
     return run_of_rankings(file, rankings(), texts=texts)
 
 
-# BEIR's ``qrels/test.tsv`` is a table whose columns are those of a run, too; its ``queries.jsonl`` is JSON Lines.
-
-
-def beir_fits(file: InputFile, _kind: Kind) -> Misfit | None:
-    """Whether a table has BEIR's header."""
-    header = ["query-id", "corpus-id", "score"]
-    return None if file.first_line.split("\t") == header else Misfit(f"its first line is not {' '.join(header)}")
-
-
-beir_table = csv_table
-
-
-# Collections of the package ir_datasets, ``irds:NAME``: what is on this machine, or may be downloaded.
+# Collections of the package ir_datasets, ``irds:NAME``: what is on this machine.
 
 
 def irds_fits(file: InputFile, _kind: Kind) -> Misfit | None:
@@ -165,17 +148,17 @@ def irds_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def irds_judgements(file: InputFile) -> Qrels:
     """A row for each judged document."""
-    rows = _collection_rows(file, "qrels", "judgements")
+    rows = _collection_rows(file, "qrels")
     return qrels_of_rows(file, ((str(row.query_id), str(row.doc_id), row.relevance, "", None) for row in rows))
 
 
 def irds_topics(file: InputFile) -> Topics:
     """A row for each query, with the text that ir_datasets searches with by default."""
-    rows = _collection_rows(file, "queries", "topics")
+    rows = _collection_rows(file, "queries")
     return topics_of_rows(file, [(str(row.query_id), " ".join(row.default_text().split()), {}, None) for row in rows])
 
 
-def _collection_rows(file: InputFile, part: str, kind: Kind) -> list[Any]:
+def _collection_rows(file: InputFile, part: str) -> list[Any]:
     """The rows of one part of the collection; ``MissingFileError`` if it is unknown or not on this machine."""
     package = imported("ir_datasets", what=file.name)
     name = file.name.removeprefix(IRDS)
@@ -184,15 +167,16 @@ def _collection_rows(file: InputFile, part: str, kind: Kind) -> list[Any]:
     except KeyError:
         hint = did_you_mean(name, list(package.registry))
         raise MissingFileError(file.path, None, f"ir_datasets has no collection {name!r:.100}{hint}") from None
+    kept, package.lazy_libs.requests = package.lazy_libs.requests, _refuse_download
     try:
-        with nullcontext() if file.given.download else _without_downloads():
-            return list(getattr(dataset, f"{part}_iter")())
+        return list(getattr(dataset, f"{part}_iter")())
     except _DownloadNeededError:
-        command = f"riskguard convert {file.name} {part}.tsv --kind {kind} --download"
-        said = f"are not on this machine, and nothing is downloaded unless you ask for it: run `{command}`"
+        said = f"are not on this machine: run `ir_datasets export {name} {part} > {part}.txt`, which downloads them"
     except Exception as problem:  # of the network, of a damaged file, of a file that people have to ask for
         reason = str(problem).partition("\n")[0]
         said = f"cannot be read ({type(problem).__name__}: {reason:.200})"
+    finally:
+        package.lazy_libs.requests = kept
     raise MissingFileError(file.path, None, f"its {part} {said}")
 
 
@@ -200,16 +184,6 @@ class _DownloadNeededError(BaseException):
     """ir_datasets wants to download; no ``Exception``, since it tries other addresses after one."""
 
 
-@contextmanager
-def _without_downloads() -> Iterator[None]:
-    """Let ir_datasets read what is on this machine: it downloads with requests."""
-    from ir_datasets import lazy_libs
-
-    def refuse() -> None:
-        raise _DownloadNeededError
-
-    kept, lazy_libs.requests = lazy_libs.requests, refuse
-    try:
-        yield
-    finally:
-        lazy_libs.requests = kept
+def _refuse_download() -> None:
+    """Stands for what loads requests, with which ir_datasets downloads."""
+    raise _DownloadNeededError

@@ -9,16 +9,15 @@ interpreter. No function is imported before scores are asked for: the columns of
 from __future__ import annotations
 
 import ast
-import functools
 import importlib
 import math
 import re
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.measure_names import standard_name
@@ -49,6 +48,50 @@ _COUNTS = frozenset({"NumQ", "NumRel", "NumRet", "alpha_DCG", "DCG"})
 _UNBOUNDED = frozenset({"BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"})
 
 
+class Parameter(NamedTuple):
+    """A parameter of a measure, with what ir-measures says of its own."""
+
+    dtype: Any
+    default: Any = None
+    required: bool = False
+    choices: Sequence[str] = ()
+
+
+class OwnMeasure:
+    """A measure that is computed here, like those of ir-measures: to load these takes long."""
+
+    AT_PARAM, DEFAULT = "cutoff", 0.0
+
+    def __init__(self, name: str, supported: Mapping[str, Parameter], **params: Any) -> None:
+        self.NAME, self.SUPPORTED_PARAMS, self.params = name, supported, params
+
+    def __getitem__(self, key: str) -> Any:
+        return self.params.get(key, self.SUPPORTED_PARAMS[key].default)
+
+    def __str__(self) -> str:
+        params = {key: value for key, value in self.params.items() if value != self.SUPPORTED_PARAMS[key].default}
+        cutoff = f"@{params.pop('cutoff')}" if "cutoff" in params else ""
+        shown = {key: repr(value) for key, value in params.items()}
+        if "gains" in params:
+            gains = sorted(params["gains"].items())
+            shown["gains"] = "{" + ",".join(f"{grade}:{gain}" for grade, gain in gains if grade != gain) + "}"
+        in_brackets = ",".join(f"{key}={value}" for key, value in shown.items())
+        return self.NAME + (f"({in_brackets})" if shown else "") + cutoff
+
+
+_CUTOFF, _REL, _DCG = Parameter(int), Parameter(int, 1), Parameter(str, "log2", choices=("log2", "exp-log2"))
+_TO_CUTOFF, _AT_CUTOFF = {"cutoff": _CUTOFF, "rel": _REL}, {"cutoff": Parameter(int, required=True), "rel": _REL}
+#: Measures with a kernel, and their parameters; ERR and RBP have one more than in ir-measures, the highest grade.
+_KERNELS: Mapping[str, Mapping[str, Parameter]] = {
+    "nDCG": {"cutoff": _CUTOFF, "dcg": _DCG, "gains": Parameter(dict)},
+    "DCG": {"cutoff": _CUTOFF, "dcg": _DCG},
+    **{"AP": _TO_CUTOFF, "RR": _TO_CUTOFF, "P": _AT_CUTOFF, "R": _AT_CUTOFF, "Success": _AT_CUTOFF},
+    **{"SetR": {"rel": _REL}, "Bpref": {"rel": _REL}, "Rprec": {"rel": _REL}, "Judged": {"cutoff": _CUTOFF}},
+    "ERR": {"cutoff": _CUTOFF, "max_rel": Parameter(int, DEFAULT_MAX_GRADE)},
+    "RBP": {"cutoff": _CUTOFF, "p": Parameter(float, 0.8), "rel": Parameter(int), "max_rel": Parameter(int)},
+}
+
+
 def parse_measure(text: str) -> Measure:
     """The measure that a text names; ``str`` of it is the canonical text.
 
@@ -60,29 +103,57 @@ def parse_measure(text: str) -> Measure:
     arguments: dict[str, Any] = {}
     if (function := _FUNCTION.fullmatch(text)) is not None:
         name, cutoff = function[1], function[2] and int(function[2])
-        measures = {name: _of_function(name)}
+        base: Any = OwnMeasure(name, {"cutoff": _CUTOFF})
     else:
         name, arguments, cutoff = _parts(text)
-        measures = _registry()
-    if name not in measures:
-        plugins.refuse_taken("riskguard_measures", measures)
-        if name not in plugins.added("riskguard_measures"):
-            raise UsageError(f"{text!r}: ir-measures knows no measure {name!r}{_suggestion(text, name)}")
-        measures = {name: _of_function(name)}
-    base = measures[name]
+        base = _base(text, name, arguments)
     if cutoff is not None:
         if base.AT_PARAM in arguments:
             raise UsageError(f"{text!r}: {base.AT_PARAM} is given twice")
         arguments[base.AT_PARAM] = cutoff
-    params = {**base.params, **_checked(text, base.SUPPORTED_PARAMS, arguments)}
-    for key, info in base.SUPPORTED_PARAMS.items():
+    supported, params = base.SUPPORTED_PARAMS, {**base.params, **arguments}
+    for key, value in arguments.items():
+        if key not in supported:
+            existing = f"it has {', '.join(supported)}" if supported else "it has none"
+            raise UsageError(f"{text!r}: the measure has no parameter {key!r}; {existing}")
+        if supported[key].dtype is float and type(value) is int:
+            params[key] = float(value)
+        if (expected := _expected(key, supported[key], params[key])) is not None:
+            raise UsageError(f"{text!r}: {key} must be {expected}, got {params[key]!r}")
+    for key, info in supported.items():
         if info.required and key not in params:
             example = f"@{0.1 if key == 'recall' else 10}" if key == base.AT_PARAM else f"({key}=4)"
             raise UsageError(f"{text!r}: {name} needs {key}, as in {name}{example}")
     if name == "RBP" and "rel" in params and "max_rel" in params:
         raise UsageError(f"{text!r}: rel makes grades binary, and max_rel keeps them; give one of them")
-    measure: Measure = type(base)(**{key: params[key] for key in base.SUPPORTED_PARAMS if key in params})
+    params = {key: params[key] for key in supported if key in params}
+    if isinstance(base, OwnMeasure):
+        return cast("Measure", OwnMeasure(name, supported, **params))
+    measure: Measure = type(base)(**params)
     return measure
+
+
+def _base(text: str, name: str, arguments: Collection[str]) -> Any:
+    """The measure of a name, without its parameters."""
+    own = _KERNELS.get(name)
+    if own is None or not own.keys() >= {*arguments}:
+        from ir_measures.measures import registry
+
+        if name in registry:
+            return registry[name]
+    if own is None:
+        plugins.refuse_taken("riskguard_measures", _names())
+        if name not in plugins.added("riskguard_measures"):
+            raise UsageError(f"{text!r}: ir-measures knows no measure {name!r}{_suggestion(text, name)}")
+        own = {"cutoff": _CUTOFF}
+    return OwnMeasure(name, own)
+
+
+def _names() -> Collection[str]:
+    """The names of all measures but those of functions and plugins."""
+    from ir_measures.measures import registry
+
+    return [*_KERNELS, *registry]
 
 
 def measure_name(text: str) -> str:
@@ -90,20 +161,19 @@ def measure_name(text: str) -> str:
     return str(parse_measure(text))
 
 
-def bounds(measure: Measure) -> tuple[float, float] | None:
-    """The least and greatest value a measure can take; None where they depend on its arguments.
+def bounds(measure: Measure) -> tuple[float, float]:
+    """The least and greatest value a measure can take; infinite where they depend on its arguments.
 
-    Mostly (0, 1); counts, DCG and alpha_DCG have no greatest value (infinity).
+    Mostly (0, 1); counts, DCG and alpha_DCG have no greatest value.
     """
-    if measure.NAME in _UNBOUNDED:
-        return None
-    return (0.0, math.inf) if measure.NAME in _COUNTS else (0.0, 1.0)
+    low = -math.inf if measure.NAME in _UNBOUNDED else 0.0
+    return low, math.inf if measure.NAME in _UNBOUNDED | _COUNTS else 1.0
 
 
 def least_and_greatest(text: str) -> tuple[float, float]:
     """As ``bounds``, but infinite if they are not known: a text that is not a measure may be any column of scores."""
     try:
-        return bounds(parse_measure(text)) or (-math.inf, math.inf)
+        return bounds(parse_measure(text))
     except UsageError:
         return -math.inf, math.inf
 
@@ -116,7 +186,7 @@ def span(text: str) -> float:
 
 def within_bounds(measure: Measure, value: float) -> bool:
     """Whether a value can be one of this measure, up to rounding; false for NaN."""
-    low, high = bounds(measure) or (-math.inf, math.inf)
+    low, high = bounds(measure)
     return math.isfinite(value) and low - 1e-9 <= value <= high + 1e-9
 
 
@@ -148,9 +218,9 @@ def function_of(measure: Measure) -> MeasureFunction | None:
     ``UsageError`` if it cannot be imported, or is no function.
     """
     name = str(measure.NAME)
+    if name in _KERNELS or not isinstance(measure, OwnMeasure):
+        return None
     if ":" not in name:
-        if name in _registry():
-            return None
         added: MeasureFunction = plugins.added("riskguard_measures")[name][1]
         return added
     module, _, attribute = name.partition(":")
@@ -166,17 +236,14 @@ def function_of(measure: Measure) -> MeasureFunction | None:
     return function
 
 
-class _Own:
-    """What computes measures that ir-measures has no provider for: kernels, and functions in Python."""
+class Provider(NamedTuple):
+    """The provider whose values, and order of equal scores, a kernel gives; ``riskguard`` where there is no other."""
 
-    NAME = "riskguard"
-
-
-_OWN = _Own()
+    NAME: str
 
 
 def provider_of(measure: Measure) -> Any:
-    """The ir-measures provider that computes a measure, or an object with the name ``riskguard``.
+    """The ir-measures provider that computes a measure; its name alone where a kernel or a function computes it.
 
     It is the first in ir-measures' order that supports the measure. If it is not installed, no other is used: a score
     must not depend on what is installed. Where a kernel computes the same, it need not be installed.
@@ -184,16 +251,13 @@ def provider_of(measure: Measure) -> Any:
     ``UsageError`` if nothing computes the measure, its provider is not installed (the message gives the command to
     run), it needs judgements per subtopic, which are not read here, or its function cannot be imported.
     """
-    import ir_measures
+    if (name := _known_provider(measure)) is not None:
+        return Provider(name)
+    provider = None
+    if not isinstance(measure, OwnMeasure):
+        import ir_measures
 
-    params = measure.params
-    if measure.NAME in ("ERR", "DCG") or (measure.NAME == "RBP" and "max_rel" in params):
-        return _OWN
-    if params.get("dcg") == "exp-log2" and not (params.get("gains") or params.get("judged_only")):
-        return _OWN
-    if function_of(measure) is not None:
-        return _OWN
-    provider = next((one for one in ir_measures.DefaultPipeline.providers if one.supports(measure)), None)
+        provider = next((one for one in ir_measures.DefaultPipeline.providers if one.supports(measure)), None)
     if provider is None:
         raise UsageError(f"'{measure}': ir-measures has no provider that computes this combination")
     if provider.NAME == "pyndeval":
@@ -201,23 +265,29 @@ def provider_of(measure: Measure) -> Any:
             f"'{measure}': needs judgements per subtopic, which are not read here; compute it with "
             "`pip install 'ir-measures[pyndeval]'` and compare scores per topic"
         )
-    if not (has_kernel(measure) or provider.is_available()):
+    if not provider.is_available():
         extra = str(provider.NAME).replace("_", "-")
         problem = f"computed by {provider.NAME}, which is not installed; run `pip install 'ir-measures[{extra}]'`"
         raise UsageError(f"'{measure}': {problem}")
     return provider
 
 
+def _known_provider(measure: Measure) -> str | None:
+    name, params = str(measure.NAME), measure.params
+    if not has_kernel(measure):
+        return None if function_of(measure) is None else "riskguard"
+    if params.get("dcg") == "exp-log2":
+        return None if params.get("gains") else "riskguard"
+    if name == "RBP" and "max_rel" not in params:
+        return "cwl_eval" if "rel" in params and "cutoff" not in params else None
+    if name == "RR" and "cutoff" in params:
+        return "msmarco"
+    return {"Judged": "judged", **dict.fromkeys(("ERR", "DCG", "RBP"), "riskguard")}.get(name, "pytrec_eval")
+
+
 def has_kernel(measure: Measure) -> bool:
     """Whether ``scoring`` computes a measure with numpy; where ``provider_of`` refuses it, it means nothing."""
-    if measure.NAME == "nDCG" and measure.params.get("gains") and measure.params.get("judged_only"):
-        return False  # providers disagree about which documents are judged where gains are negative
-    return str(measure.NAME) in _WITH_KERNEL
-
-
-_WITH_KERNEL = frozenset({"nDCG", "DCG", "AP", "RR", "P", "R", "SetR", "Rprec", "Success", "Judged"}) | frozenset(
-    {"Bpref", "ERR", "RBP"}
-)
+    return str(measure.NAME) in _KERNELS and not measure.params.get("judged_only")
 
 
 def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
@@ -237,89 +307,37 @@ def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
     raise UsageError(f"{text[:_MAX_TEXT_LENGTH]!r} is not a measure: {_FORM}{_suggestion(text)}")
 
 
-def _checked(text: str, supported: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments, each of the type and in the range that its parameter must have."""
-    checked: dict[str, Any] = {}
-    for key, value in arguments.items():
-        if key not in supported:
-            existing = f"it has {', '.join(supported)}" if supported else "it has none"
-            raise UsageError(f"{text!r}: the measure has no parameter {key!r}; {existing}")
-        info = supported[key]
-        if info.dtype is float and isinstance(value, int) and not isinstance(value, bool):
-            value = float(value)
-        if (info.dtype is int and isinstance(value, bool)) or not info.validate(value):
-            type_ = "one of " + ", ".join(map(repr, info.choices)) if info.dtype is str else _TYPES[info.dtype]
-            raise UsageError(f"{text!r}: {key} must be {type_}, got {value!r}")
-        expected = _expected(key, value)
-        if expected is not None:
-            raise UsageError(f"{text!r}: {key} must be {expected}, got {value!r}")
-        checked[key] = value
-    return checked
-
-
 #: Ranges of parameters; beyond them trec_eval fails or aborts.
 _RANGES = {
     **{"cutoff": (1, _MAX_CUTOFF), "rel": (1, MAX_GRADE), "min_rel": (0, MAX_GRADE), "max_rel": (1, MAX_GRADE)},
-    **{"p": (0, 1), "alpha": (0, 1), **dict.fromkeys(("beta", "T"), (0, sys.float_info.max))},
+    **{"p": (0, 1), "alpha": (0, 1), "recall": (0, 1), **dict.fromkeys(("beta", "T"), (0, sys.float_info.max))},
 }
 _TYPES = {int: "an integer", float: "a number", bool: "True or False", dict: "a mapping of grades to gains"}
 
 
-def _expected(key: str, value: Any) -> str | None:
+def _expected(key: str, info: Any, value: Any) -> str | None:
     """What a parameter must be; None if ``value`` is that."""
-    if key in _RANGES:
-        low, high = _RANGES[key]
-        return None if low <= value <= high else f"from {low} to {high}"
-    if key == "recall":  # ir-measures asks trec_eval for it with two decimals
-        return None if 0 <= value <= 1 and value == round(value, 2) else "from 0 to 1, with two decimals at most"
-    if key == "gains":
-        whole = all(type(number) is int and abs(number) <= MAX_GRADE for pair in value.items() for number in pair)
-        return None if whole else f"a mapping of integers to integers, none beyond {MAX_GRADE}"
+    if type(value) is not info.dtype or (info.dtype is str and value not in info.choices):
+        return "one of " + ", ".join(map(repr, info.choices)) if info.dtype is str else _TYPES[info.dtype]
+    if key in _RANGES and not _RANGES[key][0] <= value <= _RANGES[key][1]:
+        return "from {} to {}".format(*_RANGES[key])
+    if key == "recall" and value != round(value, 2):  # ir-measures asks trec_eval for it with two decimals
+        return "a number with two decimals at most"
+    if key == "gains" and any(type(one) is not int or abs(one) > MAX_GRADE for pair in value.items() for one in pair):
+        return f"a mapping of integers to integers, none beyond {MAX_GRADE}"
     return None
 
 
 def _suggestion(text: str, name: str | None = None) -> str:
     """``; did you mean 'nDCG@10'?``, or nothing."""
     guess = standard_name(text.replace(".", "_"))
-    if re.split(r"\W", guess, maxsplit=1)[0] not in _registry():
+    if re.split(r"\W", guess, maxsplit=1)[0] not in _names():
         if (number := re.fullmatch(r"([^\W\d]\w*?)[._]?(\d+)", text)) is not None:  # nDCG10
             text, name = f"{number[1]}@{int(number[2])}", number[1]
         if name is None:
             return ""
-        near = nearest(name, _registry(), cutoff=MIN_SIMILARITY)
+        near = nearest(name, _names(), cutoff=MIN_SIMILARITY)
         if near is None:
             return f"; {_FORM}"
         guess = text.replace(name, near, 1)
     return f"; did you mean {guess!r}?"
-
-
-@functools.cache
-def _registry() -> dict[str, Any]:
-    """ir-measures' measures and aliases; with DCG, and a parameter for the highest grade in ERR and RBP."""
-    import ir_measures
-    from ir_measures.measures import registry
-
-    info: Any = ir_measures.ParamInfo
-    cutoff = info(dtype=int, required=False, desc="ranking cutoff threshold")
-    highest = "highest grade of the scale"
-    kinds: list[tuple[Any, str, dict[str, Any]]] = [
-        (type(ir_measures.ERR), "ERR", {"max_rel": info(dtype=int, default=DEFAULT_MAX_GRADE, desc=highest)}),
-        (type(ir_measures.RBP), "RBP", {"max_rel": info(dtype=int, required=False, desc=highest)}),
-        (ir_measures.Measure, "DCG", {"cutoff": cutoff, "dcg": ir_measures.nDCG.SUPPORTED_PARAMS["dcg"]}),
-    ]
-    return {**registry, **{name: _made(base, name, params) for base, name, params in kinds}}
-
-
-@functools.cache
-def _of_function(name: str) -> Any:
-    """The measure that a function computes."""
-    import ir_measures
-
-    info: Any = ir_measures.ParamInfo
-    cutoff = info(dtype=int, required=False, desc="how many documents the function gets")
-    return _made(ir_measures.Measure, name, {"cutoff": cutoff})
-
-
-def _made(base: Any, name: str, params: dict[str, Any]) -> Any:
-    supported = {**base.SUPPORTED_PARAMS, **params}
-    return type(name, (base,), {"__name__": name, "NAME": name, "SUPPORTED_PARAMS": supported})()

@@ -5,7 +5,8 @@ No library is imported unless an object of it comes in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral
@@ -13,11 +14,12 @@ from types import MappingProxyType
 from typing import Any, SupportsFloat, cast
 from uuid import UUID
 
+from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.given_file import AS_GIVEN, TIES, Ties
-from pytest_riskguard.data.headers import SYNONYMS, named, places
+from pytest_riskguard.data.headers import SYNONYMS, places
 from pytest_riskguard.data.measure_names import are_measures
 from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.named_columns import Table, judgements_of, run_of_table, topics_of_table
+from pytest_riskguard.data.named_columns import Table, judgements_of, run_of_table, table_of_rows, topics_of_table
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run
@@ -102,30 +104,24 @@ def _plain(cell: object) -> object:
     return cell
 
 
-def _table(data: Any, given: InputData, mapping: str = "", columns: str = "") -> Table:
+def _table(data: Any, given: Input, mapping: str = "", columns: str = "") -> Table:
     """The columns of a frame, or of rows with named fields; ``TypeError`` for anything else."""
     if is_frame(data):
         return _of_frame(given, data)
     if is_series(data) or not is_data(data):
         shapes = f"a mapping topic -> {mapping}, a frame with columns for topic, {columns}, or rows with such fields"
         raise TypeError(f"{given.name}: expected {shapes}; found {shown(data)}")
-    rows = [_fields(given, number, row) for number, row in enumerate(data, 1)]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return Table(given, map(str, names), lambda place: [_plain(row.get(names[place])) for row in rows])
+    rows = []
+    for number, row in enumerate(data, 1):
+        fields = row._asdict() if hasattr(row, "_asdict") else getattr(row, "__dict__", row)
+        if not isinstance(fields, Mapping):
+            expected = "rows with named fields, such as ir_measures.ScoredDoc or dicts"
+            raise TypeError(f"{given.name}: expected {expected}; found {shown(row)} as row {number}")
+        rows.append({str(name): _plain(cell) for name, cell in fields.items()})
+    return table_of_rows(given, rows)
 
 
-def _fields(given: InputData, number: int, row: Any) -> Mapping[Any, Any]:
-    if isinstance(row, Mapping):
-        return row
-    if hasattr(row, "_asdict"):
-        return row._asdict()  # type: ignore[no-any-return]
-    if hasattr(row, "__dict__"):
-        return {name: value for name, value in vars(row).items() if not name.startswith("_")}
-    expected = "rows with named fields, such as ir_measures.ScoredDoc or dicts"
-    raise TypeError(f"{given.name}: expected {expected}; found {shown(row)} as row {number}")
-
-
-def _of_frame(given: InputData, frame: Any) -> Table:
+def _of_frame(given: Input, frame: Any) -> Table:
     """The columns of a frame; the levels of pandas' index that have names are columns too.
 
     ``TypeError`` for a frame that is not in memory.
@@ -168,12 +164,24 @@ def _with_index(frame: Any) -> Any:
     return frame
 
 
-def _by_topic(given: InputData, by_topic: Mapping[Any, Iterable[tuple[Any, Any]]], *names: str) -> Table:
-    """A table with a row for each pair that a mapping has for a topic."""
-    rows = [tuple(map(_plain, (topic, *pair))) for topic, pairs in by_topic.items() for pair in pairs]
-    if len({*map(str, by_topic)}) < len(by_topic):
+def _of_mapping(
+    data: Mapping[Any, Any],
+    given: Input,
+    names: Sequence[str],
+    cells: Callable[[Any], Iterable[tuple[Any, ...]] | None],
+    expected: str,
+) -> Table:
+    """A table with the rows of each topic's ``cells``, which are None for what is not ``expected``."""
+    rows: list[tuple[Any, ...]] = []
+    for topic, about in data.items():
+        found = None if isinstance(about, str | bytes) or not isinstance(about, Iterable) else cells(about)
+        if found is None:
+            raise given.refuse(None, f"expected {expected} for topic {topic!r:.60}, found {shown(about)}")
+        rows += [tuple(map(_plain, (topic, *row))) for row in found]
+    if len({*map(str, data)}) < len(data):
         raise given.refuse(None, "expected each topic once, found one as text and as a number")
-    given.where = lambda row: f"{rows[row - 1][1]!r:.60} of topic {rows[row - 1][0]!r:.60}"
+    if isinstance(given, InputData):
+        given.where = lambda row: f"{rows[row - 1][1]!r:.60} of topic {rows[row - 1][0]!r:.60}"
     return Table(given, ["topic", *names], lambda place: [row[place] for row in rows])
 
 
@@ -189,64 +197,50 @@ def _ranx(data: Any, wanted: str, what: str) -> Any:
 # What they hold. ``TypeError`` for data of another shape, the error of ``given`` for what a file could not hold.
 
 
-def rankings(data: Any, given: InputData) -> Run:
+def rankings(data: Any, given: Input) -> Run:
     """Rankings in memory."""
     data = _ranx(data, "Run", given.name)
     if not isinstance(data, Mapping):
-        table = _table(data, given, "{document: score} or topic -> [document, ...]", "document and score")
-        return run_of_table(table)
-    answers = {topic: _answer(given, topic, answer) for topic, answer in data.items()}
-    if any(is_scored for _, is_scored in answers.values()):
-        by_score = {topic: pairs for topic, (pairs, _) in answers.items()}
-        return run_of_table(_by_topic(given, by_score, "document", "score"))
-    by_rank = {topic: [(name, -score) for name, score in pairs] for topic, (pairs, _) in answers.items()}
-    return run_of_table(_by_topic(given, by_rank, "document", "rank"))
+        expected = "{document: score} or topic -> [document, ...]"
+        return run_of_table(_table(data, given, expected, "document and score"))
+    expected = "a mapping document -> score, or a sequence of documents, pairs or hits,"
+    return run_of_table(_of_mapping(data, given, ("document", "score", "rank"), _ranked, expected))
 
 
-def _answer(given: InputData, topic: object, answer: Any) -> tuple[list[tuple[Any, Any]], bool]:
-    """The documents of a topic with their scores, and whether they have any: else these fall from -1."""
+def _ranked(answer: Any) -> Iterable[tuple[Any, Any, Any]] | None:
+    """The documents of an answer, each with its score or with its rank."""
     if isinstance(answer, Mapping):
-        return list(answer.items()), True
-    if isinstance(answer, str | bytes | Set) or not isinstance(answer, Iterable):
-        expected = f"a mapping document -> score, or a sequence of documents, for topic {topic!r:.60}"
-        raise given.refuse(None, f"expected {expected}, found {shown(answer)}")
+        return ((document, score, None) for document, score in answer.items())
+    if isinstance(answer, Set):
+        return None
     entries = list(answer)
     if entries and all(isinstance(entry, Mapping) for entry in entries):
-        hits = _table(entries, given)
-        found = places(hits.names, "rankings")
+        names = list(entries[0])
+        found = places(map(str, names), "rankings")
+        wanted = [names[found[what]] for what in ("document", "score") if what in found]
         if "document" not in found:
-            wanted = f"a {named('document', 'rankings')} in each hit of topic {topic!r:.60}"
-            raise given.refuse(None, f"expected {wanted}, found {', '.join(map(repr, hits.names[:10]))}")
-        columns = [
-            [_plain(entry.get(hits.names[found[what]])) for entry in entries]
-            for what in ("document", "score")
-            if what in found
-        ]
-        entries = [*zip(*columns, strict=True)] if "score" in found else columns[0]
-    pairs = [entry for entry in entries if isinstance(entry, tuple | list) and len(entry) == 2]
-    if not pairs:
-        return [(entry, -rank) for rank, entry in enumerate(entries, 1)], False
-    if len(pairs) < len(entries):
-        odd = next(entry for entry in entries if entry not in pairs)
-        raise given.refuse(None, f"topic {topic!r:.60}: expected (docid, score), found {odd!r:.60}")
-    return [(document, score) for document, score in pairs], True
+            return None
+        columns = [[hit.get(name) for hit in entries] for name in wanted]
+        entries = list(zip(*columns, strict=True)) if len(columns) > 1 else columns[0]
+    if entries and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in entries):
+        return ((document, score, None) for document, score in entries)
+    return ((document, None, rank) for rank, document in enumerate(entries, 1))
 
 
-def judgements(data: Any, given: InputData) -> Qrels:
+def judgements(data: Any, given: Input) -> Qrels:
     """Judgements in memory; a mapping may have a set of relevant documents for a topic, whose grade is 1."""
     data = _ranx(data, "Qrels", given.name)
     if not isinstance(data, Mapping):
         return judgements_of(_table(data, given, "{document: grade}", "document and grade"))
-    graded: dict[Any, Iterable[tuple[Any, Any]]] = {}
-    for topic, judged in data.items():
-        if isinstance(judged, str | bytes) or not isinstance(judged, Iterable):
-            expected = "a mapping document -> grade, or a set of relevant documents"
-            raise given.refuse(None, f"expected {expected}, for topic {topic!r:.60}, found {shown(judged)}")
-        graded[topic] = judged.items() if isinstance(judged, Mapping) else [(one, 1) for one in judged]
-    return judgements_of(_by_topic(given, graded, "document", "grade"))
+    expected = "a mapping document -> grade, or a set of relevant documents,"
+    return judgements_of(_of_mapping(data, given, ("document", "grade"), _graded, expected))
 
 
-def topics(data: Any, given: InputData) -> Topics:
+def _graded(judged: Any) -> Iterable[tuple[Any, Any]]:
+    return judged.items() if isinstance(judged, Mapping) else ((document, 1) for document in judged)
+
+
+def topics(data: Any, given: Input) -> Topics:
     """Topics in memory; a mapping has the text of each, or a mapping with it and perhaps a weight and tags."""
     if isinstance(data, Mapping):
         about = [value if isinstance(value, Mapping) else {"query": value} for value in data.values()]
@@ -254,7 +248,7 @@ def topics(data: Any, given: InputData) -> Topics:
     return topics_of_table(_table(data, given, "query text", "query"))
 
 
-def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[TopicScores, ...]:
+def scores(data: Any, given: Input, *, system: str | None = None) -> tuple[TopicScores, ...]:
     """Per-topic scores of one system, for named measures; ``system`` names it, where there are several.
 
     A mapping is topic -> measure -> value, as pytrec_eval has it, or measure -> topic -> value, as ranx does. A table
@@ -264,11 +258,7 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
         raise TypeError(f"{given.name}: expected per-topic scores, found a ranx {type(data).__name__} without any")
     data = data.scores if is_of_ranx(data) else data
     if isinstance(data, Mapping):
-        for key, values in data.items():
-            if not isinstance(values, Mapping):
-                expected = f"a mapping measure -> value for topic {key!r:.60}"
-                raise given.refuse(None, f"expected {expected}, found {shown(values)}")
-        table = _by_topic(given, {key: values.items() for key, values in data.items()}, "measure", "value")
+        table = _of_mapping(data, given, ("measure", "value"), _measured, "a mapping measure -> value")
         if are_measures(data):
             table.names[:2] = ["measure", "topic"]
     else:
@@ -278,6 +268,10 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
         problem = f"expected the scores of one system, found those of {', '.join(by_system)}: say whose with `name=`"
         raise given.refuse(None, problem)
     return scores_of_rows(given, by_system.get(system or "") or next(iter(by_system.values()), []))
+
+
+def _measured(values: Any) -> Iterable[tuple[Any, Any]] | None:
+    return values.items() if isinstance(values, Mapping) else None
 
 
 def topic_values(series: Any, what: str) -> dict[Any, Any]:
@@ -296,7 +290,7 @@ def topic_values(series: Any, what: str) -> dict[Any, Any]:
         )
     keys = index.to_list()
     if len({*keys}) < len(keys):
-        repeated = next(topic for place, topic in enumerate(keys) if topic in keys[:place])
+        ((repeated, _),) = Counter(keys).most_common(1)
         raise ScoringError(f"{what}: expected each topic once in the index, found {repeated!r} again")
     return dict(zip(keys, series.to_list(), strict=True))
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input, Lines, Rows
 from pytest_riskguard.data.headers import missing_columns, number, places
-from pytest_riskguard.data.ids import Ids, begins_of
+from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.qrels import Qrels, qrels_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
@@ -203,11 +203,9 @@ class Table:
         topics = self.text("topic")
         known: dict[str, str] = {}
         if "query" in self.places:
-            texts = self.text("query")
-            heads = np.flatnonzero((begins_of(topics) | begins_of(texts)) & (texts.lengths > 0))
-            pairs = zip(topics.at(heads).strings(), texts.at(heads).strings(), strict=True)
-            for row, (topic, text) in zip(heads.tolist(), pairs, strict=True):
-                if (other := known.setdefault(topic, text)) != text:
+            pairs = zip(topics.strings(), self.text("query").strings(), strict=True)
+            for row, (topic, text) in enumerate(pairs):
+                if text and (other := known.setdefault(topic, text)) != text:
                     found = f"found {other!r:.60} and {text!r:.60} of {topic!r}"
                     raise self.refuse(row, f"expected one query text for each topic, {found}")
         return topics, known
@@ -225,7 +223,9 @@ def table_of_rows(given: Input, rows: Sequence[Mapping[Any, Any]], lines: Lines 
 def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
     """The judgements of a table: a query, or a document, without a grade has not been judged yet."""
     grades = table.find("judgements", given).numbers("grade")
-    judged = np.flatnonzero(~np.isnan(grades))
+    judged: Any = np.flatnonzero(~np.isnan(grades))
+    if len(judged) == len(grades):
+        judged = slice(None)
     topics, texts = table.topics()
     judges = table.text("judge").at(judged) if "judge" in table.places else None
     return qrels_of(
@@ -234,7 +234,7 @@ def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
         table.text("document").at(judged),
         grades[judged],
         judges,
-        lines=lambda: list(map(table.line, judged.tolist())),
+        lines=lambda: list(map(table.line, np.arange(len(grades))[judged].tolist())),
         by_text=table.by_text,
         texts=texts,
     )
@@ -245,8 +245,11 @@ def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
     documents = table.find("rankings", given).text("document")
     topics, texts = table.topics()
     scores, ranks = (table.numbers(what) if what in table.places else None for what in ("score", "rank"))
-    if scores is not None and ranks is not None and np.isnan(scores).all():
-        scores = None
+    if scores is not None and ranks is not None:
+        if np.isnan(ranks).all():
+            ranks = None
+        elif np.isnan(scores).all():
+            scores = None
     lines, by_text = table.lines, table.by_text
     return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input, Lines, Numbers, Rows, Text, digest_of, grouped, repeated
+from pytest_riskguard.data.checks import Groups, Input, Lines, Numbers, Rows, Text, digest_of, grouped, pieces
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.headers import whole
-from pytest_riskguard.data.ids import Ids, IntArray, Places, Words, rows_of
+from pytest_riskguard.data.ids import Ids, IntArray, places_among, rows_of, topic_of_rows
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.ranking import topic_of_rows
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.frozen import frozen
@@ -35,11 +34,7 @@ Row = tuple[str, str, float, str, int | None]
 #: topic -> document -> judge -> grade
 ByJudge = Mapping[str, Mapping[str, Mapping[str, float]]]
 
-#: Odd numbers without a pattern in their bits, which spread pairs of topic and document over all values.
-_TOPIC, _PAIR = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)
-#: A table of places that judgements take has this many bits for each: few of the unjudged documents look taken.
-_BITS_FOR_EACH = 4
-_LEAST_BITS = 10
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 @frozen(eq=False)
@@ -60,23 +55,17 @@ class JudgementArrays:
     topics: tuple[str, ...]
     offsets: IntArray
     documents: Ids
-    grades: npt.NDArray[np.float64]
+    grades: FloatArray
 
     @classmethod
-    def of(cls, grades: Mapping[str, Mapping[str, float]], topics: Sequence[str]) -> JudgementArrays:
-        """The judgements of some topics."""
-        judged = [grades[topic] for topic in topics]
+    def of(cls, grades: Grades) -> JudgementArrays:
+        """The judgements of topics that are sorted."""
         return cls(
-            tuple(topics),
-            np.cumsum([0, *map(len, judged)], dtype=np.int64),
-            Ids.of([document for of_topic in judged for document in of_topic]),
-            np.array([grade for of_topic in judged for grade in of_topic.values()], dtype=np.float64),
+            tuple(grades),
+            np.cumsum([0, *map(len, grades.values())], dtype=np.int64),
+            Ids.of([document for judged in grades.values() for document in judged]),
+            np.array([grade for judged in grades.values() for grade in judged.values()], dtype=np.float64),
         )
-
-    @property
-    def topic_of_row(self) -> IntArray:
-        """The place of each row's topic; made anew each time."""
-        return np.repeat(np.arange(len(self.topics), dtype=np.int64), np.diff(self.offsets))
 
     def of_topic(self, place: int) -> dict[str, float]:
         """Document -> grade of one topic; whole grades are integers."""
@@ -85,8 +74,7 @@ class JudgementArrays:
 
     def name_of(self, row: int) -> tuple[str, str]:
         """Topic and document of a row."""
-        (document,) = self.documents.at(slice(row, row + 1)).strings()
-        return self.topics[int(np.searchsorted(self.offsets, row, side="right")) - 1], document
+        return self.topics[int(np.searchsorted(self.offsets, row, side="right")) - 1], self.documents[row]
 
     def at(self, places: IntArray) -> JudgementArrays:
         """Some topics, by their places."""
@@ -99,9 +87,9 @@ class JudgementArrays:
         )
 
     @cached_property
-    def highest(self) -> npt.NDArray[np.float64]:
+    def highest(self) -> FloatArray:
         """The highest grade of each topic."""
-        highest: npt.NDArray[np.float64] = np.maximum.reduceat(self.grades, self.offsets[:-1])
+        highest: FloatArray = np.maximum.reduceat(self.grades, self.offsets[:-1])
         return highest
 
     @cached_property
@@ -111,15 +99,11 @@ class JudgementArrays:
 
     def places_of(self, topics: Sequence[str]) -> IntArray:
         """The place of each of these topics, which must have judgements."""
-        if tuple(topics) == self.topics:
-            return np.arange(len(topics), dtype=np.int64)
-        return np.fromiter(map(self.places.__getitem__, topics), dtype=np.int64, count=len(topics))
+        return np.array([self.places[topic] for topic in topics], dtype=np.int64)
 
 
 def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray, documents: Ids) -> IntArray:
     """The judgement of each document.
-
-    Pairs of topic and document are compared by a hash first, and byte by byte where the hashes are equal.
 
     Parameters
     ----------
@@ -135,67 +119,30 @@ def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray,
     array of int64, shape (n_rows,)
         The row of its judgement in ``arrays``; -1 if a document is not judged.
     """
-    found = np.full(len(documents), -1, dtype=np.int64)
     judged = rows_of(arrays.offsets, places)
-    pairs = _pairs(arrays.documents.at(judged), places, np.diff(arrays.offsets)[places])
-    order = np.argsort(pairs)
-    judged, pairs = judged[order], pairs[order]
-    wanted = _pairs(documents, places, np.diff(offsets))
-    rows = _maybe_among(wanted, pairs)
-    first = np.searchsorted(pairs, wanted[rows])
-    while len(rows):
-        inside = first < len(pairs)
-        rows, first = rows[inside], first[inside]
-        equal = pairs[first] == wanted[rows]
-        rows, first = rows[equal], first[equal]
-        candidates = judged[first]
-        topics = places[np.searchsorted(offsets, rows, side="right") - 1]
-        same = (candidates >= arrays.offsets[topics]) & (candidates < arrays.offsets[topics + 1])
-        same[same] = documents.same(rows[same], arrays.documents, candidates[same])
-        found[rows[same]] = candidates[same]
-        rows, first = rows[~same], first[~same] + 1  # another pair with the same hash
-    return found
+    theirs = np.repeat(places, np.diff(arrays.offsets)[places])
+    found = places_among(np.repeat(places, np.diff(offsets)), documents, theirs, arrays.documents.at(judged))
+    return np.append(judged, -1)[found]
 
 
-def _pairs(documents: Ids, topics: IntArray, lengths: IntArray) -> Words:
-    """A hash of each document together with its topic, whose high bits differ most."""
-    salts = (topics.astype(np.uint64) + np.uint64(1)) * _TOPIC
-    pairs: Words = (documents.hashes ^ np.repeat(salts, lengths)) * _PAIR
-    return pairs
-
-
-def _maybe_among(wanted: Words, pairs: Words) -> IntArray:
-    """The places of hashes that may be among ``pairs``: all that are, and some that are not."""
-    bits = max(_LEAST_BITS, len(pairs).bit_length() + _BITS_FOR_EACH)
-    shift = np.uint64(64 - bits)
-    taken: npt.NDArray[np.bool_] = np.zeros(2**bits, dtype=bool)
-    taken[pairs >> shift] = True
-    return np.flatnonzero(taken[wanted >> shift])
-
-
-class _GradesByTopic(Mapping[str, Mapping[str, float]]):
+class _Grades(Mapping[str, Mapping[str, float]]):
     """topic -> document -> grade of judgements in columns, each topic made when it is asked for."""
 
-    def __init__(self, *parts: JudgementArrays) -> None:
-        self._parts = parts
-        self._made: dict[str, Mapping[str, float]] = {}
+    def __init__(self, *tables: JudgementArrays) -> None:
+        self._places = {topic: (table, place) for table in tables for topic, place in table.places.items()}
+        self._of_topic = cache(JudgementArrays.of_topic)
 
     def __getitem__(self, topic: str) -> Mapping[str, float]:
-        if topic not in self._made:
-            part = next((part for part in self._parts if topic in part.places), None)
-            if part is None:
-                raise KeyError(topic)
-            self._made[topic] = part.of_topic(part.places[topic])
-        return self._made[topic]
-
-    def __iter__(self) -> Iterator[str]:
-        return (topic for part in self._parts for topic in part.topics)
-
-    def __len__(self) -> int:
-        return sum(len(part.topics) for part in self._parts)
+        return self._of_topic(*self._places[topic])
 
     def __contains__(self, topic: object) -> bool:
-        return any(topic in part.places for part in self._parts)
+        return topic in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 @frozen(eq=False)
@@ -227,7 +174,7 @@ class Qrels:
     digest: str
     arrays: JudgementArrays
     others: JudgementArrays
-    texts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    texts: Mapping[str, str] = field(default_factory=lambda: _NONE)
     rules: LabelRules = AS_GIVEN
     agreement: Agreement | None = None
     by_judge: ByJudge | None = None
@@ -245,7 +192,7 @@ class Qrels:
     @cached_property
     def grades(self) -> Grades:
         """Every judgement by topic and document; whole grades are integers."""
-        return _GradesByTopic(self.arrays, self.others)
+        return _Grades(self.arrays, self.others)
 
     @property
     def is_uncertain(self) -> bool:
@@ -317,7 +264,7 @@ def read_qrels(
 
 
 def qrels_of_rows(
-    given: Input, rows: Iterable[Row], *, by_text: bool = False, texts: Mapping[str, str] = MappingProxyType({})
+    given: Input, rows: Iterable[Row], *, by_text: bool = False, texts: Mapping[str, str] = _NONE
 ) -> Qrels:
     """As ``qrels_of``, from rows of topic, document, grade, judge and line; texts may come with the rows."""
     columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
@@ -334,8 +281,7 @@ def qrels_of(
     *,
     lines: Lines | Callable[[], Lines] | None = None,
     by_text: bool = False,
-    texts: Mapping[str, str] = MappingProxyType({}),
-    digest: str | None = None,
+    texts: Mapping[str, str] = _NONE,
 ) -> Qrels:
     """The judgements whose rows are given.
 
@@ -346,7 +292,7 @@ def qrels_of(
         ``by_text`` says that topics are query texts; without judges one person judged.
     grades : numbers, shape (n_rows,)
         NaN or None for a document that has not been judged.
-    lines, texts, digest
+    lines, texts
         As for ``run_of``.
 
     Raises
@@ -357,8 +303,10 @@ def qrels_of(
     """
     values = np.asarray(grades, dtype=np.float64)
     rows = Rows(given, lines)
-    judged = np.flatnonzero(~np.isnan(values))
-    names = rows.ids(topics, "query" if by_text else "topic", is_text=by_text).at(judged)
+    judged: IntArray | slice = np.flatnonzero(~np.isnan(values))
+    if len(values[judged]) == len(values):
+        judged = slice(None)
+    heads, sizes = pieces(rows.ids(topics, "query" if by_text else "topic", is_text=by_text).at(judged))
     ids = rows.ids(documents, "docid").at(judged)
     by = None if judges is None else rows.ids(judges, "judge", is_text=True).at(judged)
     rows, values = rows.at(judged), values[judged]
@@ -366,118 +314,44 @@ def qrels_of(
         row = int(np.argmax(too_large))
         expected = f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade"
         raise rows.error(row, f"expected {expected}, found {whole(float(values[row]))!r}")
-    places, heads = grouped(names)
     if by_text:
-        places, heads, texts = _by_id(given, places, heads)
-    return _qrels(rows, places, heads, ids, values, by, texts, digest)
+        keys = given.keys or TopicKeys()
+        try:
+            named = [keys.id_of(text) for text in heads]
+        except AmbiguousTextError as problem:
+            raise given.refuse(None, f"expected queries that name one topic each; found {problem}") from None
+        heads, texts = named, dict(zip(named, heads, strict=True))
+    return qrels_of_groups(rows, grouped(heads, sizes), ids, values, by, texts)
 
 
 def qrels_of_groups(
-    given: Input,
-    names: tuple[str, ...],
-    offsets: IntArray,
+    rows: Rows,
+    groups: Groups,
     documents: Ids,
     grades: FloatArray,
-    *,
-    lines: Callable[[], IntArray],
-    digest: str,
+    judges: Ids | None = None,
+    texts: Mapping[str, str] = _NONE,
+    digest: str | None = None,
 ) -> Qrels:
-    """As ``qrels_of``, of rows that are checked, and stand by topic, sorted as text."""
-    return _qrels(Rows(given, lines), topic_of_rows(offsets), names, documents, grades, None, {}, digest)
-
-
-def _qrels(
-    rows: Rows,
-    places: Places,
-    heads: tuple[str, ...],
-    ids: Ids,
-    values: FloatArray,
-    by: Ids | None,
-    texts: Mapping[str, str],
-    digest: str | None,
-) -> Qrels:
-    rows.limit(JUDGEMENTS, len(values))
-    rows.limit(TOPICS, len(heads))
-    order = np.argsort(places, kind="stable")
-    if not np.array_equal(order, np.arange(len(order))):
-        places, ids, values, rows = places[order], ids.at(order), values[order], rows.at(order)
-        by = None if by is None else by.at(order)
+    """Judgements each of which is fit for them; without a digest, that of their content."""
+    order = groups.rows
+    rows, table = rows.at(order), JudgementArrays(groups.names, groups.offsets, documents.at(order), grades[order])
+    rows.limit(JUDGEMENTS, len(grades))
+    rows.limit(TOPICS, len(table.topics))
     agreement, by_judge = None, None
-    if by is not None and len({*by.slices()}) > 1:
-        places, ids, values, agreement, by_judge = _put_together(rows, heads, places, ids, values, by.strings())
-    elif (pair := repeated(places, ids)) is not None:
-        raise _twice(rows, heads, places, ids, values, *pair)
-    offsets = np.searchsorted(places, np.arange(len(heads) + 1, dtype=places.dtype)).astype(np.int64)
-    rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
-    table = JudgementArrays(heads, offsets, ids, values)
+    if judges is not None and len({*(names := judges.at(order).strings())}) > 1:
+        table, agreement, by_judge = _put_together(rows, table, names)
+    else:
+        rows.once(table.topics, table.offsets, table.documents)
+    rows.limit(DOCUMENTS, int(np.diff(table.offsets).max(initial=0)))
     if not digest:  # the same whatever the order of the rows
-        rows_in_order = np.lexsort((ids.hashes, places))
-        digest = digest_of([Ids.of(heads), ids.at(rows_in_order)], offsets, values[rows_in_order])
+        bits = np.uint64(len(table.topics).bit_length())
+        keys = topic_of_rows(table.offsets).astype(np.uint64) << (np.uint64(64) - bits)
+        by_hash = np.argsort(keys | (table.documents.hashes >> bits), kind="stable")
+        columns = [Ids.of(table.topics), table.documents.at(by_hash)]
+        digest = digest_of(columns, table.offsets, table.grades[by_hash])
     texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})
-    return _under_rules(rows.given, table, digest, texts, agreement, by_judge)
-
-
-def _by_id(
-    given: Input, places: IntArray, texts: Sequence[str]
-) -> tuple[IntArray, tuple[str, ...], Mapping[str, str]]:
-    """The topics of rows that name them by query texts, as ``grouped`` gives them, and the texts."""
-    keys = given.keys or TopicKeys()
-    try:
-        ids = [keys.id_of(text) for text in texts]
-    except AmbiguousTextError as problem:
-        raise given.refuse(None, f"expected queries that name one topic each; {problem}") from None
-    names = tuple(sorted(set(ids)))
-    place_of = {name: place for place, name in enumerate(names)}
-    of_text = np.array([place_of[name] for name in ids], dtype=np.int64)
-    return of_text[places] if len(places) else places, names, dict(zip(ids, texts, strict=True))
-
-
-def _twice(
-    rows: Rows, topics: Sequence[str], places: Places, ids: Ids, grades: FloatArray, first: int, second: int
-) -> Exception:
-    """The error to raise for a document that is judged twice in a topic."""
-    (document,) = ids.at(slice(second, second + 1)).strings()
-    one, other = (whole(float(grades[row])) for row in (first, second))
-    two = f"grade {one} twice" if one == other else f"grade {one}, then {other}"
-    line = rows.line(first)
-    where = "" if line == rows.line(second) else f" also on line {line}"
-    what = f"{document!r:.60} of topic {topics[places[second]]!r:.60}{where} ({two})"
-    return rows.error(second, f"expected each document once per topic, found {what}; keep one of the two")
-
-
-def _put_together(
-    rows: Rows, topics: Sequence[str], places: Places, ids: Ids, grades: FloatArray, judges: Sequence[str]
-) -> tuple[IntArray, Ids, FloatArray, Agreement, ByJudge | None]:
-    """One grade for each document, the median of its judges', and how far these agree."""
-    found: dict[tuple[int, str], dict[str, float]] = {}
-    pairs = zip(places.tolist(), ids.strings(), strict=True)
-    for row, (pair, judge, grade) in enumerate(zip(pairs, judges, grades.tolist(), strict=True)):
-        given = found.setdefault(pair, {})
-        if judge in given:
-            what = f"{pair[1]!r:.60} of topic {topics[pair[0]]!r:.60}"
-            raise rows.error(row, f"expected each document once per topic, found {what} twice")
-        given[judge] = whole(grade)
-    shared: dict[str, dict[str, Mapping[str, float]]] = {}
-    for (place, document), given in found.items():
-        if len(given) > 1:
-            shared.setdefault(topics[place], {})[document] = given
-    disputed = sum(len({*given.values()}) > 1 for given in found.values())
-    agreement = Agreement(len({*judges}), sum(map(len, shared.values())), disputed)
-    medians = np.array([statistics.median(given.values()) for given in found.values()], dtype=np.float64)
-    of_row = np.array([place for place, _ in found], dtype=np.int64)
-    return of_row, Ids.of([document for _, document in found]), medians, agreement, shared or None
-
-
-def _under_rules(
-    given: Input,
-    table: JudgementArrays,
-    digest: str,
-    texts: Mapping[str, str],
-    agreement: Agreement | None,
-    by_judge: ByJudge | None,
-) -> Qrels:
-    """The judgements as the rules of the collection take them."""
-    rules = given.labels
+    given, rules = rows.given, rows.given.labels
     if not (table.topics or given.is_part):
         raise given.refuse(None, "expected judgements, found none")
     if rules.scale is not None:
@@ -490,12 +364,38 @@ def _under_rules(
     if rules.separator:
         table, by_judge = _by_document(given, table, rules), None
     least = np.nextafter(0.0, 1.0) if rules.relevant_from is None else rules.relevant_from
-    highest = np.maximum.reduceat(table.grades, table.offsets[:-1]) if table.topics else table.grades
+    highest = table.highest
     if not (np.any(highest >= least) or given.is_part):
         wanted = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"
         raise given.refuse(None, f"expected at least one relevant document (grade {wanted}), found none")
     scored, others = (table.at(np.flatnonzero(chosen)) for chosen in (highest >= least, highest < least))
     return Qrels(given.name, rules.digest(digest), scored, others, texts, rules, agreement, by_judge)
+
+
+def _put_together(
+    rows: Rows, table: JudgementArrays, judges: Sequence[str]
+) -> tuple[JudgementArrays, Agreement, ByJudge | None]:
+    """One grade for each document, the median of its judges', and how far these agree."""
+    found: dict[str, dict[str, dict[str, float]]] = {topic: {} for topic in table.topics}
+    columns = (topic_of_rows(table.offsets).tolist(), table.documents.strings(), judges, table.grades.tolist())
+    for row, (place, document, judge, grade) in enumerate(zip(*columns, strict=True)):
+        given = found[table.topics[place]].setdefault(document, {})
+        if judge in given:
+            what = f"{document!r:.60} of topic {table.topics[place]!r:.60}"
+            raise rows.error(row, f"expected each document once per topic, found {what} twice")
+        given[judge] = whole(grade)
+    several = {
+        topic: {document: given for document, given in judged.items() if len(given) > 1}
+        for topic, judged in found.items()
+    }
+    shared = [given for judged in several.values() for given in judged.values()]
+    disputed = sum(len({*given.values()}) > 1 for given in shared)
+    medians = {
+        topic: {document: statistics.median(given.values()) for document, given in judged.items()}
+        for topic, judged in found.items()
+    }
+    by_judge = {topic: judged for topic, judged in several.items() if judged}
+    return JudgementArrays.of(medians), Agreement(len({*judges}), len(shared), disputed), by_judge or None
 
 
 def _by_document(given: Input, table: JudgementArrays, rules: LabelRules) -> JudgementArrays:
@@ -507,4 +407,4 @@ def _by_document(given: Input, table: JudgementArrays, rules: LabelRules) -> Jud
         found = f"{len(set(passages)):,} ids, all of the document {documents.pop()!r:.60}"
         raise given.refuse(None, f"expected {what}, found {found}")
     judged = {topic: rules.by_document(table.of_topic(place)) for topic, place in table.places.items()}
-    return JudgementArrays.of(judged, table.topics)
+    return JudgementArrays.of(judged)

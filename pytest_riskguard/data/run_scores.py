@@ -221,7 +221,7 @@ def _repeated(
     changed = {t for t, one, other in zip(asked, first, second, strict=True) if abs(one - other) > NOTICEABLE}
     differing = tuple(topic for topic in asked if topic in changed or tops[0].get(topic) != tops[1].get(topic))
     found = Repeated(asked, differing, first, second)
-    high = (bounds(measure) or (0.0, math.inf))[1]
+    _, high = bounds(measure)
     if math.isinf(high):
         high = max(map(abs, first), default=0.0)
     if len(changed) > min(FEW_CHANGED, len(asked) - 1) and found.change > MAX_CHANGE * high:

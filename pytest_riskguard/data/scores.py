@@ -343,7 +343,7 @@ def chosen(given: Input, known: Sequence[str], measures: Sequence[str] | None) -
     return names
 
 
-def scores_table(scores: Sequence[TopicScores], *, delimiter: str = "\t") -> bytes:
+def scores_table(scores: Sequence[TopicScores]) -> bytes:
     """One system's scores as a table that ``read_scores`` reads back exactly.
 
     All have the same topics, which come sorted, and measures with different names, each a column; UTF-8, LF, values
@@ -352,7 +352,7 @@ def scores_table(scores: Sequence[TopicScores], *, delimiter: str = "\t") -> byt
     names, topics = [column.measure for column in scores], scores[0].topics
     assert all(column.topics == topics for column in scores)
     buffer = io.StringIO(newline="")
-    table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    table = csv.writer(buffer, delimiter="\t", lineterminator="\n")
     table.writerow(["topic", *names])
     table.writerows(zip(topics, *(map(repr, column.values.tolist()) for column in scores), strict=True))
     return buffer.getvalue().encode()

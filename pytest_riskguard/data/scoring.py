@@ -83,8 +83,8 @@ def check_labels(measure: Measure, qrels: Qrels) -> None:
             refuse(part, part.grades % 1 != 0, expected)
     limit, grades = _highest(measure, qrels.rules), qrels.arrays.grades
     if limit is not None:
-        enough = measure(max_rel=math.ceil(grades.max(initial=limit)))
-        refuse(qrels.arrays, grades > limit, f"expects grades of at most {limit:g}; write {enough}")
+        enough = f"max_rel={math.ceil(grades.max(initial=limit))}"
+        refuse(qrels.arrays, grades > limit, f"expects grades of at most {limit:g}; give it {enough}")
 
 
 def _highest(measure: Measure, rules: LabelRules) -> float | None:
@@ -97,25 +97,25 @@ def _highest(measure: Measure, rules: LabelRules) -> float | None:
     return highest if isinstance(highest, int | float) else None
 
 
-def _labels(measure: Measure, rules: LabelRules, grades: FloatArray) -> FloatArray:
-    """Grades as a measure takes them.
-
-    For a binary measure a document graded ``relevant_from`` or higher has the grade that the measure asks for, and
-    others have 0, or less where a whole grade is negative. ``rel`` above 1 asks for a grade itself.
-    """
-    if not is_binary(measure) or rules.relevant_from is None:
-        return grades
-    label: Any = measure["rel"]
-    least = rules.relevant_from if label == 1 else label
-    return np.where(grades >= least, float(label), np.minimum(np.trunc(grades), 0.0))
+def _least(measure: Measure, rules: LabelRules) -> float:
+    """The lowest grade that a binary measure counts as relevant; ``rel`` above 1 asks for a grade itself."""
+    least: Any = measure["rel"]
+    return rules.relevant_from if least == 1 and rules.relevant_from is not None else least
 
 
 def labels_for(measure: Measure, grades: Grades, rules: LabelRules) -> Grades:
-    """The grades of some topics as a measure takes them; whole ones are integers."""
+    """The grades of some topics as a measure takes them; whole ones are integers.
+
+    Where a rule says what is relevant, such a document has the grade that a binary measure asks for, and others have
+    0, or less where a whole grade is negative.
+    """
     if not is_binary(measure) or rules.relevant_from is None:
         return grades
-    labels = {topic: _labels(measure, rules, np.array([*judged.values()])) for topic, judged in grades.items()}
-    return {topic: dict(zip(grades[topic], map(int, of.tolist()), strict=True)) for topic, of in labels.items()}
+    label, least = measure["rel"], _least(measure, rules)
+    return {
+        topic: {document: label if grade >= least else min(int(grade), 0) for document, grade in judged.items()}
+        for topic, judged in grades.items()
+    }
 
 
 def kernel_of(measure: Measure, rules: LabelRules) -> Kernel:
@@ -135,15 +135,13 @@ def kernel_of(measure: Measure, rules: LabelRules) -> Kernel:
         cutoff,
         p=params.get("p", 0.8),
         with_others=name == "Bpref",
-        judged_only=bool(params.get("judged_only", False)),
     )
 
 
 def _worth(measure: Measure, rules: LabelRules, grades: FloatArray) -> FloatArray:
     """What documents with these grades count."""
     if is_binary(measure):
-        labels, relevant = _labels(measure, rules, grades), float(measure["rel"])
-        return np.where(labels >= relevant, 1.0, np.minimum(np.sign(labels), 0.0))
+        return np.where(grades >= _least(measure, rules), 1.0, np.minimum(np.sign(np.trunc(grades)), 0.0))
     if measure.NAME == "Judged":
         return np.ones(len(grades))
     gains, highest = np.maximum(grades, 0.0), _highest(measure, rules)
@@ -155,8 +153,6 @@ def _worth(measure: Measure, rules: LabelRules, grades: FloatArray) -> FloatArra
         return 2.0**gains - 1
     for grade, gain in (measure.params.get("gains") or {}).items():
         gains[grades == grade] = gain  # one below 0 is no gain, as for grades
-    if measure.params.get("judged_only"):
-        gains[grades < 0] = -1.0
     return gains
 
 
@@ -165,8 +161,7 @@ def parts_of(measure: Measure) -> Parts | None:
 
     A factor that all documents of a topic share (the ideal gain, the number of relevant documents) is left open.
     """
-    # with judged_only a rank depends on which other documents are judged
-    if measure.NAME not in ("nDCG", "DCG", "P", "R", "SetR", "RBP") or measure.params.get("judged_only", False):
+    if measure.NAME not in ("nDCG", "DCG", "P", "R", "SetR", "RBP") or not has_kernel(measure):
         return None
     kernel = kernel_of(measure, AS_GIVEN)
     if measure.NAME == "nDCG":
@@ -234,7 +229,7 @@ def evaluate(
     found = {topic: values.get(topic, math.nan) for topic in rankings}
     for topic, value in found.items():
         if not within_bounds(measure, value):
-            low, high = bounds(measure) or ("-inf", "inf")
+            low, high = bounds(measure)
             expected = f"expected {measure} of topic {topic!r} in [{low}, {high}]"
             raise ScoringError(f"{source}: {expected}, found {value:g}; use another measure")
     return found

@@ -48,7 +48,10 @@ def text_blocks(
                 raise RefusedError
             if not text:
                 continue
-        text = text.replace(b"\r\n", b"\n") if text.endswith(b"\n") else text.rstrip(b"\r") + b"\n"
+        if not text.endswith(b"\n"):
+            text = text.rstrip(b"\r") + b"\n"
+        elif b"\r" in text:
+            text = text.replace(b"\r\n", b"\n")
         columns = _columns(text, fields, longest, separator)
         if columns is None and separator is None and max(map(len, text.split(b"\n"))) <= longest.value:
             text = _with_single_spaces(text)

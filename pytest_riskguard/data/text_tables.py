@@ -214,8 +214,6 @@ def _values(cells: Sequence[bytes]) -> Column:
     if b"\\" not in text and text.count(b'"') == 2 * len(cells):  # all are texts
         lengths = np.fromiter(map(len, cells), dtype=np.int64, count=len(cells))
         return Ids(np.frombuffer(text, dtype=np.uint8), np.cumsum(lengths) - lengths + 1, lengths - 2)
-    if b"\\" in text and b"\\ud" in text.lower():  # it may be half a character
-        raise RefusedError
     try:
         return packed(json.loads(b"[%b]" % b",".join(cells), parse_constant=_refuse))
     except ValueError:

@@ -8,10 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from pytest_riskguard.data.ids import Ids, first_rows
+from pytest_riskguard.data.ids import first_rows, places_among
 from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.kernels import BoolArray, FloatArray, IntArray, JudgedRows
-from pytest_riskguard.data.qrels import JudgementArrays, judgement_rows
 from pytest_riskguard.data.scoring import judged_rows, kernel_of
 from pytest_riskguard.frozen import frozen
 
@@ -22,7 +21,7 @@ ROWS_AT_ONCE = 2**15
 MOST_WAYS, MOST_TOGETHER = 128, 2.0**20
 #: Documents of other topics are tried alone where there are at most so many.
 MOST_ALONE = 200_000
-#: With more grades than this, only some of them are tried.
+#: With more grades than this, only the lowest and the highest are tried.
 MOST_GRADES = 4
 
 
@@ -41,12 +40,15 @@ class UnjudgedDocuments:
     rows : array of int64, shape (n, 2)
         Where the document is in the candidate and in the baseline; -1 where it is not retrieved, or below the ranks
         that are kept.
+    ranks : array of int64, shape (n, 2)
+        Its ranks within the depth, from 1; below it 0.
     """
 
     depth: int
     topics: IntArray
     runs: tuple[RankedRun, RankedRun]
     rows: IntArray
+    ranks: IntArray
 
     def __len__(self) -> int:
         return len(self.topics)
@@ -55,16 +57,9 @@ class UnjudgedDocuments:
     def documents(self) -> tuple[str, ...]:
         """The documents' ids as text, which take far more memory than everything else."""
         names = np.empty(len(self), dtype=object)
-        for side in (1, 0):
-            held = self.rows[:, side] >= 0
-            names[held] = self.runs[side].ids(self.rows[held, side])
+        for run, rows in zip(self.runs, self.rows.T, strict=True):
+            names[rows >= 0] = run.ids(rows[rows >= 0])
         return tuple(names.tolist())
-
-    @cached_property
-    def ranks(self) -> IntArray:
-        """Their ranks within the depth, from 1; below it 0. Shape (n, 2)."""
-        ranks = np.stack([run.ranks_of(self.rows[:, side]) for side, run in enumerate(self.runs)], axis=1)
-        return np.where(ranks <= self.depth, ranks, 0)
 
     @property
     def found(self) -> BoolArray:
@@ -85,21 +80,18 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     is_wanted = np.zeros(len(places), dtype=np.bool_)
     is_wanted[[places[topic] for topic in topics]] = True
     one, other = candidate.unjudged(), baseline.unjudged()
-    in_other = _places_among(one.topics, one.documents, other.topics, other.documents)
+    in_other = places_among(one.topics, one.documents, other.topics, other.documents)
     alone = np.setdiff1d(np.arange(len(other)), in_other)
-    rows = np.stack(
-        [
-            np.append(one.rows, np.full(len(alone), -1)),
-            np.append(np.append(other.rows, -1)[in_other], other.rows[alone]),
-        ],
-        axis=1,
-    )
+    of_other = np.append(np.append(other.rows, -1)[in_other], other.rows[alone])
+    rows = np.stack([np.append(one.rows, np.full(len(alone), -1)), of_other], axis=1)
     topic = np.append(one.topics, other.topics[alone])
-    found = UnjudgedDocuments(depth, topic, (candidate, baseline), rows).found
+    ranks = np.stack([candidate.ranks_of(rows[:, 0]), baseline.ranks_of(rows[:, 1])], axis=1)
+    ranks[ranks > depth] = 0
     # by topic; those of the candidate first, each side by rank
-    order = np.lexsort((np.where(found[:, 0], *rows.T), ~found[:, 0], topic))
-    order = order[(is_wanted[topic] & found.any(axis=1))[order]]
-    return UnjudgedDocuments(depth, topic[order], (candidate, baseline), rows[order])
+    is_first = ranks[:, 0] > 0
+    order = np.lexsort((np.where(is_first, *rows.T), ~is_first, topic))
+    order = order[(is_wanted[topic] & ranks.any(axis=1))[order]]
+    return UnjudgedDocuments(depth, topic[order], (candidate, baseline), rows[order], ranks[order])
 
 
 def values_if_judged(
@@ -132,11 +124,9 @@ def values_if_judged(
     if grades is None:
         grades = np.repeat(runs[0].qrels.arrays.highest[topics], counts)
     for side, run in enumerate(runs):
-        rules, retrieved = run.qrels.rules, np.append(run.run.retrieved, 0)[run.topic_of_place]
-        kernel, judged = (
-            kernel_of(run.measure, rules),
-            judged_rows(run.qrels, all_places, run.judged_ranks, retrieved),
-        )
+        rules, retrieved = run.qrels.rules, run.retrieved
+        kernel = kernel_of(run.measure, rules)
+        judged = judged_rows(run.qrels, all_places, run.judged_ranks, retrieved)
         judged = judged.at(kernel.is_counted(kernel.value(judged.value)))
         sizes, ranks = judged.sums().astype(np.int64), run.ranks_of(rows[:, side])
         begins, costs = np.cumsum(sizes) - sizes, np.cumsum(sizes[topics] + counts)
@@ -199,14 +189,13 @@ def possible_scores(
     as_judged = score(every, np.zeros_like(every), every[:0], np.zeros(0))
     count = (len(grades) + 1.0) ** np.minimum(sizes, 64)
     is_tried = (count <= MOST_WAYS) & bool(np.sum(np.log2(count)) <= math.log2(MOST_TOGETHER))
-    for size in np.unique(sizes[is_tried]).tolist():
+    for topic in np.flatnonzero(is_tried).tolist():
         # a way has for each document the place of its grade, from 1; 0: it stays unjudged
-        ways = np.indices((len(grades) + 1,) * size).reshape(size, -1).T[1:]
-        of_size = np.flatnonzero(is_tried & (sizes == size))
-        of, ways = np.repeat(of_size, len(ways)), np.tile(ways, (len(of_size), 1))
-        documents, is_judged = begins[of, None] + np.arange(size), ways > 0
+        ways = np.indices((len(grades) + 1,) * sizes[topic]).reshape(sizes[topic], -1).T[1:]
+        is_judged, documents = ways > 0, begins[topic] + np.arange(sizes[topic])
         given = np.append(0.0, grades)[ways[is_judged]]
-        score(of, np.count_nonzero(is_judged, axis=1), documents[is_judged], given)
+        documents = np.broadcast_to(documents, ways.shape)[is_judged]
+        score(np.full(len(ways), topic), np.count_nonzero(is_judged, axis=1), documents, given)
 
     # Of the other topics each document alone, relevant or not; then those that raise, or lower, the difference alone
     # together.
@@ -241,12 +230,4 @@ def grades_to_try(run: RankedRun) -> tuple[FloatArray, bool]:
     given = given[np.sort(first[kernel.is_counted(worth[first])])]
     if len(given) <= MOST_GRADES:
         return given, True
-    some = np.unique(np.linspace(0, len(given) - 1, MOST_GRADES).round().astype(np.int64))
-    return given[some], False
-
-
-def _places_among(topics: IntArray, documents: Ids, other_topics: IntArray, others: Ids) -> IntArray:
-    """For each document of a topic its place among others; -1 where it is not. Topics rise on both sides."""
-    every = np.arange(int(max(topics.max(initial=0), other_topics.max(initial=0))) + 2)
-    offsets, among = np.searchsorted(topics, every), np.searchsorted(other_topics, every)
-    return judgement_rows(JudgementArrays((), among, others, np.zeros(0)), every[:-1], offsets, documents)
+    return given[[0, -1]], False

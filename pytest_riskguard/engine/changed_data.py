@@ -35,9 +35,7 @@ def worse(baseline: TopicScores, replicates: Sequence[TopicScores]) -> TopicScor
 def rests_on_replicate(replicate: TopicScores, baseline: TopicScores) -> DataError:
     """The error to raise where only the noise of such a replicate lets the candidate pass."""
     name, _, number = replicate.name.rpartition("/replicates/")
-    from pytest_riskguard.baselines.entry import mean_score
-
-    means = f"{mean_score(replicate):.4f}, that of {name} {mean_score(baseline):.4f}"
+    means = f"{replicate.mean:.4f}, that of {name} {baseline.mean:.4f}"
     return DataError(
         f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is far "
         f"below the baseline's ({means}), hardly another run of the same system; if it comes from another system, "

@@ -196,7 +196,7 @@ def _labelled(scores: TopicScores, measure: str) -> TopicScores:
     parsed = parse_measure(measure)
     for topic, value in zip(scores.topics, scores.values, strict=True):
         if not is_within(parsed, float(value)):
-            low, high = bounds(parsed) or ("-inf", "inf")
+            low, high = bounds(parsed)
             problem = (
                 f"{scores.name}: expected {measure} of topic {topic!r} in [{low}, {high}], found {float(value)!r}"
             )

@@ -7,7 +7,7 @@ with the *data* becomes an ``incomparable`` verdict.
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from pytest_riskguard.engine.budget import Budget
     from pytest_riskguard.gates.chain.families import Compared
 
+#: The verdict of a question on its systems, perhaps with other scores.
+Judged = Callable[[Sequence["Scored"]], Verdict]
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
 MOST_KNOWN = 4
 
@@ -128,10 +130,11 @@ class Engine:
         """
         try:
             systems = self._systems(question)
-            verdict = self._judged(question, systems, family, together)
-            self._refuse_unasked(verdict, question, systems, family, together)
-            self._refuse_diluted(verdict, question, systems, family, together)
-            verdict = self._with_labels(verdict, question, systems, family, together)
+            judged = functools.partial(self._judged, question, family, together)
+            verdict = judged(systems)
+            self._refuse_unasked(verdict, question, systems, judged)
+            self._refuse_diluted(verdict, question, systems, judged)
+            verdict = self._with_labels(verdict, systems, judged)
             verdict = warned_of_stored(verdict, systems[1:])
             if self._on_changed_inputs == "fail":
                 refuse_changed(worded(verdict), question)
@@ -294,7 +297,7 @@ class Engine:
             )
         return self._cache.topics.tags
 
-    def _judged(self, question: Question, systems: Sequence[Scored], family: Family | None, together: int) -> Verdict:
+    def _judged(self, question: Question, family: Family | None, together: int, systems: Sequence[Scored]) -> Verdict:
         gate, (candidate, *others) = question.gate, [scored.scores for scored in systems]
         rescored = any(scored.rescored for scored in systems[1:])
         context = _Context(topics=self._cache.topics, rescored=rescored, family=family, report=self._report)
@@ -318,7 +321,7 @@ class Engine:
         return verdict
 
     def _refuse_unasked(
-        self, verdict: Verdict, question: Question, systems: Sequence[Scored], family: Family | None, together: int
+        self, verdict: Verdict, question: Question, systems: Sequence[Scored], judged: Judged
     ) -> None:
         """Refuse an answer that rests on topics added since a run was stored, which that run was never asked.
 
@@ -332,7 +335,7 @@ class Engine:
         others = [
             replace(scored, scores=scored.scores.only(lambda topic: topic not in unasked)) for scored in systems
         ]
-        other_outcome = self._judged(question, others, family, together).outcome
+        other_outcome = judged(others).outcome
         if other_outcome == "pass" or (other_outcome == "inconclusive" and question.gate.on_inconclusive == "warn"):
             return
         names = [label(source) for source in question.sources[1:] if isinstance(source, Stored)]
@@ -347,7 +350,7 @@ class Engine:
         )
 
     def _refuse_diluted(
-        self, verdict: Verdict, question: Question, systems: Sequence[Scored], family: Family | None, together: int
+        self, verdict: Verdict, question: Question, systems: Sequence[Scored], judged: Judged
     ) -> None:
         """Refuse an answer that rests on judgements by which a stored run scores much less than it did.
 
@@ -361,7 +364,7 @@ class Engine:
             return
         reach = span(verdict.measure or "")
         others = [replace(scored, scores=scored.scores.scaled(factors, reach=reach)) for scored in systems]
-        other_outcome = self._judged(question, others, family, together).outcome
+        other_outcome = judged(others).outcome
         if other_outcome != "pass":
             raise DataError(
                 f"the judgements of {counted(len(factors), 'topic')} ({listed(tuple(sorted(factors)), most=5)}) "
@@ -371,9 +374,7 @@ class Engine:
                 reason="inputs_changed",
             )
 
-    def _with_labels(
-        self, verdict: Verdict, question: Question, systems: Sequence[Scored], family: Family | None, together: int
-    ) -> Verdict:
+    def _with_labels(self, verdict: Verdict, systems: Sequence[Scored], judged: Judged) -> Verdict:
         """The verdict with warnings about its labels; ``DataError`` if it rests on documents that no longer exist."""
         if not all(scored.scores.from_run for scored in systems):
             return verdict
@@ -389,7 +390,7 @@ class Engine:
                 replace(scored, scores=scored.scores.only(lambda topic: topic not in stale.by_topic))
                 for scored in systems
             ]
-            other_outcome = self._judged(question, others, family, together).outcome
+            other_outcome = judged(others).outcome
         if verdict.outcome in ("pass", "fail") and other_outcome != verdict.outcome:
             raise stale.refused(verdict.outcome, other_outcome)
         topics = tuple(stale.by_topic)

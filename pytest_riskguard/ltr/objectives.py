@@ -27,13 +27,12 @@ from pytest_riskguard.ltr.queries import (
     Gain,
     JudgedQueries,
     QueryBaselines,
-    check_baselines,
     check_measure,
+    checked_scores,
     is_count,
-    is_whole,
     training_data,
 )
-from pytest_riskguard.ltr.weights import Standardization, adaptive_alpha, risk_spread
+from pytest_riskguard.ltr.weights import Standardization, adaptive_alpha, check_standardization, risk_spread
 from pytest_riskguard.risk import expected_scores, topic_contributions
 from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight
 
@@ -95,8 +94,6 @@ class RankingObjective(ABC):
                 raise ValueError(f"{name} must be None or a whole number of at least 1, got {value!r}")
         if not (math.isfinite(self.sigmoid) and self.sigmoid > 0):
             raise ValueError(f"sigmoid must be finite and above 0, got {self.sigmoid!r}")
-        if self.norm not in (True, False):
-            raise ValueError(f"norm must be True or False, got {self.norm!r}")
 
     def __call__(
         self,
@@ -143,7 +140,7 @@ class RankingObjective(ABC):
             If the queries are not those of the baselines.
         """
         data = self._of(labels, group)
-        now = self._ranked(data.queries, _finite(scores, rows=data.queries.labels.size))
+        now = self._ranked(data.queries, checked_scores(scores, rows=data.queries.labels.size, finite=True))
         return self._summed(data, now, self._swaps(now))
 
     @abstractmethod
@@ -231,16 +228,6 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _finite(scores: npt.ArrayLike, *, rows: int) -> FloatArray:
-    values: FloatArray = np.asarray(scores, dtype=np.float64)
-    if values.shape != (rows,):
-        raise ValueError(f"scores must have one value for each of the {rows} documents, got shape {values.shape}")
-    if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise ValueError(f"scores must be finite, got {values[row]} in row {row} (counted from 0)")
-    return values
-
-
 #: ``change``: what a swap does to the trade-off score itself. ``crossing``: Eq. 9 of SIGIR 2016, which gives a swap
 #: that crosses the baseline the weight of the side where it ends.
 Form = Literal["change", "crossing"]
@@ -289,7 +276,6 @@ class _RiskObjective(RankingObjective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_baselines(self.baselines)
         self.alpha = loss_weight(self.alpha)
         if self.alpha > _MAX_ALPHA:
             raise ValueError(f"alpha must be at most {_MAX_ALPHA:g}, got {self.alpha:g}: nothing would be learned")
@@ -360,15 +346,11 @@ class _Adaptive(_OneBaseline):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.standardization not in get_args(Standardization):
-            known = ", ".join(get_args(Standardization))
-            raise ValueError(f"standardization must be one of {known}, got {self.standardization!r}")
-        if self.spread_after is not None and not is_whole(self.spread_after):
-            raise ValueError(f"spread_after must be None or a whole number, got {self.spread_after!r}")
-        if self.spread_after is not None and self.spread_after < 1:
+        check_standardization(self.standardization)
+        if self.spread_after is not None and not is_count(self.spread_after):
             raise ValueError(
-                f"spread_after must be at least 1, got {self.spread_after!r}: before the first tree all documents "
-                "have the same score, and the spread would be that of the baseline"
+                f"spread_after must be None or a whole number of at least 1, got {self.spread_after!r}: before the "
+                "first tree all documents have the same score, and the spread would be that of the baseline"
             )
 
     def _alphas(self, now: RankedQueries) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines, check_baselines, check_whole_queries
+from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines, check_whole_queries
 from pytest_riskguard.reports import counted, listed
 from pytest_riskguard.risk import georisk, trisk, urisk
 from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight, mean
@@ -76,8 +76,6 @@ class RiskMetrics:
         measures: Sequence[Measure] = ("trisk", "urisk", "georisk", "ndcg"),
     ) -> None:
         self._baselines = tuple(baselines) if isinstance(baselines, Iterable) else (baselines,)
-        for each in self._baselines:
-            check_baselines(each)
         if not self._baselines:
             raise ValueError("baselines must hold those of at least one evaluation set, got none")
         self.alpha = loss_weight(alpha)

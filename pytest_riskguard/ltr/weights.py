@@ -20,8 +20,7 @@ from pytest_riskguard.ltr.queries import (
     NO_GROUPS,
     JudgedQueries,
     QueryBaselines,
-    check_baselines,
-    is_whole,
+    is_count,
     sizes_of_groups,
 )
 from pytest_riskguard.risk import standard_error
@@ -70,11 +69,12 @@ def adaptive_alpha(
     ValueError
         For arrays of different lengths or with values that are not finite, a bad alpha, or another standardization.
     """
+    check_standardization(standardization)
     weight = loss_weight(alpha)
     differences = _differences(scores, baseline)
     if spread is None:
         spread = risk_spread(scores, baseline, alpha=weight, standardization=standardization)
-    numerator = _tradeoff(differences, weight) if _known(standardization) == "deviation" else differences
+    numerator = _tradeoff(differences, weight) if standardization == "deviation" else differences
     levels = numerator / spread if spread > 0 else np.zeros(differences.size)
     alphas: FloatArray = weight * ndtr(-levels)
     return alphas
@@ -95,7 +95,7 @@ def risk_spread(
     if np.ptp(x) <= ROUNDING_ERROR * max(1.0, float(np.max(np.abs(x)))):
         return 0.0
     error = standard_error(x)
-    return error * float(np.sqrt(x.size)) if _known(standardization) == "deviation" else error
+    return error * float(np.sqrt(x.size)) if standardization == "deviation" else error
 
 
 def _differences(scores: npt.ArrayLike, baseline: npt.ArrayLike) -> FloatArray:
@@ -110,12 +110,10 @@ def _tradeoff(differences: FloatArray, alpha: float) -> FloatArray:
     return per_topic(np.where(differences < 0, (1 + alpha) * differences, differences), name="weighted differences")
 
 
-def _known(standardization: Standardization) -> Standardization:
-    if standardization not in get_args(Standardization):
-        raise ValueError(
-            f"standardization must be one of {', '.join(get_args(Standardization))}, got {standardization!r}"
-        )
-    return standardization
+def check_standardization(given: object) -> None:
+    """``ValueError`` for anything else."""
+    if given not in get_args(Standardization):
+        raise ValueError(f"standardization must be one of {', '.join(get_args(Standardization))}, got {given!r}")
 
 
 def faro_weights(
@@ -151,7 +149,6 @@ def faro_weights(
     ValueError
         For more than one baseline, another number of queries, and what ``adaptive_alpha`` refuses.
     """
-    check_baselines(baselines)
     if len(baselines.names) != 1:
         number = len(baselines.names)
         raise ValueError(f"faro_weights takes one baseline, got {number}; baselines.mean() makes one of them")
@@ -281,13 +278,10 @@ class _Faro:
     query_weights: npt.ArrayLike | None
 
     def __post_init__(self) -> None:
-        check_baselines(self.baselines)
         count = len(self.baselines.queries)
         self.weights(np.zeros(count))
-        if not is_whole(self.every):
-            raise ValueError(f"every must be a whole number, got {self.every!r}")
-        if self.every < 1:
-            raise ValueError(f"every must be at least 1, got {self.every!r}")
+        if not is_count(self.every):
+            raise ValueError(f"every must be a whole number of at least 1, got {self.every!r}")
         if self.query_weights is not None:
             own = per_topic(self.query_weights, name="query_weights")
             if own.size != count or not np.all(own > 0):

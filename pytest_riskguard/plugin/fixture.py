@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any, TypedDict, Unpack
 
 import pytest
 
@@ -14,7 +14,7 @@ from pytest_riskguard.assertions import BurdenOptions, CollapseOptions, GeoRiskO
 from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
-from pytest_riskguard.data.memory import RankingsData, is_data, run, system_in_memory
+from pytest_riskguard.data.memory import is_data, run, system_in_memory
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
@@ -85,27 +85,6 @@ class Riskguard:
         self._settings = load_config(path, require_gates=False)
         self.folder = path.parent
         self._engine = engine_for(request.config, self._settings)
-
-    @overload
-    def run(
-        self,
-        data: str | os.PathLike[str],
-        *,
-        name: str | None = None,
-        format: str | None = None,
-        ties: Ties | None = None,
-        metadata: Mapping[str, str] | None = None,
-    ) -> RunFile: ...
-
-    @overload
-    def run(
-        self,
-        data: RankingsData,
-        *,
-        name: str | None = None,
-        ties: Ties | None = None,
-        metadata: Mapping[str, str] | None = None,
-    ) -> Run: ...
 
     def run(
         self,

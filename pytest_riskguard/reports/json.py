@@ -38,13 +38,12 @@ def document(schema: str, content: Any) -> str:
     Numbers keep 12 digits, and null stands for those that are not finite. The text is ASCII, so that any console can
     print it, and of two ``#`` in a row, which begin a command of some CI systems, the first is an escape.
     """
-    if isinstance(content, dict):
-        return _written(schema, {key: to_plain(part) for key, part in content.items()})
-    return _written(schema, to_plain(content))
+    plain = {key: to_plain(part) for key, part in content.items()} if isinstance(content, dict) else to_plain(content)
+    return _text(_headed(schema, plain))
 
 
-def _written(schema: str, content: Mapping[str, Any]) -> str:
-    return json.dumps(_headed(schema, content), indent=2, allow_nan=False).replace("##", "\\u0023#") + "\n"
+def _text(headed: Mapping[str, Any]) -> str:
+    return json.dumps(headed, indent=2, allow_nan=False).replace("##", "\\u0023#") + "\n"
 
 
 def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,16 +73,7 @@ def report(
     provenance: Provenance | None = None,
     policy_changes: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The report as plain types."""
-    return _headed(SCHEMA, _content(verdicts, gates, provenance, policy_changes))
-
-
-def _content(
-    verdicts: Sequence[Verdict],
-    gates: Sequence[KnownGate],
-    provenance: Provenance | None,
-    policy_changes: Sequence[str],
-) -> dict[str, Any]:
+    """The report as plain types, its keys in the order of the schema."""
     content = {"verdicts": [verdict.to_dict() for verdict in verdicts]}
     optional = {
         "gates": tuple(gates),
@@ -91,7 +81,7 @@ def _content(
         "provenance": provenance,
         "policy_changes": tuple(policy_changes),
     }
-    return content | {key: to_plain(value) for key, value in optional.items() if value}
+    return _headed(SCHEMA, content | {key: to_plain(value) for key, value in optional.items() if value})
 
 
 def dumps(
@@ -100,8 +90,8 @@ def dumps(
     provenance: Provenance | None = None,
     policy_changes: Sequence[str] = (),
 ) -> str:
-    """The report as text, its keys in the order of the schema."""
-    return _written(SCHEMA, _content(verdicts, gates, provenance, policy_changes))
+    """The report as text."""
+    return _text(report(verdicts, gates, provenance, policy_changes))
 
 
 def read_plain(path: Path) -> dict[str, Any]:

@@ -228,14 +228,6 @@ def _plain(name: str) -> str:
 COMMENT_LIMIT = 65_000
 #: Bytes that fit into the summary of a step on GitHub (1 MiB), with room for what other tools write there.
 SUMMARY_LIMIT = 1_000_000
-#: Outcomes as a title counts them, in its order.
-_OUTCOMES = {
-    "fail": "failed",
-    "incomparable": "incomparable",
-    "inconclusive": "inconclusive",
-    "pass with care": "passed with care",
-    "pass": "passed",
-}
 
 
 @frozen
@@ -315,8 +307,7 @@ def _document(
     rows: int | None = None,
 ) -> str:
     verdicts = [one.verdict for one in judged]
-    counts = "; ".join(filter(None, (_title(verdicts), comparisons.title(gates))))
-    lines = [f"## riskguard: {f'{answer(verdicts, gates).advice}: ' if verdicts else ''}{counts}", ""]
+    lines = [f"## riskguard: {answer(verdicts, gates).title}", ""]
     lines += [text for said in came_from for text in (prose(said), "")]
     overview = [*grid(_COLUMNS, [one.row for one in judged[:rows]]), ""] if judged else []
     sections = _sections(judged, extent, passing, complete=not comparisons.missing(gates))
@@ -348,15 +339,6 @@ def _sections(judged: Sequence[_Judged], extent: Extent, passing: Extent, *, com
             heading = f"{_word(one)} {code(verdict.gate)}: {prose(headlines.line(verdict).replace(' -> ', ' → '))}"
             lines += folded(heading, body) if verdict.passed else [f"### {heading}", "", *body]
     return lines
-
-
-def _title(verdicts: Sequence[Verdict]) -> str:
-    if not verdicts:
-        return "no gate was judged"
-    ended = [word(verdict) for verdict in verdicts]
-    counts = {words: ended.count(outcome) for outcome, words in _OUTCOMES.items()}
-    (words, count), *others = [(words, count) for words, count in counts.items() if count]
-    return ", ".join([f"{counted(count, 'gate')} {words}", *(f"{number} {other}" for other, number in others)])
 
 
 def _word(one: _Judged) -> str:

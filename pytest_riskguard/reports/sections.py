@@ -6,20 +6,18 @@ them, and leaves out rows for which it has no room.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
+from pytest_riskguard.gates.findings import RankedDocument, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.rankings.label_findings import Judgements
 from pytest_riskguard.gates.verdict import BELOW, JSON_TYPES, Verdict
 from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.reports.wording.sentences import from_to
-from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, sentence, short, signed
-
-T = TypeVar("T")
+from pytest_riskguard.text import clean, counted, listed, plain, probability, sentence, short, signed
 
 #: How many topics, documents that moved and documents that replaced them a terminal shows, unless all are asked for.
 _MAX_TOPICS, _MAX_MOVED, _MAX_NEW = 3, 2, 1
@@ -42,29 +40,6 @@ class Part:
     tables: tuple[Table, ...] = ()
 
 
-Cell = Callable[[T], object]
-#: The label of a column, what it holds, and what makes its cell for an item.
-CellsOf = tuple[str, str, Cell[T]]
-
-
-def _table(title: str, items: Iterable[T], *columns: CellsOf[T], note: str = "") -> Table:
-    """A row for each item."""
-    rows = [[cell(item) for _, _, cell in columns] for item in items]
-    return Table(title, {label: kind for label, kind, _ in columns}, rows, note)
-
-
-def _name(label: str, cell: Cell[T]) -> CellsOf[T]:
-    return label, "name", cell
-
-
-def _words(label: str, cell: Cell[T]) -> CellsOf[T]:
-    return label, "text", cell
-
-
-def _number(label: str, cell: Cell[T]) -> CellsOf[T]:
-    return label, "number", cell
-
-
 def sections(verdict: Verdict) -> tuple[Part, ...]:
     """The sections of a verdict, in the order in which a page shows them; those without data are left out."""
     parts = (documents(verdict), slices(verdict), judgements(verdict), _pool(verdict), _lineage(verdict))
@@ -73,33 +48,34 @@ def sections(verdict: Verdict) -> tuple[Part, ...]:
 
 def topics(shown: Shown, *, most: int | None = None) -> Table:
     """The topics that a failure lists, most harmful first; ``most`` of them at most."""
-    query: CellsOf[ResponsibleTopic] = _name("query", lambda topic: topic.query)
-    flips = shown.decisive_topics
-    share: CellsOf[ResponsibleTopic] = _number(
-        "of gain" if shown.explained_by_wins else "of loss", lambda topic: percent(topic.share or 0, 1)
-    )
-    return _table(
-        "Topics responsible",
-        shown.losers[:most],
-        _name("topic", lambda topic: topic.topic),
-        *([query] if any(topic.query for topic in shown.losers) else []),
-        _words("baseline -> candidate", lambda topic: f"{plain(topic.baseline)} -> {plain(topic.candidate)}"),
-        _number("difference", lambda topic: signed(topic.difference)),
-        *([] if shown.verdict.asked.by_topic else [share]),  # no shares there: each topic has its own limit
-        _words("", lambda topic: shown.marks(topic, flagged=topic.flagged, flips=topic.topic in flips)),
-    )
+    flips, by_topic = shown.decisive_topics, shown.verdict.asked.by_topic  # each topic has its own limit: no shares
+    columns = {
+        "topic": "name",
+        "query": "name",
+        "baseline -> candidate": "text",
+        "difference": "+.4f",
+        "of gain" if shown.explained_by_wins else "of loss": ".1%",
+        "": "text",
+    }
+    rows = [
+        (
+            topic.topic,
+            topic.query,
+            f"{plain(topic.baseline)} -> {plain(topic.candidate)}",
+            topic.difference,
+            None if by_topic else topic.share or 0.0,
+            shown.marks(topic, flagged=topic.flagged, flips=topic.topic in flips),
+        )
+        for topic in shown.losers[:most]
+    ]
+    return Table("Topics responsible", columns, rows).filled
 
 
 def worst_topics(shown: Shown, *, most: int | None = None) -> Table:
     """The same topics with their queries and scores alone."""
-    query: CellsOf[ResponsibleTopic] = _name("query", lambda topic: topic.query)
-    return _table(
-        "Largest wins" if shown.explained_by_wins else "Worst topics",
-        shown.losers[:most],
-        _name("topic", lambda topic: topic.topic),
-        *([query] if any(topic.query for topic in shown.losers) else []),
-        _words("scores", lambda topic: from_to(topic.baseline, topic.candidate)),
-    )
+    title = "Largest wins" if shown.explained_by_wins else "Worst topics"
+    rows = [(topic.topic, topic.query, from_to(topic.baseline, topic.candidate)) for topic in shown.losers[:most]]
+    return Table(title, {"topic": "name", "query": "name", "scores": "text"}, rows).filled
 
 
 def documents(verdict: Verdict, *, everything: bool = True) -> Part | None:
@@ -129,16 +105,20 @@ def _documents(topic: TopicDocuments) -> Table:
             "would gain; effects need not add up."
         )
     moved, new = counted(len(topic.moved), "document"), len(topic.replacements)
-    return _table(
-        f"{clean(topic.topic, limit=120)}: {moved} moved, {new} new",
-        [*((doc, signed(doc.effect)) for doc in topic.moved), *((doc, "new") for doc in topic.replacements)],
-        _name("Document", lambda row: row[0].document),
-        _words("Grade", lambda row: "unjudged" if row[0].grade is None else row[0].grade),
-        _number("Baseline rank", lambda row: row[0].baseline_rank or "not in the run"),
-        _number("Candidate rank", lambda row: row[0].candidate_rank or "not in the run"),
-        _number("Effect", lambda row: row[1]),
-        note=note,
-    )
+    columns = {"Document": "name", "Grade": "text", "Baseline rank": "d", "Candidate rank": "d", "Effect": "+.4f"}
+    effects: list[tuple[RankedDocument, float | str]] = [(document, document.effect) for document in topic.moved]
+    effects += [(document, "new") for document in topic.replacements]
+    rows = [
+        (
+            document.document,
+            "unjudged" if document.grade is None else document.grade,
+            document.baseline_rank or "not in the run",
+            document.candidate_rank or "not in the run",
+            effect,
+        )
+        for document, effect in effects
+    ]
+    return Table(f"{clean(topic.topic, limit=120)}: {moved} moved, {new} new", columns, rows, note)
 
 
 def _moved_in(documents: TopicDocuments, *, everything: bool) -> str | None:
@@ -192,39 +172,33 @@ def slices(verdict: Verdict, *, everything: bool = True) -> Part | None:
 
 
 def _groups(groups: Sequence[TopicGroup]) -> Table:
-    return _table(
-        "Topics that changed alike",
-        groups,
-        _name("Tag", _tagged),
-        _words("Change", lambda group: group.change),
-        _number("Topics", lambda group: len(group.topics)),
-        _number("Topics with the tag", lambda group: group.tagged),
-        _number("Contribution", lambda group: signed(group.contribution)),
-        _number("Share", lambda group: None if group.share is None else percent(group.share, 1)),
-        _name("Which", lambda group: listed(group.topics, most=_MAX_NAMED)),
-    )
+    columns = {"Tag": "name", "Change": "text", "Topics": "d", "Topics with the tag": "d", "Contribution": "+.4f"}
+    rows = [
+        (
+            _tagged(group),
+            group.change,
+            len(group.topics),
+            group.tagged,
+            group.contribution,
+            group.share,
+            listed(group.topics, most=_MAX_NAMED),
+        )
+        for group in groups
+    ]
+    return Table("Topics that changed alike", columns | {"Share": ".1%", "Which": "name"}, rows)
 
 
 def _slices(shown: Shown, worst: Sequence[Slice]) -> Table:
-    tests: list[CellsOf[Slice]] = [
-        _words("Interval", lambda row: shown.limits(row.lower, row.upper) or "too few topics"),
-        _number(
-            "Adjusted p", lambda row: None if row.adjusted_p_value is None else probability(row.adjusted_p_value)
-        ),
-        _words("Risky", lambda row: row.risky),
-    ]
-    return _table(
-        "The comparison on each slice",
-        worst,
-        _name("Slice", _tagged),
-        _number("Topics", lambda row: row.count),
-        _number("Wins", lambda row: row.wins),
-        _number("Losses", lambda row: row.losses),
-        _number("Mean change", lambda row: signed(row.mean_difference)),
-        _number("URisk", lambda row: signed(row.urisk)),
-        *(tests if shown.slices_are_tested else ()),
-        _number("Flagged", lambda row: row.flagged),
-    )
+    columns = {"Slice": "name", "Topics": "d", "Wins": "d", "Losses": "d", "Mean change": "+.4f", "URisk": "+.4f"}
+    if shown.slices_are_tested:
+        columns |= {"Interval": "text", "Adjusted p": "p", "Risky": "text"}
+    rows = []
+    for part in worst:
+        row = [_tagged(part), part.count, part.wins, part.losses, part.mean_difference, part.urisk]
+        if shown.slices_are_tested:
+            row += [shown.limits(part.lower, part.upper) or "too few topics", part.adjusted_p_value, part.risky]
+        rows.append([*row, part.flagged])
+    return Table("The comparison on each slice", columns | {"Flagged": "d"}, rows)
 
 
 def _on_slice(shown: Shown, part: Slice) -> str:
@@ -246,14 +220,9 @@ def _by_judge(labels: Judgements) -> tuple[Table, ...]:
     """The verdict under each judge, if there are several."""
     if not labels.judges:
         return ()
-    table = _table(
-        "The verdict under each judge",
-        labels.judges,
-        _name("Judge", lambda judge: judge.case),
-        _number("URisk", lambda judge: signed(judge.urisk)),
-        _words("Outcome", lambda judge: judge.outcome),
-    )
-    return (table,)
+    columns = {"Judge": "name", "URisk": "+.4f", "Outcome": "text"}
+    rows = [(judge.case, judge.urisk, judge.outcome) for judge in labels.judges]
+    return (Table("The verdict under each judge", columns, rows),)
 
 
 def judgements(verdict: Verdict, *, everything: bool = True) -> Part | None:
@@ -281,18 +250,10 @@ def judgements(verdict: Verdict, *, everything: bool = True) -> Part | None:
             for case in cases
         )
     advice = " The command judge-next lists those to judge first." if unjudged.depends else ""
-    tables = (
-        *_by_judge(unjudged),
-        _table(
-            "The verdict in each case",
-            unjudged.cases,
-            _words("If", shown.case),
-            _number("URisk", lambda case: signed(case.urisk)),
-            _words("Outcome", lambda case: case.outcome),
-        ),
-    )
-    filled = tuple(table for table in tables if table.rows)
-    return Part("judgements", title, tuple(sentences), sentence(answer) + advice, filled)
+    rows = [(shown.case(case), case.urisk, case.outcome) for case in unjudged.cases]
+    by_case = Table("The verdict in each case", {"If": "text", "URisk": "+.4f", "Outcome": "text"}, rows)
+    tables = (*_by_judge(unjudged), *([by_case] if rows else []))
+    return Part("judgements", title, tuple(sentences), sentence(answer) + advice, tables)
 
 
 def _pool(verdict: Verdict) -> Part | None:
@@ -302,22 +263,27 @@ def _pool(verdict: Verdict) -> Part | None:
         return None
     georisk, zrisk, below = verdict.estimates.georisk or {}, verdict.estimates.zrisk or {}, pool.probability_below
     roles = {pool.decided_by: " (reference)", verdict.candidate: " (candidate)"}
-    systems = _table(
+    systems = Table(
         "Systems, highest GeoRisk first",
-        sorted(georisk, key=lambda system: -georisk[system]),
-        _name("System", lambda system: clean(system, limit=80) + roles.get(system, "")),
-        _number("GeoRisk", lambda system: plain(georisk[system])),
-        _number("ZRisk", lambda system: signed(zrisk[system]) if system in zrisk else None),
-        _number("Candidate below it", lambda system: percent(below[system], 1) if system in below else None),
+        {"System": "name", "GeoRisk": ".4f", "ZRisk": "+.4f", "Candidate below it": ".1%"},
+        [
+            (clean(name, limit=80) + roles.get(name, ""), georisk[name], zrisk.get(name), below.get(name))
+            for name in sorted(georisk, key=lambda system: -georisk[system])
+        ],
     )
-    references = _table(
+    references = Table(
         "Against each reference",
-        pool.references,
-        _name("Reference", lambda against: against.reference),
-        _number("Difference", lambda against: signed(against.georisk_difference)),
-        _words("Interval", lambda against: shown.limits(against.lower, against.upper)),
-        _number("p (Holm)", lambda against: probability(against.adjusted_p_value)),
-        _words("Passes", lambda against: against.passes),
+        {"Reference": "name", "Difference": "+.4f", "Interval": "text", "p (Holm)": "p", "Passes": "text"},
+        [
+            (
+                against.reference,
+                against.georisk_difference,
+                shown.limits(against.lower, against.upper),
+                against.adjusted_p_value,
+                against.passes,
+            )
+            for against in pool.references
+        ],
     )
     return Part("pool", "Pool", tables=(systems, references))
 
@@ -327,13 +293,10 @@ def _lineage(verdict: Verdict) -> Part | None:
     if verdict.lineage is None:
         return None
     runs = verdict.lineage.runs
-    table = _table(
+    table = Table(
         "Accepted runs of the baseline, oldest first, then the candidate",
-        runs,
-        _name("Run", lambda run: run.run),
-        _number("Mean", lambda run: plain(run.mean)),
-        _number("Against the oldest", lambda run: signed(run.mean - runs[0].mean)),
-        _number("URisk against the oldest", lambda run: signed(run.urisk)),
+        {"Run": "name", "Mean": ".4f", "Against the oldest": "+.4f", "URisk against the oldest": "+.4f"},
+        [(run.run, run.mean, run.mean - runs[0].mean, run.urisk) for run in runs],
     )
     return Part("lineage", "Accepted changes", tables=(table,))
 
@@ -350,12 +313,9 @@ def _settings(verdict: Verdict) -> Part:
         digests |= {f"baseline {name}": digest for name, digest in inputs.baselines.items()}
     note = "" if digests else "No digests: the scores did not come from files."
     missing = "none: it could not be read, or is not a file"
-    settings = _table(
-        "Settings", kept, _name("Option", lambda row: row[0]), _name("Value", lambda row: row[1]), note=note
-    )
-    inputs_read = _table(
-        "Digests", digests.items(), _name("Input", lambda row: row[0]), _name("Digest", lambda row: row[1] or missing)
-    )
+    settings = Table("Settings", {"Option": "name", "Value": "name"}, kept, note)
+    rows = [(name, digest or missing) for name, digest in digests.items()]
+    inputs_read = Table("Digests", {"Input": "name", "Digest": "name"}, rows)
     tables = (settings, inputs_read) if digests else (settings,)
     return Part("settings", "Settings and inputs", tables=tables)
 

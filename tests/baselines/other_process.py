@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import RiskguardError
 
@@ -136,8 +135,8 @@ def _counting(steps: Any, last_step: int | None) -> Any:
 
 
 def _stop_at(place: str, reached: Path) -> None:
-    """Stop after the first flush, or before, between or after the two renames of a replacement."""
-    rename, flush = Path.rename, atomic_folder._flush
+    """Stop before, between or after the two renames of a replacement."""
+    rename = Path.rename
 
     def pause() -> None:
         reached.touch()
@@ -152,10 +151,4 @@ def _stop_at(place: str, reached: Path) -> None:
             pause()
         return result
 
-    def paused_flush(path: Path) -> None:
-        flush(path)
-        if place == "flush":
-            pause()
-
     mock.patch.object(Path, "rename", paused_rename).start()
-    mock.patch.object(atomic_folder, "_flush", paused_flush).start()

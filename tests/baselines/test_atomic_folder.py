@@ -1,13 +1,12 @@
-"""Copies, flushes and looks, each by itself; whole writes are in ``test_writing``."""
+"""Copies and looks, each by itself; whole writes are in ``test_writing``."""
 
 from __future__ import annotations
 
 import gzip
-import os
 from pathlib import Path
 from types import SimpleNamespace
 
-from pytest_riskguard.baselines.atomic_folder import _flush, copy_compressed, held_names, newest, sha256
+from pytest_riskguard.baselines.atomic_folder import copy_compressed, held_names, newest, sha256
 
 RUN = b"q1 Q0 d1 1 2.0 prod\nq1 Q0 d2 2 1.0 prod\n"
 
@@ -24,15 +23,6 @@ def test_a_copy_is_the_same_bytes_whatever_the_run_is_called_and_whenever_it_is_
     assert gzip.decompress(copies[0]) == RUN
     # neither a name (flag 8) nor a time: RFC 1952, section 2.3
     assert (copies[0][3], copies[0][4:8]) == (0, bytes(4))
-
-
-def test_files_and_the_entries_of_folders_are_flushed(tmp_path, monkeypatch):
-    flushed: list[int] = []
-    monkeypatch.setattr(os, "fsync", lambda handle: flushed.append(os.fstat(handle).st_ino))
-    (tmp_path / "file").touch()
-    for path in (tmp_path / "file", tmp_path):
-        _flush(path)
-    assert flushed == [path.stat().st_ino for path in (tmp_path / "file", tmp_path)]
 
 
 def test_a_folder_that_is_back_in_its_place_while_it_is_looked_for_is_found(tmp_path, monkeypatch):

@@ -148,27 +148,22 @@ def test_a_replicate_becomes_the_baseline_and_leaves_no_copy_of_itself(store, ad
     assert store.verify("prod") == []
 
 
-def test_the_same_run_stored_again_keeps_its_replicates_with_the_judgements_of_today(
-    store, add, replicate, collection, qrels
-):
+def test_the_same_run_stored_again_keeps_its_replicates_as_they_are(store, add, replicate, collection):
     add()
     replicate(note="Tuesday")
     replicate(run=collection.noisy_run(2), keep_run=False)
-    listed = store.manifest("prod").replicates
-    lost = content(place(store, 2))
-    changed = read_qrels(collection.other_qrels())
+    listed, files = store.manifest("prod").replicates, [content(place(store, number)) for number in (1, 2)]
     add(qrels=collection.other_qrels(), measures=["AP"], replace=True)
     assert store.manifest("prod").replicates == listed
-    manifest = store.replicate_manifest("prod", 1)
-    assert (manifest.note, manifest.digests.qrels) == ("Tuesday", changed.digest)
-    assert [measure.name for measure in manifest.measures] == ["AP"]
-    assert content(place(store, 2)) == lost  # it has no run to be scored again
+    assert [content(place(store, number)) for number in (1, 2)] == files
+    assert store.verify("prod") == []
     store.remove_replicate("prod", 2)
+    changed = read_qrels(collection.other_qrels())
     (stored,) = store.replicates("prod", "AP", qrels=changed)
-    assert not stored.rescored
     (scored,) = score_run(collection.noisy_run(1), changed, ["AP"], name="prod/replicates/1")
     assert_same_scores(stored.scores, scored)
-    assert store.verify("prod") == []
+    assert store.rescore("prod", qrels=collection.other_qrels(), topics=None) == ()
+    assert not store.replicates("prod", "AP", qrels=changed)[0].rescored
 
 
 # Damage

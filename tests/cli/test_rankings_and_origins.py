@@ -118,7 +118,7 @@ def test_a_documents_file_that_cannot_be_read_is_named_and_nothing_is_compared(c
     named("documents: documents.jsonl")
     ended = command(f"{COMPARE} --alpha 1 --alpha 5")
     assert ended.status == 3
-    assert "documents.jsonl:1: expected a JSON object in each line" in " ".join(ended.out.split())
+    assert "documents.jsonl:1: expected one JSON value in each line" in " ".join(ended.out.split())
     assert [verdict["outcome"] for verdict in report()["verdicts"]] == ["incomparable", "incomparable"]
     Path("documents.jsonl").unlink()
     assert command(COMPARE).status == 3

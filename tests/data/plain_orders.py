@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from itertools import pairwise
 
-from pytest_riskguard.data.ranking import Order, RankColumn
+from pytest_riskguard.data.ranking import Order
 
 Ranks = Sequence[int | None] | None
 
@@ -42,16 +43,15 @@ def ranked(order: Order, docids: Sequence[str], scores: Sequence[float], ranks: 
     return [docids[place] for place in places]
 
 
-def rank_column(scores: Sequence[float], ranks: Ranks) -> RankColumn:
-    """What the rank column says about the scores of a topic."""
+def rank_column(scores: Sequence[float], ranks: Ranks) -> tuple[bool, bool]:
+    """Whether the scores of a topic rise, and whether they fall, from rank to rank."""
     scores = list(scores)
-    if ranks is None or min(scores) == max(scores):
-        return RankColumn.SILENT
+    if ranks is None:
+        return False, False
     if (of_lines := numbers(ranks)) is None:
         are_lines = scores[0] in (0, 1) and scores == [scores[0] + place for place in range(len(scores))]
         # two scores may number the lines by chance
-        return RankColumn.STANDS_FOR_SCORES if are_lines and len(scores) > 2 else RankColumn.NUMBERS_NOTHING
-    by_rank = [scores[place] for place in sorted(range(len(scores)), key=of_lines.__getitem__)]
-    if by_rank == sorted(scores, reverse=True):
-        return RankColumn.AGREES
-    return RankColumn.INVERTED if by_rank == sorted(scores) else RankColumn.CONTRADICTS
+        rises = are_lines and len(scores) > 2
+        return rises, not rises and min(scores) < max(scores)
+    by_rank = list(pairwise(scores[place] for place in sorted(range(len(scores)), key=of_lines.__getitem__)))
+    return any(one < other for one, other in by_rank), any(one > other for one, other in by_rank)

@@ -150,14 +150,6 @@ def not_relevant() -> tuple[Run, Grades]:
     return {t: [f"n{int(t)}", f"d{(int(t) + 2) % 12}", *(f"x{t}-{n}" for n in range(8))] for t in judged}, judged
 
 
-def neighbours() -> tuple[Run, Grades]:
-    """In two topics of three the run retrieves only neighbours of judged documents, on either side."""
-    judged = {t: (3 * t + 10, 3 * t + 20) for t in TOPICS}
-    nearby = {t: (first + 1, second - 1) if t % 3 else (first, second + 1) for t, (first, second) in judged.items()}
-    run = {f"{t:02}": list(map(str, documents)) for t, documents in nearby.items()}
-    return run, {f"{t:02}": dict.fromkeys(map(str, documents), 1) for t, documents in judged.items()}
-
-
 WEAK: dict[str, tuple[tuple[Run, Grades], Judged]] = {
     "other numbers": (
         ({t: [docid(int(t), 0) if int(t) < 3 else str(5000 + 13 * int(t))] for t in JUDGED}, JUDGED),
@@ -166,7 +158,6 @@ WEAK: dict[str, tuple[tuple[Run, Grades], Judged]] = {
     "a page": (ends_alike("https://help.example/{}/index.html"), Judged(30, 12, 0.2)),
     "a query": (ends_alike("https://help.example/?id={}"), Judged(30, 12, 0.2)),
     "queries": (ends_alike("https://help.example/page?id={}&lang=en"), Judged(30, 12, 0.2)),
-    "a small numbered collection": (neighbours(), Judged(30, 10, 10 / 60)),
     "few judged ids": (answered(3, of=9, other="-{}"), Judged(9, 3, 1 / 3)),
     "deep": (({"00": [*(f"other{rank}" for rank in range(20)), docid(0, 1)]}, JUDGED), Judged(1, 1, 0.0)),
     "the query is ignored": (({t: [docid(n, 1) for n in TOPICS] for t in JUDGED}, JUDGED), Judged(30, 30, 1 / 30)),

@@ -60,12 +60,3 @@ def test_words_are_the_bytes_of_an_id_and_zeros(ids, data):
     words = scattered(ids, between="b").words(place)
     expected = [name.encode()[8 * place : 8 * place + 8].ljust(8, b"\0") for name in ids]
     assert [int(word).to_bytes(8, "little") for word in words] == expected
-
-
-def test_hashes_go_with_the_ids_that_are_chosen():
-    ids = Ids.of(["a", "bc", "d" * 30])
-    before = ids.at(np.array([2, 0]))
-    hashes = ids.hashes
-    np.testing.assert_array_equal(before.hashes, hashes[[2, 0]])
-    np.testing.assert_array_equal(ids.at(np.array([2, 0])).hashes, hashes[[2, 0]])
-    assert len(set(hashes.tolist())) == 3

@@ -194,8 +194,6 @@ WHOLE = gzip.compress(random.Random(1).randbytes(5000), mtime=0)
 )
 def test_a_damaged_gzip_says_how_it_is_damaged(path, content, problem):
     path.write_bytes(content)
-    with pytest.raises(FileError, match=problem):
-        text_of(path)
     with pytest.raises(RunFormatError, match=f"file: expected a whole gzip file, .*{problem}.*copy it again"):
         read(path)
 
@@ -206,8 +204,6 @@ LIMITED = {
     "LINES": ("topics", "".join(f"t{i}\ta\n" for i in range(20)), "lines, found 20"),
     "LINE_BYTES": ("topics", "t1\tabcdefghijk\n", "bytes in a line, found 14"),
     "ROW_BYTES": ("run", "t1 Q0 d1 1 2 x\n", "bytes in a row of a run or of qrels, found 14"),
-    "TOPICS": ("run", "".join(f"t{i} Q0 d1 1 2 x\n" for i in range(20)), r"topics, found \d+"),
-    "DOCUMENTS": ("run", "".join(f"t Q0 d{i} 1 2 x\n" for i in range(20)), r"in a topic, found \d+"),
     "JUDGEMENTS": ("qrels", "".join(f"t{i} 0 d 1\n" for i in range(20)), r"judgements, found \d+"),
     "CELLS": ("scores", "topic,AP,RR\n" + "".join(f"t{i},0,1\n" for i in range(10)), "found 20"),
     "CORPUS_BYTES": ("documents", '{"id": "d1"}\n\n\n\n', "in a documents file, found 16"),

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data import judged, qrels, runs
+from pytest_riskguard.data import checks, ids, judged
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
-from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.ids import Ids, topic_of_rows
 from pytest_riskguard.data.judged import LEAST_DEPTH, JudgedRun, RankedRun, depth_of, kept_depth
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
@@ -49,25 +49,21 @@ def check(
     assert run.topics == tuple(sorted(topics.keys() & set(given.topics)))
     assert run.unknown == tuple(sorted(topics.keys() - given.grades.keys()))
     assert run.retrieved.tolist() == [len(topics[topic][0]) for topic in run.topics]
-    expected: list[Any] = []
-    lengths = []
+    expected, judged = [], []
     for topic in run.topics:
         documents, column = topics[topic]
         orders = [ranked(order, list(documents), list(documents.values()), column) for order in Order]
         grades, first = given.grades[topic], {name for ranking in orders for name in ranking[: run.depth]}
         kept = [name for name in orders[0] if name in grades or name in first]
-        expected += [(topic, name, name in grades, *(of.index(name) + 1 for of in orders)) for name in kept]
-        lengths.append(len(kept))
-    unjudged, found = iter(run.unjudged.strings()), []
-    columns = [run.judgements, run.topic_of_row, *(run.ranks[order] for order in Order)]
-    for judgement, topic, *of_row in zip(*(column.tolist() for column in columns), strict=True):
-        if judgement < 0:
-            found.append((run.topics[topic], next(unjudged), False, *of_row))
-        else:
-            found.append((*given.arrays.name_of(judgement), True, *of_row))
-    assert (found, np.diff(run.offsets).tolist()) == (expected, lengths)
-    judged, tens = [row for row in expected if row[2]], [min(number, 10) for number in run.retrieved.tolist()]
-    share = sum(row[3] <= 10 for row in judged) / max(sum(tens), 1)
+        expected += [(topic, name, *(of.index(name) + 1 for of in orders)) for name in kept]
+        judged += [(topic, name, orders[0].index(name) + 1) for name in kept if name in grades]
+    ids = run.ids(np.arange(len(run.judgements)), given)
+    of_topic = [run.topics[place] for place in topic_of_rows(run.offsets).tolist()]
+    assert [*zip(of_topic, ids, *(run.ranks[order].tolist() for order in Order), strict=True)] == expected
+    found = [given.arrays.name_of(row) for row in run.judgements.tolist() if row >= 0]
+    assert found == [(topic, name) for topic, name, _ in judged]
+    tens = [min(number, 10) for number in run.retrieved.tolist()]
+    share = sum(rank <= 10 for *_, rank in judged) / max(sum(tens), 1)
     assert run.judged == Judged(len(run.topics), len({topic for topic, *_ in judged}), share)
     assert {column.dtype for column in run.ranks.values()} == {np.dtype(np.int32)}
 
@@ -94,7 +90,7 @@ def test_what_is_kept_is_what_is_kept_of_each_topic_alone(grades, data):
         ranks[f"t{topic}"] = list(data.draw(column))
     ranks = data.draw(st.sampled_from([ranks, {}]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "ROWS_AT_ONCE", data.draw(st.sampled_from([1, 30, 2**16])))
+        patch.setattr(checks, "ROWS_AT_ONCE", data.draw(st.sampled_from([1, 30, 2**16])))
         run = judged_run(in_lines(rows, ranks or None), given, depth=data.draw(st.integers(1, 12)))
     check(run, rows, ranks, given)
 
@@ -105,7 +101,7 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
     given = read_qrels({f"t{topic}": dict.fromkeys(rng.sample(NAMES, 10), 1) for topic in range(9)})
     rows = {topic: {name: float(-rank) for rank, name in enumerate(NAMES)} for topic in given.topics}
     monkeypatch.setattr(Ids, "hashes", property(lambda ids: weakened(ids.lengths.astype(np.uint64))))
-    monkeypatch.setattr(qrels, "_TOPIC", np.uint64(0))
+    monkeypatch.setattr(ids, "_TOPIC", np.uint64(0))
     check(judged_run(in_lines(rows), given), rows, {}, given)
 
 
@@ -138,12 +134,11 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     tied = {name: -float(min(rank, 7)) for rank, name in enumerate("cabdefghijkl")}  # trec_eval has l k j i h
     rows = {"s": {"a": 1.0}, "t": {**tied, "z": -9.0}, "v": {"x": 2.0, "a": 1.0}}
     run = RankedRun(judged_run(in_lines(rows), given, depth=10), given, parse_measure("AP"))
-    assert [run.ranks(topic) for topic in "su"] == [{}, {}]
+    assert run.ranks("u") == {}
     assert run.ranks("t") == {**{name: rank for rank, name in enumerate("cabdefglkj", 1)}, "z": 13}
-    assert [run.retrieved(topic) for topic in "stu"] == [0, 13, 0]
-    assert (run.first({"t"}, 2), run.first({"u"}, 1), run.first({"t", "v"}, 1)) == ({"c", "a"}, set(), {"c", "x"})
+    assert run.retrieved.tolist() == [13, 0, 2]
+    assert (run.first(1), run.first(2)) == ({"c", "x"}, {"c", "x", "a"})
     assert run.judged_ranks.tolist() == [13, 3, 0, 0, 2]
-    assert run.topic_of_place.tolist() == [0, -1, 1]
     unjudged = run.unjudged()
     assert (unjudged.topics.tolist(), unjudged.documents.strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]

@@ -60,10 +60,10 @@ TWICE = "expected each document once per topic, found 'a' of topic 't'"
             "t a -, t a 1, u a 1, t a 2",
             "",
             {},
-            f"row 14: {TWICE} also on line 12 (grade 1, then 2); keep one of the two",
+            f"row 14: {TWICE} also on line 12; keep one of the two",
         ),
         ("t a 1, t a 1, t a 1", "xyx", {}, f"row 13: {TWICE} twice"),
-        ("t a 1, t a 1", "xx", {}, f"row 12: {TWICE} also on line 11 (grade 1 twice)"),
+        ("t a 1, t a 1", "xx", {}, f"row 12: {TWICE} also on line 11; keep one of the two"),
         ("t a -", "", {}, "judged: expected judgements, found none"),
         ("t a 0, u a -1", "", {}, "judged: expected at least one relevant document (grade above 0), found none"),
         ("t a 2", "", {"relevant_from": 2.5}, "(grade 2.5 or more (relevant_from)), found none"),
@@ -115,7 +115,9 @@ def test_judgements_are_keyed_by_their_texts():
     )
     assert (qrels.grades["q"], len(qrels.topics)) == ({"a": 1, "c": 0}, 2)
     assert {*qrels.texts.values()} == {"shoes", " two\nlines"}
-    with pytest.raises(DataError, match="expected queries that name one topic each; the query 'a' is the text of 2"):
+    with pytest.raises(
+        DataError, match="expected queries that name one topic each; found the query 'a' is the text of 2"
+    ):
         of_rows("a d 1", by_text=True, keys=TopicKeys({"1": "a", "2": "a"}))
 
 

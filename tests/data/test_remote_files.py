@@ -65,24 +65,21 @@ def test_a_file_is_copied_under_its_name_and_the_copy_goes(bucket):
     assert not copy.parent.exists()
 
 
+def is_refused(path: Path, match: str, error: type[FileError] = MissingFileError) -> None:
+    with pytest.raises(error, match=match), local_copy(path, RUN_BYTES):
+        pytest.fail("it was copied")
+
+
 def test_a_large_file_is_refused_while_it_is_copied(bucket, set_limit):
     set_limit("RUN_BYTES", 4)
     with local_copy(bucket / "run.txt", RUN_BYTES) as copy:
         assert copy.read_bytes() == b"text"
     set_limit("RUN_BYTES", 3)
-    with (
-        pytest.raises(FileError, match=r"^memory://bucket/run\.txt: expected at most 3 bytes"),
-        local_copy(bucket / "run.txt", RUN_BYTES),
-    ):
-        pytest.fail("it was copied")
+    is_refused(bucket / "run.txt", r"^memory://bucket/run\.txt: expected at most 3 bytes", FileError)
 
 
 def test_a_missing_file_is_named_by_its_address(bucket):
-    with (
-        pytest.raises(MissingFileError, match=r"^memory://bucket/none\.run: no such file$"),
-        local_copy(bucket / "none.run", RUN_BYTES),
-    ):
-        pytest.fail("it was copied")
+    is_refused(bucket / "none.run", r"^memory://bucket/none\.run: no such file$")
 
 
 def test_errors_about_the_copy_name_the_address(bucket):
@@ -99,21 +96,13 @@ def test_what_a_package_raises_is_an_error_of_the_file(bucket, monkeypatch):
         raise RuntimeError("no permission")
 
     monkeypatch.setattr(MemoryFileSystem, "open", refuse)
-    with (
-        pytest.raises(MissingFileError, match=r"memory://bucket/run\.txt: cannot be read \(RuntimeError: no perm"),
-        local_copy(bucket / "run.txt", RUN_BYTES),
-    ):
-        pytest.fail("it was copied")
+    is_refused(bucket / "run.txt", r"memory://bucket/run\.txt: cannot be read \(RuntimeError: no permission")
 
 
 def test_a_server_that_hangs_is_not_waited_for(bucket, monkeypatch, set_limit):
     set_limit("REMOTE_SECONDS", 1)
     monkeypatch.setattr(MemoryFileSystem, "open", lambda *_, **__: time.sleep(20))
-    with (
-        pytest.raises(MissingFileError, match="at most 1 seconds for one remote file"),
-        local_copy(bucket / "run.txt", RUN_BYTES),
-    ):
-        pytest.fail("it was copied")
+    is_refused(bucket / "run.txt", "at most 1 seconds for one remote file")
 
 
 def test_a_package_that_is_missing_is_named(monkeypatch):

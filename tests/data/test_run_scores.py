@@ -13,8 +13,8 @@ from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.memory import as_run, run
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import read_run
-from pytest_riskguard.data.scores import Repeated
 from pytest_riskguard.errors import DataError, MissingFileError, ScoringError, UsageError
+from tests.data.scoring import plain
 
 MEASURES = [
     *("AP", "AP@5", "AP(rel=2)", "AP(judged_only=True)", "nDCG", "nDCG@5", "nDCG(gains={1:7,2:9})@5", "RR", "RR@5"),
@@ -49,14 +49,17 @@ def whole(measure, qrels, rows):
     judged = [
         ir_measures.Qrel(topic, doc, grade) for topic, docs in qrels.grades.items() for doc, grade in docs.items()
     ]
-    return {metric.query_id: metric.value for metric in ir_measures.iter_calc([parse_measure(measure)], judged, run)}
+    return {
+        metric.query_id: metric.value
+        for metric in ir_measures.iter_calc([plain.of_ir_measures(parse_measure(measure))], judged, run)
+    }
 
 
 def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, write, monkeypatch):
     # In one call of ir-measures, nDCG takes over the gains or the judged_only of another measure.
     qrels, rows = collection
     path = write("a.run", "\n".join(rows))
-    monkeypatch.setattr("pytest_riskguard.data.runs.ROWS_AT_ONCE", 100)
+    monkeypatch.setattr("pytest_riskguard.data.checks.ROWS_AT_ONCE", 100)
     together = score_run(path, qrels, MEASURES)
     assert [scores.measure for scores in together] == [str(parse_measure(text)) for text in MEASURES]
     for text, scores in zip(MEASURES, together, strict=True):
@@ -117,14 +120,6 @@ def test_a_run_without_a_judged_topic_is_incomparable(write):
         with pytest.raises(DataError, match="found none") as caught:
             score_run(rankings, qrels, ["AP"])
         assert caught.value.reason == "no_common_topic"
-
-
-def test_rankings_carry_the_digest_of_the_run_they_would_be_written_as(write):
-    qrels = read_qrels(write("q", "1 0 a 1\n"))
-    live = as_run({"1": [("a", 1.0)]})
-    (scores,) = score_run(live, qrels, ["AP"])
-    assert (scores.digest, scores.name) == (live.source.digest, "candidate")
-    assert score_run(live, qrels, ["AP"], name="live")[0].name == "live"
 
 
 def test_measures_are_checked_before_the_run_is_read(tmp_path, write):
@@ -197,12 +192,6 @@ def test_two_topics_of_many_are_no_change_of_all_answers(write, asked, changed, 
             assert scored.repeated.differing == tuple(topics[:changed])
 
 
-def test_the_change_of_repeated_answers_is_an_average_over_the_topics_asked_twice():
-    repeated = Repeated(("a", "b", "c", "d"), ("a", "b"), (0.5, 0.2, 1.0, 0.3), (0.3, 0.4, 1.0, 0.3))
-    assert repeated.change == pytest.approx(0.1)
-    assert repeated.means == pytest.approx((0.5, 0.5))
-
-
 TOPICS = [f"{number:02d}" for number in range(20)]
 TIED = read_qrels({topic: {f"d{doc}": int(doc == 0) for doc in range(9)} for topic in TOPICS})
 
@@ -239,19 +228,3 @@ def test_random_runs_score_as_written_what_untied_scores_would(write):
     for scored, expected in zip(tied, plain, strict=True):
         np.testing.assert_allclose(scored.in_written_order().values, expected.values, atol=1e-12)
     assert any(scored.as_written for scored in tied)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("folder", "judgements", "warned"),
-    [
-        ("cranfield_runs", "qrels.txt", {"ties_bm25s_int"}),  # scores of bm25s_atire cut to whole numbers
-        ("web2012_runs", "qrels.adhoc.txt.gz", set()),
-    ],
-)
-def test_real_runs_are_rarely_warned_of(shared, folder, judgements, warned):
-    qrels = read_qrels(shared / "data" / folder / judgements)
-    for path in sorted((shared / "data" / folder / "runs").glob("*.run.gz")):
-        scored = score_run(path, qrels, ["nDCG@10", "AP", "P@10"])
-        assert scored[0].contradicted == ()
-        assert any(scores.is_reordered for scores in scored) == (scored[0].name in warned), path.name

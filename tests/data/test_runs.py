@@ -12,7 +12,7 @@ import pytest
 
 from pytest_riskguard.config.candidate_settings import file_of
 from pytest_riskguard.config.load import load_config
-from pytest_riskguard.data import runs
+from pytest_riskguard.data import checks, runs
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.memory import InputData
@@ -24,40 +24,46 @@ from pytest_riskguard.errors import DataError, RunFormatError
 from tests.data.tables import columns
 
 
-def data(keys: TopicKeys | None = None, ties: Ties | None = None) -> InputData:
+def data(ties: Ties | None = None) -> InputData:
     given = InputData("run", reason="bad_run")
-    given.keys, given.ties = keys, ties
+    given.ties = ties
     return given
 
 
-def of_rows(rows: str, name: str = "", *, keys=None, ties=None, **how: Any) -> Run:
+def of_rows(rows: str, name: str = "", *, ties=None, **how: Any) -> Run:
     """A run of rows ``topic docid score rank``, of which the first stands on line 11."""
     topics, documents, *numbers = columns(rows, name)
     numbers = [None if all(cell is None for cell in column) else column for column in numbers]
-    return run_of(data(keys, ties), topics, documents, *numbers, lines=range(11, 11 + len(topics)), **how)
+    return run_of(data(ties), topics, documents, *numbers, lines=range(11, 11 + len(topics)), **how)
 
 
 BAD_ID = "row 12: expected a {} on one line, without spaces around it, found "
 TWICE = "expected each document once per topic, found 'a' of topic 't'"
-NO_RANK = "row 12: expected a whole number as the rank of 'b', found another cell"
+NO_RANK = "row 12: expected a whole number as the rank of 'b', each once in a topic, found another cell"
 
 
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        ("t a nan, t b 1", "row 11: expected a finite number as the score of 'a' in topic 't', found nothing"),
-        ("u a 1, t b -inf", "row 12: expected a finite number as the score of 'b' in topic 't', found -inf"),
-        ("t a 1, t b 1e300", "row 12: expected a score of at most 3.4028e+38, the largest number of 32 bits of 'b'"),
-        ("t a 1, u a 1, t a 2", f"row 13: {TWICE} also on line 11; keep one of the two lines"),
+        ("t a nan, t b 1", "row 11: expected a finite number as the score of 'a' in topic 't', found nothing; "),
+        ("u a 1, t b -inf", "found -inf; the largest is 3.4028e+38, the largest number of 32 bits"),
+        (
+            "t a 1, t b 1e300",
+            "row 12: expected a finite number as the score of 'b' in topic 't', found 1e+300; the largest",
+        ),
+        ("t a 1, u a 1, t a 2", f"row 13: {TWICE} also on line 11; keep one of the two"),
         ("s b 1, t a 1, s c 1, t a 2", f"row 14: {TWICE} also on line 12"),
         ("t a - 1, t b - 1.5", NO_RANK),
         ("t a - 1, t b - -", NO_RANK),
-        ("t a - 2, u c - 2, t b - 2", "row 13: expected each rank once in topic 't', found 2 for both 'a' and 'b'"),
+        (
+            "t a - 2, u c - 2, t b - 2",
+            "row 13: expected a whole number as the rank of 'b', each once in a topic, found 2 again",
+        ),
     ],
 )
 def test_what_no_run_can_hold_is_refused_with_its_row(rows, problem, monkeypatch):
     for at_once in (2**16, 1):
-        monkeypatch.setattr(runs, "ROWS_AT_ONCE", at_once)
+        monkeypatch.setattr(checks, "ROWS_AT_ONCE", at_once)
         with pytest.raises(DataError, match=re.escape(problem)) as caught:
             of_rows(rows)
         assert caught.value.reason == "bad_run"
@@ -183,7 +189,6 @@ def test_the_same_content_has_the_same_digest_in_every_format_and_order(write):
 def test_rankings_are_rows_in_groups():
     listed = [("u", "ab", [1, 2], None, 1), ("t", "a", [1], None, 2), ("v", "", None, None, 3)]
     assert run_of_rankings(data(), listed).by_topic() == {"t": {"a": 1.0}, "u": {"b": 2.0, "a": 1.0}}
-    assert list(run_of_rankings(data(), [("t", "ab", None, [2, 1], None)]).by_topic()["t"]) == ["b", "a"]
     with pytest.raises(DataError, match="row 4: expected each topic once, found 'v' again"):
         run_of_rankings(data(), [*listed, ("v", "", None, None, 4)])
     for line, where in ((4, "run, row 4"), (None, "run")):
@@ -199,26 +204,26 @@ def test_rankings_are_keyed_by_their_texts():
     for name in ("shoes", " shoes\n"):
         by_text = of_rows(rows, name, by_text=True)
         assert (set(by_text.topics), by_text.source.by_text) == ({"boots", "new", name}, True)
-        for run in (of_rows(rows, name, by_text=True, keys=KEYS), runs.keyed(data(), by_text, KEYS)):
-            assert run.topics == tuple(sorted(expected))
-            assert (run.by_topic()["q2"], run.by_topic()["q10"]) == ({"a": 1.0}, {"a": 3.0, "b": 9.0, "c": 5.0})
-            assert run.source.contradicted == ("q10",)
-            assert run.source.texts == {"q2": name, "q10": "boots", "new": "new"}
-            assert runs.keyed(data(), run, TopicKeys({"q3": "q2"})) is run
-    with pytest.raises(DataError, match="expected queries that name one topic each; the query 'a' is the text of 2"):
-        of_rows("a d 1", by_text=True, keys=TopicKeys({"1": "a", "2": "a"}))
+        run = runs.keyed(data(), by_text, KEYS)
+        assert run.topics == tuple(sorted(expected))
+        assert (run.by_topic()["q2"], run.by_topic()["q10"]) == ({"a": 1.0}, {"a": 3.0, "b": 9.0, "c": 5.0})
+        assert run.source.contradicted == ("q10",)
+        assert run.source.texts == {"q2": name, "q10": "boots", "new": "new"}
+        assert runs.keyed(data(), run, TopicKeys({"q3": "q2"})) is run
+    with pytest.raises(DataError, match=r"beside each ranking, or as many .*; found the query 'a' is the text of 2"):
+        runs.keyed(data(), of_rows("a d 1", by_text=True), TopicKeys({"1": "a", "2": "a"}))
     with pytest.raises(DataError, match="expected each topic once, found 'q2' again"):
-        of_rows("shoes d 1, {} d 1", "shoes ", by_text=True, keys=KEYS)
+        runs.keyed(data(), of_rows("shoes d 1, {} d 1", "shoes ", by_text=True), KEYS)
 
 
 def test_rankings_are_keyed_by_their_order():
     rankings = [(None, documents, None, None, None) for documents in ("a", "", *"cdefghijkl")]
     keys = TopicKeys({f"t{-number:03}": str(number) for number in range(12)})
-    for run in (run_of_rankings(data(keys), rankings), runs.keyed(data(), run_of_rankings(data(), rankings), keys)):
-        found = {topic: "".join(of_topic) for topic, of_topic in run.by_topic().items()}
-        assert found == {f"t{-number:03}": "a-cdefghijkl"[number] for number in range(12) if number != 1}
+    run = runs.keyed(data(), run_of_rankings(data(), rankings), keys)
+    found = {topic: "".join(of_topic) for topic, of_topic in run.by_topic().items()}
+    assert found == {f"t{-number:03}": "a-cdefghijkl"[number] for number in range(12) if number != 1}
     with pytest.raises(DataError, match="as many rankings as the topics file has topics; found 2 rankings without"):
-        run_of_rankings(data(KEYS), rankings[:2])
+        runs.keyed(data(), run_of_rankings(data(), rankings[:2]), KEYS)
 
 
 def test_the_order_decides_the_score_and_is_known_once_something_is_read(write, tmp_path):

@@ -261,12 +261,3 @@ def test_the_code_that_reads_and_scores_is_part_of_the_key(monkeypatch, tmp_path
     without = digest()
     (tmp_path / "data" / "a.py").write_text("x")
     assert len({before, without, digest()}) == 3
-
-
-def test_no_file_is_read_for_its_key_where_nothing_is_kept(tmp_path, monkeypatch):
-    run = tmp_path / "a.run"
-    run.write_text("t Q0 d 1 1.0 x\n", encoding="utf-8")
-    monkeypatch.setenv(score_cache.VARIABLE, str(tmp_path / "kept"))
-    assert score_cache.key_of_file(GivenFile.of(run), {}) is not None
-    monkeypatch.setenv(score_cache.VARIABLE, score_cache.OFF)
-    assert score_cache.key_of_file(GivenFile.of(run), {}) is None

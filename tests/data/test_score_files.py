@@ -21,6 +21,7 @@ TABLE = "topic\tnDCG@10\tAP\nq1\t0.5\t0.25\nq2\t1.0\t0.125\n"
 SAME = {
     "quotes.csv": '\ufeffquery_id,"nDCG@10",MAP\r\nq2,1e0,0.125\r\n\r\n"q1",0.5,.25\r\n',
     "tabs.csv": "\nqid\tndcg_cut_10\tAP\nq1\t0.5\t0.25\nq2\t1.0\t0.125",
+    "semicolons.csv": "qid;nDCG@10;MAP\nq1;0.5;0.25\nq2;1;0.125\n",
     "trec_eval.txt": (
         "runid                 \tall\tbm25\nnum_q\tall\t2\n"
         "ndcg_cut_10           \tq1\t0.5\nmap\tq1\t0.25\n\nndcg_cut_10\tq2\t1.0000\nmap\tq2\t0.125\nmap\tall\t0.1\n"
@@ -54,7 +55,7 @@ def test_the_scores_of_every_tool_are_those_of_the_table(write, name):
         assert (found.measure, found.topics, found.name) == (table.measure, ("q1", "q2"), name.partition(".")[0])
         assert found.values.tolist() == table.values.tolist()
         of_text = f"sha256:{hashlib.sha256(SAME[name].encode()).hexdigest()}"
-        assert found.digest == (of_text if name in ("quotes.csv", "tabs.csv") else table.digest)
+        assert found.digest == (of_text if name in ("quotes.csv", "tabs.csv", "semicolons.csv") else table.digest)
     ap, ndcg = read_scores(path, ["MAP", "ndcg_cut_10"], name="mine")  # in another order, under one digest
     assert (ap.measure, ap.values.tolist(), ap.name) == ("AP", [0.25, 0.125], "mine")
     assert (ndcg.measure, ndcg.digest) == ("nDCG@10", ap.digest)
@@ -68,6 +69,8 @@ def test_a_system_of_several_is_named_behind_the_file(write):
         read_scores(path)
     with pytest.raises(ScoresFormatError, match=r"expected one system named 'PL2', found 0; .*: 'BM25', 'DPH'"):
         read_scores(GivenFile(path, part="PL2"))
+    wide = write("wide.csv", "topic,system,AP\nq1,BM25,0.5\nq1,DPH,0.25\n")
+    assert read_scores(GivenFile.of(f"{wide}#DPH"))[0].values.tolist() == [0.25]
 
 
 def test_columns_say_which_measure_each_holds(write):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import random
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_riskguard.data.ids import Ids
@@ -23,10 +24,10 @@ LONGEST = 60
 MOST = Limit(LONGEST, "bytes in a line of a test")
 
 
-def rows_of(content: bytes, fields: int) -> list[list[str]]:
+def rows_of(content: bytes, fields: int, separator: bytes | None = None) -> list[list[str]]:
     file = InputFile(Path("a.txt"), error=FileError, content=content)
     rows: list[list[str]] = []
-    for columns in text_blocks(file, fields, longest=MOST):
+    for columns in text_blocks(file, fields, longest=MOST, separator=separator):
         rows += map(list, zip(*(column.strings() for column in columns), strict=True))
     assert file.digest == f"sha256:{hashlib.sha256(content).hexdigest()}"
     return rows
@@ -34,19 +35,25 @@ def rows_of(content: bytes, fields: int) -> list[list[str]]:
 
 #: What lines are made of, so that many are right and many nearly so.
 PIECES = ["a", "bc", "1.5", " ", "  ", "\t", "\n", "\n", "\r\n", "\r", "é", "\u00a0", "\x1c", "\x0b", "\0", "\ufeff"]
-PIECES += ["longer-than-eight"]
+PIECES += ["longer-than-eight", ",", ",", '"']
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=30), st.integers(1, 3))
-def test_columns_are_those_of_a_reader_of_lines(pieces: list[str], fields: int) -> None:
+@example(["a", ",", "bc", "\n", ",", "\n"], 2, b",")
+@example(["a", "\n", "\n", "bc", "\n"], 1, b",")
+@given(st.lists(st.sampled_from(PIECES), max_size=30), st.integers(1, 3), st.sampled_from([None, b","]))
+def test_columns_are_those_of_a_reader_of_lines(pieces: list[str], fields: int, separator: bytes | None) -> None:
     content = "".join(pieces).encode()
     try:
-        rows = rows_of(content, fields)
+        rows = rows_of(content, fields, separator)
     except (RefusedError, FileError):
         return
     lines = content.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     assert all(b"\0" not in line and len(line) <= LONGEST for line in lines)
-    assert rows == [[field.decode() for field in line.split()] for line in lines if line.split()]
+    if separator is None:
+        assert rows == [[field.decode() for field in line.split()] for line in lines if line.split()]
+    else:
+        table = csv.reader(content.decode().removeprefix("\ufeff").removesuffix("\n").split("\n"), strict=True)
+        assert rows == [row for row in table if any(row)]
     assert all(len(row) == fields for row in rows)
 
 

@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from urllib.parse import quote
 
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.topics import Topics, write_topics
-from pytest_riskguard.data.trec import write_qrels, write_run
+from pytest_riskguard.data.trec import write_run
 
 NUMBERS = range(1, 16)
 _DOCUMENTS = tuple(f"doc-{number}" for number in range(1, 9))
+
+
+def write_qrels(grades: Mapping[str, Mapping[str, float]]) -> bytes:
+    """Judgements in TREC's format; white space in ids as riskguard writes it."""
+    pairs = [(topic, *pair) for topic, judged in grades.items() for pair in judged.items()]
+    return "".join(f"{quote(topic)} % {quote(document)} {grade!r}\n" for topic, document, grade in pairs).encode()
 
 
 @dataclass(frozen=True)

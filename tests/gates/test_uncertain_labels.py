@@ -14,7 +14,7 @@ from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements, UnderJudges
-from pytest_riskguard.gates.rankings.uncertain_labels import (
+from pytest_riskguard.gates.rankings.other_judgements import (
     half_width,
     panels_of,
     under_judges,

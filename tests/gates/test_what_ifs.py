@@ -30,7 +30,7 @@ from tests.data.tables import judged_run
 from tests.gates import slow_rankings
 
 MEASURES = (
-    *("nDCG@10", "nDCG", "nDCG@100", "nDCG(dcg='exp-log2')@5", "nDCG(judged_only=True)@5", "DCG@10"),
+    *("nDCG@10", "nDCG", "nDCG@100", "nDCG(dcg='exp-log2')@5", "DCG@10"),
     *("AP", "AP(rel=2)@10", "RR", "RR@10", "P@5", "P(rel=2)@10", "R@20", "Rprec", "Success@3", "Judged@10", "Bpref"),
     *("ERR@20", "RBP(rel=1)", "RBP(p=0.5, max_rel=3)@10", "SetR"),
 )
@@ -73,7 +73,7 @@ class Compared:
     ) -> None:
         parsed, gate = parse_measure(measure), gate_of("g", **options)
         if measure.startswith("ERR") and qrels.rules.scale is not None:
-            parsed = parsed(max_rel=int(qrels.rules.scale[1]))
+            parsed = parse_measure(f"ERR(max_rel={qrels.rules.scale[1]:g})@20")
         ours, theirs = (score_run(run, qrels, [measure])[0] for run in scored)
         self.scores: tuple[TopicScores, TopicScores] = (ours, theirs)
         candidate, baseline = (RankedRun(judged_run(run, qrels, depth=1000), qrels, parsed) for run in runs)
@@ -189,7 +189,7 @@ def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrie
     candidate, baseline = (
         RankedRun(judged_run(as_run(run), qrels, depth=150), qrels, parse_measure("AP")) for run in (rows, deep)
     )
-    assert (candidate.depth, baseline.retrieved("t")) == (100, 122)
+    assert (candidate.depth, baseline.retrieved[0]) == (100, 122)
     assert baseline.ranks("t") == {**{f"y{rank:03d}": rank + 1 for rank in range(100)}, "a": 122}
     ours, theirs = (score_run(run, qrels, ["AP"])[0] for run in (rows, deep))
     unjudged = Rejudged(gate_of("g"), (ours, theirs), (candidate, baseline)).unjudged

@@ -33,7 +33,7 @@ def test_scores_of_queries_are_put_in_the_order_of_training():
 
 
 def test_a_baseline_that_cannot_be_scored_is_named():
-    with pytest.raises(ValueError, match="baseline old: scores must be numbers, got NaN in row 6"):
+    with pytest.raises(ValueError, match="baseline old: scores must be numbers, got nan in row 6"):
         QueryBaselines.from_document_scores(LABELS, GROUP, {"bm25": LABELS, "old": [1, 2, 3, 4, 5, 6, np.nan]})
     with pytest.raises(ValueError, match="baseline old: scores must have one value for each of the 7 documents"):
         QueryBaselines.from_document_scores(LABELS, GROUP, {"old": [1, 2, 3]})

@@ -245,7 +245,7 @@ def test_a_spread_is_kept_after_so_many_iterations_but_never_from_equal_scores(o
     for scores in (zeros, SOME, later):
         assert_equal(kept.gradients(labels, scores, group), fresh.gradients(labels, scores, group), within=0)
     assert np.abs(kept.gradients(labels, other, group)[0] - fresh.gradients(labels, other, group)[0]).max() > 1e-3
-    with pytest.raises(ValueError, match="spread_after must be at least 1, got 0: before the first tree"):
+    with pytest.raises(ValueError, match="whole number of at least 1, got 0: before the first tree"):
         objective(three_queries(), spread_after=0)
 
 
@@ -291,12 +291,15 @@ def test_an_objective_can_go_on_to_other_data():
         ),
         (lambda: LambdaMART(sigmoid=0), "sigmoid must be finite and above 0, got 0"),
         (lambda: LambdaMART(sigmoid=math.inf), "sigmoid must be finite and above 0, got inf"),
-        (lambda: LambdaMART(norm=cast(Any, "no")), "norm must be True or False, got 'no'"),
-        (lambda: TFARO(three_queries(), spread_after=cast(Any, 1.5)), "None or a whole number, got 1.5"),
+        (
+            lambda: TFARO(three_queries(), spread_after=cast(Any, 1.5)),
+            "None or a whole number of at least 1, got 1.5",
+        ),
         (lambda: LambdaMART(threads=0), "threads must be None or a whole number of at least 1, got 0"),
         (lambda: UCRO(three_queries(), -1), "alpha must be finite and at least 0, got -1"),
         (lambda: UCRO(three_queries(), 1e39), r"alpha must be at most 1e\+09, got 1e\+39: nothing would be learned"),
         (lambda: UCRO(three_queries(), math.nan), "alpha must be finite and at least 0, got nan"),
+        (lambda: LambdaMART().gradients([1, 0], [math.inf, 0], [2]), "scores must be finite, got inf in row 0"),
     ],
 )
 def test_bad_arguments_are_refused(make, message):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -63,8 +63,6 @@ def test_rows_have_the_weight_of_their_query():
         row_weights([1.0, 2.0], [1, 1, 1])
     with pytest.raises(ValueError, match=r"group must hold .* got -1 at place 1"):
         row_weights([1.0, 2.0], [1, -1])
-    with pytest.raises(ValueError, match="baselines must be QueryBaselines, got dict"):
-        faro_weights([0.1], cast(Any, {"bm25": [0.1]}), alpha=1)
 
 
 @pytest.mark.parametrize("norm", [True, False])

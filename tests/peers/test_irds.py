@@ -79,8 +79,10 @@ def test_a_collection_on_this_machine_is_judged_by_its_name(home):
     done = riskguard(home, *line, "--topics", "irds:vaswani", "--json", "-")
     assert done.returncode == 1, done.stderr
     (by_name,) = verdicts(done.stdout)
-    for kind, name in (("judgements", "qrels.txt"), ("topics", "topics.tsv")):
-        assert riskguard(home, "convert", "irds:vaswani", name, "--kind", kind).returncode == 0
+    (home / "qrels.txt").write_text(
+        "".join(f"{topic} 0 {prefix}{topic} 1\n" for topic in TOPICS for prefix in ("", "1"))
+    )
+    (home / "topics.tsv").write_text("".join(f"{topic}\tRED SHOES {topic}\n" for topic in TOPICS))
     done = riskguard(home, *line[:-1], "qrels.txt", "--topics", "topics.tsv", "--json", "-")
     assert verdicts(done.stdout) == [by_name]
     assert by_name["responsible_topics"][0]["query"].startswith("RED SHOES")
@@ -97,16 +99,16 @@ def test_a_gate_of_riskguard_yaml_names_it(home):
 
 
 @pytest.mark.slow
-def test_nothing_is_downloaded_unless_asked_for(home):
-    done = riskguard(home, "convert", "irds:cranfield", "qrels.txt", "--kind", "judgements")
+def test_nothing_is_downloaded(home):
+    done = riskguard(home, "compare", "bad.run", "--baseline", "good.run", "--qrels", "irds:cranfield")
     assert done.returncode == 3
     assert "CONNECTS" not in done.stdout
-    said = " ".join(done.stderr.split())
-    assert "irds:cranfield: its qrels are not on this machine" in said
-    assert "run `riskguard convert irds:cranfield qrels.tsv --kind judgements --download`" in said
-    asked = riskguard(home, "convert", "irds:cranfield", "qrels.txt", "--kind", "judgements", "--download")
-    assert asked.returncode == 9
-    assert "CONNECTS" in asked.stdout
+    said = " ".join(done.stdout.split())
+    command = "ir_datasets export cranfield qrels > qrels.txt"
+    assert f"irds:cranfield: its qrels are not on this machine: run `{command}`, which downloads them" in said
+    environment = os.environ | {"IR_DATASETS_HOME": str(home / "home")}
+    asked = OFFLINE + f"import sys; sys.argv = {command.split()[:4]}; from ir_datasets import main_cli; main_cli()"
+    assert subprocess.run([sys.executable, "-c", asked], env=environment, check=False, timeout=120).returncode == 9
 
 
 @pytest.mark.slow
@@ -115,10 +117,8 @@ def test_what_is_no_collection_is_refused(home):
         ("irds:vasvani", "ir_datasets has no collection 'vasvani'; did you mean 'vaswani'"),
         ("irds:beir", "its qrels cannot be read (AttributeError: "),
     ]:
-        done = riskguard(home, "convert", name, "qrels.txt", "--kind", "judgements")
-        assert (done.returncode, problem in " ".join(done.stderr.split())) == (3, True)
-    done = riskguard(home, "convert", "irds:vaswani", "qrels.txt")
-    assert "say which it holds with --kind judgements or --kind topics" in done.stderr
+        done = riskguard(home, "compare", "bad.run", "--baseline", "good.run", "--qrels", name)
+        assert (done.returncode, problem in " ".join(done.stdout.split())) == (3, True)
 
 
 def test_a_file_of_that_name_is_a_file(tmp_path, monkeypatch):

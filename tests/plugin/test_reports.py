@@ -112,7 +112,7 @@ def test_github_annotates_what_failed_at_its_line(pytester, project, monkeypatch
     ]
     assert "title=riskguard%3A no-risk::the mean fell 0.50 -> 0.34; 12 of 30 queries lost" in said[0]
     summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
-    assert summary.startswith("## riskguard: Don't ship: 4 gates failed, 1 passed\n")
+    assert summary.startswith("## riskguard: Don't ship: 4 of 5 gates failed\n")
 
 
 def test_a_run_without_riskguard_tells_github_nothing(pytester, monkeypatch):
@@ -131,7 +131,9 @@ def test_github_is_told_of_a_broken_file_and_of_a_run_that_judged_nothing(pytest
     (pytester.path / "riskguard.yaml").write_text(world.YAML.replace("kind:", "knid:") % "1")
     (said,) = commands(pytester.runpytest("--riskguard"))
     summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
-    assert summary.startswith("## riskguard: no gate was judged\n\n- not judged (its file cannot be read): riskguard")
+    assert summary.startswith(
+        "## riskguard: No verdict: no gate was judged\n\n- not judged (its file cannot be read): riskguard"
+    )
     assert "\nError: <code>riskguard.yaml</code> ConfigError: line 6: " in summary
     assert said.startswith(
         f"::error file=riskguard.yaml,line={world.GATE_LINE},title=riskguard::ConfigError: line 6: "

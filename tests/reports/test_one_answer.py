@@ -140,7 +140,7 @@ def test_a_pass_with_care_looks_the_same_everywhere(capsys):
     )  # table of gates, and the gate itself
     assert "! Ship with care: 2 gates passed, 1 with care" in document([FINE, replace(CARE, measure="P@5")])
     text = markdown.render(verdicts)
-    assert text.startswith("## riskguard: Ship with care: 1 gate passed with care, 1 passed\n")
+    assert text.startswith("## riskguard: Ship with care: 2 gates passed, 1 with care\n")
     assert "<summary>pass with care <code>no-risk</code>: " in text
     assert "| pass with care | <code>no-risk</code> |" in text
     said = comment.verdict(RUN, Report(verdicts))

@@ -76,7 +76,8 @@ class _Moves:
         self.cutoff = cutoff_of(self.measure)
         self._depth = min(self.cutoff or DEFAULT_DEPTH, candidate.depth, baseline.depth)
         self._candidate_ranks, self._baseline_ranks = candidate.ranks(topic), baseline.ranks(topic)
-        self._lengths = candidate.retrieved(topic), baseline.retrieved(topic)
+        place = candidate.qrels.arrays.places[topic]
+        self._lengths = int(candidate.retrieved[place]), int(baseline.retrieved[place])
 
     def rank(self, document: str) -> tuple[int | None, int | None]:
         """The document's rank in the candidate and in the baseline."""
@@ -186,7 +187,7 @@ def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
         return None
     grades = np.array(list(moves.grades.values()), dtype=np.float64)
     ranks = np.array([[rank or 0 for rank in moves.rank(document)] for document in moves.grades], dtype=np.int64)
-    worth = [parts(grades, side).tolist() for side in ranks.T]
+    worth = parts(np.tile(grades, 2), ranks.T.ravel()).reshape(2, -1).tolist()
     raw = [math.fsum(side) for side in worth]
     scores = (row.candidate, row.baseline)
     larger = 0 if raw[0] >= raw[1] else 1

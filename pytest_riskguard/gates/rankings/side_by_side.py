@@ -50,8 +50,8 @@ def side_by_side(rejudged: Rejudged, responsible: Sequence[str]) -> Rankings:
 
 def all_documents(rejudged: Rejudged) -> frozenset[str]:
     """The documents in the first ranks of both systems, over all topics: those that any gate on them could show."""
-    depth, topics = depth_shown(rejudged), frozenset(rejudged.scores[0].topics)
-    return frozenset().union(*(run.first(topics, depth) for run in rejudged.runs))
+    depth = depth_shown(rejudged)
+    return frozenset().union(*(run.first(depth) for run in rejudged.runs))
 
 
 def titled(rankings: Rankings, rejudged: Rejudged, titles: DocumentTitles) -> Rankings:

@@ -25,8 +25,7 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
-from pytest_riskguard.gates.rankings.other_judgements import OtherJudgements
-from pytest_riskguard.gates.rankings.uncertain_labels import under_judges
+from pytest_riskguard.gates.rankings.other_judgements import OtherJudgements, under_judges
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 

@@ -11,7 +11,8 @@ from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, Card, card
 from pytest_riskguard.reports.comparisons import Comparison, KnownGate, answer
-from pytest_riskguard.reports.html.gate import DrawnChart, GateView, Panels, gate_view
+from pytest_riskguard.reports.html.charts import Chart
+from pytest_riskguard.reports.html.gate import GateView, Panels, gate_view
 from pytest_riskguard.reports.html.topic_rows import TopicRow, gate_data, merged, topic_data, topic_rows
 from pytest_riskguard.reports.html.whole_page import OWN, fitting, size
 from pytest_riskguard.reports.shown import MAX_NAME, Shown
@@ -82,7 +83,7 @@ class ComparisonView:
         return answer([gate.verdict for gate in self.gates]).counts
 
     @property
-    def main_charts(self) -> list[DrawnChart]:
+    def main_charts(self) -> list[Chart]:
         """The charts of the card's gate that everybody should see."""
         return [chart for chart in self.lead.charts if chart.main]
 
@@ -101,7 +102,7 @@ class ComparisonView:
             gates.append(replace(gate, charts=kept, left_out=len(gate.charts) - len(kept)))
         return replace(self, gates=gates), budget
 
-    def other_charts(self, gate: GateView) -> list[DrawnChart]:
+    def other_charts(self, gate: GateView) -> list[Chart]:
         """The charts of a gate that are not shown elsewhere in this comparison."""
         elsewhere = {chart.svg for chart in self.main_charts}
         for other in self.gates:

@@ -11,7 +11,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, WITH_CARE, tone
 from pytest_riskguard.reports.comparisons import KnownGate, after
 from pytest_riskguard.reports.figures import figures
-from pytest_riskguard.reports.html.charts import charts
+from pytest_riskguard.reports.html.charts import Chart, charts
 from pytest_riskguard.reports.sections import Part, sections
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.serialization import rounded
@@ -33,18 +33,6 @@ _ELSEWHERE = ("documents", "settings")
 
 
 @frozen
-class DrawnChart:
-    """A chart of one gate with its drawing; ``id`` is unique in the page."""
-
-    id: str
-    title: str
-    caption: str
-    description: str
-    main: bool
-    svg: str
-
-
-@frozen
 class GateView:
     """A verdict with the texts and drawings of its part of the page; ``anchor`` is its address there."""
 
@@ -54,7 +42,7 @@ class GateView:
     figures: list[str]
     sections: tuple[Part, ...]
     settings: Part
-    charts: list[DrawnChart]
+    charts: list[Chart]
     known: KnownGate | None = None
     #: Charts for which the page had no room.
     left_out: int = 0
@@ -120,23 +108,9 @@ def gate_view(verdict: Verdict, *, anchor: str, known: KnownGate | None = None) 
         figures=figures(verdict) if comparable else [],
         sections=tuple(part for part in parts if part.key not in _ELSEWHERE),
         settings=next(part for part in parts if part.key == "settings"),
-        charts=_drawn(verdict, anchor) if comparable else [],
+        charts=charts(verdict) if comparable else [],
         known=known,
     )
-
-
-def _drawn(verdict: Verdict, anchor: str) -> list[DrawnChart]:
-    return [
-        DrawnChart(
-            id=f"{anchor}/chart-{chart.key}",
-            title=chart.title,
-            caption=chart.caption,
-            description=chart.description,
-            main=chart.main,
-            svg=chart.svg,
-        )
-        for chart in charts(verdict)
-    ]
 
 
 _MAX_ID, _MAX_TITLE = 120, 160

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from markupsafe import Markup
@@ -14,12 +14,13 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.comparisons import KnownGate, answer, comparisons, missing, title
 from pytest_riskguard.reports.html.comparison import STATIC_ROWS, ComparisonView, comparison_view
 from pytest_riskguard.reports.html.whole_page import MAX_BYTES, anchors, asset, script_json, topic_anchor, whole_page
+from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.provenance import TIES
 from pytest_riskguard.text import clean, counted, web_address
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.origins import Origin
-    from pytest_riskguard.reports.provenance import Difference, Provenance
+    from pytest_riskguard.reports.provenance import Provenance
 
 
 #: Comparisons that are in the page as a whole, more of them if they fail; others are rendered when they are opened.
@@ -49,7 +50,7 @@ def document(
         gates=sum(len(view.gates) for view in views),
         failed=sum(view.failed for view in views),
         unjudged=missing(known),
-        provenance=ProvenanceView.of(provenance),
+        provenance=provenance and _where_from(provenance),
         policy_changes=policy_changes,
         topic_anchor=topic_anchor,
         static_rows=STATIC_ROWS,
@@ -101,44 +102,17 @@ class Item:
     old: bool = False
 
 
-@frozen
-class BaselineRow:
-    """A baseline in the table of them."""
-
-    name: str
-    commit: str
-    stored: str
-    age: str
-    old: bool
-    note: str
-    metadata: str
-
-
-@frozen
-class ProvenanceView:
-    """The line at the top, and the tables at the end."""
-
-    head: tuple[Item, ...]
-    facts: tuple[tuple[str, Item], ...]
-    baselines: tuple[BaselineRow, ...]
-    differences: tuple[Difference, ...]
-
-    @property
-    def known_baselines(self) -> bool:
-        """Whether more than the names of baselines is known: a run file has neither date nor commit."""
-        return any(row.stored or row.commit or row.note or row.metadata for row in self.baselines)
-
-    @classmethod
-    def of(cls, provenance: Provenance | None) -> ProvenanceView | None:
-        """Ready to be shown; None if nothing is known."""
-        if provenance is None:
-            return None
-        return cls(
-            tuple(_head(provenance)),
-            tuple(_facts(provenance)),
-            tuple(_row(baseline, provenance.days(baseline)) for baseline in provenance.baselines),
-            provenance.differences,
-        )
+def _where_from(provenance: Provenance) -> dict[str, Any]:
+    """The line at the top; at the end the facts, what differs between the systems, and the baselines."""
+    columns = {"Name": "name", **dict.fromkeys(("Stored", "Age", "Commit", "Note", "Metadata"), "text")}
+    changes = [(one.key, one.baseline or None, one.candidate or None) for one in provenance.differences]
+    title, named = "What differs between the systems, according to their metadata", ("Key", "Baseline", "Candidate")
+    return {
+        "head": _head(provenance),
+        "facts": _facts(provenance),
+        "differences": Table(title, dict.fromkeys(named, "name"), changes, none="not given"),
+        "baselines": Table("Baselines", columns, [_row(provenance, one) for one in provenance.baselines]).filled,
+    }
 
 
 def _head(provenance: Provenance) -> list[Item]:
@@ -188,17 +162,12 @@ def _facts(provenance: Provenance) -> list[tuple[str, Item]]:
     return [(label, item) for label, item in facts if item.text]
 
 
-def _row(baseline: Origin, days: int | None) -> BaselineRow:
-    age = "" if days is None else counted(days, "day")
-    return BaselineRow(
-        name=_short(baseline.name),
-        commit=_commit(baseline.commit),
-        stored=(baseline.stored or "")[:10],
-        age=age + (": old" if _is_old(days) else ""),
-        old=_is_old(days),
-        note=_short(baseline.note),
-        metadata=_pairs(baseline.metadata),
-    )
+def _row(provenance: Provenance, baseline: Origin) -> tuple[str, ...]:
+    """Cells of the table of baselines."""
+    days = provenance.days(baseline)
+    age = "" if days is None else counted(days, "day") + ": old" * _is_old(days)
+    stored, metadata = (baseline.stored or "")[:10], _pairs(baseline.metadata)
+    return _short(baseline.name), stored, age, _commit(baseline.commit), _short(baseline.note), metadata
 
 
 def _is_old(days: int | None) -> bool:

@@ -96,7 +96,7 @@ def test_the_verdict_is_that_of_a_risk_gate_at_alpha_0(chain, command, folder):
 @pytest.mark.parametrize(
     ("since", "words"),
     [
-        ("main/7", "no earlier run '7'; expected its number, its note or oldest: it has oldest, 0001, 0002, 0003"),
+        ("main/7", "no earlier run '7'; expected the number or the note of one, or oldest: it has 0001, 0002, 0003"),
         ("main/release-13", "no earlier run 'release-13'"),
         ("main/", "names no run after the '/'"),
         ("nobody", "no baseline 'nobody'"),
@@ -137,7 +137,7 @@ def test_two_earlier_runs_with_one_note_are_not_told_apart(chain, command, folde
     assert command("baseline promote main other.run --note release-12").status == 0
     ended, verdict = chain("main/release-12")
     assert (ended.status, verdict["reason"]) == (3, "missing_input")
-    assert "2 runs with the note 'release-12'" in ended.out
+    assert "has 2 earlier runs 'release-12'" in ended.out
 
 
 def test_alpha_may_be_given(chain, command, folder):

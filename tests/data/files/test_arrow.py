@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_riskguard.data.arrow import arrow_table, column_of, parquet_table
-from pytest_riskguard.data.formats import format_of, kinds_of
+from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import InputFile
@@ -264,9 +264,6 @@ def test_columns_say_what_a_table_holds(maker):
         return InputFile(Path("a"), error=RunFormatError, content=packed(pa.table(columns), maker))
 
     judged = file(qid=["q1"], docno=["d1"], label=[1])
-    assert kinds_of(judged) == ("judgements",)
-    assert kinds_of(file(qid=["q1"], docno=["d1"], rank=[1], score=[1.0])) == ("rankings",)
-    assert kinds_of(file(qid=["q1"], query=["red"])) == ("topics",)
     with pytest.raises(RunFormatError, match="its columns do not fit: it names no column for score"):
         format_of(judged, "rankings")
     named = InputFile(GivenFile(Path("a"), columns={"points": "label"}), error=RunFormatError, content=judged.content)

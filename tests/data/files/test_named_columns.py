@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_riskguard.data.collection import read_topics
+from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.runs import read_run
-from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
+from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -24,6 +27,7 @@ from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsForm
         "qid;docno;label;one, two, three, four, or five\nq1;d1;2;\nq1;d2;0;\n",
         'qid,docno,label,note\nq1,d1,2,"red, or 19"" wide\nin two lines"\nq1,d2,0,\nq1,d3,,not judged yet\n',
         "qid, docno ,label\n\nq1 ,d1, 2\n,,\nq1,\u00a0d2,0\n",
+        "qid,docno,label\nq1,,\nq1,d1,2\nq1,d2,0\n",  # a query without a judgement
     ],
 )
 def test_judgements_are_found_by_the_names_of_columns(write, table):
@@ -36,10 +40,10 @@ def test_query_texts_name_topics_where_there_are_no_ids(write):
 
 
 def test_columns_that_are_named_in_another_way_are_given(write):
-    path = write("qrels.csv", "session;sku;stars\nq1;d1;2\n")
+    path = write("qrels.csv", "session;sku;docno;stars\nq1;d1;17;2\n")
     columns = {"topic": "session", "document": "SKU", "grade": "stars"}
     assert read_qrels(GivenFile(path, columns=columns)).grades == {"q1": {"d1": 2}}
-    with pytest.raises(QrelsFormatError, match=r"it has no column 'session_id', only 'session', 'sku', 'stars'"):
+    with pytest.raises(QrelsFormatError, match=r"it has no column 'session_id', only 'session', 'sku', 'docno'"):
         read_qrels(GivenFile(path, columns=columns | {"topic": "session_id"}))
     with pytest.raises(UsageError, match=r"columns: 'docment' is not one of document, .*did you mean 'document'"):
         read_qrels(GivenFile(path, columns={"docment": "sku"}))
@@ -113,9 +117,12 @@ def test_scores_rank_documents_or_else_ranks(write, table, how: dict[str, Any], 
     [
         (
             "qid,docno,rank\nq1,a,0\nq1,b,0\n",
-            r":3: expected each rank once in topic 'q1', found 0 for both 'a' and 'b'",
+            r":3: expected a whole number as the rank of 'b', each once in a topic, found 0 again",
         ),
-        (RANKED + "q1,b,2,\n", r":3: expected a finite number as the score of 'b' in topic 'q1', found nothing"),
+        (
+            RANKED + "q1,b,2,\n",
+            r":3: expected a finite number as the score of 'b' in topic 'q1', found nothing",
+        ),
         (UPSIDE_DOWN, r"run.csv:[23]: .*every ranking is upside down.*ties: as_returned"),
         ("query_id,doc_id,relevance\nq1,d1,2\n", r"names no column for score"),
     ],
@@ -165,3 +172,9 @@ def test_topics_have_tags_and_their_columns_any_order(write, name, table, querie
 def test_a_weight_is_above_zero(write):
     with pytest.raises(TopicsFormatError, match=r":2: expected a weight above 0, found 0"):
         read_topics(write("topics.csv", "qid,query,weight\nq1,red shoes,0\n"))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_of_formats_that_fit_the_name_of_a_file_decides(name):
+    file = InputFile(Path(name), error=FileError, content=b"qid\tdocno\tscore\nq1\td1\t1\n")
+    assert format_of(file, "rankings").name == name[2:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data.conversion import convert
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.runs import MAX_RUN_SCORE, read_run
-from pytest_riskguard.data.trec import write_qrels, write_run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError
+
+pl = pytest.importorskip("polars")
 
 #: Any text on one line without spaces around it: commas, quotes, tabs inside, marks, other scripts.
 ids = (
@@ -38,21 +39,27 @@ GRADES = numbers_of_documents(st.one_of(st.integers(-5, 1000), st.floats(-1000, 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    pytest.importorskip("pyarrow")
     return tmp_path_factory.mktemp("round")
+
+
+def written(name: str, rows: list[dict[str, Any]]) -> bytes:
+    """Rows as other tools write them."""
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    buffer = io.BytesIO()
+    {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[name](buffer)
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize("name", ["csv", "jsonl", "parquet"])
 @given(scores=SCORES, grades=GRADES)
 def test_what_was_written_is_read_as_it_was(folder, name, scores, grades):
-    run, judged = as_run(scores), {**grades, "one topic": {"a document": 1}}
-    write_run(folder / "run", run)
-    (folder / "qrels").write_bytes(write_qrels(judged))
-    for kind in ("rankings", "judgements"):
-        path = folder / ("run" if kind == "rankings" else "qrels")
-        (folder / kind).write_bytes(convert(GivenFile(path, format="trec"), path, kind=kind, to=name).content)
-    assert read_run(folder / "rankings").by_topic() == run.by_topic()
-    assert read_qrels(folder / "judgements").grades == judged
+    judged = {**grades, "one topic": {"a document": 1}}
+    for kind, by_topic, column in (("rankings", scores, "score"), ("judgements", judged, "relevance")):
+        pairs = [(topic, pair) for topic, documents in by_topic.items() for pair in documents.items()]
+        rows = [{"query_id": topic, "doc_id": document, column: float(value)} for topic, (document, value) in pairs]
+        (folder / kind).write_bytes(written(name, rows))
+    assert read_run(GivenFile(folder / "rankings", format=name)).by_topic() == as_run(scores).by_topic()
+    assert read_qrels(GivenFile(folder / "judgements", format=name)).grades == judged
 
 
 @given(

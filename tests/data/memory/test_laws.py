@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard import run
 from pytest_riskguard.data import read_qrels
-from pytest_riskguard.data.trec import write_qrels
+from tests.data.world import write_qrels
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -6,27 +6,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import ir_measures
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
-from pytest_riskguard.data.kernels import JudgedRows
 from pytest_riskguard.data.measures import parse_measure, provider_of
 from pytest_riskguard.data.ranking import order_of
-from pytest_riskguard.data.scoring import evaluate, labels_for
+from pytest_riskguard.data.scoring import labels_for
 from tests.data.plain_orders import ranked
 
 if TYPE_CHECKING:
     from ir_measures import Measure
-
-
-def judged_rows(topics: Sequence[tuple[Sequence[float], Sequence[int], int]]) -> JudgedRows:
-    """Topics one by one: the grades and the ranks of the judged documents, and how many are retrieved."""
-    return JudgedRows(
-        np.repeat(np.arange(len(topics)), [len(grades) for grades, _, _ in topics]),
-        np.array([rank for _, ranks, _ in topics for rank in ranks], dtype=np.int64),
-        np.array([grade for grades, _, _ in topics for grade in grades], dtype=np.float64),
-        np.array([retrieved for _, _, retrieved in topics], dtype=np.int64),
-    )
 
 
 def err(grades: Sequence[float], highest: float) -> float:
@@ -58,8 +47,6 @@ def gain_of(measure: Measure) -> Callable[[float], float]:
 def by_hand(measure: Measure, ranking: Sequence[str], judged: Mapping[str, float], rules: LabelRules) -> float:
     """ERR, DCG, nDCG and graded RBP of any grades."""
     cutoff = measure.params.get("cutoff")
-    if measure.params.get("judged_only"):  # as trec_eval: a negative grade is no judgement
-        ranking = [document for document in ranking if judged.get(document, -1) >= 0]
     if measure.NAME == "ERR":
         scale = 4 if rules.scale is None else rules.scale[1]
         highest: Any = measure.params.get("max_rel", scale)
@@ -73,6 +60,13 @@ def by_hand(measure: Measure, ranking: Sequence[str], judged: Mapping[str, float
         return dcg(gains)
     ideal = dcg(sorted(map(gain, judged.values()), reverse=True)[:cutoff])
     return dcg(gains) / ideal if ideal else 0.0
+
+
+def of_ir_measures(measure: Measure) -> Measure:
+    """The measure as ir-measures has it."""
+    if isinstance(measure, ir_measures.Measure):
+        return measure
+    return ir_measures.measures.registry[measure.NAME](**measure.params)
 
 
 def scores(
@@ -91,5 +85,6 @@ def scores(
             ranking = ranked(order_of(provider), list(documents), list(documents.values()))
             found[topic] = by_hand(measure, ranking, judged, rules)
         else:
-            found |= evaluate(measure, {topic: judged}, {topic: dict(documents)}, "a.run")
+            (metric,) = ir_measures.iter_calc([of_ir_measures(measure)], {topic: judged}, {topic: dict(documents)})
+            found[topic] = metric.value
     return found

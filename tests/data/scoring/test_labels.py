@@ -66,8 +66,8 @@ def test_a_scale_is_that_of_err_and_grades_above_it_are_refused(clicks):
     found = r"2.5 \(topic 'q2', document 'd'\)"
     with pytest.raises(QrelsFormatError, match=rf"expected grades from 0 to 2 \(scale\), found {found}"):
         clicks(scale=(0, 2))
-    for measure, written in (("RBP(max_rel=1)", "RBP(max_rel=3)"), ("ERR(max_rel=2)@5", "ERR(max_rel=3)@5")):
-        with pytest.raises(DataError, match=rf"{found}, but .* expects grades of at most \d; write ") as caught:
+    for measure, written in (("RBP(max_rel=1)", "max_rel=3"), ("ERR(max_rel=2)@5", "max_rel=3")):
+        with pytest.raises(DataError, match=rf"{found}, but .* expects grades of at most \d; give it ") as caught:
             by_topic(clicks(), measure)
         assert str(caught.value).endswith(written)
         assert caught.value.reason == "bad_qrels"
@@ -95,7 +95,7 @@ def test_relevant_from_makes_binary_labels_and_decides_which_topics_count(clicks
     for measure in ("P@2", "SetP", "RR"):
         assert by_topic(qrels, measure, run) == {"q1": 0.5, "q2": 0.0}
     assert by_topic(clicks(relevant_from=0.25), "AP", run) == {"q1": 1.0, "q2": 0.0}
-    assert by_topic(qrels, "P(rel=2)@1", run | {"q2": [("d", 1.0)]}) == {"q1": 0.0, "q2": 1.0}
+    assert by_topic(qrels, "P(rel=2)@1", {"q1": [("a", 1.0)], "q2": [("d", 1.0)]}) == {"q1": 0.0, "q2": 1.0}
     assert clicks(relevant_from=1).topics == ("q2",)
     with pytest.raises(QrelsFormatError, match=r"grade 3 or more \(relevant_from\)"):
         clicks(relevant_from=3)

@@ -162,7 +162,7 @@ def test_real_runs_score_as_with_ir_measures_in_every_way(folder, file, count, s
         rows = list(ir_measures.read_trec_run(text))
         scores = {scored.measure: by_topic(scored) for scored in score_run(path, qrels, MEASURES)}
         for measure in MEASURES:
-            peers = ir_measures.iter_calc([parse_measure(measure)], judged, rows)
+            peers = ir_measures.iter_calc([plain.of_ir_measures(parse_measure(measure))], judged, rows)
             expected = {metric.query_id: metric.value for metric in peers if metric.query_id in scores[measure]}
             assert scores[measure] == pytest.approx(expected, rel=0, abs=1e-12), (path.name, measure)
         plain_text, mixed = write("plain.run", text), write("mixed.run", interleaved(text))

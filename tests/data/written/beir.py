@@ -17,6 +17,6 @@ def _queries(world: World) -> bytes:
 
 
 CASES = (
-    Case("beir", "judgements", "test.tsv", _judged),
+    Case("tsv", "judgements", "test.tsv", _judged),
     Case("jsonl", "topics", "queries.jsonl", _queries),
 )

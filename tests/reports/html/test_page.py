@@ -419,12 +419,12 @@ def test_where_it_comes_from_is_shown(verdict):
     assert not [a for _, a in young.tags if a.get("class") == "old"]
 
 
-def test_baselines_of_which_only_the_name_is_known_take_a_line(verdict):
+def test_baselines_of_which_only_the_name_is_known_are_named(verdict):
     known = provenance(age=3.0)
     bare_ones = replace(known, baselines=(Origin("old", {}),))
     assert "Baselines Name Stored" in Page(render([verdict], provenance=known)).said
     text = Page(render([verdict], provenance=bare_ones)).said
-    assert "Baseline old" in text
+    assert "Baselines Name old" in text
     assert "Stored" not in text
 
 

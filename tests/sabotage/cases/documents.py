@@ -44,7 +44,7 @@ CASES = [
         "unjudged-misspelt",
         collection("unjudged: ignored"),
         status=2,
-        words=["riskguard.yaml:1: collection.unjudged: expected warn, ignore, or a probability"],
+        words=["riskguard.yaml:1: collection.unjudged: expected warn or ignore"],
     ),
     Case(
         "address-of-a-script",

@@ -186,7 +186,7 @@ CASES = [
     Case(
         "drift-without-history",
         only(DRIFT),
-        words=["has no earlier run", "would be compared with itself"],
+        words=["has no earlier run", "promote adds one"],
         **_DRIFTED,
     ),
     Case(

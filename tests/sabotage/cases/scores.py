@@ -56,7 +56,7 @@ def scores(name: str, *breaks: Sabotage, **settings: Any) -> Case:
 CASES = [
     scores("as-it-is", status=1, words=["got worse"]),
     scores("truncated", truncate(PATH, 0.5)),
-    scores("empty", empty(PATH), words=["candidate.csv", "empty"]),
+    scores("empty", empty(PATH), words=["candidate.csv:1", "expected a table"]),
     scores("missing", delete(PATH), words=["candidate.csv", "no such file"]),
     scores("baseline-missing", delete("scores/base.csv"), words=["base.csv", "no such file"]),
     scores("lfs-pointer", lfs_pointer(PATH), words=["candidate.csv", "Git LFS"]),
@@ -68,7 +68,7 @@ CASES = [
     scores("value-with-underscore", replace_line(PATH, 5, "t04,0_1"), words=["candidate.csv:5", "0_1"]),
     scores("three-columns-in-a-row", replace_line(PATH, 5, "t04,0.5,0.5"), words=["candidate.csv:5"]),
     scores("no-header", on_lines(PATH, lambda lines: lines[1:]), words=["candidate.csv:1"]),
-    scores("measure-twice", replace_line(PATH, 1, "topic,nDCG@10,nDCG@10"), words=["candidate.csv:1"]),
+    scores("measure-twice", replace_line(PATH, 1, "topic,nDCG@10,nDCG@10"), words=["candidate.csv:2"]),
     scores("another-measure", replace_line(PATH, 1, "topic,AP"), words=["AP"], ways=CLI),
     scores("loss-left-out", on_lines(PATH, lambda lines: [lines[0], *lines[46:]]), words=["topics_differ", "t01"]),
     scores("topic-added", append(PATH, "t61,1\n"), words=["topics_differ", "t61"]),

@@ -63,7 +63,11 @@ CASES = [
     Case("latin-1", append(TOPICS_FILE, "t61\tcaf\xe9\tbuy\n".encode("latin-1")), words=["topics.tsv:62", "UTF-8"]),
     Case("topic-twice", append(TOPICS_FILE, "t01\tagain\tbuy\n"), words=["topics.tsv:62", "t01"]),
     Case("two-columns-in-a-row", replace_line(TOPICS_FILE, 5, "t04\tno tag"), words=["topics.tsv:5"]),
-    Case("column-twice", replace_line(TOPICS_FILE, 1, "topic\tquery\tquery"), words=["topics.tsv:1", "query"]),
+    Case(
+        "column-twice",
+        replace_line(TOPICS_FILE, 1, "topic\tquery\tquery"),
+        words=["topics.tsv", "expected one column 'query'"],
+    ),
     Case("weight-a-word", weigh("much"), words=["topics.tsv:2", "much"]),
     Case("weight-negative", weigh("-1"), words=["topics.tsv:2", "-1"]),
     Case("weight-nan", weigh("nan"), words=["topics.tsv:2", "nan"]),
