@@ -15,7 +15,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.risk.checks import FloatArray
+FloatArray = npt.NDArray[np.float64]
 
 #: From this many numbers on, one after the other takes longer than importing ``scipy.special``.
 MANY = 200_000

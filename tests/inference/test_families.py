@@ -86,7 +86,7 @@ def test_thresholds_by_hand():
     ("call", "message"),
     [
         (lambda: holm([]), "^expected at least one p-value, got none$"),
-        (lambda: holm([0.1, None]), "p-values must be numbers from 0 to 1, got None at position 1"),
+        (lambda: holm([0.1, None]), "p-values must be numbers from 0 to 1, got nan at position 1"),
         (lambda: benjamini_hochberg([float("nan")]), "got nan at position 0"),
         (lambda: holm([0.1, 1.1]), r"got 1.1 at position 1"),
         (lambda: holm([-0.1]), r"got -0.1 at position 0"),
