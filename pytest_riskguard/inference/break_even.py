@@ -162,7 +162,7 @@ def break_even_quantile(
     if _p_value(sizes, chances, everything).p_value > p_value:
         return -math.inf
     bets = _Bets(sizes, chances, everything)
-    return exact_sum(won_sizes) - bets.sure - bets.law.least_reached(p_value)
+    return exact_sum(won_sizes) - bets.sure + float(bets.law.mirrored.steps.quantiles(p_value))
 
 
 def largest_ratio(

@@ -371,10 +371,10 @@ class SumLaw:
         if halves is None:
             line = self._line(value)
             if line.converged:
-                return line.safe
+                return float(line.p)
             halves = self._halves(COUNTED_INSTEAD)
         if halves is None:
-            return self._line(value, blurred=True).safe
+            return float(self._line(value, blurred=True).p)
         return self._counted(value, halves)
 
     def reaching_without(self, value: float, kinds: IntArray, lost: BoolArray) -> FloatArray:
@@ -387,10 +387,6 @@ class SumLaw:
             if line.converged:
                 return line.without(kinds, lost)
         return np.full(kinds.size, np.nan)
-
-    def least_reached(self, p: float) -> float:
-        """About the least value that is reached with at most this probability."""
-        return -float(self.mirrored.steps.quantiles(p))
 
     def _halves(self, powers: int) -> tuple[IntArray, IntArray] | None:
         """The kinds shared out so that both halves have about as many patterns; None if these are too many."""
@@ -461,23 +457,19 @@ class Line:
         z = tilt.theta + 1j * self._t
         self._weights = angle / math.pi / z if not exact else 1 / (2 * count * np.sinh(z * step / 2))
         self._weights[(alive == 0) | (exact & (alive == count))] /= 2
-        self._integral = self._along(self._phi, self._value)
+        self.p, integral = self._probability(self._phi, self._value, tilt.log_norm)
         #: whether what is left out is little beside the probability
-        self.converged = self._left_out <= MAX_ERROR * abs(float(self._integral))
+        self.converged = self._left_out <= MAX_ERROR * abs(float(integral))
 
-    def _along(self, phi: ComplexArray, value: npt.ArrayLike) -> FloatArray:
+    def _probability(
+        self, phi: ComplexArray, value: npt.ArrayLike, log_norm: npt.ArrayLike
+    ) -> tuple[FloatArray, FloatArray]:
+        """P(S >= value), with what may be left out added, and the integral."""
         terms = phi * np.exp(-1j * np.multiply.outer(value, self._t)) * self._weights
-        return np.asarray(np.sum(terms.real, axis=-1))
-
-    @property
-    def safe(self) -> float:
-        """The probability, with what may be left out added."""
-        return float(self._probability(self._tilt.log_norm, self._value, self._integral))
-
-    def _probability(self, log_norm: npt.ArrayLike, value: npt.ArrayLike, integral: FloatArray) -> FloatArray:
+        integral = np.asarray(np.sum(terms.real, axis=-1))
         # where the tilt is negative, the sum is minus the probability of the other side
-        scale = np.exp(np.asarray(log_norm) - self._tilt.theta * np.asarray(value))
-        return np.clip(float(self._tilt.theta < 0) + scale * (integral + self._left_out), 0.0, 1.0)
+        scale = np.exp(np.subtract(log_norm, np.multiply(self._tilt.theta, value)))
+        return np.clip((self._tilt.theta < 0) + scale * (integral + self._left_out), 0.0, 1.0), integral
 
     def without(self, kinds: IntArray, lost: BoolArray) -> FloatArray:
         """The same along the same line without one variable of each kind; NaN where the line is unfit for that."""
@@ -491,7 +483,7 @@ class Line:
             values = self._value - size * lost[some]
             log_norms = self._tilt.log_norm - np.log(plain[some] / stay)
             divided = np.min(factors.real**2 + factors.imag**2, axis=1, initial=1.0) >= MIN_FACTOR
-            found = self._probability(log_norms, values, self._along(self._phi / factors, values))
+            found, _ = self._probability(self._phi / factors, values, log_norms)
             p[some] = np.where(divided, found, np.nan)
         return p
 
