@@ -289,7 +289,6 @@ class _Bets:
         self.sure = exact_sum(sizes[~self._able])
         self._impossible = exact_sum(sizes[~self._able & ~lost])
         sizes, chances, self._lost = sizes[self._able], chances[self._able], lost[self._able]
-        self._sizes = sizes
         # sizes that differ by rounding are one, and so are their chances
         order = np.lexsort((chances, sizes))
         apart = np.diff(sizes[order], prepend=-math.inf) > rounding

@@ -27,12 +27,12 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.replicates import next_words, stream
 from pytest_riskguard.inference.sample import Sample, condensed
 from pytest_riskguard.inference.sum_law import binomial, enumerated
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 #: So many ways to draw the changed topics are enumerated.
 MAX_VECTORS = 400_000
-#: A variance is at least this share of the mean square that it is computed from: less would be rounding.
-MIN_VARIANCE = 1e-15
+#: A variance that is less than this share of the mean square that it is computed from is rounding.
+MIN_VARIANCE = 1e-14
 #: How far out draws are centred, as normal quantiles: 0 (plain draws), and about those of 95 % and 99.9 % limits.
 CENTRES = (0.0, -3.3, -2.0, 2.0, 3.3)
 #: Replicates are drawn in so many parts, which bounds the memory; those of a part and centre, and all draws.
@@ -98,26 +98,27 @@ def _enumerated(sample: Sample) -> tuple[FloatArray, FloatArray] | None:
     if found is None:
         return None
     vectors, masses = found
-    counts, distances = vectors.counts, values[1:] / sample.deviation
-    added = np.einsum("ij,j->i", counts, distances) / sample.n
-    squares = np.einsum("ij,j->i", counts, distances**2) / sample.n
-    variances = np.maximum(squares - added**2, MIN_VARIANCE * squares)
-    kinds = np.count_nonzero(counts, axis=1)
-    varied = (kinds > 1) | ((kinds == 1) & (vectors.drawn < sample.n))
-    varied &= _vary(sample, sample.mode + added * sample.deviation, variances)
-    moved = added[varied] + (sample.mode - sample.mean) / sample.deviation
-    moved[np.abs(moved) * math.sqrt(sample.n) <= ROUNDING_ERROR] = 0.0  # the sample's own mean, up to rounding
-    return math.sqrt(sample.n - 1) * moved / np.sqrt(variances[varied]), masses[varied]
+    distances = values[1:] / sample.deviation
+    sums, squares = (np.einsum("ij,j->i", vectors.counts, each) for each in (distances, distances**2))
+    statistics = _statistics(sample, sample.mode, sums, squares)
+    varied = np.isfinite(statistics)
+    return statistics[varied], masses[varied]
 
 
-def _vary(sample: Sample, means: FloatArray, variances: FloatArray) -> BoolArray:
-    """Whether replicates vary by more than the rounding of their scores, as a sample must.
+def _statistics(sample: Sample, origin: float, sums: FloatArray, squares: FloatArray) -> FloatArray:
+    """T* from the sums of the n distances from an origin, and of their squares, in standard deviations.
 
-    Means are in units of x, variances (divisor n) in units of the sample's.
+    NaN where a replicate does not vary by more than the rounding of its scores.
     """
+    n = sample.n
+    means = sums / n
+    variances = np.maximum(squares / n - means**2, 0.0)
     # scores that span s have a variance of s^2/(2 n) at least
-    spans = np.sqrt(2 * sample.n * variances) * sample.deviation
-    return np.asarray(spans > ROUNDING_ERROR * np.maximum(1.0, np.abs(means)))
+    spans, sizes = np.sqrt(2 * n * variances) * sample.deviation, np.abs(origin + means * sample.deviation)
+    varied = (variances > MIN_VARIANCE * squares / n) & (spans > ROUNDING_ERROR * np.maximum(1.0, sizes))
+    moved = means + (origin - sample.mean) / sample.deviation
+    moved[np.abs(moved) * math.sqrt(n) <= ROUNDING_ERROR] = 0.0  # the sample's own mean, up to rounding
+    return np.where(varied, math.sqrt(n - 1) * moved / np.sqrt(np.where(varied, variances, 1.0)), np.nan)
 
 
 def _drawn(sample: Sample) -> tuple[FloatArray, FloatArray]:
@@ -136,10 +137,11 @@ def _drawn(sample: Sample) -> tuple[FloatArray, FloatArray]:
     weights = np.empty_like(statistics)
     for part in range(PARTS):
         drawn = [urn.replicates(rows, chunk=part * len(urns) + k) for k, urn in enumerate(urns)]
-        means, squares, variances = (np.stack(kind) for kind in zip(*drawn, strict=True))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            statistics[part] = math.sqrt(n - 1) * means / np.sqrt(variances)
-        ratios = [np.exp(np.minimum(tilt.log_ratio(n * means, n * squares, n), MAX_LOG)) for tilt in tilts]
+        sums, squares = (np.stack(kind) for kind in zip(*drawn, strict=True))
+        origin, own = urns[0].origin, urns[0].y_origin
+        statistics[part] = _statistics(sample, origin, sums, squares)
+        of_y, of_squares = n * own + sums, n * own**2 + 2 * own * sums + squares
+        ratios = [np.exp(np.minimum(tilt.log_ratio(of_y, of_squares, n), MAX_LOG)) for tilt in tilts]
         # how much likelier each is by plain chances than by those of all centres mixed
         weights[part] = len(tilts) / np.sum(ratios, axis=0)
     varied = np.isfinite(statistics)
@@ -205,9 +207,9 @@ class _Urn:
 
     def __init__(self, sample: Sample, y: FloatArray, chances: FloatArray) -> None:
         values, counts = sample.distinct
-        self.sample, self.n = sample, sample.n
+        self.n = sample.n
         origin = int(np.argmax(counts)) if np.max(counts) > 1 else y.size // 2
-        self._origin, self._y_origin = float(values[origin]), float(y[origin])
+        self.origin, self.y_origin = float(values[origin]), float(y[origin])
         distances = (values - values[origin]) / sample.deviation
         single = np.arange(values.size) != origin
         if np.sum(counts[single]) > MAX_TOPICS:
@@ -222,8 +224,8 @@ class _Urn:
         self._slots = np.repeat(distances[single], np.diff(edges, prepend=0))
         self._bulk = _Bulk(distances[~single], chances[~single])
 
-    def replicates(self, rows: int, *, chunk: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Means of y and y^2 and variances of y over the draws of each replicate; 0 where they do not vary."""
+    def replicates(self, rows: int, *, chunk: int) -> tuple[FloatArray, FloatArray]:
+        """The sums of distances and of their squares over the draws of each replicate."""
         generator = stream(chunk)
         first = next_words(generator, 3 * -(-rows // 2)).view("<u4").reshape(3, -1)[:, :rows]
         single = np.searchsorted(self._below, first[0], side="right")  # how many single draws is binomial
@@ -235,11 +237,7 @@ class _Urn:
             np.where(single > 0, np.add.reduceat(terms, ends - single), 0.0) for terms in (distances, distances**2)
         )
         other_sums, other_squares = self._bulk.sums(self.n - single, (first[1:] + 0.5) / 2.0**32)
-        sums, squares = (sums + other_sums) / self.n, (squares + other_squares) / self.n
-        variances = squares - sums**2
-        variances[variances <= MIN_VARIANCE * 100 * squares] = 0.0
-        variances[~_vary(self.sample, self._origin + sums * self.sample.deviation, variances)] = 0.0
-        return self._y_origin + sums, self._y_origin**2 + 2 * self._y_origin * sums + squares, variances
+        return sums + other_sums, squares + other_squares
 
 
 class _Bulk:
