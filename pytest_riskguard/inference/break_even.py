@@ -131,21 +131,14 @@ def break_even_without_each(
     won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
     sizes = won_sizes + lost_sizes
     chosen = np.arange(sizes.size) if places is None else np.asarray(places, dtype=np.intp)
-    # topics that are alike leave alike
-    alike, where = np.unique(
-        np.column_stack([won_sizes[chosen], sizes[chosen], which[chosen]]), axis=0, return_inverse=True
-    )
-    first = np.zeros(len(alike), dtype=np.intp)
-    first[where[::-1]] = chosen[::-1]
-    p = np.full(first.size, np.nan)
-    if tolerated == 0 and first.size > 1:
-        bets = _Bets(sizes, chances_of_loss(won_sizes, sizes, 0.0), which)
-        p = bets.without(first)
-    for k in np.flatnonzero(np.isnan(p)).tolist():
-        others, gains_of_others = np.delete(sizes, first[k]), np.delete(won_sizes, first[k])
+    p = np.full(chosen.size, np.nan)
+    if tolerated == 0 and chosen.size > 1:
+        p = _Bets(sizes, chances_of_loss(won_sizes, sizes, 0.0), which).without(chosen)
+    for k in np.flatnonzero(np.isnan(p)).tolist():  # topics that are alike ask the same, which is kept
+        others, gains_of_others = np.delete(sizes, chosen[k]), np.delete(won_sizes, chosen[k])
         chances = chances_of_loss(gains_of_others, others, tolerated)
-        p[k] = _p_value(others, chances, np.delete(which, first[k])).p_value
-    return p[where]
+        p[k] = _p_value(others, chances, np.delete(which, chosen[k])).p_value
+    return p
 
 
 def break_even_quantile(

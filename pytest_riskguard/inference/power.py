@@ -8,7 +8,6 @@ at this value. The value varies from sample to sample, together with the mean; t
 
 from __future__ import annotations
 
-import heapq
 import math
 from bisect import bisect_left
 from collections.abc import Callable
@@ -292,21 +291,12 @@ def neyman(counts: npt.ArrayLike, shares: npt.ArrayLike, deviations: npt.ArrayLi
         raise ValueError("expected up to a million topics, shares above 0 and finite deviations of at least 0")
     needs = weights * (spreads if np.any(spreads > 0) else np.ones(sizes.size))
     given = np.zeros(sizes.size, dtype=np.int64)
-    start = zip(needs.tolist(), sizes.tolist(), strict=True)
-    queue = [(-_gain(need, size), place) for place, (need, size) in enumerate(start)]
-    heapq.heapify(queue)
     for _ in range(more):
-        _, place = queue[0]
-        given[place] += 1
-        heapq.heapreplace(queue, (-_gain(needs[place], int(sizes[place] + given[place])), place))
+        now = sizes + given
+        # the first topic of a stratum takes all of its variance
+        gains = np.divide(needs**2, now * (now + 1), out=np.where(needs > 0, math.inf, 0.0), where=now > 0)
+        given[np.argmax(gains)] += 1
     return given
-
-
-def _gain(need: float, size: int) -> float:
-    """What another topic takes from the variance; the first one of a stratum takes all."""
-    if size == 0:
-        return math.inf if need > 0 else 0.0
-    return need * need / (size * (size + 1))
 
 
 def stratified_error(counts: npt.ArrayLike, shares: npt.ArrayLike, deviations: npt.ArrayLike) -> float:

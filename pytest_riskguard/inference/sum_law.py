@@ -276,13 +276,11 @@ class SumLaw:
     # as steps
 
     def _steps(self, tilt: Tilt) -> Steps:
-        found = (
-            enumerated(self.values[0], tilt.chances[0], int(self.times[0]), most=MAX_VECTORS) if self._one else None
-        )
+        found = enumerated(tilt.chances[0], int(self.times[0]), most=MAX_VECTORS) if self._one else None
         if found is None:
             sums, masses, width = self._on_circle(tilt)
         else:
-            sums, width = np.einsum("ij,j->i", found[0].counts, self.values[0, 1:]), 0.0
+            sums, width = np.einsum("ij,j->i", found[0], self.values[0, 1:]), 0.0
             order = np.argsort(sums, kind="stable")
             sums, masses = sums[order], found[1][order]
         unit = tilt.log_norm - tilt.theta * tilt.mean
@@ -415,13 +413,13 @@ class SumLaw:
 
     def _line(self, value: float, *, blurred: bool = False) -> Line:
         side = 1 if value > self.plain.mean else -1
-        tilt = self._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or 1.0), side=side)
-        least = MIN_TILT / max(tilt.deviation, self.plain.deviation / MAX_TILT)
-        while abs(tilt.theta) < least:
+        saddle = self._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or 1.0), side=side)
+        least, tilt = MIN_TILT / max(saddle.deviation, self.plain.deviation / MAX_TILT), saddle
+        while least > abs(saddle.theta):
             tilt = self.tilted(side * least)
             if tilt.log_norm - tilt.theta * value <= MAX_LOG_SCALE:
                 break
-            least /= 2  # a law with a long tail grows too much on the way
+            least, tilt = least / 2, saddle  # a law with a long tail grows too much on the way
         return Line(self, tilt, value, blurred=blurred)
 
 
@@ -488,25 +486,19 @@ class Line:
         return p
 
 
-@frozen(eq=False)
-class Vectors:
-    """Ways to draw from some values: how often each, shape (n_vectors, n_values); the total; log prod p^c/c!."""
+def vectors(chances: FloatArray, most: int, *, least: float = -math.inf) -> tuple[IntArray, IntArray, FloatArray]:
+    """Ways to draw up to so many from values with these chances, but for those with a logarithm below ``least``.
 
-    counts: IntArray
-    drawn: IntArray
-    logs: FloatArray
-
-    @classmethod
-    def of(cls, chances: FloatArray, most: int, *, least: float = -math.inf) -> Vectors:
-        """All with at most so many draws, but for those whose logarithm is below ``least``."""
-        counts, drawn, logs = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(1)
-        times = np.arange(most + 1)
-        factorials = np.append(0.0, np.cumsum(np.log(times[1:])))
-        for chance in chances.tolist():
-            terms = times * math.log(max(chance, TINY)) - factorials
-            row, time = np.nonzero((np.add.outer(drawn, times) <= most) & (np.add.outer(logs, terms) > least))
-            counts, logs, drawn = np.column_stack([counts[row], time]), logs[row] + terms[time], drawn[row] + time
-        return cls(counts, drawn, logs)
+    How often each value, shape (n_vectors, n_values); how many in all; log prod p^c/c!.
+    """
+    counts, drawn, logs = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(1)
+    times = np.arange(most + 1)
+    factorials = np.append(0.0, np.cumsum(np.log(times[1:])))
+    for chance in chances.tolist():
+        terms = times * math.log(max(chance, TINY)) - factorials
+        row, time = np.nonzero((np.add.outer(drawn, times) <= most) & (np.add.outer(logs, terms) > least))
+        counts, logs, drawn = np.column_stack([counts[row], time]), logs[row] + terms[time], drawn[row] + time
+    return counts, drawn, logs
 
 
 def rest_logs(chances: FloatArray, n: int, most: int) -> FloatArray:
@@ -518,29 +510,34 @@ def rest_logs(chances: FloatArray, n: int, most: int) -> FloatArray:
     return np.asarray(np.append(0.0, np.cumsum(np.log(n - drawn[:-1]))) + (n - drawn) * rest)
 
 
-def enumerated(values: FloatArray, chances: FloatArray, n: int, *, most: int) -> tuple[Vectors, FloatArray] | None:
-    """All ways to draw n times, but for a mass of 1e-14, and their probabilities; None if they are too many."""
-    reach = binomial_reach(n, min(float(np.sum(chances[1:])), 1.0), below=LEFT_OUT)
-    if values.size - 1 > MAX_ENUMERATED or math.comb(reach + values.size - 1, reach) > most:
+def enumerated(chances: FloatArray, n: int, *, most: int) -> tuple[IntArray, FloatArray] | None:
+    """All ways to draw n times, but for a mass of 1e-13, and their probabilities; None if they are too many."""
+    reach = _reach(chances, n)
+    if chances.size - 1 > MAX_ENUMERATED or math.comb(reach + chances.size - 1, reach) > most:
         return None
-    vectors = Vectors.of(chances[1:], reach)
-    return vectors, np.exp(vectors.logs + rest_logs(chances, n, reach)[vectors.drawn])
+    counts, drawn, logs = vectors(chances[1:], reach)
+    return counts, np.exp(logs + rest_logs(chances, n, reach)[drawn])
+
+
+def _reach(chances: FloatArray, n: int) -> int:
+    """How many of n draws are not of the first value, but for a mass of 1e-13."""
+    return binomial_reach(n, min(float(np.sum(chances[1:])), 1.0), below=LEFT_OUT)
 
 
 class HalvedVectors:
     """P(S <= s) for n draws: the ways to draw from half of the values, each with the sums of the other half."""
 
     def __init__(self, values: FloatArray, chances: FloatArray, n: int) -> None:
-        reach = binomial_reach(n, min(float(np.sum(chances[1:])), 1.0), below=LEFT_OUT)
+        reach = _reach(chances, n)
         # chances are n times what they are, which the rest takes back: so that none of these masses is tiny
         self._rest = rest_logs(chances, n, reach) - np.arange(reach + 1) * math.log(n)
         order = 1 + np.argsort(-chances[1:], kind="stable")
         self._halves = []
         for half in (order[::2], order[1::2]):
-            ways = Vectors.of(n * chances[half], reach, least=LEAST_LOG)
-            sums = np.einsum("ij,j->i", ways.counts, values[half])
+            counts, drawn, logs = vectors(n * chances[half], reach, least=LEAST_LOG)
+            sums = np.einsum("ij,j->i", counts, values[half])
             by_sum = np.argsort(sums, kind="stable")
-            self._halves.append((sums[by_sum], ways.drawn[by_sum], ways.logs[by_sum]))
+            self._halves.append((sums[by_sum], drawn[by_sum], logs[by_sum]))
 
     def share(self, value: float) -> float:
         """P(S <= value)."""
