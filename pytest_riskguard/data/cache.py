@@ -121,11 +121,9 @@ def keep(run: str | None, qrels: Qrels, scores: Sequence[TopicScores], ties: Tie
         held |= {"as_written": dict(one.as_written), "unanswered": one.unanswered}
         held |= {"unknown": one.unknown, "contradicted": one.contradicted}
         path, body, unfinished = root / key, json.dumps(held).encode(), root / f"{key}.{uuid.uuid4().hex}"
-        with suppress(OSError):
+        with suppress(OSError):  # what stays unfinished is deleted some day, as the rest
             unfinished.write_bytes(_checksum(path, body) + b"\n" + body)
             unfinished.replace(path)
-        with suppress(OSError):
-            unfinished.unlink(missing_ok=True)
     _trim(root)
 
 

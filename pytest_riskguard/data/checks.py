@@ -28,7 +28,8 @@ class Input(Protocol):
 
     ``keys`` finds the topics of data that know queries by their texts, ``labels`` says what the settings of a
     collection say of its judgements, ``ties`` which order of documents counts, where that is said; ``is_part`` that
-    there is more than these columns, so that nothing is said about the whole.
+    there is more than these columns, so that nothing is said about the whole. ``digest`` is that of a file which has
+    been read; None means that of the columns.
     """
 
     keys: TopicKeys | None
@@ -39,6 +40,10 @@ class Input(Protocol):
     @property
     def name(self) -> str:
         """What errors and verdicts call it."""
+
+    @property
+    def digest(self) -> str | None:
+        """``sha256:...``."""
 
     def refuse(self, line: int | None, problem: str) -> DataError:
         """The error to raise; ``line`` is None if it concerns the whole."""
@@ -95,13 +100,19 @@ class Rows:
         """Refuse a document that stands twice in a topic; rows are by topic."""
         for topics, part in parts(offsets):
             of_row = topic_of_rows(offsets[topics.start : topics.stop + 1])
-            if (pair := _repeated(of_row, documents.at(part))) is None:
+            keys = np.sort(pair_hashes(of_row, documents.at(part)))
+            if not (keys[1:] == keys[:-1]).any():
                 continue
-            first, second = (part.start + row for row in pair)
-            line = self.line(first)
-            where = "twice" if line == self.line(second) else f"also on line {line}"
-            found = f"{documents[second]!r:.60} of topic {names[topics][of_row[pair[1]]]!r:.60} {where}"
-            raise self.error(second, f"expected each document once per topic, found {found}; keep one of the two")
+            seen: dict[tuple[int, str], int] = {}
+            pairs = zip(of_row.tolist(), documents.at(part).strings(), strict=True)
+            for row, pair in enumerate(pairs, part.start):
+                if (first := seen.setdefault(pair, row)) != row:
+                    line = self.line(first)
+                    where = "twice" if line == self.line(row) else f"also on line {line}"
+                    found = f"{pair[1]!r:.60} of topic {names[topics][pair[0]]!r:.60} {where}"
+                    raise self.error(
+                        row, f"expected each document once per topic, found {found}; keep one of the two"
+                    )
 
 
 def is_identifier(text: str) -> bool:
@@ -140,7 +151,7 @@ def grouped(heads: Sequence[str], sizes: IntArray) -> Groups:
     places = np.fromiter(map(place_of.__getitem__, heads), np.int64, len(heads))
     order = np.argsort(places, kind="stable")
     rows: IntArray | slice = slice(None)
-    offsets = np.append(0, np.cumsum(sizes[order]))[np.searchsorted(places[order], np.arange(len(names) + 1))]
+    offsets = np.append(0, np.cumsum(np.bincount(places, sizes).astype(np.int64)))
     if not np.array_equal(order, np.arange(len(order))):
         rows = first_rows((np.cumsum(sizes) - sizes)[order], sizes[order])
     return Groups(names, offsets, rows)
@@ -154,23 +165,6 @@ def parts(offsets: IntArray) -> Iterator[tuple[slice, slice]]:
         stop = max(start + 1, int(np.searchsorted(offsets, most, side="right")) - 1)
         yield slice(start, stop), slice(int(offsets[start]), int(offsets[stop]))
         start = stop
-
-
-def _repeated(topics: IntArray, documents: Ids) -> tuple[int, int] | None:
-    """Two rows with the same topic and document, the second of them the first there is; None without any."""
-    keys = pair_hashes(topics, documents)
-    ordered = np.sort(keys)
-    equal = ordered[1:] == ordered[:-1]
-    if not equal.any():
-        return None
-    seen: dict[tuple[int, str], int] = {}
-    some = np.flatnonzero(np.isin(keys, ordered[1:][equal]))
-    for row, pair in zip(
-        some.tolist(), zip(topics[some].tolist(), documents.at(some).strings(), strict=True), strict=True
-    ):
-        if (first := seen.setdefault(pair, row)) != row:
-            return first, row
-    return None
 
 
 def digest_of(texts: Sequence[Ids], *columns: npt.NDArray[Any]) -> str:

@@ -13,7 +13,7 @@ from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.errors import FileError, UsageError
+from pytest_riskguard.errors import FileError, RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import did_you_mean
 
@@ -186,15 +186,17 @@ class AddedFormat(Format):
         def read(file: InputFile) -> Any:
             try:
                 content = self.readers[kind](file.content)
+                if kind == "rankings":
+                    return memory.rankings(content, file)
+                if kind == "judgements":
+                    return memory.judgements(content, file)
+                return memory.scores({topic: {self.name: value} for topic, value in content.items()}, file)
+            except RiskguardError:
+                raise
             except ValueError as error:  # the content is not of this format
                 raise file.refuse(None, f"expected {self.name}: {error}") from None
             except Exception as error:
                 raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
-            if kind == "rankings":
-                return memory.rankings(content, file)
-            if kind == "judgements":
-                return memory.judgements(content, file)
-            return memory.scores({topic: {self.name: value} for topic, value in content.items()}, file)
 
         return read
 

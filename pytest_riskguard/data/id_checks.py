@@ -90,9 +90,8 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
     """``DataError`` if a run's ids are not those of the judgements."""
 
     def refuse(rankings: _Rankings, problem: str) -> DataError:
-        expected, found = (
-            _shown(_all(side)) for side in (map(qrels.grades.__getitem__, rankings), rankings.values())
-        )
+        sides = (map(qrels.grades.__getitem__, rankings), rankings.values())
+        expected, found = (", ".join(f"{docid!r:.60}" for docid in islice(_all(side), SHOWN_IDS)) for side in sides)
         ids = f"expected document ids of {qrels.path_name}, such as {expected}; found {found}"
         return DataError(f"{source}: {ids}{problem}", reason="ids_do_not_match")
 
@@ -138,10 +137,6 @@ def _first_documents(run: JudgedRun, qrels: Qrels, topics: IntArray) -> dict[str
 def _all(rankings: Iterable[Iterable[str]]) -> Collection[str]:
     """The ids in all rankings, each once."""
     return dict.fromkeys(itertools.chain.from_iterable(rankings))
-
-
-def _shown(ids: Iterable[str]) -> str:
-    return ", ".join(repr(docid if len(docid) <= 60 else f"{docid[:59]}…") for docid in islice(ids, SHOWN_IDS))
 
 
 # How ids differ.

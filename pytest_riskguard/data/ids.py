@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,8 +67,11 @@ class Ids:
         return self.text[start : start + int(self.lengths[row])].tobytes().decode()
 
     def at(self, rows: npt.NDArray[Any] | slice) -> Ids:
-        """Some of the ids; they share the text."""
-        return Ids(self.text, self.starts[rows], self.lengths[rows])
+        """Some of the ids; they share the text, and the hashes that are known."""
+        some = Ids(self.text, self.starts[rows], self.lengths[rows])
+        if (hashes := self.__dict__.get("hashes")) is not None:
+            some.__dict__["hashes"] = hashes[rows]
+        return some
 
     def compact(self) -> Ids:
         """The same ids with a text of their own that holds nothing else."""
@@ -107,7 +111,7 @@ class Ids:
             odd |= before[ends] > before[self.starts]
         return odd
 
-    @property
+    @cached_property
     def hashes(self) -> Words:
         """A number for each id, the same wherever its text is; two ids rarely share one, unless somebody tries."""
         hashes = self.lengths.astype(np.uint64) * _SPREAD_LENGTH

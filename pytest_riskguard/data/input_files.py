@@ -139,10 +139,12 @@ class InputFile:
         return self.path.as_posix() if names_collection(self.path) else self.path.name
 
     @property
-    def digest(self) -> str:
-        """``sha256:<hex>`` of the decompressed bytes; known once all of them have been read."""
-        assert self._digest is not None
-        return self._digest
+    def digest(self) -> str | None:
+        """``sha256:<hex>`` of the decompressed bytes, and of the part and columns named; None until all are read."""
+        if self._digest is None or not (self.part or self.columns):
+            return self._digest
+        named = json.dumps([self._digest, self.part, sorted(self.columns.items())])
+        return f"sha256:{hashlib.sha256(named.encode()).hexdigest()}"
 
     @cached_property
     def start(self) -> bytes:

@@ -44,7 +44,7 @@ class InputData:
         self.name, self._reason = name, reason
         self.keys: TopicKeys | None = None
         self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
-        self.is_part = False
+        self.is_part, self.digest = False, None
         #: What an error calls a row, of which the first has number 1.
         self.where: Callable[[int], str] = "row {}".format
 

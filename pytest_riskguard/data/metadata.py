@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import statistics
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
@@ -53,9 +52,11 @@ def latency_of(seconds: Sequence[float]) -> Latency | None:
     """The median and the 95th percentile (the smallest value that 95% of the queries do not exceed)."""
     if not seconds:
         return None
+    from statistics import median  # loads fractions and decimals
+
     ordered = sorted(1000 * one for one in seconds)
     p95 = ordered[math.ceil(0.95 * len(ordered)) - 1]
-    return Latency(len(ordered), round(statistics.median(ordered), 3), round(p95, 3))
+    return Latency(len(ordered), round(median(ordered), 3), round(p95, 3))
 
 
 def _milliseconds(value: float) -> str:

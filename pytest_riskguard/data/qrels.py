@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache, cached_property
@@ -154,7 +153,7 @@ class Qrels:
     path_name : str
         The file's name, without its folder.
     digest : str
-        ``sha256:...`` of the file in TREC's format, decompressed, else of its content; and of the rules that change
+        ``sha256:...`` of the file, decompressed, or of the content of data in memory; and of the rules that change
         scores.
     arrays : JudgementArrays
         The judgements of topics with a relevant document, which are scored; by document where ids name passages.
@@ -220,7 +219,7 @@ class Qrels:
                 for row, document in enumerate(part.documents.at(slice(start, stop)).strings(), start):
                     of_panel = [given[document][judge] for judge in panel if judge in given.get(document, {})]
                     if of_panel:
-                        grades[row] = statistics.median(of_panel)
+                        grades[row] = np.median(of_panel)
             parts.append(replace(part, grades=grades))
         return replace(self, arrays=parts[0], others=parts[1], by_judge=None)
 
@@ -331,13 +330,14 @@ def qrels_of_groups(
     grades: FloatArray,
     judges: Ids | None = None,
     texts: Mapping[str, str] = _NONE,
-    digest: str | None = None,
 ) -> Qrels:
-    """Judgements each of which is fit for them; without a digest, that of their content."""
-    order = groups.rows
+    """Judgements each of which is fit for them."""
+    order, digest = groups.rows, rows.given.digest
     rows, table = rows.at(order), JudgementArrays(groups.names, groups.offsets, documents.at(order), grades[order])
     rows.limit(JUDGEMENTS, len(grades))
     rows.limit(TOPICS, len(table.topics))
+    if not digest:
+        _ = table.documents.hashes  # which are wanted twice
     agreement, by_judge = None, None
     if judges is not None and len({*(names := judges.at(order).strings())}) > 1:
         table, agreement, by_judge = _put_together(rows, table, names)
@@ -391,7 +391,7 @@ def _put_together(
     shared = [given for judged in several.values() for given in judged.values()]
     disputed = sum(len({*given.values()}) > 1 for given in shared)
     medians = {
-        topic: {document: statistics.median(given.values()) for document, given in judged.items()}
+        topic: {document: float(np.median([*given.values()])) for document, given in judged.items()}
         for topic, judged in found.items()
     }
     by_judge = {topic: judged for topic, judged in several.items() if judged}

@@ -69,7 +69,7 @@ class Source:
     file : str
         The name of the file, without its folder, for messages; empty where there is none.
     digest : str
-        ``sha256:...`` of a file in TREC's format, decompressed; of other runs, of their content in columns.
+        ``sha256:...`` of the file, decompressed; of data in memory, of their columns.
     texts : mapping topic -> query text
         Where the run came with both.
     by_text : bool
@@ -268,9 +268,8 @@ def run_of_groups(
     else:
         run = Run(names, offsets, ids, scores[order], ranks, source)
         run = _as_returned(run) if source.ties == "as_returned" else _by_score(rows, run)
-    if source.digest:
-        return run
-    return run.with_source(digest=digest_of([Ids.of(names), run.documents], offsets, run.scores))
+    digest = rows.given.digest or digest_of([Ids.of(names), run.documents], offsets, run.scores)
+    return run.with_source(digest=digest)
 
 
 def _falling(offsets: IntArray) -> FloatArray:

@@ -149,16 +149,13 @@ def scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 
 def scores_scores(file: InputFile, measures: Sequence[str] | None = None) -> tuple[TopicScores, ...]:
-    """All columns, or those asked for, or those that ``file.columns`` names.
-
-    The digest is that of the file's text, or of what was read where ``file.columns`` names columns.
-    """
+    """All columns, or those asked for, or those that ``file.columns`` names."""
     table = renamed(csv_table(file, "scores"), file.columns)
     if "topic" not in places(table.names, "scores"):
         raise file.refuse_line(1, file.first_line.encode(), _TABLE, "another first line")
     measures = [what for what in file.columns if what != "topic"] or measures
     by_system = score_rows_of(table, measures, averages=())  # a topic may have such a name
-    return scores_of_systems(file, by_system, digest=None if file.columns else file.digest)
+    return scores_of_systems(file, by_system, digest=file.digest)
 
 
 # What tools print: a line for each topic and measure, and averages under the topic ``all``.

@@ -7,7 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pytest_riskguard.data.arrow import parquet_cells
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.json_nodes import outline
@@ -90,6 +89,8 @@ def read_titles(path: Path, wanted: Collection[str], rules: LabelRules = AS_GIVE
 def _rows(file: InputFile) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
     """What the file says of each document, with its line."""
     if file.start.startswith(b"PAR1"):
+        from pytest_riskguard.data.arrow import parquet_cells
+
         yield from parquet_cells(file, (*ID_NAMES, "title", "url"))
         return
     if file.looks_like_json:

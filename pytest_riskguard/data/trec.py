@@ -11,13 +11,14 @@ import hashlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import WORD_BYTES, Ids
+from pytest_riskguard.data.ids import WORD_BYTES, Ids, IntArray, starts_of
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
 from pytest_riskguard.data.ranking import NO_RANK, Ranks
@@ -74,14 +75,14 @@ def trec_fits(file: InputFile, kind: Kind) -> Misfit | None:
 def trec_rankings(file: InputFile) -> Run:
     """The run in a file; the error of the file for content that is none."""
     groups, documents, scores, ranks = _read(file, _RUN)
-    source = Source(ties=file.ties or "docid", digest=file.digest, is_trec=file.ties != "as_returned")
+    source = Source(ties=file.ties or "docid", is_trec=file.ties != "as_returned")
     return run_of_groups(_rows(file), groups, documents, scores, ranks, source)
 
 
 def trec_judgements(file: InputFile) -> Qrels:
     """The judgements in a file."""
     groups, documents, grades, _ = _read(file, _QRELS)
-    return qrels_of_groups(_rows(file), groups, documents, grades, digest=file.digest)
+    return qrels_of_groups(_rows(file), groups, documents, grades)
 
 
 def _rows(file: InputFile) -> Rows:
@@ -92,39 +93,45 @@ def _rows(file: InputFile) -> Rows:
 def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ranks]:
     """The topics, the document and the number of each row, and its rank if that is the fourth column."""
     heads: list[str] = []
-    parts = []
+    sizes: list[IntArray] = []
+    columns: tuple[list[npt.NDArray[Any]], ...] = ([], [], [], [])
+    text, lengths, values, ranks = columns
     try:
-        for columns in text_blocks(file, layout.fields, longest=ROW_BYTES):
-            found = numbers(columns[layout.place])
+        for cells in text_blocks(file, layout.fields, longest=ROW_BYTES):
+            found = numbers(cells[layout.place])
             if np.abs(found).max(initial=0) > layout.most:
                 raise RefusedError
-            topics, documents = _unescaped(*columns[:3])
-            of_block, sizes = pieces(topics)
+            topics, documents = _unescaped(*cells[:3])
+            of_block, sizes_of_block = pieces(topics)
             heads += of_block
-            parts.append((sizes, documents.compact(), found, _rank_numbers(columns[3])))
+            sizes.append(sizes_of_block)
+            text.append(documents.compact().text)
+            lengths.append(documents.lengths.astype(np.int32))
+            values.append(found)
+            ranks.append(_rank_numbers(cells[3]))
     except RefusedError:
         lines = file.lines(ROW_BYTES)
         number, line, problem = next((n, line, wrong) for n, line in lines if (wrong := layout.wrong(line)))
         raise file.refuse_line(number, line, *problem) from None
     if not heads:
         raise file.refuse(None, f"expected {layout.columns}, found an empty file")
-    sizes_of, documents_of, numbers_of, ranks_of = zip(*parts, strict=True)
-    groups = grouped(heads, np.concatenate(sizes_of))
-    return groups, Ids.joined(documents_of), np.concatenate(numbers_of), np.concatenate(ranks_of)
+    for column in columns:  # one after the other, so that only one is held twice
+        column[:] = [np.concatenate(column)]
+    ids = Ids(text[0], starts_of(lengths[0]), lengths[0])
+    return grouped(heads, np.concatenate(sizes)), ids, values[0], ranks[0]
 
 
 def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:
     """Topics and documents without their escapes."""
-    marks = np.flatnonzero((second.lengths == 1) & (second.text[second.starts] == ord(_ESCAPED)))
-    if not len(marks):
+    is_escaped = (second.lengths == 1) & (second.text[second.starts] == ord(_ESCAPED))
+    if not is_escaped.any():
         return topics, documents
-    found = []
-    for ids in (topics, documents):
-        names = ids.strings()
-        for row in marks.tolist():
-            names[row] = unquote(names[row])
-        found.append(Ids.of(names))
-    return found[0], found[1]
+
+    def plain(ids: Ids) -> Ids:
+        cells = zip(ids.strings(), is_escaped.tolist(), strict=True)
+        return Ids.of([unquote(cell) if escaped else cell for cell, escaped in cells])
+
+    return plain(topics), plain(documents)
 
 
 #: Eight digits are made into one number in three steps: bits to shift, what the first half is worth, bits to keep.

@@ -130,7 +130,7 @@ def _why(verdict: Verdict) -> str:
     """The statistics in one line of words."""
     shown, interval = Shown(verdict), verdict.decisive_interval
     if verdict.asked.by_topic:
-        return shown.requirement if len(limits_of(verdict)) > 1 else ""
+        return shown.allowed if len(limits_of(verdict)) > 1 else ""
     if verdict.outcome == "incomparable" or shown.risk is None or shown.is_identical:
         return ""
     name = "GeoRisk difference" if verdict.asked.is_pool else shown.urisk

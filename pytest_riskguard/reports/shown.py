@@ -22,16 +22,14 @@ METHOD_NAMES = {
 }
 #: Longest name of a topic, a slice or a system in a line.
 MAX_NAME = 60
-#: Longest description of what is wrong with the data.
-MAX_PROBLEM = 2000
-#: By kind of gate: what it requires, which is also the answer if it passes, and the answer if it fails.
-_ANSWERS = {
-    "not_significantly_risky": ("not significantly risky", "significantly risky"),
-    "georisk_not_worse": ("GeoRisk not worse", "GeoRisk significantly worse"),
-    "not_inferior": ("non-inferior", "not shown to be non-inferior"),
-    "equivalent": ("equivalent", "not shown to be equivalent"),
-    "no_drift": ("no significant drift", "significant drift"),
-    "no_topic_collapse": ("no topic collapses", "a topic collapses"),
+#: What a gate requires, by its kind.
+_REQUIRED = {
+    "not_significantly_risky": "not significantly risky",
+    "georisk_not_worse": "GeoRisk not worse",
+    "not_inferior": "non-inferior",
+    "equivalent": "equivalent",
+    "no_drift": "no significant drift",
+    "no_topic_collapse": "no topic collapses",
 }
 #: Outcomes that are verbs in a sentence.
 OUTCOMES = {"pass": "passes", "fail": "fails"}
@@ -108,13 +106,6 @@ class Shown:
         return f"GeoRisk({self.parameter})"
 
     @property
-    def risk_name(self) -> str:
-        """What the verdict is about, with its parameter and the reference of a pool."""
-        if not self.verdict.asked.is_pool:
-            return self.urisk_name
-        return self.georisk_name if self.verdict.pool is None else f"{self.georisk_name} against {self.opponent}"
-
-    @property
     def opponent(self) -> str:
         """What the candidate's scores are compared with: its baseline, or the reference in a pool."""
         return clean(self._baseline, limit=MAX_NAME)
@@ -152,85 +143,7 @@ class Shown:
         """Whether wins stand in the way of a pass: of a gate that asks for both limits, the upper one decides."""
         return self.verdict.asked.side == "both" and (self.deciding_limit or 0.0) > 0
 
-    @property
-    def margin(self) -> float | None:
-        """How far the limit that decided lies from the bound; positive for a pass, None without an interval."""
-        limit = self.deciding_limit
-        if limit is not None and self.verdict.asked.side == "both":
-            limit = -abs(limit)
-        return None if limit is None else limit + self.verdict.tolerance
-
-    @property
-    def bound(self) -> str:
-        """The bound that the deciding limit is compared with; both bounds of a gate that has two."""
-        tolerance = self.verdict.tolerance
-        if self.verdict.asked.side == "both":
-            return f"{signed(-tolerance)} and {signed(tolerance)}"
-        return signed(0.0 - tolerance)
-
-    @property
-    def estimate(self) -> str:
-        """The risk and the interval that decided: ``URisk(alpha=1) = -0.1 [-0.2, -0.01]``; empty where none did."""
-        if self.verdict.outcome == "incomparable" or self.verdict.asked.by_topic:
-            return ""
-        line = f"{self.risk_name} = {'undefined' if self.risk is None else signed(self.risk)}"
-        interval = self.verdict.decisive_interval
-        return line if interval is None else f"{line} {self.limits(interval.lower, interval.upper)}"
-
-    @property
-    def requirement(self) -> str:
-        """What must hold for the gate to pass: ``upper limit at least +0.0000``."""
-        verdict = self.verdict
-        if verdict.asked.by_topic:
-            return self._allowed
-        if verdict.asked.side == "both":
-            return f"both limits between {self.bound}"
-        if verdict.asked.side == "lower":
-            return f"lower limit above {self.bound}"
-        return f"upper limit at least {self.bound}"
-
     # ---- the answer
-
-    def headline(self, *, problem: str | None = None) -> str:
-        """The verdict in one line, most important first: what ``FAILED id - ...`` shows.
-
-        ``problem`` says what is wrong with the data, where the caller knows more than the verdict (whole paths).
-        """
-        verdict = self.verdict
-        if verdict.outcome == "incomparable":
-            what = clean(problem or verdict.problem or "", limit=MAX_PROBLEM)
-            return f"incomparable ({clean(verdict.reason or '')}): {what}"
-        about = f"{clean(verdict.measure)}, " if verdict.measure else ""
-        about += self.part_of_topics
-        if verdict.pool is not None:
-            about += f", pool of {len(self.pool)}"
-        if verdict.asked.by_topic:
-            line = f"{self.answer}: " if self.is_identical else ""
-            line += f"{self.collapse} ({about}"
-        else:
-            bounded = verdict.asked.must_show or verdict.tolerance > 0
-            bound = f"; bound{'s' * (verdict.asked.side == 'both')} {self.bound}"
-            line = f"{self.answer}: {self.estimate} ({about}{bound if bounded else ''}"
-            if verdict.responsible_topics and verdict.outcome == "fail":
-                first = clean(verdict.responsible_topics[0].topic, limit=MAX_NAME)
-                line += f"; {'largest win' if self.explained_by_wins else 'worst'}: {first}"
-        if verdict.identical_to and not self.is_identical:
-            line += f"; {self.identical}"
-        if self.unanswered:
-            line += f"; {self.unanswered} unanswered"
-        return line + ")"
-
-    @property
-    def answer(self) -> str:
-        """What the outcome says about the candidate."""
-        verdict = self.verdict
-        if verdict.outcome == "inconclusive":
-            return f"inconclusive, {self.inconclusive}"
-        if verdict.outcome == "pass" and self.has("churn"):
-            return "churn allowed"
-        if self.is_identical:
-            return self.identical
-        return _ANSWERS[verdict.kind][verdict.outcome == "fail"]
 
     @property
     def is_identical(self) -> bool:
@@ -268,25 +181,19 @@ class Shown:
         if self.may_collapse:
             allowed = counted(self.may_collapse, "topic")
             return f"at most {allowed} {'collapses' if self.may_collapse == 1 else 'collapse'}"
-        return _ANSWERS[self.verdict.kind][0]
-
-    @property
-    def inconclusive(self) -> str:
-        """Why there is no answer."""
-        few = {"too_few_topics": "too few topics", "too_few_changes": "too few topics changed"}
-        return few.get(self.verdict.reason or "", "too weak")
+        return _REQUIRED[self.verdict.kind]
 
     @property
     def collapse(self) -> str:
-        """The topic that fell furthest, and what topics may lose."""
+        """The topic that fell furthest."""
         fallen = f"{clean(worst.topic, limit=MAX_NAME)} {signed(worst.difference)}" if (worst := self.worst) else ""
         if self.collapsed:
             number = len(self.collapsed) + self.more_losers
-            return f"{counted(number, 'topic')} collapsed: worst {fallen}; {self._allowed}"
-        return f"no topic collapsed: {f'largest loss {fallen}' if fallen else 'no loss'}; {self._allowed}"
+            return f"{counted(number, 'topic')} collapsed: worst {fallen}"
+        return f"no topic collapsed: {f'largest loss {fallen}' if fallen else 'no loss'}"
 
     @property
-    def _allowed(self) -> str:
+    def allowed(self) -> str:
         """What a topic may lose."""
         verdict, most, said = self.verdict, [], []
         if verdict.max_loss is not None:

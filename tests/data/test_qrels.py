@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
@@ -132,25 +131,16 @@ def test_rules_change_which_topics_are_scored_and_the_digest(write):
     assert read_qrels(write("one.txt", "q 0 a#1 1\n"), labels=LabelRules(separator="#")).topics == ("q",)
 
 
-def test_the_digest_is_that_of_the_content_or_of_trecs_text(write):
+def test_the_digest_is_that_of_the_file_or_of_the_content_of_data_in_memory(write):
     grades: dict[str, dict[str, float]] = {"10": {"b": 1, "a": 0.5}, "9": {"a": 2}}
-    assert read_qrels(write("a.json", json.dumps(grades))).digest == read_qrels(grades).digest
+    rows = [{"qid": t, "docid": d, "grade": grade} for t, judged in grades.items() for d, grade in judged.items()]
+    assert read_qrels(rows[::-1]).digest == read_qrels(grades).digest
     assert read_qrels(grades | {"9": {"a": 1}}).digest != read_qrels(grades).digest
     plain, packed, spaced = (
         read_qrels(write(name, text)).digest
         for name, text in (("a", "1 0 d 1\n"), ("b.gz", "1 0 d 1\n"), ("c", "1  0 d 1\n"))
     )
     assert plain == packed != spaced
-
-
-@pytest.mark.parametrize(
-    ("file", "topics", "grades"),
-    [
-        ("cranfield_runs/qrels.txt", 225, {-1, 0, 1, 2, 3, 4}),
-        ("web2012_runs/qrels.adhoc.txt.gz", 50, {-2, 0, 1, 2, 3, 4}),
-    ],
-)
-def test_real_judgements_are_read_as_found(shared, file, topics, grades):
-    qrels = read_qrels(shared / "data" / file)
-    assert (len(qrels.topics), qrels.without_relevant) == (topics, ())
-    assert {*np.unique(qrels.arrays.grades).tolist()} <= grades
+    table = write("b.csv", "qid,docid,ann,ben\n1,d,1,2\n")
+    columns = [{"grade": judge} for judge in ("ann", "ben")]
+    assert len({read_qrels(GivenFile(table, columns=named)).digest for named in columns}) == 2

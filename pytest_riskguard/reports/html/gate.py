@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.card import MARKS, WITH_CARE, tone
+from pytest_riskguard.reports.card import MARKS, WITH_CARE, Card, card
 from pytest_riskguard.reports.comparisons import KnownGate, after
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.html.charts import Chart, charts
@@ -39,6 +39,7 @@ class GateView:
     anchor: str
     verdict: Verdict
     shown: Shown
+    card: Card
     figures: list[str]
     sections: tuple[Part, ...]
     settings: Part
@@ -51,7 +52,7 @@ class GateView:
     def ended(self) -> str:
         """The outcome, or ``care`` for a pass with care."""
         outcome = self.verdict.outcome
-        return "care" if outcome == "pass" and tone(self.verdict) == "caution" else outcome
+        return "care" if outcome == "pass" and self.card.tone == "caution" else outcome
 
     @property
     def mark(self) -> str:
@@ -88,7 +89,7 @@ class GateView:
         if self.verdict.outcome == "incomparable":
             return ""
         if self.verdict.asked.by_topic:
-            return self.shown.collapse.partition(";")[0]
+            return self.shown.collapse
         return "" if self.shown.risk is None else signed(self.shown.risk)
 
     @property
@@ -105,6 +106,7 @@ def gate_view(verdict: Verdict, *, anchor: str, known: KnownGate | None = None) 
         anchor=anchor,
         verdict=verdict,
         shown=Shown(verdict),
+        card=card(verdict),
         figures=figures(verdict) if comparable else [],
         sections=tuple(part for part in parts if part.key not in _ELSEWHERE),
         settings=next(part for part in parts if part.key == "settings"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -13,8 +14,10 @@ from ir_measures import Qrel, ScoredDoc
 
 from pytest_riskguard import run, score_run
 from pytest_riskguard.data import read_qrels, read_topics
-from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.errors import DataError, RunFormatError
+from pytest_riskguard.data.formats import AddedFormat
+from pytest_riskguard.data.input_files import InputFile
+from pytest_riskguard.errors import DataError, FileError, RunFormatError
+from pytest_riskguard.plugins import PluginError
 from tests.data.memory.shapes import Query
 
 pd = pytest.importorskip("pandas")
@@ -122,14 +125,12 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ({"1": {"a", "b"}}, "or a sequence of documents, pairs or hits, for topic '1', found {"),
     ({"1": {"a": 1}, "2": ["b"]}, "expected a finite number as the score of 'b' in topic '2'"),
     ({"1": {"a": "high"}}, "run, 'a' of topic '1': expected a number as the score, found 'high'"),
-    ({"1": {"a": True}}, "run, 'a' of topic '1': expected a number as the score, found True"),
     (
         {"1": {"a": None}},
         "run: expected a finite number as the score of 'a' in topic '1', found nothing; the largest",
     ),
     ({"1": {"a": np.array([1.0, 2.0])}}, "run, 'a' of topic '1': expected a number as the score, found array("),
     ({"1": {"a": 10**400}}, "run, 'a' of topic '1': expected a number as the score, found 1000"),
-    ({"1": [("a", float("inf"))]}, "run, 'a' of topic '1': expected a number as the score, found inf"),
     ({"1": [("a", 1.0, 2)]}, "expected text or a whole number as the document, found ('a', 1.0, 2)"),
     ({"1": ["a", ("b", 2)]}, "expected text or a whole number as the document, found ('b', 2)"),
     ({"1": [{"text": "a", "score": 1}]}, "documents, pairs or hits, for topic '1', found [{'text'"),
@@ -147,9 +148,7 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     (frame(score=["1", "x", "2"]), "run, row 2: expected a number as the score, found 'x'"),
     (frame(qid=["1", None, "2"]), "run: expected a topic on one line, without spaces around it, found ''"),
     (frame(qid=[1.5, 1, 2]), "run, row 1: expected text or a whole number as the topic, found 1.5"),
-    (frame(score=[np.array([1.0, 2.0]), 1.0, 2.0]), "run, row 1: expected a number as the score, found array("),
     (frame(docno=[np.True_, "b", "c"]), "run, row 1: expected text or a whole number as the document, found"),
-    (frame().drop(columns="docno"), "found the columns 'qid', 'score'"),
     (frame().drop(columns="score"), "it names no column for score"),
     (pd.concat([frame(), frame()[["score"]]], axis=1), "run: expected columns with different names"),
     (frame(rank=[1, 2, 1], score=[1.0, 2.0, 1.0]), "every ranking is upside down"),
@@ -165,15 +164,6 @@ def test_bad_rankings_are_refused_where_they_come_in(data, problem):
     assert raised.value.reason == RunFormatError.reason
     with pytest.raises(DataError, match=r"\Amine[:,]"):
         run(data, name="mine")
-
-
-def test_ranks_that_contradict_scores_are_named_and_count_when_asked_for():
-    topics, documents = ["1", "1", "2", "2", "3", "3"], ["a", "b"] * 3
-    data = pd.DataFrame({"qid": topics, "docno": documents, "score": [2.0, 1.0] * 3, "rank": [2, 1, 1, 2, 0, 1]})
-    assert run(data).source.contradicted == ("1",)
-    assert ranked(data)["1"] == ["a", "b"]
-    as_returned = run(data, ties="as_returned")
-    assert list(as_returned.by_topic()["1"]) == ["b", "a"]
 
 
 @pytest.mark.slow  # importing ranx takes seconds
@@ -214,14 +204,6 @@ def test_options_of_a_run(options, message):
 )
 def test_judgements(data, grades):
     assert read_qrels(data).grades == grades
-
-
-def test_several_judges_agree_or_not():
-    data = frame(docno=["a", "a", "c"], judge=["Ann", "Bob", "Ann"]).rename(columns={"score": "rating"})
-    qrels = read_qrels(data)
-    assert qrels.grades == {"1": {"a": 1.5}, "2": {"c": 3}}
-    assert qrels.agreement is not None
-    assert (qrels.agreement.judges, qrels.agreement.disputed) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -281,15 +263,19 @@ def test_a_tag_of_a_topic_may_be_missing():
     assert topics.tags["1"] == {"lang": "", "size": ""}
 
 
-def test_the_rules_of_a_collection_hold_for_judgements_in_memory():
-    grades = {"1": {"a": 0.7, "b": 0.2}, "2": {"a": 0.4}}
-    qrels = read_qrels(grades, labels=LabelRules(relevant_from=0.5))
-    assert (qrels.topics, qrels.without_relevant) == (("1",), ("2",))
-    assert score_run({"1": ["b", "a"]}, qrels, ["RR"])[0].values.tolist() == [0.5]
-    judged = [{"qid": "1", "docid": "a", "rating": rating, "judge": judge} for judge, rating in enumerate([0, 0, 3])]
-    with pytest.raises(DataError, match="expected at least one relevant document"):
-        read_qrels(judged)
-
-
 def test_columns_that_say_nothing_here_may_hold_anything():
     assert ranked(frame(vector=[[0.1], None, object()])) == {"1": ["a", "b"], "2": ["c"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "error"),
+    [
+        ("rankings", [("1", "a")], PluginError),
+        ("scores", 7, PluginError),
+        ("judgements", {"1": {"a": "x"}}, FileError),
+    ],
+)
+def test_what_a_plugin_reads_has_the_shapes_of_data_in_memory(kind, content, error):
+    added = AddedFormat("shelf", "", (kind,), plugin="p", readers={kind: lambda _: content})
+    with pytest.raises(error, match=r"format shelf fails|a.shelf:1: expected a number as the grade, found 'x'"):
+        added.reader(kind)(InputFile(Path("a.shelf"), error=FileError, content=b""))

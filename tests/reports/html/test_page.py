@@ -111,7 +111,6 @@ def test_the_page_says_what_the_verdict_says(verdict):
     ):
         assert text in page.said
     assert verdict.explanation.summary in page.said
-    assert "significantly risky: URisk(alpha=2) = " in page.said
     for topic in verdict.responsible_topics[:STATIC_ROWS]:
         assert f"{topic.query} {topic.topic}" in page.said
     assert "This verdict rests on 14 unjudged documents in the first 10 ranks" in page.said

@@ -27,7 +27,7 @@ CASES = [
     Case(
         "broken-json",
         (READ, write(FILE, '{"id": "d1"}\n{"id": "d2", "title"\n')),
-        words=[f"{FILE}:2: expected a JSON object in each line"],
+        words=[f"{FILE}:2: expected one JSON value in each line"],
     ),
     Case("pipe", (READ, fifo(FILE)), words=["expected a regular file"], seconds=15),
     Case(
