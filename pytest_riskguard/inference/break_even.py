@@ -18,6 +18,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.sum_law import SumLaw
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, exact_sum, per_topic
@@ -27,7 +28,7 @@ NEGLIGIBLE = 0.01
 #: Gates ask for the same test again, and alpha* for the same alphas: the last are kept, of up to so many bets.
 MAX_KEPT, MAX_KEPT_BETS = 32, 10_000
 #: Ratios of wins to losses that are tried, and how closely the largest one is found, as a share of it.
-LEAST_RATIO, MOST_RATIO, RATIO_WIDTH = 2.0**-10, 16.0, 1e-3
+LEAST_RATIO, MOST_RATIO, RATIO_WIDTH, MAX_STEPS = 2.0**-10, 16.0, 1e-3, 100
 #: No p-value is 0: the smallest normal floating-point number.
 MIN_P_VALUE = sys.float_info.min
 
@@ -195,27 +196,40 @@ def largest_ratio(
     """
     won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
 
-    def finds(ratio: float) -> bool:
+    def excess(ratio: float) -> float:
+        """How far the test is from finding a loss, as a normal quantile: at most 0 where it finds one."""
         gain, loss = np.where(which, ratio * won_sizes, won_sizes), np.where(which, lost_sizes, lost_sizes / ratio)
-        return break_even(gain, loss, which, tolerated=tolerated).p_value <= p_value
+        p = break_even(gain, loss, which, tolerated=tolerated).p_value
+        beyond = float(ndtri(p) - ndtri(p_value))
+        return beyond if p > p_value else min(beyond, 0.0)
 
     if not np.any(which):
         return None
     # where wins vary more than losses, the law is narrowest not at 1, but at the ratio of their root mean squares
     low = max(1.0, math.sqrt(exact_sum(won_sizes[~which] ** 2) / exact_sum(won_sizes[which] ** 2)))
     low = min(low, at_most)
-    while not finds(low):
+    while (at_low := excess(low)) > 0:
         low /= 2
         if low < LEAST_RATIO:
             return None
-    high = low
+    high = at_high = low
     while low == high < at_most:
         high = min(2 * high, at_most)
-        if finds(high):
-            low = high
-    while math.log(high / low) > RATIO_WIDTH:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if finds(middle) else (low, middle)
+        at_high = excess(high)
+        if at_high <= 0:
+            low, at_low = high, at_high
+    for step in range(MAX_STEPS):
+        width = math.log(high / low)
+        if width <= RATIO_WIDTH:
+            break
+        # quantiles are nearly straight in the logarithm of the ratio; just beside the zero: both ends close in
+        share = 0.5 if step % 3 == 2 else -at_low / (at_high - at_low)
+        x = min(max(share * width + (-1) ** step * RATIO_WIDTH / 3, RATIO_WIDTH / 3), width - RATIO_WIDTH / 3)
+        at_middle = excess(low * math.exp(x))
+        if at_middle <= 0:
+            low, at_low = low * math.exp(x), at_middle
+        else:
+            high, at_high = low * math.exp(x), at_middle
     return low
 
 

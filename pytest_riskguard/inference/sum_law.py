@@ -43,6 +43,8 @@ PERIOD, VALUES_IN_PERIOD, RARE = 24.0, 5.0, 1e-10
 #: Points of the circle: of the grid that values are rounded to, and of a lattice at most; a finer one where fewer
 #: draws than this are not of the most frequent value, since single sums have much mass there.
 GRID_POINTS, LATTICE_POINTS, FEW, FEW_LATTICE_POINTS = 2**16, 2**16, 40, 2**17
+#: Up to so many draws the grid is first so many times as coarse.
+FEW_DRAWS, COARSER = 4096, 4
 #: Ways of one kind's variables to turn out that are enumerated, and the mass of those left out.
 MAX_VECTORS, LEFT_OUT = 60_000, 1e-13
 #: The far tails begin at this probability.
@@ -72,7 +74,7 @@ MAX_TILT, MAX_STEEP, CLOSE, MAX_STEPS = 1e4, 60.0, 0.1, 60
 #: standard deviations wide and its factor's squared magnitude no less than this; so many angles are held at once.
 MAX_LOG_SCALE, NARROW, MIN_FACTOR, MAX_ANGLES = 3.0, 0.5, 0.05, 2**18
 #: So many values may be halved; ways with a smaller logarithm count for nothing.
-FEW_VALUES, LEAST_LOG = 8, -31.0
+FEW_VALUES, LEAST_LOG = 8, -19.0
 #: With more values than this there are always too many vectors; tilted chances are no smaller.
 MAX_ENUMERATED, TINY = 16, 1e-300
 #: Tilts of far tails for each doubling of the tilt.
@@ -190,13 +192,16 @@ class SumLaw:
     @cached_property
     def mid(self) -> float:
         """P(S < E S) + P(S = E S)/2."""
-        return (self.share(self.plain.mean, inclusive=False) + self.share(self.plain.mean, inclusive=True)) / 2
+        mean = self.plain.mean
+        if self.by_vectors is not None:
+            return float(np.mean(self.by_vectors.shares(np.array([mean - self.same, mean + self.same]))))
+        return (self.steps.share(mean, inclusive=False) + self.steps.share(mean, inclusive=True)) / 2
 
     def share(self, value: float, *, inclusive: bool) -> float:
         """P(S <= value), or P(S < value), without the digits of the far tails."""
         if self.by_vectors is None:
             return self.steps.share(value, inclusive=inclusive)
-        return self.by_vectors.share(value + self.same if inclusive else value - self.same)
+        return float(self.by_vectors.shares(np.array([value + self.same if inclusive else value - self.same]))[0])
 
     @cached_property
     def by_vectors(self) -> HalvedVectors | None:
@@ -319,13 +324,18 @@ class SumLaw:
         if step is None or period > (FEW_LATTICE_POINTS if few else LATTICE_POINTS) * step:
             step = width = period / most
         points = max(2 ** math.ceil(math.log2(period / step) - 1e-9), 16)
-        first = round(tilt.mean / step) - points // 2
         if self._one:
-            places = np.rint(self.values[0] / step).astype(np.int64)
-            off = self.values[0] / step - places if width else np.zeros(places.size)
-            phi = _of_one_kind(places, off, tilt.chances[0], int(self.times[0]), points)
+            n, chances = int(self.times[0]), tilt.chances[0]
+            phi: ComplexArray = np.ones(1, dtype=np.complex128)
+            if width and n <= FEW_DRAWS:  # a coarse grid is enough where phi is nothing long before its end
+                phi = _of_one_kind(self.values[0] / step / COARSER, chances, n, points // COARSER)
+            if phi[phi.size // 4 :].any():
+                phi = _of_one_kind(self.values[0] / step, chances, n, points)
+            else:
+                points, step, width = points // COARSER, step * COARSER, width * COARSER
         else:
             phi = np.conj(self.phi(tilt, 2 * math.pi / (points * step), points // 2 + 1))
+        first = round(tilt.mean / step) - points // 2
         if width and not tilt.theta:
             self._bandwidth = 2 * math.pi / period, float(np.flatnonzero(phi)[-1] + 1)
         masses = np.roll(np.fft.irfft(phi, points), -(first % points))
@@ -363,8 +373,9 @@ class SumLaw:
         """P(S >= value), or a little more."""
         if value <= self.same:
             return 1.0
-        if value > float(np.sum(self.times * self.values[:, 1])) + self.same:
-            return 0.0
+        most = float(np.sum(self.times * self.values[:, 1]))
+        if value >= most - self.same:
+            return math.exp(float(np.sum(self.times * np.log(self.chances[:, 1])))) * (value <= most + self.same)
         halves = self._halves(COUNTED)
         if halves is None:
             line = self._line(value)
@@ -455,19 +466,18 @@ class Line:
         z = tilt.theta + 1j * self._t
         self._weights = angle / math.pi / z if not exact else 1 / (2 * count * np.sinh(z * step / 2))
         self._weights[(alive == 0) | (exact & (alive == count))] /= 2
-        self.p, integral = self._probability(self._phi, self._value, tilt.log_norm)
+        self.p = self._probability(self._phi, self._value, tilt.log_norm)
+        scale = math.exp(min(tilt.log_norm - tilt.theta * self._value, MAX_EXPONENT))
         #: whether what is left out is little beside the probability
-        self.converged = self._left_out <= MAX_ERROR * abs(float(integral))
+        self.converged = self._left_out * scale <= MAX_ERROR * float(self.p)
 
-    def _probability(
-        self, phi: ComplexArray, value: npt.ArrayLike, log_norm: npt.ArrayLike
-    ) -> tuple[FloatArray, FloatArray]:
-        """P(S >= value), with what may be left out added, and the integral."""
+    def _probability(self, phi: ComplexArray, value: npt.ArrayLike, log_norm: npt.ArrayLike) -> FloatArray:
+        """P(S >= value), with what may be left out added."""
         terms = phi * np.exp(-1j * np.multiply.outer(value, self._t)) * self._weights
-        integral = np.asarray(np.sum(terms.real, axis=-1))
         # where the tilt is negative, the sum is minus the probability of the other side
         scale = np.exp(np.subtract(log_norm, np.multiply(self._tilt.theta, value)))
-        return np.clip((self._tilt.theta < 0) + scale * (integral + self._left_out), 0.0, 1.0), integral
+        p = (self._tilt.theta < 0) + scale * (np.sum(terms.real, axis=-1) + self._left_out)
+        return np.asarray(np.clip(p, 0.0, 1.0))
 
     def without(self, kinds: IntArray, lost: BoolArray) -> FloatArray:
         """The same along the same line without one variable of each kind; NaN where the line is unfit for that."""
@@ -481,7 +491,7 @@ class Line:
             values = self._value - size * lost[some]
             log_norms = self._tilt.log_norm - np.log(plain[some] / stay)
             divided = np.min(factors.real**2 + factors.imag**2, axis=1, initial=1.0) >= MIN_FACTOR
-            found, _ = self._probability(self._phi / factors, values, log_norms)
+            found = self._probability(self._phi / factors, values, log_norms)
             p[some] = np.where(divided, found, np.nan)
         return p
 
@@ -539,15 +549,16 @@ class HalvedVectors:
             by_sum = np.argsort(sums, kind="stable")
             self._halves.append((sums[by_sum], drawn[by_sum], logs[by_sum]))
 
-    def share(self, value: float) -> float:
-        """P(S <= value)."""
+    def shares(self, values: FloatArray) -> FloatArray:
+        """P(S <= value) for each of these."""
         (sums, drawn, logs), (other_sums, other_drawn, other_logs) = self._halves
-        total = 0.0
+        total = np.zeros(values.size)
         for others in range(int(np.max(other_drawn)) + 1):  # of n draws, so many of values of the other half
             some, fit = other_drawn == others, drawn + others < self._rest.size
             below = np.append(0.0, np.cumsum(np.exp(other_logs[some])))
-            reached = np.searchsorted(other_sums[some], value - sums[fit], side="right")
-            total += float(np.sum(np.exp(logs[fit] + self._rest[drawn[fit] + others]) * below[reached]))
+            # both ascend, so that places are found in order
+            reached = np.searchsorted(other_sums[some], np.subtract.outer(values, sums[fit]), side="right")
+            total += np.einsum("j,ij->i", np.exp(logs[fit] + self._rest[drawn[fit] + others]), below[reached])
         return total
 
 
@@ -596,8 +607,11 @@ def _split(off: FloatArray) -> FloatArray:
     return np.array([(off**2 - off) / 2, 1 - off**2, (off**2 + off) / 2])
 
 
-def _of_one_kind(places: IntArray, off: FloatArray, chances: FloatArray, n: int, points: int) -> ComplexArray:
-    """Phi of the sum of n draws of values so far off some of the points of a circle."""
+def _of_one_kind(values: FloatArray, chances: FloatArray, n: int, points: int) -> ComplexArray:
+    """Phi of the sum of n draws of values in steps of a circle of so many points."""
+    places = np.rint(values).astype(np.int64)
+    off = values - places
+    off[np.abs(off) < ON_LATTICE] = 0.0
     histogram = np.zeros(points)
     for shift, part in zip((-1, 0, 1), _split(off), strict=True):
         histogram += np.bincount((places + shift) % points, part * chances, minlength=points)
