@@ -206,7 +206,8 @@ class SumLaw:
     @cached_property
     def by_vectors(self) -> HalvedVectors | None:
         """Where few values are drawn, but too often to list all ways: a grid shows single sums only to its step."""
-        if not self._one or self.values.shape[1] - 1 > FEW_VALUES or not self.steps.spread:
+        drawn = float(self.times[0] * (1 - self.chances[0, 0]))
+        if not self._one or not self.steps.spread or max(self.values.shape[1] - 1, drawn) > FEW_VALUES + 0.5:
             return None
         return HalvedVectors(self.values[0], self.chances[0], int(self.times[0]))
 
