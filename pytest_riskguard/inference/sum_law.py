@@ -74,7 +74,7 @@ MAX_TILT, MAX_STEEP, CLOSE, MAX_STEPS = 1e4, 60.0, 0.1, 60
 #: standard deviations wide and its factor's squared magnitude no less than this; so many angles are held at once.
 MAX_LOG_SCALE, NARROW, MIN_FACTOR, MAX_ANGLES = 3.0, 0.5, 0.05, 2**18
 #: So many values may be halved; ways with a smaller logarithm count for nothing.
-FEW_VALUES, LEAST_LOG = 8, -19.0
+FEW_VALUES, LEAST_LOG = 8, -20.0
 #: With more values than this there are always too many vectors; tilted chances are no smaller.
 MAX_ENUMERATED, TINY = 16, 1e-300
 #: Tilts of far tails for each doubling of the tilt.
@@ -292,9 +292,13 @@ class SumLaw:
         unit = tilt.log_norm - tilt.theta * tilt.mean
         if tilt.theta:  # masses of tilted sums as plain ones, over exp of the unit
             masses *= np.exp(np.clip(-tilt.theta * (sums - tilt.mean), -MAX_EXPONENT, MAX_EXPONENT))
-        below = np.maximum.accumulate(np.cumsum(masses))
-        if not tilt.theta:
-            below /= below[-1]
+        below = np.cumsum(masses)
+        if tilt.theta:
+            below = np.maximum.accumulate(below)
+        else:
+            below = np.sort(
+                below / below[-1], kind="stable"
+            )  # values are split with masses below 0 beside larger ones
         if not width:
             return Steps(np.repeat(sums, 2), np.append(0.0, np.repeat(below, 2)[:-1]), self.same, unit)
         edges = sums + width / 2
