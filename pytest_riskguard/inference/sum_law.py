@@ -77,8 +77,8 @@ MAX_LOG_SCALE, NARROW, MIN_FACTOR, MAX_ANGLES = 3.0, 0.5, 0.05, 2**18
 FEW_VALUES, LEAST_LOG = 8, -20.0
 #: With more values than this there are always too many vectors; tilted chances are no smaller.
 MAX_ENUMERATED, TINY = 16, 1e-300
-#: Tilts of far tails for each doubling of the tilt.
-RUNGS = 4
+#: Tilts of far tails for each doubling of the tilt; a tail's law ends so many standard deviations above its mean.
+RUNGS, WINDOW = 4, 6.0
 #: Exponents beyond this overflow.
 MAX_EXPONENT = 600.0
 
@@ -290,15 +290,15 @@ class SumLaw:
             order = np.argsort(sums, kind="stable")
             sums, masses = sums[order], found[1][order]
         unit = tilt.log_norm - tilt.theta * tilt.mean
+        if tilt.theta:  # nothing is asked so far from a tail, where rounding would be all
+            end = int(np.searchsorted(sums, tilt.mean + WINDOW * tilt.deviation, side="right"))
+            sums, masses = sums[:end], masses[:end]
         if tilt.theta:  # masses of tilted sums as plain ones, over exp of the unit
             masses *= np.exp(np.clip(-tilt.theta * (sums - tilt.mean), -MAX_EXPONENT, MAX_EXPONENT))
         below = np.cumsum(masses)
-        if tilt.theta:
-            below = np.maximum.accumulate(below)
-        else:
-            below = np.sort(
-                below / below[-1], kind="stable"
-            )  # values are split with masses below 0 beside larger ones
+        if not tilt.theta:
+            below /= below[-1]
+        below = np.sort(below, kind="stable")  # values are split with masses below 0 beside larger ones
         if not width:
             return Steps(np.repeat(sums, 2), np.append(0.0, np.repeat(below, 2)[:-1]), self.same, unit)
         edges = sums + width / 2
