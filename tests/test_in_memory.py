@@ -162,7 +162,7 @@ def test_a_measure_gives_plain_scores_their_range():
     assert check(GATE, before, before, measure="AP").measure == "AP"
     beyond = check(GATE, before | {"t01": 1.5}, before, measure="AP")
     assert (beyond.outcome, beyond.reason) == ("incomparable", "bad_scores")
-    assert "expected AP of topic 't01' in [0.0, 1.0], found 1.5" in str(beyond.problem)
+    assert "expected AP from 0 to 1, found 1.5 (topic 't01')" in str(beyond.problem)
 
 
 @pytest.mark.parametrize(

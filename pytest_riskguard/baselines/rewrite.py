@@ -29,7 +29,6 @@ from pytest_riskguard.baselines.manifest import (
     StoredTopics,
 )
 from pytest_riskguard.baselines.rescoring import problems
-from pytest_riskguard.data.collection import read_collection, read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.measures import measure_name, parse_measure, provider_of
 from pytest_riskguard.data.metadata import checked_metadata
@@ -40,7 +39,7 @@ from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores, write_scores
-from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.data.topics import Topics, read_collection, read_topics
 from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import BaselineError, DataError, FileError, UsageError
 from pytest_riskguard.frozen import frozen

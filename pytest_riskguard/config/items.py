@@ -126,7 +126,7 @@ def _with_slices(config: Config) -> Config:
     declared = [(gate, index, entry) for gate in config.gates for index, entry in enumerate(gate.slice or ())]
     if not declared:
         return config  # and no file of the collection is read, no numpy loaded
-    from pytest_riskguard.data.collection import read_collection
+    from pytest_riskguard.data.topics import read_collection
     from pytest_riskguard.gates.slices import slices_of
 
     first_line = config.line_of(declared[0][0], "slice", 0)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
-    from pytest_riskguard.data.collection import read_topics
     from pytest_riskguard.data.qrels import read_qrels
     from pytest_riskguard.data.runs import Run
     from pytest_riskguard.data.score_files import read_scores
     from pytest_riskguard.data.score_frames import score_frame
     from pytest_riskguard.data.scores import TopicScores, write_scores
+    from pytest_riskguard.data.topics import read_topics
     from pytest_riskguard.data.trec import write_run
 
 
@@ -33,7 +33,7 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "data.collection": "read_topics",
+        "data.topics": "read_topics",
         "data.qrels": "read_qrels",
         "data.runs": "Run",
         "data.score_files": "read_scores",

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.headers import missing_columns
 from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imported
-from pytest_riskguard.data.named_columns import Table, values_of
+from pytest_riskguard.data.input_files import InputFile, Misfit, imported
+from pytest_riskguard.data.named_columns import Table, columns_misfit, values_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
-from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, Limit
+from pytest_riskguard.limits import LINE_BYTES, LINES, Limit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -124,12 +123,6 @@ def _refuse_more(file: InputFile, limit: Limit, found: int) -> None:
         raise file.refuse(None, limit.problem(found))
 
 
-def _refuse_large(file: InputFile, size: int) -> None:
-    """So many bytes once they are unpacked."""
-    _refuse_more(file, file.limit, size)
-    _refuse_more(file, RATIO, size // len(file.content) if size > FREE_BYTES else 0)
-
-
 @contextmanager
 def _whole(file: InputFile) -> Iterator[None]:
     """Turns what pyarrow, and the reader of its messages, say of a damaged file into the error of the file."""
@@ -140,13 +133,14 @@ def _whole(file: InputFile) -> Iterator[None]:
         raise file.refuse(None, f"expected a whole file of Arrow or Parquet: {problem}") from None
 
 
-def _misfit(file: InputFile, kind: Kind, table: Callable[[InputFile], Table]) -> Misfit | None:
-    """Why a file has other columns; None also if nobody can tell: then the reader says it."""
+def _fits(file: InputFile, kind: Kind, table: Callable[[InputFile], Table], *starts: bytes) -> Misfit | None:
+    """Whether a file begins so and has the columns that are needed; what is damaged the reader says."""
+    if not file.start.startswith(starts):
+        return Misfit("its first bytes are others")
     try:
-        problem = missing_columns(table(file).names, kind, file.columns)
+        return columns_misfit(file, kind, table(file).names, 4)
     except FileError:
         return None
-    return None if problem is None else Misfit(f"its columns do not fit: {problem}", 4)
 
 
 # Parquet with named columns, as pandas, polars, ranx and data lakes write it.
@@ -154,7 +148,7 @@ def _misfit(file: InputFile, kind: Kind, table: Callable[[InputFile], Table]) ->
 
 def parquet_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file begins as Parquet does, and has the columns that are needed."""
-    return _misfit(file, kind, parquet_table) if file.start.startswith(b"PAR1") else Misfit("it is not Parquet")
+    return _fits(file, kind, parquet_table, b"PAR1")
 
 
 def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
@@ -168,7 +162,7 @@ def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
         groups = range(metadata.num_row_groups)
         size = sum(metadata.row_group(group).total_byte_size for group in groups)
     _refuse_more(file, LINES, metadata.num_rows)
-    _refuse_large(file, size)
+    _refuse_more(file, file.limit, size)
 
     def read(name: str) -> Any:
         opened = parquet.ParquetFile(content, metadata=metadata)
@@ -205,8 +199,7 @@ def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int 
 
 def arrow_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the file begins as those of Arrow do, and has the columns that are needed."""
-    is_arrow = file.start.startswith((_FILE, _FEATHER_1, b"\xff\xff\xff\xff"))
-    return _misfit(file, kind, arrow_table) if is_arrow else Misfit("it is not Arrow")
+    return _fits(file, kind, arrow_table, _FILE, _FEATHER_1, b"\xff\xff\xff\xff")
 
 
 def arrow_table(file: InputFile, _kind: Kind | None = None) -> Table:
@@ -222,7 +215,7 @@ def arrow_table(file: InputFile, _kind: Kind | None = None) -> Table:
     @cache
     def table() -> pa.Table:
         messages = _messages(content) if is_file else ipc.MessageReader.open_stream(content)
-        _refuse_large(file, sum(map(_unpacked_bytes, messages)))
+        _refuse_more(file, file.limit, sum(map(_unpacked_bytes, messages)))
         found = open_(content).read_all()
         _refuse_more(file, LINES, found.num_rows)
         found.validate()

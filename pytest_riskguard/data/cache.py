@@ -20,7 +20,7 @@ from dataclasses import astuple
 from importlib.metadata import PackageNotFoundError, version
 from io import BufferedReader
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,6 +43,8 @@ _PACKAGE = Path(__file__).parents[1]
 #: A project may register measures of its own, whose code no key would cover.
 _COVERED = frozenset({"ir_measures", "pytest_riskguard"})
 
+#: Topics that an entry names.
+_TOPICS = ("unanswered", "unknown", "contradicted")
 #: Scores with several measures, and which order of equal scores counted.
 Found = tuple[tuple[TopicScores, ...], Ties]
 
@@ -87,6 +89,7 @@ def find(
             return None
         held = json.loads(body)
         ties = held["ties"]
+        facts: dict[str, Any] = {what: tuple(held[what]) for what in _TOPICS}
         one = TopicScores(
             name,
             measure,
@@ -99,9 +102,7 @@ def find(
             from_run=True,
             judged=Judged(*held["judged"]),
             as_written=held["as_written"],
-            unanswered=tuple(held["unanswered"]),
-            unknown=tuple(held["unknown"]),
-            contradicted=tuple(held["contradicted"]),
+            **facts,
         )
         scores.append(one)
     return (tuple(scores), ties) if ties else None
@@ -118,8 +119,7 @@ def keep(run: str | None, qrels: Qrels, scores: Sequence[TopicScores], ties: Tie
             continue
         assert one.judged is not None
         held = {"ties": ties, "digest": one.digest, "values": one.values.tolist(), "judged": astuple(one.judged)}
-        held |= {"as_written": dict(one.as_written), "unanswered": one.unanswered}
-        held |= {"unknown": one.unknown, "contradicted": one.contradicted}
+        held |= {"as_written": dict(one.as_written)} | {what: getattr(one, what) for what in _TOPICS}
         path, body, unfinished = root / key, json.dumps(held).encode(), root / f"{key}.{uuid.uuid4().hex}"
         with suppress(OSError):  # what stays unfinished is deleted some day, as the rest
             unfinished.write_bytes(_checksum(path, body) + b"\n" + body)

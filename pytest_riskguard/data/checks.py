@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import LabelRules, Ties
-from pytest_riskguard.data.ids import Ids, IntArray, begins_of, first_rows, pair_hashes, topic_of_rows
+from pytest_riskguard.data.ids import Ids, IntArray, begins_of, pair_hashes, topic_of_rows
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, Limit
@@ -53,17 +53,17 @@ class Rows:
     """The rows of a table on their way in, and the error to raise for one of them."""
 
     def __init__(self, given: Input, lines: Lines | Callable[[], Lines] | None) -> None:
-        self.given, self._lines = given, lines
+        self.given, self.lines = given, lines
 
     def at(self, rows: IntArray | slice) -> Rows:
         """Some of the rows, whose lines may have to be found first."""
-        if (lines := self._lines) is None:
+        if (lines := self.lines) is None:
             return self
         return Rows(self.given, lambda: np.asarray(lines() if callable(lines) else lines, dtype=object)[rows])
 
     def line(self, row: int) -> int | None:
         """The line of a row, if it has one."""
-        lines = self._lines() if callable(self._lines) else self._lines
+        lines = self.lines() if callable(self.lines) else self.lines
         line = None if lines is None else lines[row]
         return None if line is None else int(line)
 
@@ -91,8 +91,9 @@ class Rows:
             raise self.error(row, f"{ids[row][:20] + '…'!r}: {limit.problem(int(ids.lengths[row]))}")
         if is_text:
             return ids
-        for row in np.flatnonzero(ids.odd).tolist():
-            if not is_identifier(text := ids[row]):
+        odd = np.flatnonzero(ids.odd)
+        for row, text in zip(odd.tolist(), ids.at(odd).strings(), strict=True):
+            if not is_identifier(text):
                 raise self.error(row, f"expected a {what} on one line, without spaces around it, found {text!r:.60}")
         return ids
 
@@ -149,12 +150,9 @@ def grouped(heads: Sequence[str], sizes: IntArray) -> Groups:
     names = tuple(sorted(set(heads)))
     place_of = {name: place for place, name in enumerate(names)}
     places = np.fromiter(map(place_of.__getitem__, heads), np.int64, len(heads))
-    order = np.argsort(places, kind="stable")
-    rows: IntArray | slice = slice(None)
     offsets = np.append(0, np.cumsum(np.bincount(places, sizes).astype(np.int64)))
-    if not np.array_equal(order, np.arange(len(order))):
-        rows = first_rows((np.cumsum(sizes) - sizes)[order], sizes[order])
-    return Groups(names, offsets, rows)
+    is_sorted = (places[1:] >= places[:-1]).all()
+    return Groups(names, offsets, slice(None) if is_sorted else np.argsort(np.repeat(places, sizes), kind="stable"))
 
 
 def parts(offsets: IntArray) -> Iterator[tuple[slice, slice]]:

@@ -294,7 +294,7 @@ def responses_rankings(file: InputFile) -> Run:
                 raise file.refuse(row.line, f"{which}: {problem}") from None
             if row.topic and row.text:
                 texts.setdefault(row.topic, row.text)
-            yield name, documents, scores, None, row.line
+            yield name, documents, scores, row.line
 
     return run_of_rankings(file, rankings(), by_text=by_text, texts=texts, ordered=True)
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.input_files import InputFile, Misfit, compression_hint
+from pytest_riskguard.data.input_files import InputFile, Misfit, foreign
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.errors import FileError, RiskguardError, UsageError
+from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import did_you_mean
 
@@ -219,7 +219,7 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
     The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
     The same for a part of a file that has none.
     """
-    named = named or _named(file)
+    named = named or file.given.format or ("irds" if names_collection(file.path) else None)
     known = format_named(named, kind) if named is not None else _found(file, kind)
     if file.part is not None and kind not in known.parts:
         raise file.refuse(
@@ -228,47 +228,26 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
     return known
 
 
-def _named(file: InputFile) -> str | None:
-    """The format that somebody says a file has."""
-    return file.given.format or ("irds" if names_collection(file.path) else None)
-
-
 def _found(file: InputFile, kind: Kind) -> Format:
     tried = [(known, known.fits(file, kind)) for known in formats_of(kind)]
     plain_name = file.name.lower().removesuffix(".gz")
     if fitting := [known for known, misfit in tried if misfit is None]:
         return min(fitting, key=lambda known: not plain_name.endswith(known.suffixes))
-    if problem := _no_text(file.start):
-        raise file.refuse(None, problem)
+    if what := foreign(file.start):
+        raise file.refuse(None, f"expected UTF-8 text, found {what}")
     if file.looks_like_json and file.first_object is None:
         _ = file.json  # what is broken is said with its line
     misfits = [(known, misfit) for known, misfit in tried if misfit is not None]
     nearest, why = max(misfits, key=lambda pair: (pair[1].nearness, (pair[0].name, kind) in OWN))
     if (nearest.name, kind) in OWN:
         return nearest  # its reader says which line is wrong, and how
-    raise _refusal(file, kind, nearest, why)
-
-
-def _no_text(start: bytes) -> str:
-    """What to say of a file that is no text, and of no format."""
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "expected UTF-8 text, found UTF-16; save it as UTF-8"
-    members = (b"[Content_Types].xml", b"xl/", b"opendocument.spreadsheet")
-    if start.startswith(b"\xd0\xcf\x11\xe0") or (start[:2] == b"PK" and any(member in start for member in members)):
-        return "expected text, found a spreadsheet; save it as CSV (UTF-8)"
-    if packed := compression_hint(start):
-        return f"expected UTF-8 text{packed}"
-    return ""
-
-
-def _refusal(file: InputFile, kind: Kind, nearest: Format, why: Misfit) -> FileError:
     remedy = "`format:` in riskguard.yaml forces another"
     if kind in ("rankings", "scores"):
         remedy = "`--set format=NAME`, or `format:` in riskguard.yaml, forces another"
     if nearest.name in _WITH_COLUMNS:  # forcing a format would not help
         remedy = "rename its columns, or say with `columns:` in riskguard.yaml which is which"
-    names = ", ".join(known.name for known in formats_of(kind))
-    return file.refuse(
+    names = ", ".join(known.name for known, _ in tried)
+    raise file.refuse(
         None,
         f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why.reason}; "
         f"{remedy}; tried: {names}",

@@ -57,16 +57,6 @@ class LabelRules:
             return name
         return name.rpartition(self.separator)[0] or name
 
-    def by_document(self, judged: Mapping[str, float]) -> Mapping[str, float]:
-        """Grades of documents: the highest of their passages."""
-        if not self.separator:
-            return judged
-        grades: dict[str, float] = {}
-        for name, grade in judged.items():
-            document = self.document(name)
-            grades[document] = max(grade, grades.get(document, grade))
-        return grades
-
 
 #: Judgements as they are: any grade above 0 is relevant.
 AS_GIVEN = LabelRules()
@@ -115,11 +105,10 @@ class GivenFile:
         """A path alone, or what is one already. ``FILE#PART`` names a part where there is a FILE and no such path."""
         if isinstance(given, GivenFile):
             return given
-        path, text = Path(given), Path(given).as_posix()
-        places = [] if _exists(path) else [place for place, character in enumerate(text) if character == "#"]
-        for place in reversed(places):  # a part may have a slash in its name
-            if _exists(Path(text[:place])) and text[place + 1 :]:
-                return cls(Path(text[:place]), part=text[place + 1 :])
+        path = Path(given)
+        file, _, part = path.as_posix().rpartition("#")  # a part may have a slash in its name
+        if file and part and not _exists(path) and _exists(Path(file)):
+            return cls(Path(file), part=part)
         return cls(path)
 
 

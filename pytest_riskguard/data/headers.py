@@ -10,25 +10,24 @@ from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import did_you_mean
 
-#: What a column may hold -> its names, in lower case, the usual one first.
+#: What a column may hold -> its names, in lower case, the usual one first. The document's docno comes before docid:
+#: frames of PyTerrier have both, and docid is a number inside the index.
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    "topic": (
-        *("topic", "qid", "query_id", "query-id", "queryid", "q_id", "query id", "topic_id", "topicid", "_id", "id"),
-    ),
-    "query": ("query", "query_text", "querytext", "query text", "text", "title", "keywords", "search_term"),
-    # docno before docid: frames of PyTerrier have both, and docid is a number inside the index
-    "document": (
-        *("document", "docno", "docid", "doc_id", "doc-id", "document_id", "documentid", "did", "pid", "passage_id"),
-        *("corpus-id", "corpus_id", "corpusid", "doc id", "product_id", "item_id", "objectid", "_id", "id"),
-    ),
-    "grade": ("grade", "label", "rating", "relevance", "rel", "judgement", "judgment", "score", "gain"),
-    "score": ("score", "sim", "similarity", "_score"),
-    "rank": ("rank", "position", "pos", "doc position"),
-    "judge": ("judge", "rater", "assessor", "annotator", "user", "judge_id"),
-    "measure": ("measure", "metric"),
-    "value": ("value", "score"),
-    "weight": ("weight",),
-    "system": ("name", "system", "model", "run", "run_name"),
+    what: tuple(names.split(", "))
+    for what, names in {
+        "topic": "topic, qid, query_id, query-id, queryid, q_id, query id, topic_id, topicid, _id, id",
+        "query": "query, query_text, querytext, query text, text, title, keywords, search_term",
+        "document": "document, docno, docid, doc_id, doc-id, document_id, documentid, did, pid, passage_id, "
+        "corpus-id, corpus_id, corpusid, doc id, product_id, item_id, objectid, _id, id",
+        "grade": "grade, label, rating, relevance, rel, judgement, judgment, score, gain",
+        "score": "score, sim, similarity, _score",
+        "rank": "rank, position, pos, doc position",
+        "judge": "judge, rater, assessor, annotator, user, judge_id",
+        "measure": "measure, metric",
+        "value": "value, score",
+        "weight": "weight",
+        "system": "name, system, model, run, run_name",
+    }.items()
 }
 #: Names that mean the document in a table of documents.
 _OF_DOCUMENTS = frozenset({"_id", "id", "text", "title"})
@@ -70,11 +69,6 @@ def places(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) 
     return found
 
 
-def named(what: str, kind: Kind) -> str:
-    """For a message: a column that is needed, with its usual names."""
-    return f"{what} ({', '.join(names_of(what, kind)[:4])}, ...)"
-
-
 def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) -> str | None:
     """What a header lacks to hold rows of this kind, for a message; None if nothing."""
     header = [name.strip() for name in header]
@@ -87,7 +81,11 @@ def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] 
     is_score = "grade" in columns and "grade" not in given and header[columns["grade"]].lower() == "score"
     if is_score and "rank" in places(header, "rankings"):
         return "its scores stand beside ranks: it holds rankings"
-    missing = [named(group[0], kind) for group in _NEEDED[kind] if not columns.keys() & {*group}]
+    missing = [
+        f"{what} ({', '.join(names_of(what, kind)[:4])}, ...)"
+        for what, *others in _NEEDED[kind]
+        if not columns.keys() & {what, *others}
+    ]
     return f"it names no column for {', '.join(missing)}" if missing else None
 
 

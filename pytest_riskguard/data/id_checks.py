@@ -27,10 +27,10 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, first_rows
+from pytest_riskguard.data.ids import BoolArray, IntArray, first_rows
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
-from pytest_riskguard.data.ranking import Order
+from pytest_riskguard.data.runs import Order, Run, in_order
 from pytest_riskguard.errors import DataError
 
 #: How many topics are examined for matches by chance, and how many for the spelling of their ids; of fewer, all are.
@@ -71,14 +71,14 @@ def examined(places: IntArray, most: int) -> IntArray:
     return np.sort(np.argpartition(places.astype(np.uint32) * _SPREAD, most)[:most])
 
 
-def refuse_judgements(source: str, qrels: Qrels, places: IntArray, lengths: IntArray) -> None:
-    """``DataError`` if a run is the judgements: no system returns exactly the judged documents, scored by grades.
-
-    All of its documents are judged and have their grades as scores, so many of the topics at these places.
-    """
-    several = int(np.count_nonzero(lengths > 1))
-    is_whole = np.array_equal(lengths, np.diff(qrels.arrays.offsets)[places])
-    if is_whole and several >= MIN_TOPICS and 2 * several >= len(places):
+def refuse_judgements(source: str, qrels: Qrels, run: Run, judged: JudgedRun) -> None:
+    """``DataError`` if a run is the judgements: no system returns exactly the judged documents, scored by grades."""
+    several = int(np.count_nonzero(judged.retrieved > 1))
+    whole = np.diff(qrels.arrays.offsets)[qrels.arrays.places_of(run.topics)]
+    if several < MIN_TOPICS or 2 * several < len(whole) or not np.array_equal(judged.retrieved, whole):
+        return
+    scores = run.scores[in_order(-run.scores, run.offsets)]
+    if (judged.judgements >= 0).all() and np.array_equal(qrels.arrays.grades[judged.judgements], scores):
         raise DataError(
             f"{source}: expected what a system returned, found the documents of {qrels.path_name} with their grades "
             "as scores: one file was given as both, or judgements as a run; name the run and the judgements",
@@ -129,7 +129,7 @@ def _first_documents(run: JudgedRun, qrels: Qrels, topics: IntArray) -> dict[str
     """Topic -> its first documents in the order as written, of some of these topics."""
     topics = topics[examined(qrels.arrays.places_of(run.topics)[topics], MAX_SAMPLE)]
     lengths = np.minimum(np.diff(run.offsets)[topics], FIRST_RANKS)
-    ids = iter(run.ids(first_rows(run.offsets[topics], lengths), qrels))
+    ids = iter(run.documents.at(first_rows(run.offsets[topics], lengths)).strings())
     pairs = zip(topics.tolist(), lengths.tolist(), strict=True)
     return {run.topics[topic]: [*islice(ids, length)] for topic, length in pairs}
 
@@ -202,7 +202,7 @@ def matches(qrels: Qrels, run: JudgedRun) -> list[tuple[int, int]]:
     topics = examined(places, MAX_TOPICS)
     lengths = np.minimum(np.diff(run.offsets)[topics], min(run.depth, MAX_RANKS))
     rows, offsets = first_rows(run.offsets[topics], lengths), np.append(0, np.cumsum(lengths))
-    documents, is_first = Ids.of(run.ids(rows, qrels)), run.ranks[Order.WRITTEN][rows] <= FIRST_RANKS
+    documents, is_first = run.documents.at(rows), run.ranks[Order.WRITTEN][rows] <= FIRST_RANKS
 
     def sides(judgements: IntArray) -> BoolArray:
         found, relevant = judgements >= 0, is_relevant[judgements]

@@ -14,6 +14,7 @@ from pytest_riskguard.frozen import frozen
 IntArray = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
 
 WORD_BYTES = 8
 #: Where a text is shorter, its ids begin at numbers of 32 bits: half the memory, and any place in an id fits too.
@@ -23,7 +24,7 @@ _SPREAD, _SPREAD_LENGTH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D
 _TOPIC, _PAIR = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xA0761D6478BD642F)
 #: A table of rows by hash has 2 to this power places for each.
 _SPARE_BITS = 4
-#: The bytes of ASCII that may be in an id; the first one is white space, which may not be at its ends.
+#: What plain ASCII lies between; the first one is white space.
 _SPACE, _LAST = np.uint8(0x20), np.uint8(0x7E)
 #: Masks for words whose last bytes do not belong to the id, by how many bytes do.
 _MASKS = np.array([(1 << (8 * count)) - 1 for count in range(WORD_BYTES + 1)], dtype=np.uint64)
@@ -67,11 +68,8 @@ class Ids:
         return self.text[start : start + int(self.lengths[row])].tobytes().decode()
 
     def at(self, rows: npt.NDArray[Any] | slice) -> Ids:
-        """Some of the ids; they share the text, and the hashes that are known."""
-        some = Ids(self.text, self.starts[rows], self.lengths[rows])
-        if (hashes := self.__dict__.get("hashes")) is not None:
-            some.__dict__["hashes"] = hashes[rows]
-        return some
+        """Some of the ids; they share the text."""
+        return Ids(self.text, self.starts[rows], self.lengths[rows])
 
     def compact(self) -> Ids:
         """The same ids with a text of their own that holds nothing else."""
@@ -99,17 +97,10 @@ class Ids:
 
     @property
     def odd(self) -> BoolArray:
-        """Which ids may be empty, or have white space or control characters: all others are plain ASCII."""
+        """Which ids may be empty, or have white space or control characters: of plain ASCII only the empty ones."""
         odd: BoolArray = self.lengths == 0
-        if self.text.min(initial=_LAST) > _SPACE and self.text.max(initial=0) <= _LAST:
-            return odd
-        ends = self.starts + self.lengths
-        rows = np.flatnonzero(~odd)
-        odd[rows] = (self.text[self.starts[rows]] == _SPACE) | (self.text[ends[rows] - 1] == _SPACE)
-        if (inside := self.text - _SPACE > _LAST - _SPACE).any():
-            before = np.append(0, np.cumsum(inside, dtype=np.int64))
-            odd |= before[ends] > before[self.starts]
-        return odd
+        is_plain = self.text.min(initial=_LAST) > _SPACE and self.text.max(initial=0) <= _LAST
+        return odd if is_plain else np.ones_like(odd)
 
     @cached_property
     def hashes(self) -> Words:

@@ -7,7 +7,6 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import stat
 import zlib
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
-from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, TABLE_BYTES, Limit
+from pytest_riskguard.limits import LINE_BYTES, LINES, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
 
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ _BLOCK = 2**20
 #: Bytes from which a format is recognised.
 START_BYTES = 2**16
 _BOM = b"\xef\xbb\xbf"
-#: Decompressed bytes above which the ratio counts: a smaller file is no burden.
-FREE_BYTES = 4 * 2**20
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -59,24 +56,18 @@ def read_limited(path: Path, limit: Limit, *, error: type[FileError] = FileError
 def blocks(path: Path, limit: Limit, *, error: type[FileError] = FileError) -> Iterator[bytes]:
     """The bytes of a regular file in blocks, decompressed if it is gzip, which its first two bytes say.
 
-    ``error`` is raised if the file has too many, or far more than before decompression, and for a damaged gzip;
-    ``MissingFileError`` as ``open_regular``.
+    ``error`` is raised if the file has too many, and for a damaged gzip; ``MissingFileError`` as ``open_regular``.
     """
     with open_regular(path) as file:
         try:
             is_packed = file.read(2) == GZIP
             file.seek(0)
             text: Any = gzip.GzipFile(fileobj=file) if is_packed else file
-            total = os.fstat(file.fileno()).st_size
-            if total > limit.value:
-                raise error(path, None, limit.problem(total))
             total = 0
             while block := text.read(_BLOCK):
                 total += len(block)
-                if total > limit.value:  # the file has grown, or its size is not known before it is read
+                if total > limit.value:
                     raise error(path, None, limit.problem(total))
-                if total > FREE_BYTES and total > RATIO.value * file.tell():
-                    raise error(path, None, RATIO.problem(total // file.tell()))
                 yield block
         except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
             damaged = f"expected a whole gzip file, found a damaged one ({problem}); copy it again"
@@ -94,8 +85,17 @@ def _unreadable(path: Path, problem: OSError | ValueError) -> MissingFileError:
 
 #: How files that are not text begin: Parquet, Arrow, Feather of the first version, LZ4.
 _BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18")
-#: The first bytes of files that were compressed by a program other than gzip.
-_PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
+_PACKED = "a file compressed with another program than gzip; unpack it"
+#: The first bytes of files that no reader reads -> what they are, and what to do.
+_FOREIGN = {
+    b"\xfd7zXZ\0": _PACKED,
+    b"BZh": _PACKED,
+    b"\x28\xb5\x2f\xfd": _PACKED,
+    b"PK\x03\x04": "a zip archive or a spreadsheet; unpack it, or save it as CSV (UTF-8)",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet; save it as CSV (UTF-8)",
+    b"\xff\xfe": "UTF-16; save it as UTF-8",
+    b"\xfe\xff": "UTF-16; save it as UTF-8",
+}
 _LFS = b"version https://git-lfs"
 _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 #: Lines with their numbers.
@@ -258,13 +258,20 @@ class InputFile:
 
     def json_lines(self) -> Iterator[tuple[int, Any]]:
         """The JSON value of each line that is not blank, with the line's number."""
-        for number, line in self.lines():
-            if not line.strip():
-                continue
+        for first, text in self.texts():
             try:
-                yield number, parsed_value(line)
-            except JsonError as problem:
-                raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
+                values = _flat_objects(text)
+            except (ValueError, TypeError, RecursionError):  # one by one says what is wrong, or that nothing is
+                lines = enumerate(text.split(b"\n"), first)
+                yield from ((number, self._value(number, line)) for number, line in lines if line.strip())
+            else:
+                yield from enumerate(values, first)
+
+    def _value(self, number: int, line: bytes) -> Any:
+        try:
+            return parsed_value(line)
+        except JsonError as problem:
+            raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
 
     def refuse(self, line: int | None, problem: str) -> FileError:
         """The error to raise for this file."""
@@ -290,19 +297,25 @@ class InputFile:
             if not text.isascii():
                 text.decode()
         except UnicodeDecodeError as error:
-            place, remedy = error.start, compression_hint(text) or "; save it as UTF-8"
-            problem = f"expected UTF-8 text, found byte 0x{text[place]:02x}{remedy}"
+            place = error.start
+            problem = f"expected UTF-8 text, found {foreign(text) or f'byte 0x{text[place]:02x}; save it as UTF-8'}"
         if place >= 0:
             raise self.refuse(first + text.count(b"\n", 0, place), problem)
         return text
 
 
-def compression_hint(start: bytes) -> str:
-    """What to say of a file that no text reader reads, if it begins as a compressed one does; else nothing."""
-    for magic, name in _PACKED.items():
-        if start.startswith(magic):
-            return f"; it is compressed with {name}: unpack it, only gzip is read"
-    return ""
+def _flat_objects(text: bytes) -> list[Any]:
+    """The JSON objects of lines, read at once; ``ValueError`` for blank lines, inner objects, keys that repeat."""
+    text = text.rstrip()
+    objects: list[Any] = json.loads(b"[%b]" % text.replace(b"\n", b","), parse_constant=int)
+    if len(objects) != 1 + text.count(b"\n") or text.count(b'":') != sum(map(len, objects)):
+        raise ValueError
+    return objects
+
+
+def foreign(start: bytes) -> str | None:
+    """What a file is that no reader reads, and what to do; None of others."""
+    return next((what for magic, what in _FOREIGN.items() if start.startswith(magic)), None)
 
 
 def _shown(line: bytes) -> str:

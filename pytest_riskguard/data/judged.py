@@ -1,28 +1,40 @@
-"""A run beside its judgements: the ranks of judged documents, and the first documents of each topic.
+"""Runs beside their judgements: the ranks of judged documents, the first documents of each topic, and what-ifs.
 
-Every measure, every what-if over unjudged documents and every ranking that a report shows comes from here; the run
-is not read again.
+Every measure, every ranking that a report shows and every what-if over unjudged documents comes from here; the run is
+not read again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, topic_of_rows, topics_with
+from pytest_riskguard.data.ids import (
+    BoolArray,
+    FloatArray,
+    Ids,
+    IntArray,
+    first_rows,
+    places_among,
+    topic_of_rows,
+    topics_with,
+)
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH
 from pytest_riskguard.data.measures import cutoff_of, provider_of
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
-from pytest_riskguard.data.ranking import Order, Ranking, Ranks, order_of, ranking
-from pytest_riskguard.data.runs import Run
+from pytest_riskguard.data.runs import Order, Ranks, Run, by_rank, order_of, ranking
 from pytest_riskguard.data.scores import Judged
-from pytest_riskguard.data.scoring import labels_for
+from pytest_riskguard.data.scoring import (
+    JudgedRows,
+    kernel_of,
+    labels_for,
+)
 from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
@@ -34,8 +46,6 @@ FIRST_RANKS = LEAST_DEPTH = 10
 KEPT_DOCUMENTS = 250_000
 #: unless that were more than this.
 MOST_KEPT = 20_000_000
-
-Rows = npt.NDArray[np.int32]
 
 
 def depth_of(measure: Measure) -> int:
@@ -81,14 +91,9 @@ class JudgedRun:
         The kept documents of topic i are the rows ``offsets[i]:offsets[i + 1]``, by rank in the order as written.
     judgements : array of int32, shape (n_rows,)
         The row of the document's judgement in ``Qrels.arrays``; -1 if it is not judged.
-    unjudged : Ids
-        The ids of the rows whose judgement is -1, in their order.
+    documents : Ids, shape (n_rows,)
     ranks : mapping Order -> array of int32, shape (n_rows,)
         From 1, in the order as written and those that were asked for; equal arrays are shared.
-    unknown : tuple of str
-        Topics of the run without judgements, sorted.
-    contradicted : tuple of str
-        Topics whose rank column contradicts their scores, sorted.
     """
 
     digest: str
@@ -97,16 +102,14 @@ class JudgedRun:
     topics: tuple[str, ...]
     retrieved: IntArray
     offsets: IntArray
-    judgements: Rows
-    unjudged: Ids
+    judgements: Ranks
+    documents: Ids
     ranks: Mapping[Order, Ranks]
-    unknown: tuple[str, ...] = ()
-    contradicted: tuple[str, ...] = ()
 
     @property
     def nbytes(self) -> int:
         """About the bytes of all columns."""
-        return self.unjudged.text.nbytes + (len(self.ranks) + 3) * self.judgements.nbytes
+        return self.documents.text.nbytes + (len(self.ranks) + 3) * self.judgements.nbytes
 
     @property
     def has_judged(self) -> BoolArray:
@@ -121,29 +124,13 @@ class JudgedRun:
         answered, found = len(self.topics), np.count_nonzero(self.has_judged)
         return Judged(answered, int(found), int(np.count_nonzero(is_first)) / most)
 
-    def ids_of_unjudged(self, rows: IntArray) -> Ids:
-        """The ids of some rows, none of them judged."""
-        return self.unjudged.at(self._unjudged_place[rows])
-
-    def ids(self, rows: IntArray, qrels: Qrels) -> list[str]:
-        """The documents of some rows."""
-        judgements = self.judgements[rows]
-        is_judged, names = judgements >= 0, np.empty(len(rows), dtype=object)
-        names[is_judged] = qrels.arrays.documents.at(judgements[is_judged]).strings()
-        names[~is_judged] = self.ids_of_unjudged(rows[~is_judged]).strings()
-        return names.tolist()
-
-    @cached_property
-    def _unjudged_place(self) -> Rows:
-        """How many rows before each are not judged."""
-        before: Rows = np.cumsum(self.judgements < 0, dtype=np.int32) - 1
-        return before
-
-    def ranks_of_judgements(self, order: Order, qrels: Qrels) -> IntArray:
-        """The rank of the document of each judgement; 0 if it is not retrieved."""
-        ranks, rows = np.zeros(len(qrels.arrays.grades), dtype=np.int64), np.flatnonzero(self.judgements >= 0)
+    def judged_rows(self, order: Order, qrels: Qrels) -> JudgedRows:
+        """All judgements, with the ranks at which the run has their documents."""
+        arrays, rows = qrels.arrays, np.flatnonzero(self.judgements >= 0)
+        ranks, retrieved = (np.zeros(len(column), dtype=np.int64) for column in (arrays.grades, arrays.topics))
         ranks[self.judgements[rows]] = self.ranks[order][rows]
-        return ranks
+        retrieved[arrays.places_of(self.topics)] = self.retrieved
+        return JudgedRows(topic_of_rows(arrays.offsets), ranks, arrays.grades, retrieved)
 
 
 def scored_topics(run: Run, qrels: Qrels) -> Run:
@@ -155,7 +142,7 @@ def scored_topics(run: Run, qrels: Qrels) -> Run:
 
 
 def _by_document(run: Run, rules: LabelRules) -> Run:
-    rows = ranking(run.scores, run.ranks, run.offsets, run.documents).rows[Order.WRITTEN]
+    rows = by_rank(ranking(run.scores, run.ranks, run.offsets, run.documents)[Order.WRITTEN], run.offsets)
     topics = topic_of_rows(run.offsets)  # of these rows, too
     names = map(rules.document, run.documents.at(rows).strings())
     best: dict[tuple[int, str], int] = {}
@@ -170,62 +157,34 @@ def _by_document(run: Run, rules: LabelRules) -> Run:
     )
 
 
-def judged_parts(run: Run, qrels: Qrels) -> Iterator[tuple[slice, Run, Ranking, IntArray]]:
-    """The scored topics of a run a part at a time: which, their rows, ranks, and the row of each judgement, or -1."""
-    places = qrels.arrays.places_of(run.topics)
+def judged_run(run: Run, qrels: Qrels, orders: Collection[Order], depth: int) -> JudgedRun:
+    """The scored topics of a run beside their judgements: judged documents, and those in the first ranks."""
+    places, orders = qrels.arrays.places_of(run.topics), [*{*orders, Order.WRITTEN}]
+    none = np.zeros((len(orders), 0), dtype=np.int32)
+    kept = [(np.zeros(0, dtype=np.int64), none[0], Ids.of(()), none)]
     for topics, part in run.parts():
         found = judgement_rows(qrels.arrays, places[topics], part.offsets, part.documents)
-        yield topics, part, ranking(part.scores, part.ranks, part.offsets, part.documents), found
-
-
-class Judging:
-    """Keeps of each part of a run, as ``judged_parts`` gives it, what is needed later."""
-
-    def __init__(self, orders: Collection[Order], depth: int) -> None:
-        self._orders, self._depth = [*{*orders, Order.WRITTEN}], depth
-        none = np.zeros((len(self._orders), 0), dtype=np.int32)
-        self._kept = [(np.zeros(0, dtype=np.int64), none[0], Ids.of(()), none)]
-
-    def add(self, part: Run, ranked: Ranking, judgements: IntArray) -> None:
-        """Judged documents, and those in the first ranks."""
-        ranks = np.array([ranked.ranks[order] for order in self._orders])
-        is_kept = (judgements >= 0) | (ranks <= self._depth).any(axis=0)
-        rows = ranked.rows[Order.WRITTEN]
+        every = ranking(part.scores, part.ranks, part.offsets, part.documents)
+        ranks = np.array([every[order] for order in orders])
+        is_kept = (found >= 0) | (ranks <= depth).any(axis=0)
+        rows = by_rank(every[Order.WRITTEN], part.offsets)
         rows = rows[is_kept[rows]]
         counts = np.add.reduceat(is_kept, part.offsets[:-1], dtype=np.int64)
-        unjudged = part.documents.at(rows[judgements[rows] < 0]).compact()
-        self._kept.append((counts, judgements[rows].astype(np.int32), unjudged, ranks[:, rows]))
-
-    def judged_run(self, run: Run, qrels: Qrels, unknown: tuple[str, ...]) -> JudgedRun:
-        """What was kept of a run."""
-        counts, judgements, unjudged, parts = zip(*self._kept, strict=True)
-        ranks = dict(zip(self._orders, np.concatenate(parts, axis=1), strict=True))
-        written = ranks[Order.WRITTEN]
-        return JudgedRun(
-            digest=run.source.digest,
-            qrels_digest=qrels.digest,
-            depth=self._depth,
-            topics=run.topics,
-            retrieved=np.diff(run.offsets),
-            offsets=np.append(0, np.cumsum(np.concatenate(counts))),
-            judgements=np.concatenate(judgements),
-            unjudged=Ids.joined(unjudged),
-            ranks={order: written if np.array_equal(of, written) else of for order, of in ranks.items()},
-            unknown=unknown,
-            contradicted=tuple(topic for topic in run.source.contradicted if topic in {*run.topics}),
-        )
-
-
-@frozen(eq=False)
-class RankedDocuments:
-    """Some documents of a run: row, place of the topic in the columns of the judgements, and id of each."""
-
-    rows: IntArray
-    topics: IntArray
-    documents: Ids
-
-    def __len__(self) -> int:
-        return len(self.topics)
+        kept.append((counts, found[rows].astype(np.int32), part.documents.at(rows).compact(), ranks[:, rows]))
+    sizes, judgements, ids, parts = zip(*kept, strict=True)
+    ranks_by_order = dict(zip(orders, np.concatenate(parts, axis=1), strict=True))
+    written = ranks_by_order[Order.WRITTEN]
+    return JudgedRun(
+        digest=run.source.digest,
+        qrels_digest=qrels.digest,
+        depth=depth,
+        topics=run.topics,
+        retrieved=np.diff(run.offsets),
+        offsets=np.append(0, np.cumsum(np.concatenate(sizes))),
+        judgements=np.concatenate(judgements),
+        documents=Ids.joined(ids),
+        ranks={order: written if np.array_equal(of, written) else of for order, of in ranks_by_order.items()},
+    )
 
 
 class RankedRun:
@@ -241,21 +200,17 @@ class RankedRun:
         self.order = rank_order(measure)
         self._ranks = run.ranks[self.order]
         self._places = qrels.arrays.places_of(run.topics)
-        #: How many documents the run has for each topic of the judgements' columns.
-        self.retrieved = np.zeros(len(qrels.topics), dtype=np.int64)
-        self.retrieved[self._places] = run.retrieved
 
     @cached_property
-    def judged_ranks(self) -> IntArray:
-        """The rank of each judged document, in the order of the judgements' columns; 0 if it is not retrieved."""
-        return self.run.ranks_of_judgements(self.order, self.qrels)
+    def rows(self) -> JudgedRows:
+        """All judgements, with the ranks of their documents."""
+        return self.run.judged_rows(self.order, self.qrels)
 
-    def unjudged(self) -> RankedDocuments:
-        """The unjudged documents in the first ranks, by topic; those that the measure does not see are left out."""
+    def unjudged(self) -> tuple[IntArray, IntArray]:
+        """The rows of unjudged documents in the first ranks that the measure sees, and the place of their topics."""
         last = min(self.depth, cutoff_of(self.measure) or self.depth)
         rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= last))
-        topics = self._places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
-        return RankedDocuments(rows, topics, self.run.ids_of_unjudged(rows))
+        return rows, self._places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
 
     def ranks_of(self, rows: IntArray) -> IntArray:
         """The ranks of some rows of the run; 0 for row -1."""
@@ -263,7 +218,7 @@ class RankedRun:
 
     def first(self, depth: int) -> set[str]:
         """The documents in the first ranks of any topic."""
-        return set(self.ids(np.flatnonzero(self._ranks <= depth)))
+        return set(self.run.documents.at(np.flatnonzero(self._ranks <= depth)).strings())
 
     def grades(self, topic: str) -> Mapping[str, float]:
         """The judgements of a scored topic as the measure takes them: document -> grade."""
@@ -271,13 +226,220 @@ class RankedRun:
 
     def ranks(self, topic: str) -> Mapping[str, int]:
         """Document -> rank, from 1, by rank; none for a topic that the run does not answer."""
-        place = self.qrels.arrays.places[topic]
-        start, stop = self.run.offsets[np.searchsorted(self._places, [place, place + 1])].tolist()
-        ranks = self._ranks[start:stop]
-        is_known = (self.run.judgements[start:stop] >= 0) | (ranks <= self.depth)
-        by_rank = np.flatnonzero(is_known)[np.argsort(ranks[is_known])]
-        return dict(zip(self.ids(by_rank + start), ranks[by_rank].tolist(), strict=True))
+        if topic not in self.run.topics:
+            return {}
+        place = self.run.topics.index(topic)
+        rows = np.arange(*self.run.offsets[place : place + 2])
+        rows = rows[(self.run.judgements[rows] >= 0) | (self._ranks[rows] <= self.depth)]
+        rows = rows[np.argsort(self._ranks[rows])]
+        return dict(zip(self.run.documents.at(rows).strings(), self._ranks[rows].tolist(), strict=True))
 
-    def ids(self, rows: IntArray) -> list[str]:
-        """The documents of some rows."""
-        return self.run.ids(rows, self.qrels)
+
+#: About how many judged documents are scored at a time: more would need memory, fewer more calls.
+ROWS_AT_ONCE = 2**15
+#: Every way of judging a topic's documents is tried where there are at most so many, and where the topics together
+#: have no more than that: most share a score, but not so many.
+MOST_WAYS, MOST_TOGETHER = 128, 2.0**20
+#: Documents of other topics are tried alone where there are at most so many.
+MOST_ALONE = 200_000
+#: With more grades than this, only the lowest and the highest are tried.
+MOST_GRADES = 4
+
+
+@frozen(eq=False)
+class UnjudgedDocuments:
+    """The unjudged documents in the first ranks of candidate or baseline, grouped by topic.
+
+    Attributes
+    ----------
+    depth : int
+        How many ranks are searched.
+    topics : array of int64, shape (n,)
+        The place of each document's topic in the columns of the judgements.
+    documents : Ids, shape (n,)
+    rows : array of int64, shape (n, 2)
+        Where the document is in the candidate and in the baseline; -1 where it is not retrieved, or below the ranks
+        that are kept.
+    ranks : array of int64, shape (n, 2)
+        Its ranks within the depth, from 1; below it 0.
+    """
+
+    depth: int
+    topics: IntArray
+    documents: Ids
+    rows: IntArray
+    ranks: IntArray
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
+    @property
+    def found(self) -> BoolArray:
+        """In which of the two runs each stands within the depth; shape (n, 2)."""
+        return self.ranks > 0
+
+    @property
+    def favours(self) -> IntArray:
+        """For each 1 if the candidate ranks it higher, or alone has it; -1 if the baseline does; 0 at equal ranks."""
+        ranks = np.where(self.found, self.ranks, self.depth + 1)
+        favours: IntArray = np.sign(ranks[:, 1] - ranks[:, 0])
+        return favours
+
+
+def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: RankedRun) -> UnjudgedDocuments:
+    """The unjudged documents in the first ranks of two runs, as one measure ranks both; only of these topics."""
+    depth, places = depth_of(candidate.measure), candidate.qrels.arrays.places
+    is_wanted = np.zeros(len(places), dtype=np.bool_)
+    is_wanted[[places[topic] for topic in topics]] = True
+    (ours, our_topics), (theirs, their_topics) = candidate.unjudged(), baseline.unjudged()
+    documents = candidate.run.documents.at(ours)
+    in_theirs = places_among(our_topics, documents, their_topics, baseline.run.documents.at(theirs))
+    alone = np.setdiff1d(np.arange(len(theirs)), in_theirs)
+    documents = Ids.joined([documents, baseline.run.documents.at(theirs[alone])])
+    of_baseline = np.append(np.append(theirs, -1)[in_theirs], theirs[alone])
+    rows = np.stack([np.append(ours, np.full(len(alone), -1)), of_baseline], axis=1)
+    topic = np.append(our_topics, their_topics[alone])
+    ranks = np.stack([candidate.ranks_of(rows[:, 0]), baseline.ranks_of(rows[:, 1])], axis=1)
+    ranks[ranks > depth] = 0
+    # by topic; those of the candidate first, each side by rank
+    is_first = ranks[:, 0] > 0
+    order = np.lexsort((np.where(is_first, *rows.T), ~is_first, topic))
+    order = order[(is_wanted[topic] & ranks.any(axis=1))[order]]
+    return UnjudgedDocuments(depth, topic[order], documents.at(order), rows[order], ranks[order])
+
+
+def values_if_judged(
+    runs: Sequence[RankedRun], topics: IntArray, counts: IntArray, rows: IntArray, grades: FloatArray | None = None
+) -> FloatArray:
+    """What runs score on topics of which some unjudged documents are judged.
+
+    Parameters
+    ----------
+    runs : sequence of RankedRun
+        On the same judgements.
+    topics : array of int64, shape (n_variants,)
+        Places in the columns of the judgements; a topic may be repeated, with other documents.
+    counts : array of int64, shape (n_variants,)
+        How many documents are judged besides.
+    rows : array of int64, shape (sum of counts, n_runs)
+        Where the runs hold them, variant by variant; -1 if one does not retrieve the document.
+    grades : array of float64, shape (sum of counts,), optional
+        Their grades; by default the highest of the topic.
+
+    Returns
+    -------
+    array, shape (n_variants, n_runs)
+        In units of the measure.
+    """
+    values = np.zeros((len(topics), len(runs)))
+    if not len(topics):
+        return values
+    ends = np.cumsum(counts)
+    if grades is None:
+        grades = np.repeat(runs[0].qrels.arrays.highest[topics], counts)
+    for side, run in enumerate(runs):
+        kernel, judged = kernel_of(run.measure, run.qrels.rules), run.rows
+        judged = judged.at(kernel.is_counted(kernel.value(judged.value)))
+        sizes, ranks = judged.sums().astype(np.int64), run.ranks_of(rows[:, side])
+        begins, costs = np.cumsum(sizes) - sizes, np.cumsum(sizes[topics] + counts)
+        for batch in np.split(np.arange(len(topics)), np.flatnonzero(np.diff(costs // ROWS_AT_ONCE)) + 1):
+            variants, of = np.arange(len(batch)), topics[batch]
+            old, added = first_rows(begins[of], sizes[of]), slice(ends[batch[0]] - counts[batch[0]], ends[batch[-1]])
+            together = JudgedRows(
+                np.append(np.repeat(variants, sizes[of]), np.repeat(variants, counts[batch])),
+                np.append(judged.rank[old], ranks[added]),
+                np.append(judged.value[old], grades[added]),
+                judged.retrieved[of],
+            )
+            values[batch, side] = kernel.scores(together)
+    return values
+
+
+@frozen(eq=False)
+class PossibleScores:
+    """Scores of two runs on topics with unjudged documents, one row for each way of judging these that was tried.
+
+    Attributes
+    ----------
+    topics : array of int64, shape (n,)
+        Places in the columns of the judgements, ascending.
+    of_row : array of int64, shape (n_rows,)
+        The topic of each row, from 0; a topic's first row is its score as judged.
+    scores : array, shape (n_rows, 2)
+        Of the candidate and of the baseline, in units of the measure.
+    is_complete : array of bool, shape (n,)
+        Whether every way of judging the topic's documents was tried.
+    """
+
+    topics: IntArray
+    of_row: IntArray
+    scores: FloatArray
+    is_complete: BoolArray
+
+
+def possible_scores(
+    unjudged: UnjudgedDocuments, runs: tuple[RankedRun, RankedRun], is_open: BoolArray
+) -> PossibleScores:
+    """The scores that two runs could have, whatever grades the open documents get; the others stay unjudged.
+
+    ``runs`` are candidate and baseline as the measure ranks them, in the order in which ``unjudged`` found its rows.
+    A grade is one that occurs in the judgements, or a whole number of the declared scale.
+    """
+    rows = unjudged.rows[is_open]
+    topics, sizes = np.unique(unjudged.topics[is_open], return_counts=True)
+    begins, every = np.cumsum(sizes) - sizes, np.arange(len(topics))
+    grades, is_every_grade = grades_to_try(runs[0])
+    of_row: list[IntArray] = []
+    scores: list[FloatArray] = []
+
+    def score(of: IntArray, counts: IntArray, documents: IntArray, given: FloatArray) -> FloatArray:
+        """The scores of topics of which some documents have these grades."""
+        of_row.append(of)
+        scores.append(values_if_judged(runs, topics[of], counts, rows[documents], given))
+        return scores[-1][:, 0] - scores[-1][:, 1]
+
+    as_judged = score(every, np.zeros_like(every), every[:0], np.zeros(0))
+    count = (len(grades) + 1.0) ** np.minimum(sizes, 64)
+    is_tried = (count <= MOST_WAYS) & bool(np.sum(np.log2(count)) <= math.log2(MOST_TOGETHER))
+    for topic in np.flatnonzero(is_tried).tolist():
+        # a way has for each document the place of its grade, from 1; 0: it stays unjudged
+        ways = np.indices((len(grades) + 1,) * sizes[topic]).reshape(sizes[topic], -1).T[1:]
+        is_judged, documents = ways > 0, begins[topic] + np.arange(sizes[topic])
+        given = np.append(0.0, grades)[ways[is_judged]]
+        documents = np.broadcast_to(documents, ways.shape)[is_judged]
+        score(np.full(len(ways), topic), np.count_nonzero(is_judged, axis=1), documents, given)
+
+    # Of the other topics each document alone, relevant or not; then those that raise, or lower, the difference alone
+    # together.
+    others = np.flatnonzero(~is_tried)
+    documents, of = first_rows(begins[others], sizes[others]), np.repeat(others, sizes[others])
+    if 0 < len(documents) <= MOST_ALONE and len(grades):
+        extremes = grades[(grades == 0) | (grades == grades[-1])]
+        alone = [score(of, np.ones_like(of), documents, np.full(len(of), grade)) for grade in extremes]
+        effects = np.round(np.array(alone) - as_judged[of], 12)
+        for effect, best in (
+            (effects.max(axis=0), effects.argmax(axis=0)),
+            (-effects.min(axis=0), effects.argmin(axis=0)),
+        ):
+            moved = np.flatnonzero(effect > 0)
+            of_way, counts = np.unique(of[moved], return_counts=True)
+            score(of_way, counts, documents[moved], extremes[best[moved]])
+    return PossibleScores(topics, np.concatenate(of_row), np.concatenate(scores), is_tried & is_every_grade)
+
+
+def grades_to_try(run: RankedRun) -> tuple[FloatArray, bool]:
+    """Grades that are not all worth the same to a measure, ascending, and whether these are all of them.
+
+    Grade 0 is among them only where the measure tells a document that is not relevant from one without a judgement.
+    """
+    rules, measure = run.qrels.rules, run.measure
+    given = np.union1d(run.qrels.arrays.grades, 0.0)
+    if rules.scale is not None and float(rules.scale[1]).is_integer():
+        given = np.union1d(given, np.arange(np.ceil(max(rules.scale[0], 0)), rules.scale[1] + 1))
+    kernel = kernel_of(measure, rules)
+    worth = kernel.value(given)
+    _, first = np.unique(worth, return_index=True)
+    given = given[np.sort(first[kernel.is_counted(worth[first])])]
+    if len(given) <= MOST_GRADES:
+        return given, True
+    return given[[0, -1]], False

@@ -85,7 +85,7 @@ def workbench_rankings(file: InputFile) -> Run:
     rankings: dict[str, list[Ranking]] = {}
     for configuration, query, documents in _ranked(file):
         ids = [document.text() for document in documents.items()]
-        rankings.setdefault(configuration.text(), []).append((query.text(), ids, None, None, None))
+        rankings.setdefault(configuration.text(), []).append((query.text(), ids, None, None))
     rows = chosen(file, "search configuration", (((name,), rows) for name, rows in rankings.items()))
     return run_of_rankings(file, rows, by_text=True)
 
@@ -155,7 +155,7 @@ def rank_eval_rankings(file: InputFile) -> Run:
     for topic, detail in response["details"].entries():
         hits = [hit["hit"] for hit in detail["hits"].items()]
         scores = whole_scores([at(hit.value, "_score") for hit in hits])
-        rankings.append((topic, [hit["_id"].text() for hit in hits], scores, None, None))
+        rankings.append((topic, [hit["_id"].text() for hit in hits], scores, None))
     return run_of_rankings(file, rankings, ordered=True)
 
 
@@ -327,7 +327,7 @@ def _ranked_in_json(file: InputFile) -> Iterator[Ranking]:
         if query in texts:  # others were deleted from the case since the snapshot was made
             # documents with a rating that the search did not return are kept in a snapshot as well
             returned = [one["id"].text() for one in documents.items() if not at(one.value, "rated_only")]
-            yield texts[query], returned, None, None, None
+            yield texts[query], returned, None, None
 
 
 def _rows(file: InputFile) -> Iterator[tuple[int, dict[str, str]]]:

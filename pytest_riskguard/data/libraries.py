@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pytest_riskguard.data.given_file import IRDS, names_collection
@@ -13,7 +13,7 @@ from pytest_riskguard.data.input_files import InputFile, Misfit, imported
 from pytest_riskguard.data.json_nodes import chosen, marked, nodes, require
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
+from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.data.topics import Topics, topics_of_rows
 from pytest_riskguard.errors import MissingFileError
 from pytest_riskguard.text import did_you_mean
@@ -80,7 +80,7 @@ def ranx_rankings(file: InputFile) -> Run:
 
 def _rankings(file: InputFile, numbers: Numbers) -> Run:
     """Whose order in the file means nothing."""
-    rows = ((topic, list(scores), list(scores.values()), None, None) for topic, scores in numbers.items())
+    rows = ((topic, list(scores), list(scores.values()), None) for topic, scores in numbers.items())
     return run_of_rankings(file, rows)
 
 
@@ -120,22 +120,18 @@ sentence_transformers_fits = marked(rankings="query_id results.0.corpus_id|query
 
 def sentence_transformers_rankings(file: InputFile) -> Run:
     """The scores of each topic; results of a line may stand in any order."""
-    texts: dict[str, str] = {}
-
-    def rankings() -> Iterator[Ranking]:
-        for row in nodes(file):
-            topic, hits = row["query_id"].text(), list(row["results"].items())
-            if (text := row.find("query")) is not None:
-                texts[topic] = text.text()
-            yield (
-                topic,
-                [hit["corpus_id"].text() for hit in hits],
-                [hit["score"].number() for hit in hits],
-                None,
-                row.line,
-            )
-
-    return run_of_rankings(file, rankings(), texts=texts)
+    rows = list(nodes(file))
+    rankings = (
+        (
+            row["query_id"].text(),
+            [hit["corpus_id"].text() for hit in row["results"].items()],
+            [hit["score"].number() for hit in row["results"].items()],
+            row.line,
+        )
+        for row in rows
+    )
+    texts = {row["query_id"].text(): text.text() for row in rows if (text := row.find("query"))}
+    return run_of_rankings(file, rankings, texts=texts)
 
 
 # Collections of the package ir_datasets, ``irds:NAME``: what is on this machine.

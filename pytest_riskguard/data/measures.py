@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pytest_riskguard import plugins
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 #: From the documents of a query, best first, and its judgements to a score from 0 to 1.
 MeasureFunction = Callable[[Sequence[str], Mapping[str, float]], float]
 
+#: No score of a retrieval system is larger; squares and weighted losses of such scores are still finite.
+MAX_SCORE = 1e50
+#: A score may lie so far outside the range of its measure.
+ROUNDING = 1e-9
 #: Least similarity of a suggestion, less than elsewhere: names of measures are short.
 MIN_SIMILARITY = 0.5
 #: Highest grade of TREC's Web track, the constant of gdeval.
@@ -184,10 +189,12 @@ def span(text: str) -> float:
     return high - low
 
 
-def within_bounds(measure: Measure, value: float) -> bool:
-    """Whether a value can be one of this measure, up to rounding; false for NaN."""
-    low, high = bounds(measure)
-    return math.isfinite(value) and low - 1e-9 <= value <= high + 1e-9
+def out_of_range(measure: object, reach: tuple[float, float], topic: str, value: float) -> str | None:
+    """What is wrong with a score of a measure with these bounds; None of a good one."""
+    low, high = max(reach[0], -MAX_SCORE), min(reach[1], MAX_SCORE)
+    if low - ROUNDING <= value <= high + ROUNDING:  # NaN is not
+        return None
+    return f"expected {measure} from {low:g} to {high:g}, found {value!r} (topic {topic!r:.60})"
 
 
 def refuse_uninformative(text: str) -> None:
@@ -205,11 +212,6 @@ def cutoff_of(measure: Measure) -> int | None:
     """How many ranks a measure looks at; None for all."""
     cutoff = measure.params.get("cutoff")
     return cutoff if isinstance(cutoff, int) and not measure.params.get("judged_only", False) else None
-
-
-def is_function(text: str) -> bool:
-    """Whether a text names a function in Python, which may not exist."""
-    return _FUNCTION.fullmatch(text.strip()) is not None
 
 
 def function_of(measure: Measure) -> MeasureFunction | None:
@@ -236,14 +238,8 @@ def function_of(measure: Measure) -> MeasureFunction | None:
     return function
 
 
-class Provider(NamedTuple):
-    """The provider whose values, and order of equal scores, a kernel gives; ``riskguard`` where there is no other."""
-
-    NAME: str
-
-
 def provider_of(measure: Measure) -> Any:
-    """The ir-measures provider that computes a measure; its name alone where a kernel or a function computes it.
+    """The ir-measures provider that computes a measure; its NAME alone where a kernel or a function does.
 
     It is the first in ir-measures' order that supports the measure. If it is not installed, no other is used: a score
     must not depend on what is installed. Where a kernel computes the same, it need not be installed.
@@ -252,7 +248,7 @@ def provider_of(measure: Measure) -> Any:
     run), it needs judgements per subtopic, which are not read here, or its function cannot be imported.
     """
     if (name := _known_provider(measure)) is not None:
-        return Provider(name)
+        return SimpleNamespace(NAME=name)
     provider = None
     if not isinstance(measure, OwnMeasure):
         import ir_measures
@@ -334,10 +330,7 @@ def _suggestion(text: str, name: str | None = None) -> str:
     if re.split(r"\W", guess, maxsplit=1)[0] not in _names():
         if (number := re.fullmatch(r"([^\W\d]\w*?)[._]?(\d+)", text)) is not None:  # nDCG10
             text, name = f"{number[1]}@{int(number[2])}", number[1]
-        if name is None:
-            return ""
-        near = nearest(name, _names(), cutoff=MIN_SIMILARITY)
-        if near is None:
-            return f"; {_FORM}"
+        if name is None or (near := nearest(name, _names(), cutoff=MIN_SIMILARITY)) is None:
+            return "" if name is None else f"; {_FORM}"
         guess = text.replace(name, near, 1)
     return f"; did you mean {guess!r}?"

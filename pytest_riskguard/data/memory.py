@@ -274,6 +274,16 @@ def _measured(values: Any) -> Iterable[tuple[Any, Any]] | None:
     return values.items() if isinstance(values, Mapping) else None
 
 
+def topic_scores(values: Mapping[Any, Any], what: str) -> TopicScores:
+    """``{topic: value}``, for a measure without a name."""
+    rows = [{"topic": _plain(topic), "measure": "value", "value": _plain(value)} for topic, value in values.items()]
+    given = InputData(what, reason=ScoresFormatError.reason)
+    given.where = lambda row: f"topic {rows[row - 1]['topic']!r:.60}"
+    table = table_of_rows(given, rows)
+    (found,) = scores_of_rows(given, score_rows_of(table, averages=()).get("", []))
+    return replace(found, measure=None, digest=None)
+
+
 def topic_values(series: Any, what: str) -> dict[Any, Any]:
     """The values of a series by its index.
 
@@ -362,12 +372,12 @@ def system_in_memory(data: Any, what: str, measure: str | None = None) -> TopicS
         expected = "scores (a mapping topic -> score, a series, a frame) or rankings (a mapping, a frame, rows)"
         raise TypeError(f"{what}: expected {expected}; found {shown(data)}; `score_run` reads run files")
     if is_series(data):
-        return TopicScores.from_mapping(topic_values(data, what), name=what)
+        return topic_scores(topic_values(data, what), what)
     given = InputData(what, reason=ScoresFormatError.reason)
     if isinstance(data, Mapping):
         answer = next(iter(data.values()), 0.0)
         if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
-            return TopicScores.from_mapping(data, name=what)
+            return topic_scores(data, what)
         return as_run(data, what)
     data = list(data) if isinstance(data, Iterator) else data
     if places(_table(data, given).names, "rankings").keys() & {"document", "rank"}:

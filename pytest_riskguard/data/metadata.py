@@ -32,20 +32,15 @@ class Latency:
 def checked_metadata(given: object) -> dict[str, str]:
     """Metadata, sorted by key; ``ValueError`` unless it maps short texts to short texts, and not too many."""
     if not isinstance(given, Mapping):
-        raise ValueError(f"expected a mapping of text to text, such as index: v7, found {_shown(given)}")
+        raise ValueError(f"expected a mapping of text to text, such as index: v7, found {given!r:.60}")
     if len(given) > MAX_KEYS:
         raise ValueError(f"expected at most {MAX_KEYS} keys, found {len(given)}")
     for key, value in given.items():
         for text, most in ((key, MAX_KEY), (value, MAX_VALUE)):
             if not isinstance(text, str) or len(text) > most or _HALF_CHARACTER.search(text):
                 expected = f"expected text of at most {most} characters"
-                raise ValueError(f"{_shown(key)}: {expected}, found {_shown(text)}; put numbers in quotes")
+                raise ValueError(f"{key!r:.60}: {expected}, found {text!r:.60}; put numbers in quotes")
     return dict(sorted(given.items()))
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:59] + "…"
 
 
 def latency_of(seconds: Sequence[float]) -> Latency | None:

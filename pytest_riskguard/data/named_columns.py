@@ -6,21 +6,22 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input, Lines, Rows
+from pytest_riskguard.data.checks import ROWS_AT_ONCE, Input, Lines, Rows
 from pytest_riskguard.data.headers import missing_columns, number, places
-from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.ids import FloatArray, Ids
+from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
-from pytest_riskguard.data.text_blocks import FloatArray, RefusedError, numbers
+from pytest_riskguard.data.text_blocks import RefusedError, numbers
 from pytest_riskguard.data.topics import Topics, topics_of
-from pytest_riskguard.errors import DataError
 
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
@@ -121,7 +122,7 @@ def as_tag(cell: Any) -> str | None:
     return f"{cell:g}" if isinstance(cell, float) and not math.isnan(cell) else text_of(cell)
 
 
-class Table:
+class Table(Rows):
     """Columns under their names, of which ``find`` finds those that hold what is wanted.
 
     ``column`` makes the column at a place; ``lines`` has the line of each row, which is else the number of the row.
@@ -130,9 +131,9 @@ class Table:
     def __init__(
         self, given: Input, names: Iterable[str], column: Callable[[int], Column], lines: Lines | None = None
     ) -> None:
-        self.given, self.names, self.lines = given, [name.strip() for name in names], lines
+        super().__init__(given, self._numbers if lines is None else lines)
+        self.names = [name.strip() for name in names]
         self.column = cache(lambda place: packed(column(place)))
-        self._rows = Rows(given, self._numbers_of_rows if lines is None else lines)
         #: What is wanted -> the place of its column.
         self.places: Mapping[str, int] = {}
 
@@ -148,16 +149,8 @@ class Table:
                 raise self.given.refuse(None, f"expected one column {self.names[place]!r}, found {count}")
         return self
 
-    def _numbers_of_rows(self) -> Lines:
+    def _numbers(self) -> Lines:
         return range(1, 1 + len(self.column(next(iter(self.places.values())))))
-
-    def line(self, row: int) -> int | None:
-        """The line of a row, for an error."""
-        return self._rows.line(row)
-
-    def refuse(self, row: int, problem: str) -> DataError:
-        """The error to raise for a row."""
-        return self._rows.error(row, problem)
 
     def text(self, what: str) -> Ids:
         """The cells of a column as text. A whole number is the id that it is, also as a float."""
@@ -167,7 +160,7 @@ class Table:
         if isinstance(column, np.ndarray) and (ids := _whole_numbers(column)) is not None:
             return ids
         texts = self._each(column, text_of, f"text or a whole number as the {what}")
-        return self._rows.ids(texts, what, is_text=True)
+        return self.ids(texts, what, is_text=True)
 
     def numbers(self, what: str) -> FloatArray:
         """The numbers in a column, NaN for nothing."""
@@ -184,7 +177,7 @@ class Table:
         converted = []
         for row, cell in enumerate(values_of(column)):
             if (value := convert(cell)) is None:
-                raise self.refuse(row, f"expected {expected}, found {cell!r:.60}")
+                raise self.error(row, f"expected {expected}, found {cell!r:.60}")
             converted.append(value)
         return converted
 
@@ -198,7 +191,7 @@ class Table:
         if self.by_text:
             queries = self.text("query")
             if queries.lengths.min(initial=1) == 0:
-                raise self.refuse(int(np.argmin(queries.lengths)), "expected a query, found nothing")
+                raise self.error(int(np.argmin(queries.lengths)), "expected a query, found nothing")
             return queries, {}
         topics = self.text("topic")
         known: dict[str, str] = {}
@@ -207,14 +200,32 @@ class Table:
             for row, (topic, text) in enumerate(pairs):
                 if text and (other := known.setdefault(topic, text)) != text:
                     found = f"found {other!r:.60} and {text!r:.60} of {topic!r}"
-                    raise self.refuse(row, f"expected one query text for each topic, {found}")
+                    raise self.error(row, f"expected one query text for each topic, {found}")
         return topics, known
 
 
-def table_of_rows(given: Input, rows: Sequence[Mapping[Any, Any]], lines: Lines | None = None) -> Table:
-    """The columns of rows with named cells, of which each may lack some."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return Table(given, map(str, names), lambda place: [row.get(names[place]) for row in rows], lines)
+def table_of_rows(given: Input, rows: Iterable[Mapping[Any, Any]], lines: Lines | None = None) -> Table:
+    """The columns of rows with named cells, of which each may lack some; many rows at a time, which saves memory."""
+    rows, parts = iter(rows), []
+    while some := list(islice(rows, ROWS_AT_ONCE)):
+        held = dict.fromkeys(name for row in some for name in row)
+        parts.append((len(some), {name: packed([row.get(name) for row in some]) for name in held}))
+    names = list(dict.fromkeys(name for _, part in parts for name in part))
+
+    def column(place: int) -> Column:
+        return joined([part.get(names[place], [None] * count) for count, part in parts])
+
+    return Table(given, map(str, names), column, lines)
+
+
+def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str], least: int) -> Misfit | None:
+    """Why a file with these columns does not hold that: the more of them are known, the nearer it is."""
+    names = list(names)
+    if (problem := missing_columns(names, kind, file.columns)) is None:
+        return None
+    return Misfit(
+        f"its columns do not fit: {problem}", least + (3 if file.columns else min(len(places(names, kind)), 2))
+    )
 
 
 # What a table holds, by its kind; ``given`` names the columns of what a column may hold.
@@ -223,9 +234,7 @@ def table_of_rows(given: Input, rows: Sequence[Mapping[Any, Any]], lines: Lines 
 def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
     """The judgements of a table: a query, or a document, without a grade has not been judged yet."""
     grades = table.find("judgements", given).numbers("grade")
-    judged: Any = np.flatnonzero(~np.isnan(grades))
-    if len(judged) == len(grades):
-        judged = slice(None)
+    judged = np.flatnonzero(~np.isnan(grades))
     topics, texts = table.topics()
     judges = table.text("judge").at(judged) if "judge" in table.places else None
     return qrels_of(
@@ -234,7 +243,7 @@ def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
         table.text("document").at(judged),
         grades[judged],
         judges,
-        lines=lambda: list(map(table.line, np.arange(len(grades))[judged].tolist())),
+        lines=table.at(judged).lines,
         by_text=table.by_text,
         texts=texts,
     )
@@ -254,21 +263,17 @@ def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
     return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts)
 
 
-def topics_of_table(table: Table, given: Mapping[str, str] = _NONE, *, digest: str | None = None) -> Topics:
+def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:
     """One for each row; further columns are tags."""
     texts = table.find("topics", given).text("query").strings()
     topics: list[str] | list[None] = [None] * len(texts) if table.by_text else table.text("topic").strings()
-    weights: list[float] = []
-    if "weight" in table.places:
-        weights = table.numbers("weight").tolist()
-        for row, weight in enumerate(weights):
-            if not weight > 0:
-                raise table.refuse(row, f"expected a weight above 0, found {weight:g}")
-    tags: dict[str, list[str | None]] = {}
-    for place, name in enumerate(table.names):
-        if name in tags:
-            raise table.given.refuse(None, f"expected one column {name!r:.60}, found 2")
-        if place not in table.places.values() and name.lower() not in _INDEX:
-            tags[name] = list(map(as_tag, values_of(table.column(place))))
-    lines = list(map(table.line, range(len(texts))))
-    return topics_of(table.given, topics, texts, tags, weights, lines=lines, digest=digest)
+    weights = table.numbers("weight").tolist() if "weight" in table.places else []
+    for row, weight in enumerate(weights):
+        if not weight > 0:
+            raise table.error(row, f"expected a weight above 0, found {weight:g}")
+    tags = [
+        (name, list(map(as_tag, values_of(table.column(place)))))
+        for place, name in enumerate(table.names)
+        if place not in table.places.values() and name.lower() not in _INDEX
+    ]
+    return topics_of(table.given, topics, texts, tags, weights, lines=table.lines)

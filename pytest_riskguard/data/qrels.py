@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Groups, Input, Lines, Numbers, Rows, Text, digest_of, grouped, pieces
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.headers import whole
-from pytest_riskguard.data.ids import Ids, IntArray, places_among, rows_of, topic_of_rows
+from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, places_among, rows_of, topic_of_rows
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKeys
 from pytest_riskguard.errors import QrelsFormatError
@@ -26,12 +26,11 @@ from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
 if TYPE_CHECKING:
     from pytest_riskguard.data.memory import JudgementsData
 
-FloatArray = npt.NDArray[np.float64]
 Grades = Mapping[str, Mapping[str, float]]
 #: Topic, document, grade, judge and line.
 Row = tuple[str, str, float, str, int | None]
-#: topic -> document -> judge -> grade
-ByJudge = Mapping[str, Mapping[str, Mapping[str, float]]]
+#: Topic and document -> judge -> grade.
+ByJudge = Mapping[tuple[str, str], Mapping[str, float]]
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -56,24 +55,25 @@ class JudgementArrays:
     documents: Ids
     grades: FloatArray
 
-    @classmethod
-    def of(cls, grades: Grades) -> JudgementArrays:
-        """The judgements of topics that are sorted."""
-        return cls(
-            tuple(grades),
-            np.cumsum([0, *map(len, grades.values())], dtype=np.int64),
-            Ids.of([document for judged in grades.values() for document in judged]),
-            np.array([grade for judged in grades.values() for grade in judged.values()], dtype=np.float64),
+    def names(self) -> list[tuple[str, str]]:
+        """Topic and document of each row."""
+        topics = map(self.topics.__getitem__, topic_of_rows(self.offsets).tolist())
+        return list(zip(topics, self.documents.strings(), strict=True))
+
+    def regraded(self, grades: Mapping[tuple[str, str], float]) -> JudgementArrays:
+        """Other documents of the same topics, in their order."""
+        counts = Counter(topic for topic, _ in grades)
+        return JudgementArrays(
+            self.topics,
+            np.cumsum([0, *map(counts.__getitem__, self.topics)], dtype=np.int64),
+            Ids.of([document for _, document in grades]),
+            np.array([*grades.values()], dtype=np.float64),
         )
 
     def of_topic(self, place: int) -> dict[str, float]:
         """Document -> grade of one topic; whole grades are integers."""
         rows = slice(int(self.offsets[place]), int(self.offsets[place + 1]))
         return dict(zip(self.documents.at(rows).strings(), map(whole, self.grades[rows].tolist()), strict=True))
-
-    def name_of(self, row: int) -> tuple[str, str]:
-        """Topic and document of a row."""
-        return self.topics[int(np.searchsorted(self.offsets, row, side="right")) - 1], self.documents[row]
 
     def at(self, places: IntArray) -> JudgementArrays:
         """Some topics, by their places."""
@@ -165,7 +165,7 @@ class Qrels:
         What is said about the judgements as a whole.
     agreement : Agreement, optional
         How far the judges agree, where the file names several.
-    by_judge : mapping topic -> document -> judge -> grade, optional
+    by_judge : mapping (topic, document) -> judge -> grade, optional
         Who gave which grade, of documents that several judges graded; not where ids name passages.
     """
 
@@ -213,13 +213,10 @@ class Qrels:
         parts = []
         for part in (self.arrays, self.others):
             grades = part.grades.copy()
-            for topic in self.by_judge.keys() & part.places.keys():
-                start, stop = part.offsets[[part.places[topic], part.places[topic] + 1]].tolist()
-                given = self.by_judge[topic]
-                for row, document in enumerate(part.documents.at(slice(start, stop)).strings(), start):
-                    of_panel = [given[document][judge] for judge in panel if judge in given.get(document, {})]
-                    if of_panel:
-                        grades[row] = np.median(of_panel)
+            for row, name in enumerate(part.names()):
+                given = self.by_judge.get(name, {})
+                if of_panel := [given[judge] for judge in panel if judge in given]:
+                    grades[row] = np.median(of_panel)
             parts.append(replace(part, grades=grades))
         return replace(self, arrays=parts[0], others=parts[1], by_judge=None)
 
@@ -262,13 +259,10 @@ def read_qrels(
     return qrels
 
 
-def qrels_of_rows(
-    given: Input, rows: Iterable[Row], *, by_text: bool = False, texts: Mapping[str, str] = _NONE
-) -> Qrels:
-    """As ``qrels_of``, from rows of topic, document, grade, judge and line; texts may come with the rows."""
-    columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
-    topics, documents, grades, judges, lines = columns
-    return qrels_of(given, topics, documents, grades, judges, lines=lines, by_text=by_text, texts=texts)
+def qrels_of_rows(given: Input, rows: Iterable[Row], **how: Any) -> Qrels:
+    """As ``qrels_of``, from rows of topic, document, grade, judge and line."""
+    topics, documents, grades, judges, lines = list(zip(*rows, strict=True)) or [()] * 5
+    return qrels_of(given, topics, documents, grades, judges, lines=lines, **how)
 
 
 def qrels_of(
@@ -290,7 +284,6 @@ def qrels_of(
     topics, documents, judges : Ids or sequence of str, shape (n_rows,)
         ``by_text`` says that topics are query texts; without judges one person judged.
     grades : numbers, shape (n_rows,)
-        NaN or None for a document that has not been judged.
     lines, texts
         As for ``run_of``.
 
@@ -300,15 +293,10 @@ def qrels_of(
         That of ``given``, for an id or a grade that judgements cannot hold, a document twice in a topic, a grade off
         the declared scale, no relevant document, or more than a limit allows.
     """
-    values = np.asarray(grades, dtype=np.float64)
-    rows = Rows(given, lines)
-    judged: IntArray | slice = np.flatnonzero(~np.isnan(values))
-    if len(values[judged]) == len(values):
-        judged = slice(None)
-    heads, sizes = pieces(rows.ids(topics, "query" if by_text else "topic", is_text=by_text).at(judged))
-    ids = rows.ids(documents, "docid").at(judged)
-    by = None if judges is None else rows.ids(judges, "judge", is_text=True).at(judged)
-    rows, values = rows.at(judged), values[judged]
+    values, rows = np.asarray(grades, dtype=np.float64), Rows(given, lines)
+    heads, sizes = pieces(rows.ids(topics, "query" if by_text else "topic", is_text=by_text))
+    ids = rows.ids(documents, "docid")
+    by = None if judges is None else rows.ids(judges, "judge", is_text=True)
     if np.any(too_large := ~(np.abs(values) <= MAX_GRADE)):
         row = int(np.argmax(too_large))
         expected = f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade"
@@ -336,8 +324,6 @@ def qrels_of_groups(
     rows, table = rows.at(order), JudgementArrays(groups.names, groups.offsets, documents.at(order), grades[order])
     rows.limit(JUDGEMENTS, len(grades))
     rows.limit(TOPICS, len(table.topics))
-    if not digest:
-        _ = table.documents.hashes  # which are wanted twice
     agreement, by_judge = None, None
     if judges is not None and len({*(names := judges.at(order).strings())}) > 1:
         table, agreement, by_judge = _put_together(rows, table, names)
@@ -358,7 +344,7 @@ def qrels_of_groups(
         low, high = rules.scale
         if np.any(off := ~((table.grades >= low) & (table.grades <= high))):
             row = int(np.argmax(off))
-            topic, document = table.name_of(row)
+            topic, document = table.names()[row]
             found = f"{whole(float(table.grades[row]))!r} (topic {topic!r:.60}, document {document!r:.60})"
             raise given.refuse(None, f"expected grades from {low:g} to {high:g} (scale), found {found}")
     if rules.separator:
@@ -376,35 +362,28 @@ def _put_together(
     rows: Rows, table: JudgementArrays, judges: Sequence[str]
 ) -> tuple[JudgementArrays, Agreement, ByJudge | None]:
     """One grade for each document, the median of its judges', and how far these agree."""
-    found: dict[str, dict[str, dict[str, float]]] = {topic: {} for topic in table.topics}
-    columns = (topic_of_rows(table.offsets).tolist(), table.documents.strings(), judges, table.grades.tolist())
-    for row, (place, document, judge, grade) in enumerate(zip(*columns, strict=True)):
-        given = found[table.topics[place]].setdefault(document, {})
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for row, (name, judge, grade) in enumerate(zip(table.names(), judges, table.grades.tolist(), strict=True)):
+        given = found.setdefault(name, {})
         if judge in given:
-            what = f"{document!r:.60} of topic {table.topics[place]!r:.60}"
+            what = f"{name[1]!r:.60} of topic {name[0]!r:.60}"
             raise rows.error(row, f"expected each document once per topic, found {what} twice")
         given[judge] = whole(grade)
-    several = {
-        topic: {document: given for document, given in judged.items() if len(given) > 1}
-        for topic, judged in found.items()
-    }
-    shared = [given for judged in several.values() for given in judged.values()]
-    disputed = sum(len({*given.values()}) > 1 for given in shared)
-    medians = {
-        topic: {document: float(np.median([*given.values()])) for document, given in judged.items()}
-        for topic, judged in found.items()
-    }
-    by_judge = {topic: judged for topic, judged in several.items() if judged}
-    return JudgementArrays.of(medians), Agreement(len({*judges}), len(shared), disputed), by_judge or None
+    shared = {name: given for name, given in found.items() if len(given) > 1}
+    disputed = sum(len({*given.values()}) > 1 for given in shared.values())
+    medians = {name: float(np.median([*given.values()])) for name, given in found.items()}
+    return table.regraded(medians), Agreement(len({*judges}), len(shared), disputed), shared or None
 
 
 def _by_document(given: Input, table: JudgementArrays, rules: LabelRules) -> JudgementArrays:
-    """The grades of documents whose passages are judged."""
-    passages = table.documents.strings()
-    documents = {rules.document(name) for name in passages}
-    if len(documents) == 1 < len(set(passages)):  # then every run finds everything at rank 1
+    """The grades of documents whose passages are judged: the highest of each."""
+    best: dict[tuple[str, str], float] = {}
+    for (topic, passage), grade in zip(table.names(), table.grades.tolist(), strict=True):
+        name = topic, rules.document(passage)
+        best[name] = max(grade, best.get(name, grade))
+    documents, count = {document for _, document in best}, len({*table.documents.strings()})
+    if len(documents) == 1 < count:  # then every run finds everything at rank 1
         what = f"passages of several documents (separator {rules.separator!r:.20})"
-        found = f"{len(set(passages)):,} ids, all of the document {documents.pop()!r:.60}"
+        found = f"{count:,} ids, all of the document {documents.pop()!r:.60}"
         raise given.refuse(None, f"expected {what}, found {found}")
-    judged = {topic: rules.by_document(table.of_topic(place)) for topic, place in table.places.items()}
-    return JudgementArrays.of(judged)
+    return table.regraded(best)

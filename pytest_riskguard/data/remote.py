@@ -10,18 +10,14 @@ import atexit
 import re
 import shutil
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pytest_riskguard.data.input_files import imported
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
-from pytest_riskguard.limits import REMOTE_SECONDS, Limit
-
-Result = TypeVar("Result")
+from pytest_riskguard.limits import Limit
 
 #: ``pathlib`` leaves one of the two slashes. One letter before the colon is a drive.
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+-]+):/+([^/].*)", re.DOTALL)
@@ -51,16 +47,12 @@ def address_of(path: Path | str) -> str:
 
 def files_below(path: Path) -> dict[str, int | None]:
     """The files of a folder and of all folders in it, by their paths in the folder, with their bytes where known."""
-    address = address_of(path)
-
-    def found() -> dict[str, int | None]:
+    with _named(address := address_of(path)):
         files, place = _file_system(address)
         folder, infos = place.rstrip("/") + "/", files.find(place, detail=True)
         return {
             name.removeprefix(folder): info.get("size") for name, info in infos.items() if name.startswith(folder)
         }
-
-    return _in_time(address, found)
 
 
 @contextmanager
@@ -76,7 +68,7 @@ def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="riskguard-"))
     copy = folder / Path(path).name
     try:
-        _in_time(address_of(path), lambda: _copy(address_of(path), copy, limit))
+        _copy(address_of(path), copy, limit)
         yield copy
     except FileError as error:
         if error.path != copy:
@@ -96,13 +88,14 @@ def kept_copy(path: Path, limit: Limit) -> Path:
 
 
 def _copy(address: str, copy: Path, limit: Limit) -> None:
-    files, place = _file_system(address)
     total = 0
-    with files.open(place, "rb") as source, copy.open("wb") as target:
-        while block := source.read(_BLOCK):
-            total += target.write(block)
-            if total > limit.value:
-                raise FileError(copy, None, limit.problem(total))
+    with _named(address):
+        files, place = _file_system(address)
+        with files.open(place, "rb") as source, copy.open("wb") as target:
+            while block := source.read(_BLOCK):
+                total += target.write(block)
+                if total > limit.value:
+                    raise FileError(copy, None, limit.problem(total))
 
 
 def _file_system(address: str) -> tuple[Any, str]:
@@ -115,28 +108,14 @@ def _file_system(address: str) -> tuple[Any, str]:
         raise UsageError(f"{address}: expected an address that fsspec can open ({problem})") from None
 
 
-def _in_time(address: str, work: Callable[[], Result]) -> Result:
-    """What ``work`` returns or raises; ``MissingFileError`` for what packages raise, and when it takes too long.
-
-    A thread that hangs in a package cannot be ended; it is left behind, and ends with the process.
-    """
-    future: Future[Result] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as problem:
-            future.set_exception(problem)
-
-    threading.Thread(target=run, name="riskguard: remote file", daemon=True).start()
+@contextmanager
+def _named(address: str) -> Iterator[None]:
+    """Turns what packages raise into ``MissingFileError`` of the address."""
     try:
-        return future.result(seconds := REMOTE_SECONDS.value)
+        yield
     except (UsageError, FileError):
         raise
     except FileNotFoundError:
         raise MissingFileError(address, None, "no such file") from None
     except Exception as problem:
-        found = f"cannot be read ({type(problem).__name__}: {problem})"
-        if not future.done():
-            found = REMOTE_SECONDS.problem(seconds + 1)
-        raise MissingFileError(address, None, found) from None
+        raise MissingFileError(address, None, f"cannot be read ({type(problem).__name__}: {problem})") from None

@@ -13,34 +13,31 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
+from pytest_riskguard.data.ids import FloatArray
 from pytest_riskguard.data.judged import (
     JudgedRun,
-    Judging,
     depth_for,
-    judged_parts,
+    judged_run,
     rank_order,
     scored_topics,
 )
 from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure
 from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData, as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.data.records import TopicKeys
-from pytest_riskguard.data.runs import Run, keyed, read_run
+from pytest_riskguard.data.runs import Order, Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
-from pytest_riskguard.data.scoring import check_labels, kernel_values, topics_named, values_of_part
+from pytest_riskguard.data.scoring import check_labels, kernel_of, topics_named, values_of_part
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-FloatArray = npt.NDArray[np.float64]
 
 #: How many documents of two answers to one query are compared; their scores are too.
 COMPARED_DEPTH = 10
@@ -150,7 +147,7 @@ def scored_run(
             digest=judged.digest,
             qrels_digest=qrels.digest,
             unanswered=unanswered,
-            unknown=judged.unknown,
+            unknown=tuple(topic for topic in opened.topics if topic not in qrels.grades),
             without_relevant=qrels.without_relevant,
             from_run=True,
             judged=judged.judged,
@@ -160,7 +157,7 @@ def scored_run(
                     for place in np.flatnonzero(np.abs(as_written - values) > SAME_SCORE)
                 }
             ),
-            contradicted=judged.contradicted,
+            contradicted=tuple(topic for topic in opened.source.contradicted if topic in answered),
             repeated=of_repeated,
         )
         for measure, (values, as_written), of_repeated in zip(parsed, found, repeated, strict=True)
@@ -176,32 +173,27 @@ def _scored(
     First in the order of its provider, then in the order as written. ``DataError`` for a run that answers no
     scored topic, has other ids, or is the judgements, if that ``is_checked``.
     """
-    unknown = tuple(topic for topic in run.topics if topic not in qrels.grades)
+    given = run.topics
     run = scored_topics(run, qrels)
     if is_checked and not run.topics:
-        instead = f"found only {topics_named(unknown)}" if unknown else "found none"
+        instead = f"found only {topics_named(given)}" if given else "found none"
         expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
         raise DataError(f"{source}: {expected} {topics_named(qrels.topics)}; {instead}", reason="no_common_topic")
-    arrays, places, is_judgements = qrels.arrays, qrels.arrays.places_of(run.topics), is_checked
+    places = qrels.arrays.places_of(run.topics)
     values = np.array([np.full((2, len(qrels.topics)), float(measure.DEFAULT)) for measure in measures])
-    judging = Judging({rank_order(measure) for measure in measures}, depth)
-    for topics, part, ranked, judgements in judged_parts(run, qrels):
-        judging.add(part, ranked, judgements)
-        is_judgements &= np.array_equal(arrays.grades[judgements], part.scores) and bool((judgements >= 0).all())
-        for measure, of_measure in zip(measures, values, strict=True):
-            if not has_kernel(measure):
-                of_measure[:, places[topics]] = values_of_part(part, ranked.ranks, measure, qrels, source)
-    judged = judging.judged_run(run, qrels, unknown)
+    judged = judged_run(run, qrels, set(map(rank_order, measures)), depth)
     if is_checked:
         refuse_other_ids(source, qrels, judged)
-    if is_judgements:
-        refuse_judgements(source, qrels, places, np.diff(run.offsets))
+        refuse_judgements(source, qrels, run, judged)
     for measure, of_measure in zip(measures, values, strict=True):
-        if has_kernel(measure):
-            order = rank_order(measure)
-            of_measure[:, places] = kernel_values(judged, qrels, measure, order)
-            if judged.ranks[order] is not judged.ranks[Order.WRITTEN]:
-                of_measure[1, places] = kernel_values(judged, qrels, measure, Order.WRITTEN)
+        if not has_kernel(measure):
+            for topics, part in run.parts():
+                of_measure[:, places[topics]] = values_of_part(part, measure, qrels, source)
+            continue
+        kernel, order = kernel_of(measure, qrels.rules), rank_order(measure)
+        of_measure[:, places] = kernel.scores(judged.judged_rows(order, qrels))[places]
+        if judged.ranks[order] is not judged.ranks[Order.WRITTEN]:
+            of_measure[1, places] = kernel.scores(judged.judged_rows(Order.WRITTEN, qrels))[places]
     return judged, values
 
 

@@ -1,11 +1,17 @@
-"""Runs: the rankings of one system as columns, and from the columns that a reader found to a run."""
+"""Runs: the rankings of one system as columns, from those that a reader found, and the ranks of documents.
+
+The order as written is by score in 64 bits, for equal scores by the rank column, then by line. Providers break ties
+by document id, and pytrec_eval compares scores in 32 bits, where 1699999999 and 1699999998 are equal. A rank column
+that does not number the documents of a topic (0 everywhere, for example) is ignored.
+"""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from enum import Enum
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -28,34 +34,146 @@ from pytest_riskguard.data.checks import (
 )
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile, Ties
-from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, rows_of, topic_of_rows
+from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.metadata import Latency, latency_of
-from pytest_riskguard.data.ranking import (
-    NO_RANK,
-    Order,
-    Ranks,
-    changes,
-    in_order,
-    rank_column,
-    ranking,
-    with_pair,
-)
+from pytest_riskguard.data.metadata import Latency
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import MissingFileError, RunFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, RUN_BYTES, TOPICS
 
-FloatArray = npt.NDArray[np.float64]
+Ranks = npt.NDArray[np.int32]
+
+#: In a rank column: what is no whole number.
+NO_RANK = int(np.iinfo(np.int32).min)
+
+
+class Order(Enum):
+    """How the documents of a topic are ranked: by falling score, and equal scores as named."""
+
+    WRITTEN = "written"  # by the rank column, then by line
+    SINGLE_DESCENDING = "32 bits, docid descending"  # scores compared in 32 bits
+    DESCENDING = "docid descending"
+    ASCENDING = "docid ascending"
+    STABLE = "line"
+
+
+#: Providers that do not keep the order of the lines where scores are equal.
+_ORDERS = {
+    "pytrec_eval": Order.SINGLE_DESCENDING,
+    "riskguard": Order.DESCENDING,
+    **dict.fromkeys(("msmarco", "judged", "compat"), Order.ASCENDING),
+}
+
+
+def order_of(provider: str) -> Order:
+    """The order by which an ir-measures provider, given by its name, ranks documents."""
+    return _ORDERS.get(provider, Order.STABLE)
+
+
+def lines_of(offsets: IntArray) -> IntArray:
+    """The place of each row in its topic, from 0."""
+    lines: IntArray = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+    return lines
+
+
+def with_pair(pairs: BoolArray, offsets: IntArray) -> BoolArray:
+    """The topics in which something holds of a row and the next one."""
+    pairs[offsets[1:-1] - 1] = False
+    return topics_with(pairs, offsets)
+
+
+def changes(values: npt.NDArray[Any], offsets: IntArray) -> tuple[BoolArray, BoolArray]:
+    """The topics in which values rise from some row to the next, and those in which they fall."""
+    rises, falls = values[1:] > values[:-1], values[1:] < values[:-1]
+    return with_pair(rises, offsets), with_pair(falls, offsets)
+
+
+def in_order(values: npt.NDArray[Any], offsets: IntArray) -> IntArray:
+    """The rows of each topic by rising value, then by line."""
+    if not changes(values, offsets)[1].any():
+        return np.arange(len(values))
+    return np.lexsort((values, topic_of_rows(offsets)))
+
+
+def rank_column(scores: FloatArray, ranks: Ranks | None, offsets: IntArray) -> tuple[IntArray, BoolArray, BoolArray]:
+    """A number for each row, and the topics whose scores rise, and those whose scores fall, from rank to rank.
+
+    Among equal scores, the row with the lower number comes first in the order as written: its rank where ranks number
+    the documents of the topic, else its line. Ranks that number nothing contradict no scores, unless these number the
+    lines: then they are the ranks. ``ranks`` has ``NO_RANK`` where a rank is no whole number.
+    """
+    lines = lines_of(offsets)
+    if ranks is None:
+        none = np.zeros(len(offsets) - 1, dtype=bool)
+        return lines, none, none
+    order = in_order(ranks, offsets)
+    by_rank, first, lengths = ranks[order], scores[offsets[:-1]], np.diff(offsets)
+    is_numbered = ~with_pair(by_rank[1:] == by_rank[:-1], offsets) & ~topics_with(ranks == NO_RANK, offsets)
+    are_lines = (lengths > 2) & ((first == 0) | (first == 1))  # two scores may number the lines by chance
+    are_lines &= ~topics_with(scores != np.repeat(first, lengths) + lines, offsets)
+    rises, falls = changes(scores[order], offsets)
+    falls = np.where(is_numbered, falls, (rises | falls) & ~are_lines)
+    return np.where(np.repeat(is_numbered, lengths), ranks, lines), np.where(is_numbered, rises, are_lines), falls
+
+
+def by_rank(ranks: Ranks, offsets: IntArray) -> IntArray:
+    """The rows of each topic by their ranks."""
+    rows = np.empty(len(ranks), dtype=np.int64)
+    rows[np.repeat(offsets[:-1], np.diff(offsets)) + ranks - 1] = np.arange(len(ranks))
+    return rows
+
+
+def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, documents: Ids) -> dict[Order, Ranks]:
+    """The rank of each document of a topic, from 1, in every order.
+
+    Scores mostly fall already from line to line; then only documents with equal scores are put in order.
+    """
+    lines = (lines_of(offsets) + 1).astype(np.int32)
+    by_score = in_order(-scores, offsets)
+    first = np.zeros(len(scores), dtype=bool)
+    first[offsets[:-1]] = True
+
+    def groups(values: npt.NDArray[np.floating]) -> IntArray:
+        """A number for each group of equal scores of a topic, by rank."""
+        begins = first.copy()
+        begins[1:] |= values[1:] != values[:-1]
+        return np.cumsum(begins)
+
+    doubles = groups(scores[by_score])
+    singles = groups(scores[by_score].astype(np.float32))
+    same = singles[1:] == singles[:-1]
+    tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+    rows = by_score[tied]
+    numbers, letters = rank_column(scores, ranks, offsets)[0][rows], _alphabet(documents.at(rows).strings())
+    found: dict[Order, Ranks] = {}
+    for order, number, of_row in (
+        (Order.WRITTEN, numbers, doubles),
+        (Order.SINGLE_DESCENDING, -letters, singles),
+        (Order.DESCENDING, -letters, doubles),
+        (Order.ASCENDING, letters, doubles),
+        (Order.STABLE, rows, doubles),
+    ):
+        in_this = by_score.copy()
+        in_this[tied] = rows[np.lexsort((number, of_row[tied]))]
+        found[order] = np.empty_like(lines)
+        found[order][in_this] = lines
+    return found
+
+
+def _alphabet(documents: Sequence[str]) -> IntArray:
+    """The place of each id among all, which is the same by characters and by bytes."""
+    places: IntArray = np.unique(np.array(documents, dtype=object), return_inverse=True)[1]
+    return places
+
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 #: The largest 32-bit number: trec_eval holds scores in 32 bits, where larger ones are all infinite.
 MAX_RUN_SCORE = (2 - 2**-23) * 2.0**127
 LARGEST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
-#: Topic, documents, scores, ranks and line of one ranking.
-_Column = Sequence[float | None] | None
-Ranking = tuple[str | None, Sequence[str], _Column, _Column, int | None]
+#: Topic, documents, scores and line of one ranking.
+Ranking = tuple[str | None, Sequence[str], Sequence[float | None] | None, int | None]
 
 
 @frozen
@@ -84,8 +202,8 @@ class Source:
         Topics whose rank column, or whose order as returned, contradicts their scores.
     metadata : mapping
         What people say about the system; it changes no verdict.
-    seconds : tuple of float
-        How long each answer of a live system took.
+    latency : Latency, optional
+        How long the answers of a live system took.
     again : Run, optional
         What a live system returned when it was asked about the topics ``asked_again`` a second time.
     """
@@ -100,14 +218,9 @@ class Source:
     ties: Ties = "docid"
     contradicted: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=lambda: _NONE)
-    seconds: tuple[float, ...] = ()
+    latency: Latency | None = None
     again: Run | None = None
     asked_again: tuple[str, ...] = ()
-
-    @property
-    def latency(self) -> Latency | None:
-        """How long the answers took; None for a run that was not queried live."""
-        return latency_of(self.seconds)
 
 
 @frozen(eq=False)
@@ -142,11 +255,6 @@ class Run:
     def name(self) -> str:
         """What verdicts call the system; empty where nobody named it."""
         return self.source.name
-
-    @property
-    def texts(self) -> Mapping[str, str]:
-        """The query texts that came with the run."""
-        return self.source.texts
 
     @property
     def metadata(self) -> Mapping[str, str]:
@@ -213,7 +321,7 @@ def run_of(
     scores: Numbers | None = None,
     ranks: Numbers | None = None,
     *,
-    lines: Lines | None = None,
+    lines: Lines | Callable[[], Lines] | None = None,
     by_text: bool = False,
     texts: Mapping[str, str] = _NONE,
     ordered: bool = False,
@@ -311,8 +419,8 @@ def _by_score(rows: Rows, run: Run) -> Run:
     if run.ranks is None:
         order = [np.zeros(0, dtype=np.int64)]
         for topics, part in run.parts():
-            ranked = ranking(part.scores, None, part.offsets, part.documents)
-            order.append(run.offsets[topics.start] + ranked.rows[Order.DESCENDING])
+            ranks = ranking(part.scores, None, part.offsets, part.documents)[Order.DESCENDING]
+            order.append(run.offsets[topics.start] + by_rank(ranks, part.offsets))
         return run.with_rows(np.concatenate(order))
     rises, falls = np.zeros((2, len(run.topics)), dtype=bool)
     numbers_lines = True
@@ -331,43 +439,31 @@ def _by_score(rows: Rows, run: Run) -> Run:
     return run.with_source(contradicted=run.names_of(rises))
 
 
-def run_of_rankings(
-    given: Input,
-    rankings: Iterable[Ranking],
-    *,
-    by_text: bool = False,
-    texts: Mapping[str, str] = _NONE,
-    ordered: bool = False,
-) -> Run:
-    """As ``run_of``, of whole rankings: topic, documents, scores, nothing and line of each; each topic once.
+def run_of_rankings(given: Input, rankings: Iterable[Ranking], **how: Any) -> Run:
+    """As ``run_of``, of whole rankings: topic, documents, scores and line of each; each topic once.
 
     A ranking without scores stands in its order; a topic of None is one whose place says which it is (``keyed``).
     """
-    topics: list[str] = []
-    documents: list[str] = []
-    scores: list[float | None] = []
-    lines: list[int | None] = []
+    rows: list[tuple[str, str, float | None, int | None]] = []
     seen: set[str] = set()
     by_order, has_scores = 0, False
-    for number, (topic, ranked, of_ranked, _, line) in enumerate(rankings):
+    for number, (topic, ranked, scores, line) in enumerate(rankings):
         if topic is None:
             topic, by_order = str(number), number + 1
         elif topic in seen:
             raise given.refuse(line, f"expected each topic once, found {topic!r:.60} again")
         seen.add(topic)
-        has_scores |= of_ranked is not None
-        topics += [topic] * len(ranked)
-        documents += ranked
-        scores += of_ranked or range(len(ranked), 0, -1)
-        lines += [line] * len(ranked)
-    found = scores if has_scores else None
-    run = run_of(given, topics, documents, found, lines=lines, by_text=by_text, texts=texts, ordered=ordered)
+        has_scores |= scores is not None
+        pairs = zip(ranked, scores or range(len(ranked), 0, -1), strict=True)
+        rows += [(topic, document, score, line) for document, score in pairs]
+    topics, documents, column, lines = zip(*rows, strict=True) if rows else [()] * 4
+    run = run_of(given, topics, documents, column if has_scores else None, lines=lines, **how)
     return run.with_source(by_order=by_order)
 
 
 def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
     """The run under the ids of its topics, which it came without: found by their query texts, or by their order."""
-    by_order, contradicted = run.source.by_order, {*run.source.contradicted}
+    by_order = run.source.by_order
     if not (run.source.by_text or by_order):
         return run
     try:
@@ -378,16 +474,15 @@ def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
             "an id, or the text of one topic, beside each ranking, or as many rankings as the topics file has topics"
         )
         raise given.refuse(None, f"expected {expected}; found {problem}") from None
-    order = sorted(range(len(ids)), key=ids.__getitem__)
-    topics, names = tuple(ids[place] for place in order), [run.topics[place] for place in order]
+    id_of, order = dict(zip(run.topics, ids, strict=True)), np.argsort(np.array(ids, dtype=object), kind="stable")
+    topics = tuple(sorted(ids))
     if twice := next((one for one, other in pairwise(topics) if one == other), None):
         raise given.refuse(None, f"expected each topic once, found {twice!r:.60} again")
-    pairs = list(zip(topics, names, strict=True))
-    return replace(run.at(np.array(order, dtype=np.int64)), topics=topics).with_source(
+    return replace(run.at(order), topics=topics).with_source(
         by_text=False,
         by_order=0,
-        contradicted=tuple(topic for topic, name in pairs if name in contradicted),
-        texts={} if by_order else dict(pairs),
+        contradicted=tuple(sorted(map(id_of.__getitem__, run.source.contradicted))),
+        texts={} if by_order else {topic: text for text, topic in id_of.items()},
     )
 
 

@@ -18,6 +18,7 @@ from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode
 from pytest_riskguard.data.measure_names import are_measures, known
 from pytest_riskguard.data.memory import InputData, ScoresData
+from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import (
     Row,
@@ -29,11 +30,9 @@ from pytest_riskguard.data.scores import (
     scores_of_systems,
 )
 from pytest_riskguard.data.text_tables import csv_fits, csv_table, rows_of, table_of
-from pytest_riskguard.errors import MissingFileError, ScoresFormatError
+from pytest_riskguard.errors import ScoresFormatError
 
 _TABLE = "a table with the header topic,<measure>,... (commas, semicolons or tabs)"
-#: How Spark and Dask number parts: ``part-00003-...parquet``, ``part.3.parquet``.
-_PART_NUMBER = re.compile(r"part[-.](\d+)")
 
 
 def read_scores(
@@ -114,24 +113,12 @@ def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
 
 def _parts(folder: InputFile) -> list[Path]:
     """The files by name; notes of engines, which begin with ``_`` or ``.``, are left out."""
-    try:
-        entries = sorted(folder.path.iterdir())
-    except OSError as problem:
-        raise MissingFileError(folder.path, None, f"cannot be read ({problem.strerror})") from None
+    entries = sorted(folder.path.iterdir())
     parts = [entry for entry in entries if entry.is_dir() or not entry.name.startswith(("_", "."))]
     for entry in parts:
-        if entry.suffix != ".parquet" or entry.is_dir():
+        if entry.suffix != ".parquet":
             files = "a folder of Parquet files alone, of a job that has ended"
             raise folder.refuse(None, f"expected {files}, found {entry.name!r:.80} in it")
-    if not parts:
-        raise folder.refuse(None, "expected Parquet files, found none")
-    numbers = {int(found[1]) for part in parts if (found := _PART_NUMBER.match(part.name))}
-    if missing := {*range(max(numbers, default=-1) + 1)} - numbers:
-        raise folder.refuse(
-            None,
-            f"expected parts without gaps in their numbers, found none of number {min(missing)}: it is missing, or "
-            "had no rows; write the scores again in fewer parts, or in one",
-        )
     return parts
 
 
@@ -140,10 +127,10 @@ def _parts(folder: InputFile) -> list[Path]:
 
 def scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first column is named as one of topics; a file of another kind of text is nearest to this."""
-    first, separator, _ = file.first_line.partition("\t" if "\t" in file.first_line else ",")
+    first, *others = re.split("[\t;,]", file.first_line)
     if file.looks_like_json or csv_fits(file, "scores") is None:
         return Misfit("it has a row for each topic and measure")
-    if separator and first.strip().strip('"').lower() in SYNONYMS["topic"]:
+    if others and first.strip().strip('"').lower() in SYNONYMS["topic"]:
         return None
     return Misfit("its first line names no column of topics, then columns of scores", 2)
 
@@ -154,8 +141,8 @@ def scores_scores(file: InputFile, measures: Sequence[str] | None = None) -> tup
     if "topic" not in places(table.names, "scores"):
         raise file.refuse_line(1, file.first_line.encode(), _TABLE, "another first line")
     measures = [what for what in file.columns if what != "topic"] or measures
-    by_system = score_rows_of(table, measures, averages=())  # a topic may have such a name
-    return scores_of_systems(file, by_system, digest=file.digest)
+    # a topic may have the name of an average
+    return scores_of_systems(file, score_rows_of(table, measures, averages=()))
 
 
 # What tools print: a line for each topic and measure, and averages under the topic ``all``.
@@ -169,9 +156,9 @@ def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return _misfit(cells, 0, "trec_eval")
 
 
-def trec_eval_scores(file: InputFile) -> tuple[TopicScores, ...]:
+def trec_eval_table(file: InputFile, kind: Kind) -> Table:
     """The output of ``trec_eval -q``."""
-    return _of_lines(file, ["measure", "topic", "value"])
+    return _of_lines(file, kind, ["measure", "topic", "value"])
 
 
 def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit | None:
@@ -182,9 +169,9 @@ def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     return _misfit(cells, 1, "ir_measures")
 
 
-def ir_measures_scores(file: InputFile) -> tuple[TopicScores, ...]:
+def ir_measures_table(file: InputFile, kind: Kind) -> Table:
     """The output of ``ir_measures -q``."""
-    return _of_lines(file, ["topic", "measure", "value"])
+    return _of_lines(file, kind, ["topic", "measure", "value"])
 
 
 def _misfit(cells: Sequence[str], place: int, tool: str) -> Misfit | None:
@@ -195,11 +182,11 @@ def _misfit(cells: Sequence[str], place: int, tool: str) -> Misfit | None:
     return None
 
 
-def _of_lines(file: InputFile, header: Sequence[str]) -> tuple[TopicScores, ...]:
+def _of_lines(file: InputFile, kind: Kind, header: Sequence[str]) -> Table:
     """A row for each line, without averages, which stand under the topic ``all``."""
     place, separator = header.index("topic"), "	" if "	" in file.first_line else None
     rows = (row for row in rows_of(file, separator) if row[1][place : place + 1] != ["all"])
-    return scores_of_systems(file, score_rows_of(table_of(file, "scores", header, rows, first=0)))
+    return table_of(file, kind, header, rows, first=0)
 
 
 # JSON of ranx (measure, topic, number) or of pytrec_eval (topic, measure, number).

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import compress
-from numbers import Real
 from operator import lt
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +21,7 @@ import numpy.typing as npt
 from pytest_riskguard.data.checks import Input, Rows
 from pytest_riskguard.data.headers import SYNONYMS, places
 from pytest_riskguard.data.measure_names import AVERAGES, standard_name
-from pytest_riskguard.data.measures import MIN_SIMILARITY, least_and_greatest, measure_name
+from pytest_riskguard.data.measures import MAX_SCORE, MIN_SIMILARITY, least_and_greatest, measure_name, out_of_range
 from pytest_riskguard.errors import ScoringError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import CELLS, TOPICS
@@ -38,8 +37,6 @@ Row = tuple[str, str, float, int | None]
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
-#: No score of a retrieval system is larger; squares and weighted losses of such scores are still finite.
-MAX_SCORE = 1e50
 #: Beyond this difference a topic, or the average topic, scores noticeably differently in another order.
 NOTICEABLE = 1e-3
 #: Equal scores matter if they noticeably change more topics than this, and the average topic: of 28 real runs, only
@@ -48,8 +45,6 @@ NOTICEABLE = 1e-3
 FEW_REORDERED = 2
 #: Among all topics, one or this share is a few.
 FEW = 0.05
-#: A score in a file may lie so far outside the range of its measure.
-ROUNDING = 1e-9
 
 
 @frozen
@@ -163,7 +158,8 @@ class TopicScores:
         is_score = np.abs(values) <= MAX_SCORE
         if not is_score.all():
             place = int(np.argmin(is_score))
-            raise _no_score(self.name, self.topics[place], float(values[place]))
+            what = f"the score of topic {self.topics[place]!r} is {float(values[place])!r}"
+            raise ScoringError(f"{self.name}: {what}, expected a finite number of at most {MAX_SCORE:g} in size")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
 
@@ -211,23 +207,6 @@ class TopicScores:
         values = self.values[[keeps(topic) for topic in self.topics]]
         return replace(self, values=values, repeated=self.repeated and self.repeated.only(keeps), **kept)
 
-    @classmethod
-    def from_mapping(cls, scores: Mapping[str, float], *, name: str) -> TopicScores:
-        """Scores given as ``{topic: value}``; topics are compared as text."""
-        by_topic = {str(topic): value for topic, value in scores.items()}
-        if len(by_topic) < len(scores):
-            raise ScoringError(f"{name}: expected each topic once, found one as text and as a number")
-        for topic, value in by_topic.items():
-            if not isinstance(value, Real) or isinstance(value, bool) or not abs(value) <= MAX_SCORE:
-                raise _no_score(name, topic, value)
-        topics = sorted(by_topic)
-        return cls(name, None, tuple(topics), np.array([float(by_topic[topic]) for topic in topics]))
-
-
-def _no_score(name: str, topic: str, found: object) -> ScoringError:
-    expected = f"expected a finite number of at most {MAX_SCORE:g} in size"
-    return ScoringError(f"{name}: the score of topic {topic!r} is {found!r:.60}, {expected}")
-
 
 def named(text: str) -> str:
     """ir-measures' name of a measure, whichever tool wrote it; a measure of the user's own keeps its name."""
@@ -238,10 +217,10 @@ def named(text: str) -> str:
         return name
 
 
-def scores_of_rows(given: Input, rows: Iterable[Row], *, digest: str | None = None) -> tuple[TopicScores, ...]:
+def scores_of_rows(given: Input, rows: Iterable[Row]) -> tuple[TopicScores, ...]:
     """The scores of one system, for each measure, under the names of ir-measures.
 
-    ``digest`` is by default that of the table that ``write_scores`` writes. Raises what ``given`` refuses: no rows, a
+    The digest of data in memory is that of their table, as it is written. Raises what ``given`` refuses: no rows, a
     topic or a measure that is no text on one line, a value that is not finite or not in the measure's range, a topic
     twice or without a score of some measure, and more than the limits allow.
     """
@@ -255,13 +234,12 @@ def scores_of_rows(given: Input, rows: Iterable[Row], *, digest: str | None = No
     table.ids(topics, "topic")
     table.ids(measures, "measure")
     names = {text: named(text) for text in dict.fromkeys(measures)}
-    reach = {name: np.clip(least_and_greatest(name), -MAX_SCORE, MAX_SCORE).tolist() for name in names.values()}
+    reach = {name: least_and_greatest(name) for name in names.values()}
     by_measure: dict[str, dict[str, float]] = {name: {} for name in names.values()}
     for row, (topic, text, value, _) in enumerate(cells):
-        name, (low, high) = names[text], reach[names[text]]
-        if not low - ROUNDING <= value <= high + ROUNDING:
-            expected = f"{name} from {low:g} to {high:g}"
-            raise table.error(row, f"expected {expected}, found {value!r} (topic {topic!r:.60})")
+        name = names[text]
+        if (problem := out_of_range(name, reach[name], topic, value)) is not None:
+            raise table.error(row, problem)
         if topic in by_measure[name]:
             raise table.error(row, f"expected each topic once, found {name} of topic {topic!r:.60} twice")
         by_measure[name][topic] = value
@@ -271,7 +249,7 @@ def scores_of_rows(given: Input, rows: Iterable[Row], *, digest: str | None = No
             without = f"topic {min(lacking)!r:.60} without {name}"
             raise given.refuse(None, f"expected every measure for every topic, found {without}")
         scores.append(TopicScores(given.name, name, every, np.array([values[topic] for topic in every])))
-    digest = digest or f"sha256:{hashlib.sha256(scores_table(scores)).hexdigest()}"
+    digest = given.digest or f"sha256:{hashlib.sha256(scores_table(scores)).hexdigest()}"
     return tuple(replace(one, digest=digest) for one in scores)
 
 
@@ -320,15 +298,13 @@ def _measures_of(table: Table, found: Mapping[str, int], measures: Sequence[str]
     return {place: name for wanted in asked for place, name in known.items() if name == wanted}
 
 
-def scores_of_systems(
-    file: InputFile, by_system: Mapping[str, list[Row]], *, digest: str | None = None
-) -> tuple[TopicScores, ...]:
+def scores_of_systems(file: InputFile, by_system: Mapping[str, list[Row]]) -> tuple[TopicScores, ...]:
     """The scores of the only system of a file, or of the one that ``FILE#SYSTEM`` names."""
     from pytest_riskguard.data.json_nodes import chosen as chosen_part
 
     parts = by_system or {"": []}
     rows = chosen_part(file, "system", (((system,), rows) for system, rows in parts.items()))
-    return scores_of_rows(file, rows, digest=digest)
+    return scores_of_rows(file, rows)
 
 
 def chosen(given: Input, known: Sequence[str], measures: Sequence[str] | None) -> list[str]:

@@ -10,15 +10,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.ids import FloatArray, Ids
 from pytest_riskguard.limits import Limit
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.input_files import InputFile
 
-FloatArray = npt.NDArray[np.float64]
 
 _FEED = ord("\n")
 #: White space that is neither a space nor the end of a line.

@@ -8,13 +8,19 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
-import numpy as np
-
-from pytest_riskguard.data.headers import SYNONYMS, missing_columns, number, places
-from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.named_columns import Column, Table, joined, packed, table_of_rows, topics_of_table
+from pytest_riskguard.data.named_columns import (
+    Column,
+    Table,
+    columns_misfit,
+    joined,
+    packed,
+    table_of_rows,
+    topics_of_table,
+)
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.text_blocks import RefusedError, text_blocks
 from pytest_riskguard.data.topics import Topics
@@ -77,16 +83,10 @@ def rows_of(file: InputFile, separator: str | None) -> Iterator[_Row]:
 
 def csv_fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the first line names the columns that are needed."""
-    delimiter = _delimiter(file, kind)
-    if delimiter is None:
+    if (delimiter := _delimiter(file, kind)) is None:
         return Misfit("the first line has no comma, semicolon or tab")
-    header = _cells(file.first_line, delimiter)
-    problem = missing_columns(header, kind, file.columns)
-    if problem is None:
-        return None
-    is_meant = places(header, kind) or file.name.lower().removesuffix(".gz").endswith(".csv")
-    nearness = 3 if file.columns else 2 if is_meant else 0
-    return Misfit(f"its first line is not a header that fits: {problem}", nearness)
+    is_csv = file.name.lower().removesuffix(".gz").endswith(".csv")
+    return columns_misfit(file, kind, _cells(file.first_line, delimiter), 2 * is_csv)
 
 
 def csv_table(file: InputFile, kind: Kind) -> Table:
@@ -126,7 +126,7 @@ def tsv_topics(file: InputFile) -> Topics:
     has_header = _is_header(file.first_line)
     header = [name.strip() for name in file.first_line.split("\t")] if has_header else ["topic", "query"]
     table = table_of(file, "topics", header, rows_of(file, "\t"), separator="\t", first=int(has_header))
-    return topics_of_table(table, {"topic": header[0], "query": header[1]}, digest=file.digest)
+    return topics_of_table(table, {"topic": header[0], "query": header[1]})
 
 
 def _is_header(line: str) -> bool:
@@ -163,65 +163,27 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit | None:
         return Misfit("it is neither one JSON object in each line nor a list of objects", 1)
     if kind == "topics" and {"title", "text"} <= first.keys() and "query" not in first:
         return Misfit("its objects have titles and texts: they are documents", 2)
-    problem = missing_columns(first, kind, file.columns)
-    if problem is not None:
-        nearness = 3 if file.columns else 1 + min(len(places(first, kind)), 2)
-        return Misfit(f"its first object does not fit: {problem}", nearness)
     values = list(first.values())
-    if any(isinstance(values[place], dict | list) for place in places(first, kind, file.columns).values()):
+    misfit = columns_misfit(file, kind, first, 1)
+    if misfit is None and any(
+        isinstance(values[place], dict | list) for place in places(first, kind, file.columns).values()
+    ):
         return Misfit("its columns hold objects or lists; write a row as an object (pandas: orient='records')", 4)
-    return None
+    return misfit
 
 
 def jsonl_table(file: InputFile, _kind: Kind) -> Table:
     """An object for each row."""
-    try:
-        return _table_of_lines(file)
-    except RefusedError:  # each line of its own says what is wrong, or that nothing is
-        pass
-    rows = list(enumerate(file.json, 1) if _is_list(file) else file.json_lines())
-    for line, row in rows:
-        if not isinstance(row, dict):
-            raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
-    return table_of_rows(file, [row for _, row in rows], [line for line, _ in rows])
+    lines: list[int] = []
 
+    def rows() -> Iterator[dict[str, Any]]:
+        for line, row in enumerate(file.json, 1) if _is_list(file) else file.json_lines():
+            if not isinstance(row, dict):
+                raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
+            lines.append(line)
+            yield row
 
-def _table_of_lines(file: InputFile) -> Table:
-    """An object in each line, all with the keys of the first, in its order; ``RefusedError`` for anything else."""
-    names = [*(file.first_object or {})]
-    if _is_list(file) or len(names) < 2:
-        raise RefusedError
-    keys = (re.escape(json.dumps(key, ensure_ascii=False).encode()) for key in names)
-    pairs = b",".join(rb"\s*%b\s*:\s*(%b)\s*" % (key, _SCALAR) for key in keys)
-    line = re.compile(rb"^\s*\{%b\}\s*\n" % pairs, re.M)
-    parts: list[list[Column]] = []
-    for _, text in file.texts():
-        text = text if text.endswith(b"\n") else text + b"\n"
-        cells = line.findall(text)
-        if len(cells) != text.count(b"\n"):
-            raise RefusedError
-        parts.append([_values(column) for column in zip(*cells, strict=True)])
-    return Table(file, names, lambda place: joined([part[place] for part in parts]))
-
-
-#: A text, a number, or a word.
-_SCALAR = rb'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"|[^\s",\[\]{}]+'
-
-
-def _values(cells: Sequence[bytes]) -> Column:
-    """Values of JSON as a column; ``RefusedError`` for others."""
-    text = b"".join(cells)
-    if b"\\" not in text and text.count(b'"') == 2 * len(cells):  # all are texts
-        lengths = np.fromiter(map(len, cells), dtype=np.int64, count=len(cells))
-        return Ids(np.frombuffer(text, dtype=np.uint8), np.cumsum(lengths) - lengths + 1, lengths - 2)
-    try:
-        return packed(json.loads(b"[%b]" % b",".join(cells), parse_constant=_refuse))
-    except ValueError:
-        raise RefusedError from None
-
-
-def _refuse(_constant: str) -> None:
-    raise RefusedError
+    return table_of_rows(file, rows(), lines)
 
 
 def _is_list(file: InputFile) -> bool:
@@ -231,29 +193,23 @@ def _is_list(file: InputFile) -> bool:
 # Runs as MS MARCO has them: query, passage and rank with tabs and without a header; a score may follow.
 
 
-_MSMARCO = ("qid", "pid", "rank", "score")
-_MSMARCO_EXPECTED = "3 columns (qid, pid, rank) or 4 (with the score) between tabs or spaces"
+_MSMARCO = "3 columns (qid, pid, rank), the third a whole number, or 4 (with the score)"
 
 
 def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first line has an id, another one, and a rank, which is where rankings start."""
     cells = file.first_line.split()
-    nearness = 2 if "\t" in file.first_line else 0
-    if file.looks_like_json or len(cells) not in (3, 4):
-        return Misfit(f"its first line does not have {_MSMARCO_EXPECTED}")
-    if not (cells[2].isascii() and cells[2].isdigit()):
-        return Misfit(
-            f"the third column of its first line is not a rank but {cells[2]!r:.40}; name the columns in a first "
-            "line, such as qid, docid, score",
-            nearness,
-        )
-    if len(cells) == 4 and math.isnan(number(cells[3])):
-        return Misfit(f"the fourth column of its first line is not a score but {cells[3]!r:.40}", nearness)
-    return None
+    has_columns = len(cells) in (3, 4)
+    if has_columns and cells[2].isdecimal() and not math.isnan(number(cells[-1])):
+        return None
+    expected = "name the columns in a first line, such as qid, docid, score"
+    return Misfit(
+        f"its first line is {file.first_line!r:.60}, not {_MSMARCO}; {expected}", 2 * ("\t" in file.first_line)
+    )
 
 
 def msmarco_table(file: InputFile, kind: Kind) -> Table:
     """The documents of each topic by their scores, or else by their ranks."""
     separator = "\t" if "\t" in file.first_line else " "
-    names = _MSMARCO[: len(file.first_line.split())]
+    names = ("qid", "pid", "rank", "score")[: len(file.first_line.split())]
     return table_of(file, kind, names, rows_of(file, None), separator=separator, first=0)

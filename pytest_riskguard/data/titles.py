@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.json_nodes import outline
 from pytest_riskguard.data.named_columns import text_of
+from pytest_riskguard.data.text_tables import rows_of
 from pytest_riskguard.errors import DocumentsFormatError
 from pytest_riskguard.limits import CORPUS_BYTES
 from pytest_riskguard.text import web_address
@@ -99,12 +99,13 @@ def _rows(file: InputFile) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
                 raise file.refuse(line, f"expected a JSON object, found {outline(value)}")
             yield line, value
         return
-    header = [name.strip().lower() for name in file.first_line.split("\t")]
+    rows = rows_of(file, "\t")
+    header = [name.strip().lower() for name in next(rows, (0, [""]))[1]]
     if {*ID_NAMES}.isdisjoint(header) or len({*header}) < len(header):
         expected = f"JSON Lines, or a header with tabs that names {', '.join(ID_NAMES[:3])}, each column once"
         raise file.refuse_line(1, file.first_line.encode(), expected, "neither")
-    for line, text in islice(((line, text) for line, text in file.lines() if text.strip()), 1, None):
-        cells = text.decode().split("\t")
+    for line, cells in rows:
         if len(cells) != len(header):
-            raise file.refuse_line(line, text, f"{len(header)} columns with tabs between them", str(len(cells)))
+            expected = f"{len(header)} columns with tabs between them"
+            raise file.refuse_line(line, "\t".join(cells).encode(), expected, str(len(cells)))
         yield line, dict(zip(header, cells, strict=True))

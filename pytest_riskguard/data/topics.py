@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.data.checks import Input, Rows
-from pytest_riskguard.data.records import derived_id
+from pytest_riskguard.data.checks import Input, Lines, Rows
+from pytest_riskguard.data.formats import format_of
+from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import InputFile
+from pytest_riskguard.data.qrels import Qrels, read_qrels
+from pytest_riskguard.data.records import TopicKeys, derived_id
+from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import TOPICS
+
+if TYPE_CHECKING:
+    from pytest_riskguard.data.memory import TopicsData
 
 WEIGHT = "weight"
 #: The tag that says which topics hang together: variants of a query, a session, one need in several languages.
@@ -107,15 +116,14 @@ def topics_of(
     given: Input,
     topics: Sequence[str | None],
     texts: Sequence[str],
-    tags: Mapping[str, Sequence[str | None]] = _NONE,
+    tags: Iterable[tuple[str, Sequence[str | None]]] = (),
     weights: Sequence[float] = (),
     *,
-    lines: Sequence[int | None] | None = None,
-    digest: str | None = None,
+    lines: Lines | Callable[[], Lines] | None = None,
 ) -> Topics:
     """Topics from the columns that a reader found; one without an id is named by its text (``derived_id``).
 
-    ``digest`` is by default that of the table that ``write_topics`` writes. Raises what ``given`` refuses: no topics,
+    The digest of data in memory is that of their table, as it is written. Raises what ``given`` refuses: no topics,
     a topic twice, two columns of clusters or of strata, what ``Rows`` refuses of ids and texts.
     """
     rows = Rows(given, lines)
@@ -132,7 +140,7 @@ def topics_of(
             where = "again" if line is None else f"also on line {line}"
             raise rows.error(row, f"expected each topic once, found {name!r} {where}")
     columns: dict[str, Sequence[str | None]] = {}
-    for tag, values in tags.items():
+    for tag, values in tags:
         rows.ids([value or "" for value in values], "tag", is_text=True)
         low = tag.strip().lower()
         name = low if low in (CLUSTER, STRATUM) else tag  # these may be written in any case
@@ -140,13 +148,13 @@ def topics_of(
             raise given.refuse(None, f"expected one column {name!r}, in any case, found 2")
         columns[name] = values
     found = Topics(tuple(names), texts, columns, weights, given.name)
-    return replace(found, digest=digest or f"sha256:{hashlib.sha256(write_topics(found)).hexdigest()}")
+    return replace(found, digest=given.digest or f"sha256:{hashlib.sha256(write_topics(found)).hexdigest()}")
 
 
 def topics_of_rows(given: Input, rows: Sequence[Row]) -> Topics:
     """As ``topics_of``, from rows, whose tags may differ."""
     topics, texts, tags, lines = zip(*rows, strict=True) if rows else ((), (), (), ())
-    return topics_of(given, topics, texts, columns_of(tags), lines=lines)
+    return topics_of(given, topics, texts, columns_of(tags).items(), lines=lines)
 
 
 def write_topics(topics: Topics) -> bytes:
@@ -157,3 +165,33 @@ def write_topics(topics: Topics) -> bytes:
         columns[WEIGHT] = list(map(repr, topics.weighting))
     rows = [list(columns), *zip(*columns.values(), strict=True)]
     return "".join("\t".join(" ".join((cell or "").split()) for cell in row) + "\n" for row in rows).encode()
+
+
+def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
+    """Read topics: a file in any format of ``data.formats``, plain or gzip, or data in memory.
+
+    Data are a mapping topic -> query text, a frame, or rows with named fields.
+
+    Raises
+    ------
+    TopicsFormatError
+        A file of no known format, a row without the columns of its format, and what ``topics_of`` refuses.
+    MissingFileError
+        The path cannot be read.
+    TypeError
+        Data of another shape.
+    """
+    if not isinstance(given, Path | str | GivenFile):
+        from pytest_riskguard.data import memory
+
+        return memory.topics(given, memory.InputData("topics", reason=TopicsFormatError.reason))
+    given = GivenFile.of(given)
+    file = InputFile(given, error=TopicsFormatError)
+    topics: Topics = format_of(file, "topics").reader("topics")(file)
+    return replace(topics, shares=dict(given.strata))
+
+
+def read_collection(qrels: Path | GivenFile, topics: Path | GivenFile | None = None) -> tuple[Qrels, Topics | None]:
+    """Both files of a collection; errors as ``read_qrels`` and ``read_topics``."""
+    known = None if topics is None else read_topics(topics)
+    return read_qrels(qrels, TopicKeys(None if known is None else known.queries)), known

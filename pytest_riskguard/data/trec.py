@@ -18,17 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import WORD_BYTES, Ids, IntArray, starts_of
+from pytest_riskguard.data.ids import WORD_BYTES, FloatArray, Ids, IntArray, starts_of
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
-from pytest_riskguard.data.ranking import NO_RANK, Ranks
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, FloatArray, Run, Source, run_of_groups
+from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, NO_RANK, Ranks, Run, Source, run_of_groups
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
-from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import MAX_GRADE, ROW_BYTES
 
-DEFAULT_TAG = "riskguard"
 #: What the second column of a row with encoded ids holds.
 _ESCAPED = "%"
 #: A number as ``numbers`` reads it.
@@ -148,37 +145,35 @@ def _rank_numbers(ranks: Ids) -> Ranks:
     return np.where((others == 0) & (ranks.lengths <= WORD_BYTES), digits.astype(np.int32), NO_RANK)
 
 
-def write_run(target: Path | IO[bytes], run: Run, *, tag: str = DEFAULT_TAG) -> None:
+def write_run(target: Path | IO[bytes], run: Run) -> None:
     """Write rankings in the format of TREC: UTF-8, LF, ranks from 1, scores that read back exactly.
 
     Documents stand by falling score, equal ones as ``run`` has them. A path is written uncompressed; for gzip, pass
-    an open ``gzip.GzipFile``. ``tag`` is the sixth column.
+    an open ``gzip.GzipFile``. The sixth column is ``riskguard``.
     """
-    if tag.split() != [tag]:
-        raise DataError(f"run: expected a tag without spaces, found {tag!r}", reason="bad_run")
     if isinstance(target, Path):
         with target.open("wb") as file:
-            write_run(file, run, tag=tag)
+            write_run(file, run)
         return
-    target.writelines(_lines_of(run, tag))
+    target.writelines(_lines_of(run))
 
 
 def with_text_digest(run: Run) -> Run:
     """The run under the digest of the text that ``write_run`` writes, as baselines store it."""
     digest = hashlib.sha256()
-    for line in _lines_of(run, DEFAULT_TAG):
+    for line in _lines_of(run):
         digest.update(line)
     return run.with_source(digest=f"sha256:{digest.hexdigest()}")
 
 
-def _lines_of(run: Run, tag: str) -> Iterator[bytes]:
+def _lines_of(run: Run) -> Iterator[bytes]:
     for topic, documents in run.by_topic().items():
         by_score = sorted(documents.items(), key=lambda pair: -pair[1])
         for rank, (document, score) in enumerate(by_score, start=1):
             second, fields = "Q0", (topic, document)
             if topic.split() != [topic] or document.split() != [document]:
                 second, fields = _ESCAPED, (_encoded(topic), _encoded(document))
-            yield f"{fields[0]} {second} {fields[1]} {rank} {score!r} {tag}\n".encode()
+            yield f"{fields[0]} {second} {fields[1]} {rank} {score!r} riskguard\n".encode()
 
 
 def _encoded(text: str) -> str:

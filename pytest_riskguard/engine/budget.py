@@ -13,11 +13,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.data.collection import read_collection
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.topics import Topics, write_topics
+from pytest_riskguard.data.topics import Topics, read_collection, write_topics
 from pytest_riskguard.engine.sources import Computed, Question
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.frozen import frozen

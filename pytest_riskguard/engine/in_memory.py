@@ -8,8 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_riskguard.data.measures import bounds, measure_name, parse_measure, refuse_uninformative, span
-from pytest_riskguard.data.measures import within_bounds as is_within
+from pytest_riskguard.data.measures import (
+    bounds,
+    measure_name,
+    out_of_range,
+    parse_measure,
+    refuse_uninformative,
+    span,
+)
 from pytest_riskguard.data.memory import JudgementsData, SystemData, system_in_memory
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.run_scores import score_run
@@ -140,7 +146,7 @@ def verdict_on(
             f"{runs[0].name}: found rankings, which are scored with judgements and a measure: add {missing}"
         )
     judgements = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
-    texts = judgements.texts or next((run.texts for run in runs if run.texts), {})
+    texts = judgements.texts or next((run.source.texts for run in runs if run.source.texts), {})
     topics = about.topics(texts)
     if others:  # an engine takes replicates from a store alone
         every = [_ranked(system, judgements, name, texts) for system in (*given, *others)]
@@ -195,10 +201,6 @@ def _scored(systems: Sequence[TopicScores | Run], measure: str | None) -> list[T
 def _labelled(scores: TopicScores, measure: str) -> TopicScores:
     parsed = parse_measure(measure)
     for topic, value in zip(scores.topics, scores.values, strict=True):
-        if not is_within(parsed, float(value)):
-            low, high = bounds(parsed)
-            problem = (
-                f"{scores.name}: expected {measure} of topic {topic!r} in [{low}, {high}], found {float(value)!r}"
-            )
-            raise DataError(problem, reason=ScoresFormatError.reason)
+        if (problem := out_of_range(measure, bounds(parsed), topic, float(value))) is not None:
+            raise DataError(f"{scores.name}: {problem}", reason=ScoresFormatError.reason)
     return replace(scores, measure=measure)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data import cache
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
@@ -27,7 +26,7 @@ from pytest_riskguard.data.run_scores import ScoredRun, scored_run
 from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.data.topics import Topics, read_topics
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import Gate

@@ -309,7 +309,7 @@ def refuse_other_order(
     """Check that the order of equal scores does not decide; ``outcome_of`` asks the gate's question again.
 
     ``DataError`` with reason ``order_as_written`` if the gate has another outcome where all runs are scored in the
-    order as written (see ``data.ranking``). Never one run in one order and another in the other: runs whose
+    order as written (see ``data.runs``). Never one run in one order and another in the other: runs whose
     scores are tied by design would then differ where nothing changed. A run that changes little is left as scored,
     unless single topics decide.
     """

@@ -13,7 +13,7 @@ from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.config.setting_types import ASKING, Queried
 from pytest_riskguard.data.given_file import TIES, Ties
 from pytest_riskguard.data.memory import InputData
-from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.metadata import checked_metadata, latency_of
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.engine.sources import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
@@ -124,7 +124,7 @@ def _retrieved(collection: Engine, search: Search, asking: Asking, console: Cons
 
 
 def _as_run(retrieved: Retrieved, ties: Ties) -> Run:
-    run = _run(retrieved.answers, ties).with_source(seconds=retrieved.seconds)
+    run = _run(retrieved.answers, ties).with_source(latency=latency_of(retrieved.seconds))
     if not retrieved.again:
         return run
     return run.with_source(again=_run(retrieved.again, ties), asked_again=tuple(sorted(retrieved.again)))
@@ -134,7 +134,7 @@ def _run(answers: Mapping[str, Pairs], ties: Ties) -> Run:
     given = InputData("rankings", reason="bad_run")
     given.ties = ties
     rows = (
-        (topic, [document for document, _ in pairs], [score for _, score in pairs], None, None)
+        (topic, [document for document, _ in pairs], [score for _, score in pairs], None)
         for topic, pairs in answers.items()
     )
     return run_of_rankings(given, rows)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import time
 from pathlib import Path
 
 import fsspec
 import pytest
-from fsspec.implementations.memory import MemoryFileSystem
 
 from pytest_riskguard.baselines import remote_stores
 from pytest_riskguard.baselines.remote_stores import digest_of, pinned
@@ -200,19 +198,3 @@ def test_stores_over_a_limit_are_refused(pin, monkeypatch, set_limit, limit, wha
         Store(at(pin)).names()
     set_limit(limit, most)
     assert Store(at(pin)).names()
-
-
-@pytest.mark.slow
-def test_a_server_that_does_not_answer_in_time_is_given_up(pin, monkeypatch, set_limit):
-    set_limit("REMOTE_SECONDS", 1)
-    opened = MemoryFileSystem.open
-
-    def slow(self, path, *arguments, **options):
-        if path.endswith("run.gz"):
-            time.sleep(3)
-        return opened(self, path, *arguments, **options)
-
-    monkeypatch.setattr(MemoryFileSystem, "open", slow)
-    with pytest.raises(BaselineError, match="seconds for one remote file") as refused:
-        Store(at(pin)).names()
-    assert refused.value.reason == "missing_input"

@@ -5,9 +5,9 @@ import pytest
 
 from pytest_riskguard.baselines import rescoring as scored_module
 from pytest_riskguard.baselines.queries import from_bytes, to_bytes
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import BaselineError, RiskguardError
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from pytest_riskguard.cli import judge_next as lists
 from pytest_riskguard.cli.judge_next import table
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.records import TopicKeys
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.gates.rankings.unjudged import ToJudge
 from tests.plugin import world
 

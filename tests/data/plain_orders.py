@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 from itertools import pairwise
 
-from pytest_riskguard.data.ranking import Order
+from pytest_riskguard.data.runs import Order
 
 Ranks = Sequence[int | None] | None
 

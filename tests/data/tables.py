@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from pytest_riskguard.data import judged
 from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.judged import JudgedRun, Judging, judged_parts, scored_topics
+from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.ranking import NO_RANK, Order
-from pytest_riskguard.data.runs import Run, Source, read_run
+from pytest_riskguard.data.runs import NO_RANK, Order, Run, Source, read_run
 
 #: Topic -> document -> score, in the order of the lines.
 Rows = Mapping[str, Mapping[str, float]]
@@ -44,11 +44,7 @@ def judged_run(run: Rows | Run | Path, qrels: Qrels, *, depth: int = 100) -> Jud
     if isinstance(run, Path):
         run = read_run(run)
     whole = run if isinstance(run, Run) else in_lines(run)
-    answered, judging = scored_topics(whole, qrels), Judging(list(Order), depth)
-    for _, part, ranks, judgements in judged_parts(answered, qrels):
-        judging.add(part, ranks, judgements)
-    unknown = tuple(topic for topic in whole.topics if topic not in qrels.grades)
-    return judging.judged_run(answered, qrels, unknown)
+    return judged.judged_run(judged.scored_topics(whole, qrels), qrels, list(Order), depth)
 
 
 def columns(rows: str, name: str = "") -> tuple[list[Any], ...]:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.score_files import read_scores
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import RiskguardError
 from tests.data.test_every_format import CASES
 from tests.data.world import WORLD, Case

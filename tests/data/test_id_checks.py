@@ -388,6 +388,7 @@ def test_one_file_given_as_both_is_refused(tmp_path):
         ({topic: ["d1"] for topic in ONE_DOCUMENT}, ONE_DOCUMENT, False),
         (HALF, HALF, True),
         (HALF | {"one": {"d1": 1}}, HALF | {"one": {"d1": 1}}, False),
+        ({topic: {"d1": 1, "other": 1} for topic in MANY}, {topic: {"d1": 1, "d2": 1} for topic in MANY}, False),
     ],
 )
 def test_judgements_are_no_run_but_an_ideal_run_is_one(run, judged, is_refused):

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard import run
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.formats import OWN, format_named
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.runs import read_run
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import DataError, FileError, RunFormatError
 from tests.data.test_every_format import CASES
 from tests.data.world import WORLD, Case

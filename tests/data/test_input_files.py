@@ -19,7 +19,6 @@ import pytest
 from pytest_riskguard import limits
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.data import input_files
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.input_files import (
     InputFile,
     blocks,
@@ -30,6 +29,7 @@ from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.titles import read_titles
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import (
     ConfigError,
     DataError,
@@ -79,7 +79,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "settings": load_config,
     "blocks": text_of,
 }
-FOLDERS = {"scores": "expected Parquet files, found none", "run": "expected a run in one file, found a folder"}
+FOLDERS = {"scores": "expected per-topic scores, found none", "run": "expected a run in one file, found a folder"}
 NO_FILE = "expected a regular file, found a pipe or device"
 IRREGULAR: dict[str, tuple[Make, str]] = {
     "folder": (Path.mkdir, "expected a regular file, found a folder"),
@@ -156,18 +156,11 @@ def test_a_file_of_reported_size_0_is_still_read_up_to_the_limit():
         list(blocks(status, LIMIT))
 
 
-@pytest.mark.parametrize("content", [b"x" * 11, gzip.compress(b"") * 220_000])
+@pytest.mark.parametrize("content", [b"x" * 11, gzip.compress(b"x" * 11)])
 def test_what_is_beyond_the_limit_is_refused_with_its_size(path, content):
     path.write_bytes(content)
-    with pytest.raises(FileError, match=r"expected at most 10 bytes in a test, found (11|31|4,400,000)"):
+    with pytest.raises(FileError, match=r"expected at most 10 bytes in a test, found 11;"):
         list(blocks(path, LIMIT))
-
-
-@pytest.mark.slow
-def test_a_file_that_compresses_far_better_than_text_is_refused_early(path):
-    path.write_bytes(gzip.compress(b"\n" * 2**27))  # 130 kB
-    with pytest.raises(FileError, match=r"at most 100 times the compressed size .*, found \d+; .*RISKGUARD_LIMITS"):
-        text_of(path)
 
 
 def test_a_small_file_may_have_any_compression_ratio_and_any_number_of_members(path):
@@ -303,9 +296,9 @@ def _zstd(_content: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("compress", "problem"),
     [
-        (lzma.compress, "it is compressed with xz: unpack it, only gzip is read"),
-        (bz2.compress, "it is compressed with bzip2"),
-        (_zstd, "it is compressed with zstd"),
+        (lzma.compress, "a file compressed with another program than gzip; unpack it"),
+        (bz2.compress, "another program than gzip"),
+        (_zstd, "another program than gzip"),
     ],
 )
 def test_another_compression_than_gzip_is_named(tmp_path, compress: Any, problem):

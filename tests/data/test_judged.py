@@ -18,8 +18,8 @@ from pytest_riskguard.data.ids import Ids, topic_of_rows
 from pytest_riskguard.data.judged import LEAST_DEPTH, JudgedRun, RankedRun, depth_of, kept_depth
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import Order
 from pytest_riskguard.data.run_scores import score_run, scored_run
+from pytest_riskguard.data.runs import Order
 from pytest_riskguard.data.scores import Judged
 from tests.data.plain_orders import Ranks, ranked
 from tests.data.tables import in_lines, judged_run
@@ -47,7 +47,6 @@ def check(
     """That a judged run holds the judged documents of each topic, and the first of each order, with their ranks."""
     topics = {topic: best_passages(documents, ranks.get(topic), given.rules) for topic, documents in rows.items()}
     assert run.topics == tuple(sorted(topics.keys() & set(given.topics)))
-    assert run.unknown == tuple(sorted(topics.keys() - given.grades.keys()))
     assert run.retrieved.tolist() == [len(topics[topic][0]) for topic in run.topics]
     expected, judged = [], []
     for topic in run.topics:
@@ -57,10 +56,10 @@ def check(
         kept = [name for name in orders[0] if name in grades or name in first]
         expected += [(topic, name, *(of.index(name) + 1 for of in orders)) for name in kept]
         judged += [(topic, name, orders[0].index(name) + 1) for name in kept if name in grades]
-    ids = run.ids(np.arange(len(run.judgements)), given)
+    ids = run.documents.strings()
     of_topic = [run.topics[place] for place in topic_of_rows(run.offsets).tolist()]
     assert [*zip(of_topic, ids, *(run.ranks[order].tolist() for order in Order), strict=True)] == expected
-    found = [given.arrays.name_of(row) for row in run.judgements.tolist() if row >= 0]
+    found = [given.arrays.names()[row] for row in run.judgements.tolist() if row >= 0]
     assert found == [(topic, name) for topic, name, _ in judged]
     tens = [min(number, 10) for number in run.retrieved.tolist()]
     share = sum(rank <= 10 for *_, rank in judged) / max(sum(tens), 1)
@@ -108,9 +107,9 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
 def test_judged_documents_and_the_first_ranks_of_any_order_are_kept():
     given = read_qrels({"t": {"c": 1, "z": 0}, "u": {"a": 1}, "v": {"a": 0}})
     rows = {"t": {"d": 2.0, "b": 2.0, "a": 1.0, "c": 0.5}, "v": {"a": 1.0}, "w": {"a": 1.0}}
-    run = judged_run(in_lines(rows).with_source(contradicted=("t", "w")), given, depth=1)
-    assert (run.topics, run.unknown, run.contradicted, run.retrieved.tolist()) == (("t",), ("w",), ("t",), [4])
-    assert run.unjudged.strings() == ["d", "b"]  # a is below every first rank
+    run = judged_run(in_lines(rows), given, depth=1)
+    assert (run.topics, run.retrieved.tolist()) == (("t",), [4])
+    assert run.documents.at(run.judgements < 0).strings() == ["d", "b"]  # a is below every first rank
     assert run.ranks[Order.SINGLE_DESCENDING] is run.ranks[Order.WRITTEN]  # equal arrays are shared
 
 
@@ -136,11 +135,11 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     run = RankedRun(judged_run(in_lines(rows), given, depth=10), given, parse_measure("AP"))
     assert run.ranks("u") == {}
     assert run.ranks("t") == {**{name: rank for rank, name in enumerate("cabdefglkj", 1)}, "z": 13}
-    assert run.retrieved.tolist() == [13, 0, 2]
+    assert run.rows.retrieved.tolist() == [13, 0, 2]
     assert (run.first(1), run.first(2)) == ({"c", "x"}, {"c", "x", "a"})
-    assert run.judged_ranks.tolist() == [13, 3, 0, 0, 2]
-    unjudged = run.unjudged()
-    assert (unjudged.topics.tolist(), unjudged.documents.strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
+    assert run.rows.rank.tolist() == [13, 3, 0, 0, 2]
+    found, topics = run.unjudged()
+    assert (topics.tolist(), run.run.documents.at(found).strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data.measures import bounds, measure_name, parse_measure, provider_of, span, within_bounds
+from pytest_riskguard.data.measures import bounds, measure_name, out_of_range, parse_measure, provider_of, span
 from pytest_riskguard.errors import UsageError
 
 CANONICAL = {
@@ -183,9 +183,9 @@ def test_the_range_of_a_measure_is_known_and_rounding_is_no_reason_to_refuse_a_v
     assert bounds(measure) == limits
     assert span(text) == high - low
     for value in (low - 1e-12, 0.5, min(high, 1e6) + 1e-12):
-        assert within_bounds(measure, value) == math.isfinite(value)
+        assert (out_of_range(measure, limits, "q", value) is None) == math.isfinite(value)
     for value in (low - 0.001, high + 0.001, math.nan):
-        assert not within_bounds(measure, value)
+        assert out_of_range(measure, limits, "q", value) is not None
     assert span("any column of a table") == math.inf
 
 

@@ -10,7 +10,8 @@ import pytest
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.memory import InputData
-from pytest_riskguard.data.qrels import judgement_rows, qrels_of, read_qrels
+from pytest_riskguard.data.named_columns import Table, judgements_of
+from pytest_riskguard.data.qrels import judgement_rows, read_qrels
 from pytest_riskguard.data.records import Agreement, TopicKeys
 from pytest_riskguard.errors import DataError
 from tests.data.tables import columns
@@ -27,17 +28,21 @@ def test_topics_are_those_with_a_relevant_document_sorted_as_text(write):
     arrays = qrels.arrays
     assert arrays.highest.tolist() == [1, 10]
     assert arrays.places_of(["9", "10"]).tolist() == [1, 0]
-    assert (arrays.name_of(1), arrays.name_of(2)) == (("10", "é"), ("9", "a"))
+    assert arrays.names()[1:3] == [("10", "é"), ("9", "a")]
     some = judgement_rows(arrays, np.array([1, 0]), np.array([0, 3, 5]), Ids.of([*"cé", "a", *"bé"]))
     assert some.tolist() == [4, -1, 2, -1, 1]
 
 
-def of_rows(rows: str, judges: str = "", name: str = "", *, rules=None, keys=None, **how):
+def of_rows(rows: str, judges: str = "", name: str = "", *, rules=None, keys=None, by_text=False):
     """Judgements of rows ``topic docid grade``, the first on line 11, and maybe who gave each, a letter."""
     given = InputData("judged", reason="bad_qrels")
     given.labels, given.keys = rules or given.labels, keys
     topics, documents, grades = columns(rows, name)
-    return qrels_of(given, topics, documents, grades, judges or None, lines=range(11, 11 + len(topics)), **how)
+    cells = {"query" if by_text else "topic": topics, "document": documents, "grade": grades}
+    if judges:
+        cells["judge"] = list(judges)
+    every = list(cells.values())
+    return judgements_of(Table(given, cells, every.__getitem__, range(11, 11 + len(topics))))
 
 
 TWICE = "expected each document once per topic, found 'a' of topic 't'"
@@ -100,7 +105,7 @@ def test_limits(limit, set_limit):
 def test_several_judges_are_put_together_by_the_median():
     qrels = of_rows("t a 3, u a 1, t b 0, t a 0, t a 1, u a 2, t c -", "xxyyzzx")
     assert qrels.grades == {"t": {"a": 1, "b": 0}, "u": {"a": 1.5}}
-    assert qrels.by_judge == {"t": {"a": {"x": 3, "y": 0, "z": 1}}, "u": {"a": {"x": 1, "z": 2}}}
+    assert qrels.by_judge == {("t", "a"): {"x": 3, "y": 0, "z": 1}, ("u", "a"): {"x": 1, "z": 2}}
     assert (qrels.agreement, qrels.is_uncertain) == (Agreement(3, 2, 2), True)
     assert qrels.under("xy").grades == {"t": {"a": 1.5, "b": 0}, "u": {"a": 1}}
     assert qrels.under("yyx").grades["t"] == {"a": 0, "b": 0}
@@ -113,7 +118,7 @@ def test_judgements_are_keyed_by_their_texts():
         "shoes a 1, {} b 1, shoes c 0, hats x -", "", " two\nlines", keys=TopicKeys({"q": "shoes"}), by_text=True
     )
     assert (qrels.grades["q"], len(qrels.topics)) == ({"a": 1, "c": 0}, 2)
-    assert {*qrels.texts.values()} == {"shoes", " two\nlines"}
+    assert {*qrels.texts.values()} == {"shoes", "two\nlines"}
     with pytest.raises(
         DataError, match="expected queries that name one topic each; found the query 'a' is the text of 2"
     ):

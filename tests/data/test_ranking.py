@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data.ranking import Order, order_of, rank_column, ranking
+from pytest_riskguard.data.runs import Order, by_rank, order_of, rank_column, ranking
 from tests.data import plain_orders
 from tests.data.plain_orders import in_32_bits, ranked
 from tests.data.tables import in_lines
@@ -53,9 +53,9 @@ def check(topics: Sequence[Topic]) -> None:
         ids, scores = list(documents), list(documents.values())
         assert (rises[place], falls[place]) == plain_orders.rank_column(scores, column)
         for order in Order:
-            expected = ranked(order, ids, scores, column)
-            assert [ids[row - rows.start] for row in found.rows[order][rows].tolist()] == expected, order
-            assert found.ranks[order][rows].tolist() == [expected.index(name) + 1 for name in ids]
+            expected, rows_by_rank = ranked(order, ids, scores, column), by_rank(found[order], run.offsets)
+            assert [ids[row - rows.start] for row in rows_by_rank[rows].tolist()] == expected, order
+            assert found[order][rows].tolist() == [expected.index(name) + 1 for name in ids]
 
 
 @given(st.booleans().flatmap(lambda with_ranks: st.lists(topics(with_ranks), min_size=1, max_size=5)))

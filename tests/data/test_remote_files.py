@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
 import fsspec
@@ -97,12 +96,6 @@ def test_what_a_package_raises_is_an_error_of_the_file(bucket, monkeypatch):
 
     monkeypatch.setattr(MemoryFileSystem, "open", refuse)
     is_refused(bucket / "run.txt", r"memory://bucket/run\.txt: cannot be read \(RuntimeError: no permission")
-
-
-def test_a_server_that_hangs_is_not_waited_for(bucket, monkeypatch, set_limit):
-    set_limit("REMOTE_SECONDS", 1)
-    monkeypatch.setattr(MemoryFileSystem, "open", lambda *_, **__: time.sleep(20))
-    is_refused(bucket / "run.txt", "at most 1 seconds for one remote file")
 
 
 def test_a_package_that_is_missing_is_named(monkeypatch):

@@ -117,7 +117,7 @@ def test_a_run_without_a_judged_topic_is_incomparable(write):
     assert caught.value.reason == "no_common_topic"
     none: list[dict[str, list[tuple[str, float]]]] = [{}, {"1": []}, {"2": [("a", 1.0)]}]
     for rankings in none:
-        with pytest.raises(DataError, match="found none") as caught:
+        with pytest.raises(DataError, match=r"found (none|only topic 2)") as caught:
             score_run(rankings, qrels, ["AP"])
         assert caught.value.reason == "no_common_topic"
 
@@ -135,9 +135,9 @@ def test_measures_are_checked_before_the_run_is_read(tmp_path, write):
 @pytest.mark.parametrize(
     ("answers", "problem"),
     [
-        ([("1", 0.5)], "expected SetF of topic '2' in [0.0, 1.0], found nan"),
-        ([("1", 0.5), ("2", 1.5)], "expected SetF of topic '2' in [0.0, 1.0], found 1.5"),
-        ([("1", 0.5), ("2", float("nan"))], "expected SetF of topic '2' in [0.0, 1.0], found nan"),
+        ([("1", 0.5)], "expected SetF from 0 to 1, found nan (topic '2')"),
+        ([("1", 0.5), ("2", 1.5)], "expected SetF from 0 to 1, found 1.5 (topic '2')"),
+        ([("1", 0.5), ("2", float("nan"))], "expected SetF from 0 to 1, found nan (topic '2')"),
         (None, "measure SetF failed (TypeError: "),
     ],
 )
@@ -157,7 +157,7 @@ def test_every_value_must_belong_to_a_topic_that_was_asked_for(monkeypatch, answ
 
 def test_an_undefined_value_is_an_error_and_not_a_zero(write):
     qrels = read_qrels(write("q", "1 0 a 1\n2 0 a 1\n"))
-    with pytest.raises(ScoringError, match=r"Accuracy of topic '2' .* found nan; use another"):
+    with pytest.raises(ScoringError, match=r"Accuracy from 0 to 1, found nan .*; use another"):
         score_run({"1": [("b", 2.0), ("a", 1.0)], "2": [("b", 2.0)]}, qrels, ["Accuracy"])
 
 
@@ -228,3 +228,11 @@ def test_random_runs_score_as_written_what_untied_scores_would(write):
     for scored, expected in zip(tied, plain, strict=True):
         np.testing.assert_allclose(scored.in_written_order().values, expected.values, atol=1e-12)
     assert any(scored.as_written for scored in tied)
+
+
+def test_a_rank_column_that_contradicts_scores_is_told_of_scored_topics_alone(write):
+    qrels = read_qrels(write("q.txt", "".join(f"{topic} 0 a 1\n" for topic in "12345")))
+    scores = {topic: (1.0, 2.0) if topic in "1w" else (2.0, 1.0) for topic in "12345w"}
+    rows = (f"{topic} Q0 a 1 {first} t\n{topic} Q0 b 2 {second} t\n" for topic, (first, second) in scores.items())
+    (found,) = score_run(write("a.run", "".join(rows)), qrels, ["AP"])
+    assert (found.contradicted, found.unknown) == (("1",), ("w",))

@@ -189,13 +189,13 @@ def test_the_digest_is_that_of_the_file_or_of_the_content_whatever_the_order_of_
 
 
 def test_rankings_are_rows_in_groups():
-    listed = [("u", "ab", [1, 2], None, 1), ("t", "a", [1], None, 2), ("v", "", None, None, 3)]
+    listed = [("u", "ab", [1, 2], 1), ("t", "a", [1], 2), ("v", "", None, 3)]
     assert run_of_rankings(data(), listed).by_topic() == {"t": {"a": 1.0}, "u": {"b": 2.0, "a": 1.0}}
     with pytest.raises(DataError, match="row 4: expected each topic once, found 'v' again"):
-        run_of_rankings(data(), [*listed, ("v", "", None, None, 4)])
+        run_of_rankings(data(), [*listed, ("v", "", None, 4)])
     for line, where in ((4, "run, row 4"), (None, "run")):
         with pytest.raises(DataError, match=f"{where}: {TWICE} twice"):
-            run_of_rankings(data(), [("t", "aba", None, None, line)])
+            run_of_rankings(data(), [("t", "aba", None, line)])
 
 
 KEYS = TopicKeys({"q2": "shoes", "q10": "boots", "q7": "hats"})
@@ -219,7 +219,7 @@ def test_rankings_are_keyed_by_their_texts():
 
 
 def test_rankings_are_keyed_by_their_order():
-    rankings = [(None, documents, None, None, None) for documents in ("a", "", *"cdefghijkl")]
+    rankings = [(None, documents, None, None) for documents in ("a", "", *"cdefghijkl")]
     keys = TopicKeys({f"t{-number:03}": str(number) for number in range(12)})
     run = runs.keyed(data(), run_of_rankings(data(), rankings), keys)
     found = {topic: "".join(of_topic) for topic, of_topic in run.by_topic().items()}

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 
 import pytest
@@ -49,14 +48,15 @@ def test_an_empty_cluster_is_none(write):
     assert (topics.tags["3"], topics.clusters) == ({"cluster": ""}, {"1": "c", "2": "c"})
 
 
-def test_the_same_topics_have_the_same_digest_whatever_the_format(write):
+def test_the_digest_is_that_of_the_file_and_in_memory_that_of_the_table(write):
     text = "topic\tquery\tmarket\tweight\n1\ta b\tde\t2.5\n2\tb\tus\t1.0\n"
     table = read_topics(write("t.tsv", text))
     assert table.digest == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
     rows = [{"id": "1", "query": " a  b", "weight": 2.5, "market": "de"}]
     rows.append({"id": "2", "query": "b", "weight": 1, "market": "us"})
-    for same in (write("t.csv", text.replace("\t", ",")), write("t.jsonl", "\n".join(map(json.dumps, rows))), rows):
-        assert read_topics(same).digest == table.digest
+    assert read_topics(rows).digest == table.digest
+    text = text.replace("\t", ",")
+    assert read_topics(write("t.csv", text)).digest == f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
     assert read_topics(write("t.tsv", text.replace("a b", "a  b"))).digest != table.digest
 
 
@@ -90,7 +90,7 @@ def test_a_first_topic_that_looks_half_like_a_header_is_a_topic(write):
         ("id\tquery\tmarket\n1\ta\n", ":2: expected 3 columns (id, query, market), found 2"),
         ("1\ta\n1\tb\n", ":2: expected each topic once, found '1' also on line 1"),
         ("1\ta\n \tb\n", ":2: expected a topic on one line, without spaces around it, found ''"),
-        ("id\tquery\tx\tx\n1\ta\tb\tc\n", ": expected one column 'x', found 2"),
+        ("id\tquery\tx\tx\n1\ta\tb\tc\n", ": expected one column 'x', in any case, found 2"),
         ("id\tquery\tcluster\tCluster\n1\ta\tb\tc\n", ": expected one column 'cluster', in any case, found 2"),
         ("id\tquery\tweight\n1\ta\t0\n", ":2: expected a weight above 0, found 0"),
         ("id\tquery\tweight\n1\ta\tnan\n", ":2: expected a number as the weight, found 'nan'"),

@@ -21,11 +21,10 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.ranking import NO_RANK
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.runs import MAX_RUN_SCORE, Run, read_run
+from pytest_riskguard.data.runs import MAX_RUN_SCORE, NO_RANK, Run, read_run
 from pytest_riskguard.data.trec import with_text_digest, write_run
-from pytest_riskguard.errors import DataError, FileError, QrelsFormatError, RunFormatError
+from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError
 
 KINDS: tuple[Kind, ...] = ("rankings", "judgements")
 
@@ -236,13 +235,11 @@ def test_ids_of_other_programs_are_never_decoded(write):
     assert read_qrels(write("q", "1 0 b%20c 1\n1 % b%20d 1\n")).grades == {"1": {"b%20c": 1, "b d": 1}}
 
 
-def test_documents_are_written_by_score_with_a_tag_and_into_an_open_gzip(tmp_path, write):
+def test_documents_are_written_by_score_and_into_an_open_gzip(write):
     run = read_run(write("a.run", "1 Q0 c 1 1 t\n1 Q0 b 2 2 t\n1 Q0 a 3 1 t\n"))
     buffer = io.BytesIO()
     with gzip.open(buffer, "wb") as file:
-        write_run(cast(IO[bytes], file), run, tag="prod.v2")
+        write_run(cast(IO[bytes], file), run)
         assert not file.closed
     rows = (b"b 1 2.0", b"c 2 1.0", b"a 3 1.0")
-    assert gzip.decompress(buffer.getvalue()) == b"".join(b"1 Q0 " + row + b" prod.v2\n" for row in rows)
-    with pytest.raises(DataError, match="expected a tag without spaces, found 'my run'"):
-        write_run(tmp_path / "b.run", run, tag="my run")
+    assert gzip.decompress(buffer.getvalue()) == b"".join(b"1 Q0 " + row + b" riskguard\n" for row in rows)

@@ -16,10 +16,10 @@ import numpy as np
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.data import runs
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import write_scores
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import ConfigError, FileError, RiskguardError
 from pytest_riskguard.reports import comparisons, markdown

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_riskguard.data import TopicScores
+from pytest_riskguard.data.memory import topic_scores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Verdict
@@ -65,8 +65,8 @@ def in_parts(order: np.random.Generator | None) -> Iterator[Verdict]:
     """A gate whose topics carry tags."""
     candidate, baseline = systems()["dense"]
     tags = {f"t{place:03d}": {"half": "ab"[place % 2], "kind": "xyz"[place % 3]} for place in range(candidate.size)}
-    ours = TopicScores.from_mapping(named(candidate, order), name="candidate")
-    theirs = TopicScores.from_mapping(named(baseline, order), name="baseline")
+    ours = topic_scores(named(candidate, order), "candidate")
+    theirs = topic_scores(named(baseline, order), "baseline")
     yield judge(gate_of("in parts", alpha=1), ours, theirs, topics=Topics.of({}, tags))
     yield judge(gate_of("since a release", kind="no_drift"), ours, theirs)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_riskguard.data.memory import topic_scores
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
@@ -18,7 +19,7 @@ STRICT, LENIENT = gate_of("g"), gate_of("g", missing="zero")
 
 
 def system(name: str, values: dict[str, float], **more: Any) -> TopicScores:
-    return replace(TopicScores.from_mapping(values, name=name), **more)
+    return replace(topic_scores(values, name), **more)
 
 
 def values_of(scores: TopicScores) -> dict[str, float]:

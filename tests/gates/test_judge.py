@@ -9,7 +9,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from pytest_riskguard.data import TopicScores
+from pytest_riskguard.data.memory import topic_scores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report
@@ -91,8 +91,8 @@ def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive():
 def test_plain_mappings_have_neither_measure_nor_inputs():
     verdict = judge(
         gate_of("g"),
-        TopicScores.from_mapping({str(i): 0.5 for i in range(30)}, name="candidate"),
-        TopicScores.from_mapping({str(i): 0.4 for i in range(30)}, name="baseline"),
+        topic_scores({str(i): 0.5 for i in range(30)}, "candidate"),
+        topic_scores({str(i): 0.4 for i in range(30)}, "baseline"),
     )
     data = verdict.to_dict()
     assert (data["measure"], data["inputs"], data["candidate"], data["baselines"]) == (

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.data import read_qrels, unjudged
+from pytest_riskguard.data import judged as unjudged
+from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.judged import depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.gates.judge import rule

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_riskguard.data.memory import topic_scores
 from pytest_riskguard.data.scores import Repeated, TopicScores
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.slices import slices_of, within
@@ -20,7 +21,7 @@ JUDGED = sorted({*TAGS} - {"u00"})
 
 
 def scores(*topics: str) -> TopicScores:
-    return TopicScores.from_mapping({topic: index / 100 for index, topic in enumerate(topics)}, name="new")
+    return topic_scores({topic: index / 100 for index, topic in enumerate(topics)}, "new")
 
 
 def test_scores_and_what_is_said_of_topics_are_those_of_the_slice():

@@ -84,7 +84,7 @@ def test_all_judges_together_give_the_grades_as_they_are():
 
 def test_a_judge_who_finds_nothing_relevant_leaves_scores_of_0():
     pair, qrels = judged(5, judges=3)
-    nothing = {t: {d: {**g, "ann": 0} for d, g in documents.items()} for t, documents in qrels.by_judge.items()}
+    nothing = {name: {**given, "ann": 0} for name, given in qrels.by_judge.items()}
     found = under_judges(rejudged(pair, replace(qrels, by_judge=nothing)))
     ann = found.judges[0]
     assert (ann.case, ann.outcome) == ("ann", "pass")
@@ -94,9 +94,9 @@ def test_a_judge_who_finds_nothing_relevant_leaves_scores_of_0():
 def test_nothing_is_said_of_one_judge_of_a_crowd_and_of_grades_beyond_the_measure():
     pair, qrels = judged(6, judges=3)
     assert under_judges(rejudged(pair, replace(qrels, by_judge=None))) is None
-    crowd = {"t00": {"d1": {f"judge {number}": 1.0 for number in range(51)}}}
+    crowd = {("t00", "d1"): {f"judge {number}": 1.0 for number in range(51)}}
     assert under_judges(rejudged(pair, replace(qrels, by_judge=crowd))) is None
-    wild = {"t00": {"d1": {"ann": 0.0, "bob": 9.0}}}
+    wild = {("t00", "d1"): {"ann": 0.0, "bob": 9.0}}
     assert under_judges(rejudged(replace(pair, measure="ERR@5"), replace(qrels, by_judge=wild))) is None
 
 

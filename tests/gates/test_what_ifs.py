@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data import TopicScores, judged, read_qrels
-from pytest_riskguard.data import unjudged as data_unjudged
+from pytest_riskguard.data import judged as data_unjudged
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure
@@ -118,7 +118,9 @@ class Compared:
     def check_effects(self) -> None:
         """What each unjudged document is worth is the same."""
         unjudged, topics = self.rejudged.unjudged, self.rejudged.runs[0].qrels.arrays.topics
-        names = [(topics[topic], name) for topic, name in zip(unjudged.topics, unjudged.documents, strict=True)]
+        names = [
+            (topics[topic], name) for topic, name in zip(unjudged.topics, unjudged.documents.strings(), strict=True)
+        ]
         found = dict(zip(names, self.rejudged.effects.tolist(), strict=True))
         gaps = self.slow.gaps()
         assert found == pytest.approx(
@@ -189,11 +191,11 @@ def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrie
     candidate, baseline = (
         RankedRun(judged_run(as_run(run), qrels, depth=150), qrels, parse_measure("AP")) for run in (rows, deep)
     )
-    assert (candidate.depth, baseline.retrieved[0]) == (100, 122)
+    assert (candidate.depth, baseline.rows.retrieved[0]) == (100, 122)
     assert baseline.ranks("t") == {**{f"y{rank:03d}": rank + 1 for rank in range(100)}, "a": 122}
     ours, theirs = (score_run(run, qrels, ["AP"])[0] for run in (rows, deep))
     unjudged = Rejudged(gate_of("g"), (ours, theirs), (candidate, baseline)).unjudged
-    assert unjudged.ranks[unjudged.documents.index("x000")].tolist() == [1, 0]
+    assert unjudged.ranks[unjudged.documents.strings().index("x000")].tolist() == [1, 0]
 
 
 REAL = {

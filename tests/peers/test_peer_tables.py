@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.data import runs
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.qrels import read_qrels
+from pytest_riskguard.data.topics import read_topics
 
 TEXTS = {f"q{number}": f'red shoes; "size {number}", wide' for number in range(8)}
 _RNG = random.Random(14)

@@ -7,8 +7,10 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import files
 
@@ -18,14 +20,14 @@ HOSTILE = "a](x) ![b](c) <script>alert(1)</script> @octocat \x1b[31m\u202e\ud800
 
 def judged(topic: str = "", **options: object) -> Verdict:
     """A verdict with the data of its charts, as a report has it."""
-    from pytest_riskguard.data.scores import TopicScores
     from pytest_riskguard.gates.judge import judge
     from pytest_riskguard.gates.kinds import gate_of
     from tests.plugin.world import LOSS, differences
 
     pairs = {f"{topic}{name}": pair for name, pair in differences(LOSS).items()}
+    topics = tuple(sorted(pairs))
     ours, theirs = (
-        TopicScores.from_mapping({name: pair[side] for name, pair in pairs.items()}, name="x") for side in (1, 0)
+        TopicScores("x", None, topics, np.array([pairs[name][side] for name in topics])) for side in (1, 0)
     )
     return judge(gate_of(f"gate {topic}", **options), ours, theirs, report=True)  # type: ignore[arg-type]
 

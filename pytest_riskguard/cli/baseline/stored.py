@@ -202,7 +202,7 @@ def verify(names: tuple[str, ...], *, qrels: Path | None, max_age: int | None) -
 
 def _collection(qrels: Path | None) -> tuple[Qrels | None, Topics | None]:
     """What the option names, else the judgements and topics of riskguard.yaml, if there is one."""
-    from pytest_riskguard.data.collection import read_collection, read_topics
+    from pytest_riskguard.data.topics import read_collection, read_topics
 
     if qrels is not None:
         return read_collection(qrels)

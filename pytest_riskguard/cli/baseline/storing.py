@@ -236,7 +236,7 @@ def rescore(name: str, *, place: Place) -> None:
 
 def _otherwise_known(place: Place, name: str) -> Mapping[str, tuple[str, ...]]:
     """The topics whose text, weight, cluster or stratum is not that of the stored baseline."""
-    from pytest_riskguard.data.collection import read_collection
+    from pytest_riskguard.data.topics import read_collection
 
     with suppress(BaselineError):  # damaged, which rescoring says
         qrels, topics = read_collection(place.sources["qrels"] or Path(), place.sources["topics"])

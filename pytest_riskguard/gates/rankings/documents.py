@@ -9,10 +9,9 @@ import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN
 from pytest_riskguard.data.judged import RankedRun
-from pytest_riskguard.data.kernels import JudgedRows
 from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
 from pytest_riskguard.data.measures import cutoff_of, has_kernel
-from pytest_riskguard.data.scoring import is_binary, kernel_of, parts_of
+from pytest_riskguard.data.scoring import JudgedRows, is_binary, kernel_of, parts_of
 from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, TopicDocuments
 
 #: The most topics whose documents are listed: the most harmful losses, and the largest flagged wins.
@@ -77,7 +76,7 @@ class _Moves:
         self._depth = min(self.cutoff or DEFAULT_DEPTH, candidate.depth, baseline.depth)
         self._candidate_ranks, self._baseline_ranks = candidate.ranks(topic), baseline.ranks(topic)
         place = candidate.qrels.arrays.places[topic]
-        self._lengths = int(candidate.retrieved[place]), int(baseline.retrieved[place])
+        self._lengths = int(candidate.rows.retrieved[place]), int(baseline.rows.retrieved[place])
 
     def rank(self, document: str) -> tuple[int | None, int | None]:
         """The document's rank in the candidate and in the baseline."""

@@ -24,10 +24,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.judged import RankedRun
+from pytest_riskguard.data.judged import PossibleScores, RankedRun, values_if_judged
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
-from pytest_riskguard.data.unjudged import PossibleScores, values_if_judged
 from pytest_riskguard.distributions import stdtrit
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.evidence import Evidence
@@ -150,7 +149,7 @@ def under_judges(rejudged: Rejudged) -> UnderJudges | None:
     by_judge = rejudged.runs[0].qrels.by_judge
     if by_judge is None:
         return None
-    judges = sorted({judge for documents in by_judge.values() for given in documents.values() for judge in given})
+    judges = sorted({judge for given in by_judge.values() for judge in given})
     if len(judges) > MOST_JUDGES:
         return None
     panels = list(panels_of(judges))

@@ -12,15 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.data.judged import RankedRun, depth_of
-from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.data.unjudged import (
+from pytest_riskguard.data.judged import (
+    RankedRun,
     UnjudgedDocuments,
+    depth_of,
     possible_scores,
     unjudged_documents,
     values_if_judged,
 )
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
@@ -293,7 +294,7 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     topics = rejudged.runs[0].qrels.arrays.topics
     names = [
         ToJudge(topics[topic], document)
-        for topic, document in zip(unjudged.topics.tolist(), unjudged.documents, strict=True)
+        for topic, document in zip(unjudged.topics.tolist(), unjudged.documents.strings(), strict=True)
     ]
     # effects are rounded, so that equal ones go by topic and document on every machine
     sizes = [-round(abs(effect), 12) for effect in rejudged.effects.tolist()]

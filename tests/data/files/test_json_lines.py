@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from pytest_riskguard.data import named_columns
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.errors import QrelsFormatError
 
@@ -35,7 +36,8 @@ def test_whole_numbers_are_ids_as_text_is(write):
     assert read_qrels(write("a.jsonl", "\n".join(map(json.dumps, rows)))).grades == {"7": dict.fromkeys("1234", 1)}
 
 
-def test_blocks_of_lines_may_differ(write):
+def test_blocks_of_lines_may_differ(write, monkeypatch):
+    monkeypatch.setattr(named_columns, "ROWS_AT_ONCE", 15_000)
     first = [{"qid": "q1", "docno": number, "label": 1, "note": "x" * 50} for number in range(20_000)]
     later = [{"label": 0.5, "docno": f"d{number}", "qid": "q2", "judge": "ann"} for number in range(20_000)]
     grades = read_qrels(write("a.jsonl", "\n".join(map(json.dumps, [*first, *later])))).grades

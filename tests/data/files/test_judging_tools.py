@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.records import Agreement, TopicKeys
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import DataError
 from tests.data.files.read import found, ranked
 from tests.data.world import WORLD

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.runs import read_run
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import DataError, RunFormatError, TopicsFormatError, UsageError
 
 
@@ -29,8 +29,12 @@ def ranked(path, **how):
         ("a.json", '{"q1": {"d1": true}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
         ("a.json", '{"qid": {"0": 1}, "docno": {"0": 2}, "score": {"0": 3}}', "it is a frame by columns; write"),
         ("a.json", '{"q1": ["d1"]}', r"expected rankings in a format that .* tried: parquet, .*, trec"),
-        ("a.tsv", "q1\td1\t0.7\n", r"the third column of its first line is not a rank but '0.7'; name the columns"),
-        ("a.tsv", "q1\td1\t1\thigh\n", r"the fourth column of its first line is not a score but 'high'"),
+        (
+            "a.tsv",
+            "q1\td1\t0.7\n",
+            r"its first line is 'q1\\td1\\t0.7', not 3 columns \(qid, pid, rank\), the third a whole number",
+        ),
+        ("a.tsv", "q1\td1\t1\thigh\n", r"its first line is 'q1\\td1\\t1\\thigh', not 3 columns"),
         ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns \(qid, pid, rank\), found 2"),
         ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a number as the rank, found 'x'"),
         (

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.runs import read_run
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
 
 
@@ -47,6 +47,8 @@ def test_columns_that_are_named_in_another_way_are_given(write):
         read_qrels(GivenFile(path, columns=columns | {"topic": "session_id"}))
     with pytest.raises(UsageError, match=r"columns: 'docment' is not one of document, .*did you mean 'document'"):
         read_qrels(GivenFile(path, columns={"docment": "sku"}))
+    with pytest.raises(QrelsFormatError, match=r"the nearest is csv, but .* it has no column 'sku', only 'x', 'y'"):
+        read_qrels(GivenFile(write("a.txt", "x,y\n1,2\n"), columns={"document": "sku"}))
 
 
 RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
@@ -67,7 +69,7 @@ RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
         ("qid,docno,label,label\nq1,d1,1,2\n", r"expected one column 'label', found 2"),
         (
             "qid,docno\nq1,d1\n",
-            r"the nearest is csv, but its first line is not a header that fits: it names no column",
+            r"the nearest is csv, but its columns do not fit: it names no column",
         ),
         ("qid,docno,label\nq1,d1,1\nq1,d1,1\n", r":3: expected each document once per topic"),
         ("qid,docno,label\n", r"expected judgements, found none"),

@@ -7,9 +7,9 @@ from zipfile import ZipFile
 
 import pytest
 
-from pytest_riskguard.data.collection import read_topics
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError, TopicsFormatError
 
 
@@ -29,19 +29,23 @@ ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
     [
         ("a.csv", ROWS.encode(), r"the nearest is csv, .* names no column for document \(.*; rename its columns"),
         ("a.run", b"q1,Q0,d1,1,2.5,tag\n", r"a\.run:1: expected 6 columns .*, found 1"),
-        ("a.csv", b'"q 1",d1,2.5\n', r"the nearest is csv, but its first line is not a header"),
+        ("a.csv", b'"q 1",d1,2.5\n', r"the nearest is csv, but its columns do not fit"),
         ("a.csv", ROWS.encode("utf-16"), r"a\.csv: expected UTF-8 text, found UTF-16; save it as UTF-8"),
         ("a.txt", "qid\tdocno\tscore\n".encode("utf-16"), r"found UTF-16; save it as UTF-8"),
         ("a.csv", b"qid,docno,score\rq1,d1,2.5\r", r"expected lines that end with LF or CRLF, .*new-line character"),
         (
             "a.xlsx",
             packed("[Content_Types].xml", "xl/workbook.xml"),
-            r"found a spreadsheet; save it as CSV \(UTF-8\)",
+            r"a zip archive or a spreadsheet; unpack it, or save it as CSV \(UTF-8\)",
         ),
-        ("a.csv", packed("mimetype"), r"found a spreadsheet; save it as CSV \(UTF-8\)"),
+        ("a.csv", packed("mimetype"), r"or a spreadsheet; unpack it, or save it as CSV \(UTF-8\)"),
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\ta\tb", r"found a spreadsheet; save it as CSV \(UTF-8\)"),
-        ("a.zip", packed("a.run"), r"it is compressed with zip: unpack it"),
-        ("a.zip", b"PK\x03\x04\x14\0\tw]o8\xf1 \x02\0", r"it is compressed with zip: unpack it"),  # as if in columns
+        ("a.zip", packed("a.run"), r"found a zip archive or a spreadsheet; unpack it"),
+        (
+            "a.zip",
+            b"PK\x03\x04\x14\0\tw]o8\xf1 \x02\0",
+            r"found a zip archive or a spreadsheet; unpack it",
+        ),  # as if in columns
     ],
 )
 def test_a_run_that_cannot_be_read(tmp_path, name, content, problem):

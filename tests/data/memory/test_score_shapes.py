@@ -131,8 +131,11 @@ def test_series_without_topics_are_refused(data: Any, message: str) -> None:
             pd.Series([0.5, 0.4], index=["1", "1"]),
             "candidate: expected each topic once in the index, found '1' again",
         ),
-        (pd.Series([0.5, None], index=["1", "2"]), "candidate: the score of topic '2' is nan"),
-        (pd.Series(["x"], index=["1"]), "candidate: the score of topic '1' is 'x'"),
+        (
+            pd.Series([0.5, None], index=["1", "2"]),
+            "candidate, topic '2': expected value from",
+        ),
+        (pd.Series(["x"], index=["1"]), "candidate, topic '1': expected a number as the value, found 'x'"),
     ],
 )
 def test_bad_series_are_incomparable(series, problem):

@@ -10,7 +10,7 @@ import ir_measures
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.measures import parse_measure, provider_of
-from pytest_riskguard.data.ranking import order_of
+from pytest_riskguard.data.runs import order_of
 from pytest_riskguard.data.scoring import labels_for
 from tests.data.plain_orders import ranked
 

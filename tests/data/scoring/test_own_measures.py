@@ -90,9 +90,9 @@ def test_a_function_gets_grades_as_they_are_whatever_counts_as_relevant(importab
         (
             "above",
             ScoringError,
-            "candidate: expected shop:above of topic '1' in [0.0, 1.0], found 1.5",
+            "candidate: expected shop:above from 0 to 1, found 1.5 (topic '1')",
         ),
-        ("missing", ScoringError, "candidate: expected shop:missing of topic '1' in [0.0, 1.0], found nan"),
+        ("missing", ScoringError, "candidate: expected shop:missing from 0 to 1, found nan (topic '1')"),
         ("nothing", ScoringError, "candidate: measure shop:nothing failed on topic '1' (TypeError: float()"),
         ("broken", ScoringError, "measure shop:broken failed on topic '1' (KeyError: 'absent'; shop.py:15)"),
         ("number", UsageError, "measure 'shop:number': expected a function, found int"),

@@ -16,9 +16,9 @@ from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.measures import has_kernel, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.ranking import Order, order_of
 from pytest_riskguard.data.run_scores import score_run
-from pytest_riskguard.data.scoring import check_labels, kernel_values, parts_of
+from pytest_riskguard.data.runs import Order, order_of
+from pytest_riskguard.data.scoring import check_labels, kernel_of, parts_of
 from tests.data.plain_orders import ranked, untied
 from tests.data.scoring import plain
 from tests.data.tables import judged_run
@@ -54,7 +54,8 @@ def chunk_of(rows: Mapping[str, Sequence[tuple[str, float]]]) -> Chunk:
 
 def of_kernel(text: str, run: JudgedRun, qrels: Qrels, order: Order | None = None) -> dict[str, float]:
     measure = parse_measure(text)
-    values = kernel_values(run, qrels, measure, order or order_of(str(provider_of(measure).NAME)))
+    rows = run.judged_rows(order or order_of(str(provider_of(measure).NAME)), qrels)
+    values = kernel_of(measure, qrels.rules).scores(rows)[qrels.arrays.places_of(run.topics)]
     assert values.dtype == np.float64
     return dict(zip(run.topics, values.tolist(), strict=True))
 

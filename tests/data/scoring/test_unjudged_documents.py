@@ -7,10 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.judged import RankedRun
+from pytest_riskguard.data.judged import RankedRun, possible_scores, unjudged_documents, values_if_judged
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.unjudged import possible_scores, unjudged_documents, values_if_judged
 from tests.data.scoring import plain
 from tests.data.tables import falling, judged_run
 
@@ -22,9 +21,11 @@ def runs(measure: str, *rankings: dict[str, str], qrels: Qrels = QRELS) -> list[
 
 
 def found(measure: str, *rankings: dict[str, str], topics: tuple[str, ...] = ("t", "u"), qrels: Qrels = QRELS):
-    unjudged = unjudged_documents(topics, *runs(measure, *rankings, qrels=qrels))
-    ranks = np.stack([run.ranks_of(unjudged.rows[:, side]) for side, run in enumerate(unjudged.runs)], axis=1)
-    columns = (unjudged.topics.tolist(), unjudged.documents, ranks.tolist(), unjudged.favours.tolist())
+    pair = runs(measure, *rankings, qrels=qrels)
+    unjudged = unjudged_documents(topics, *pair)
+    ranks = np.stack([run.ranks_of(unjudged.rows[:, side]) for side, run in enumerate(pair)], axis=1)
+    names = unjudged.documents.strings()
+    columns = (unjudged.topics.tolist(), names, ranks.tolist(), unjudged.favours.tolist())
     return {(topic, name): (*of, side) for topic, name, of, side in zip(*columns, strict=True)}
 
 
@@ -61,7 +62,7 @@ def test_where_it_is_relevant_it_also_counts_for_the_run_that_lacks_it():
 
 @pytest.mark.parametrize(("text", "ways"), [("nDCG@3", 128), ("P@3", 1)])
 def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, ways):
-    monkeypatch.setattr("pytest_riskguard.data.unjudged.MOST_WAYS", ways)
+    monkeypatch.setattr("pytest_riskguard.data.judged.MOST_WAYS", ways)
     is_complete = ways > 1
     qrels = read_qrels({topic: {"b": 0, "e": 1, "g": 2} for topic in "tuv"})
     rankings = {"t": "abcde", "v": "xyzab"}, {"t": "cbfad", "u": "xyb", "v": "bxaeg"}
@@ -70,7 +71,7 @@ def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, ways):
     found = possible_scores(unjudged, (pair[0], pair[1]), np.ones(len(unjudged), dtype=np.bool_))
     assert found.is_complete.all() == is_complete
     for place, topic in enumerate("tuv"):
-        names = [name for name, of in zip(unjudged.documents, unjudged.topics, strict=True) if of == place]
+        names = [name for name, of in zip(unjudged.documents.strings(), unjudged.topics, strict=True) if of == place]
         every = set()
         for grades in itertools.product((None, 0, 1, 2), repeat=len(names)):
             judged = {name: grade for name, grade in zip(names, grades, strict=True) if grade is not None}

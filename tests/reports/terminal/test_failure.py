@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 from pytest_riskguard import check
-from pytest_riskguard.data import TopicScores
+from pytest_riskguard.data.memory import topic_scores
 from pytest_riskguard.gates.findings import RankedDocument, TopicDocuments
 from pytest_riskguard.gates.rankings.label_findings import Judgements
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
@@ -69,7 +69,7 @@ def test_the_share_of_the_loss_adds_up():
 def test_paragraphs_and_table_keep_to_the_width(width):
     topics = {f"a-long-name-of-a-topic-number-{topic}": pair for topic, pair in differences(LOSS).items()}
     candidate, baseline = (
-        TopicScores.from_mapping({topic: pair[side] for topic, pair in topics.items()}, name="x") for side in (1, 0)
+        topic_scores({topic: pair[side] for topic, pair in topics.items()}, "x") for side in (1, 0)
     )
     text = explain(check("not_significantly_risky", candidate, baseline), Screen(Detail.EVERYTHING, width))
     for line in text.splitlines()[1:]:
