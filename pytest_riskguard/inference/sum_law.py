@@ -63,6 +63,7 @@ MIN_TILT = 1.6
 #: Frequencies of the line, and where some do not suffice: the sum is then blurred, by BLUR at the last of them in the
 #: exponent, and asked for so many widths of the blur too low, so that nothing is missed.
 FREQUENCIES, MORE_FREQUENCIES, BLUR, WIDTHS = 2048, 2**15, 4.0, 2.5
+MAX_PATTERNS, TABLE = 1024, 2**17
 #: What the line leaves out, as a share of the probability.
 MAX_ERROR = 1e-4
 #: Magnitudes of phi that are nothing; kinds and frequencies that are multiplied at a time.
@@ -387,9 +388,7 @@ class SumLaw:
             if line.converged:
                 return float(line.p)
             halves = self._halves(COUNTED_INSTEAD)
-        if halves is None:
-            return float(self._line(value, blurred=True).p)
-        return self._counted(value, halves)
+        return self._parted(value) if halves is None else self._counted(value, halves)
 
     def reaching_without(self, value: float, kinds: IntArray, lost: BoolArray) -> FloatArray:
         """``reaching`` without one variable, for each of several: its kind, and whether it has its second value.
@@ -427,9 +426,38 @@ class SumLaw:
             masses = np.multiply.outer(masses, binomial(losses.size - 1, float(self.chances[kind, 1]))).ravel()
         return sums, masses
 
-    def _line(self, value: float, *, blurred: bool = False) -> Line:
-        side = 1 if value > self.plain.mean else -1
-        saddle = self._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or 1.0), side=side)
+    def _parted(self, value: float) -> float:
+        """By the patterns of the largest bets, on until none is open or they are many: the others' sum is narrower."""
+        order = np.argsort(-self.values[:, 1], kind="stable")
+        others = np.append(np.cumsum((self.times * self.values[:, 1])[order][::-1])[::-1], 0.0)
+        sums, masses, p, parted = np.zeros(1), np.ones(1), 0.0, 0
+        while 0 < sums.size <= MAX_PATTERNS and parted < order.size:
+            more, their_masses = self._listed(order[parted : parted + 1])
+            parted += 1
+            sums = np.add.outer(sums, more).ravel()
+            masses = np.multiply.outer(masses, their_masses).ravel()
+            reached = sums >= value - self.same
+            p += float(np.sum(masses[reached]))
+            undecided = ~reached & (sums + others[parted] >= value - self.same)
+            sums, masses = sums[undecided], masses[undecided]
+        if not sums.size:
+            return min(p, 1.0)
+        rest = order[parted:]
+        law = SumLaw(self.values[rest], self.chances[rest], self.times[rest], same=self.same)
+        expected = law.tilted(self._saddle(value, 1 if value > self.plain.mean else -1).theta).mean
+        for side in (-1, 1):  # with a tilt towards them, sums keep their digits
+            some = (value - sums > law.plain.mean) == (side > 0)
+            if np.any(some):
+                line = law._line(side * max(side * expected, side * law.plain.mean), side=side, blurred=True)
+                p += float(np.sum(masses[some] * line.several(value - sums[some])))
+        return min(p, 1.0)
+
+    def _saddle(self, value: float, side: int) -> Tilt:
+        return self._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or 1.0), side=side)
+
+    def _line(self, value: float, *, side: int = 0, blurred: bool = False) -> Line:
+        side = side or (1 if value > self.plain.mean else -1)
+        saddle = self._saddle(value, side)
         least, tilt = MIN_TILT / max(saddle.deviation, self.plain.deviation / MAX_TILT), saddle
         while least > abs(saddle.theta):
             tilt = self.tilted(side * least)
@@ -443,22 +471,22 @@ class Line:
     """P(S >= value) as a sum over frequencies on the line whose real part is a tilt."""
 
     def __init__(self, law: SumLaw, tilt: Tilt, value: float, *, blurred: bool) -> None:
-        self._law, self._tilt, self._value = law, tilt, value - law.same
-        period = max(law.period(tilt), PERIOD * MIN_TILT / abs(tilt.theta))
+        self._law, self._tilt = law, tilt
+        self._period = period = max(law.period(tilt), PERIOD * MIN_TILT / abs(tilt.theta))
         step, count = law.step or 0.0, MORE_FREQUENCIES if blurred else FREQUENCIES
         exact = period <= 2 * count * step
         if exact:
             count = max(2 ** math.ceil(math.log2(period / step)), 16) // 2
-            period = 2 * count * step
-            self._value = math.ceil(self._value / step - ON_LATTICE) * step
-        self._value -= step / 2
+            self._period = period = 2 * count * step
+        self._step, self._width = (step if exact else 0.0), law.same
         angle, frequencies = 2 * math.pi / period, np.arange(count + 1)
         phi = law.phi(tilt, angle, count + 1)
         self._left_out = 0.0
         if blurred:
             phi *= np.exp(-BLUR * (frequencies / count) ** 2)
-            self._value -= WIDTHS * math.sqrt(2 * BLUR) / (count * angle)
-        elif not exact:
+            self._width += WIDTHS * math.sqrt(2 * BLUR) / (count * angle)
+        self._value = float(self._lowered(value))
+        if not (blurred or exact):
             # half of the sums at the value, which higher frequencies would tell from others: the mean of phi at the
             # last ones; else as much as at these, or as on average over all, with signs as good as random
             late = phi[count // 2 :]
@@ -475,6 +503,25 @@ class Line:
         scale = math.exp(min(tilt.log_norm - tilt.theta * self._value, MAX_EXPONENT))
         #: whether what is left out is little beside the probability
         self.converged = self._left_out * scale <= MAX_ERROR * float(self.p)
+
+    def _lowered(self, values: npt.ArrayLike) -> FloatArray:
+        """As far below the values asked for as sums count as equal."""
+        lowered = np.subtract(values, self._width)
+        if self._step:
+            lowered = (np.ceil(lowered / self._step - ON_LATTICE) - 0.5) * self._step
+        return np.asarray(lowered)
+
+    def several(self, values: FloatArray) -> FloatArray:
+        """P(S >= value) for each of these, from a table."""
+        terms = np.zeros(TABLE, dtype=np.complex128)
+        terms[np.rint(self._t * self._period / (2 * math.pi)).astype(np.int64)] = self._phi * self._weights
+        table, lowered = np.fft.fft(terms).real, self._lowered(values)
+        points = lowered / self._period * TABLE
+        place = np.floor(points).astype(np.int64)
+        sums = table[place % TABLE]
+        sums += (points - place) * (table[(place + 1) % TABLE] - sums) + self._left_out
+        scale = np.exp(self._tilt.log_norm - self._tilt.theta * lowered)
+        return np.clip((self._tilt.theta < 0) + scale * sums, 0.0, 1.0)
 
     def _probability(self, phi: ComplexArray, value: npt.ArrayLike, log_norm: npt.ArrayLike) -> FloatArray:
         """P(S >= value), with what may be left out added."""
