@@ -220,8 +220,7 @@ def hard_sizes(kind: str, m: int) -> np.ndarray:
     }[kind]
 
 
-#: Sizes of many magnitudes, each next to never lost, need more frequencies than the line has.
-WAYS = [(alpha, counted) for alpha in (0.0, 1.0, 10.0) for counted in (True, False)] + [(1e6, True)]
+WAYS = [(alpha, counted) for alpha in (0.0, 1.0, 10.0, 1e6) for counted in (True, False)]
 
 
 @pytest.mark.parametrize(("alpha", "counted_at_all"), WAYS)
@@ -242,6 +241,22 @@ def test_p_is_never_below_the_exact_one_and_hardly_above(kind, alpha, counted_at
         if kind == "close to a lattice":  # sums that only the seventh digit tells apart may count as equal
             exact = met_in_the_middle(np.rint(10 * sizes), chances, lost)
         assert p <= exact * (1.01 if counted_at_all else 1.05) + 1e-13
+
+
+@pytest.mark.parametrize("losses", [1, 3, 20])
+@pytest.mark.parametrize("alpha", [1.0, 10.0, 100.0, 1e6])
+@pytest.mark.parametrize("m", [40, 150, 400])
+def test_sizes_of_all_magnitudes_have_the_law_of_a_fine_lattice(m, alpha, losses):
+    """The sum varies as its few largest bets do, so that the others' frequencies are many."""
+    rng = np.random.default_rng([m, losses])
+    steps, lost = np.ceil(10 ** rng.uniform(0, 4, size=m)).astype(np.int64), np.zeros(m, dtype=np.bool_)
+    lost[np.argsort(steps)[m // 2 : m // 2 + losses]] = True
+    if alpha < 10:
+        lost = rng.random(m) < 1 / (2 + alpha)
+    at_least = np.cumsum(convolved(steps, np.full(m, 1 / (2 + alpha)))[::-1])[::-1]
+    off_it = steps + 1e-6 * rng.random(m) * ~lost  # so that it is no lattice
+    observed = int(steps[lost].sum())
+    assert at_least[observed] * (1 - 1e-6) - 1e-5 <= p_of(off_it, alpha, lost) <= at_least[observed] * 1.005
 
 
 @pytest.mark.parametrize("share", [0.3, 1.0, 2.0, 2.9])
