@@ -66,8 +66,8 @@ FREQUENCIES, MORE_FREQUENCIES, BLUR, WIDTHS = 2048, 2**15, 4.0, 2.5
 MAX_PATTERNS, TABLE = 1024, 2**17
 #: What the line leaves out, as a share of the probability.
 MAX_ERROR = 1e-4
-#: Magnitudes of phi that are nothing; kinds and frequencies that are multiplied at a time.
-NOTHING, KINDS, BLOCK = 1e-16, 16, 64
+#: What high frequencies add to no probability. Magnitudes of phi that are nothing; kinds and frequencies that are multiplied at a time.
+LITTLE, NOTHING, KINDS, BLOCK = 1e-11, 1e-16, 16, 64
 #: No tilt is larger, in reciprocal standard deviations, or in reciprocal steps of a lattice; a tilt need not be
 #: exact: so close, in standard deviations.
 MAX_TILT, MAX_STEEP, CLOSE, MAX_STEPS = 1e4, 60.0, 0.1, 60
@@ -161,7 +161,7 @@ class SumLaw:
 
     @property
     def bandwidth(self) -> tuple[float, float]:
-        """The angle of frequencies, and from which multiple of it on phi is nothing: infinite for a law of steps."""
+        """The angle of frequencies, and from which multiple of it on they add nothing: infinite for a law of steps."""
         assert self.steps is not None
         return self._bandwidth
 
@@ -335,7 +335,8 @@ class SumLaw:
             phi: ComplexArray = np.ones(1, dtype=np.complex128)
             if width and n <= FEW_DRAWS:  # a coarse grid is enough where phi is nothing long before its end
                 phi = _of_one_kind(self.values[0] / step / COARSER, chances, n, points // COARSER)
-            if phi[phi.size // 4 :].any():
+            rest = phi.size // 4
+            if np.sum(np.abs(phi[rest:])) > LITTLE * math.pi * rest:
                 phi = _of_one_kind(self.values[0] / step, chances, n, points)
             else:
                 points, step, width = points // COARSER, step * COARSER, width * COARSER
@@ -343,7 +344,8 @@ class SumLaw:
             phi = np.conj(self.phi(tilt, 2 * math.pi / (points * step), points // 2 + 1))
         first = round(tilt.mean / step) - points // 2
         if width and not tilt.theta:
-            self._bandwidth = 2 * math.pi / period, float(np.flatnonzero(phi)[-1] + 1)
+            beyond = np.cumsum((np.abs(phi[1:]) / np.arange(1, phi.size))[::-1])[::-1] > LITTLE * math.pi
+            self._bandwidth = 2 * math.pi / period, float(np.count_nonzero(beyond) + 1)
         masses = np.roll(np.fft.irfft(phi, points), -(first % points))
         return (first + np.arange(points)) * step, masses if width else np.maximum(masses, 0.0), width
 
