@@ -311,8 +311,8 @@ class SumLaw:
             negative, positive = bool(np.any(self.values < 0)), bool(np.any(self.values > 0))
             rest = max(below[cell] - below[cell - 1] - none, 0.0)
             up_to = below[cell - 1] + rest * negative / (negative + positive)
-            edges = np.insert(edges, cell, (0.0, 0.0))
-            below = np.insert(below, cell, (up_to, up_to + none))
+            edges = np.concatenate([edges[:cell], [0.0, 0.0], edges[cell:]])
+            below = np.concatenate([below[:cell], [up_to, up_to + none], below[cell:]])
         return Steps(edges, below, self.same, unit, spread=True)
 
     def period(self, tilt: Tilt) -> float:
@@ -333,7 +333,7 @@ class SumLaw:
         if self._one:
             n, chances = int(self.times[0]), tilt.chances[0]
             phi: ComplexArray = np.ones(1, dtype=np.complex128)
-            if width and n <= FEW_DRAWS:  # a coarse grid is enough where phi is nothing long before its end
+            if width and n <= FEW_DRAWS and not few:  # a coarse grid is enough where phi is nothing long before its end
                 phi = _of_one_kind(self.values[0] / step / COARSER, chances, n, points // COARSER)
             rest = phi.size // 4
             if np.sum(np.abs(phi[rest:])) > LITTLE * math.pi * rest:
@@ -606,14 +606,19 @@ class HalvedVectors:
     def shares(self, values: FloatArray) -> FloatArray:
         """P(S <= value) for each of these."""
         (sums, drawn, logs), (other_sums, other_drawn, other_logs) = self._halves
-        total = np.zeros(values.size)
+        rest = np.append(self._rest, np.full(self._rest.size, -math.inf))
+        total, everything = np.zeros(values.size), 0.0
         for others in range(int(np.max(other_drawn)) + 1):  # of n draws, so many of values of the other half
-            some, fit = other_drawn == others, drawn + others < self._rest.size
+            some = other_drawn == others
             below = np.append(0.0, np.cumsum(np.exp(other_logs[some])))
+            theirs = logs + rest[drawn + others]
+            fit = theirs + math.log(below[-1]) > LEAST_LOG - 3
             # both ascend, so that places are found in order
             reached = np.searchsorted(other_sums[some], np.subtract.outer(values, sums[fit]), side="right")
-            total += np.einsum("j,ij->i", np.exp(logs[fit] + self._rest[drawn[fit] + others]), below[reached])
-        return total
+            masses = np.exp(theirs[fit])
+            total += np.einsum("j,ij->i", masses, below[reached])
+            everything += float(np.sum(masses) * below[-1])
+        return total / everything
 
 
 def binomial_reach(n: int, p: float, *, below: float) -> int:
