@@ -67,7 +67,7 @@ MAX_PATTERNS, TABLE = 1024, 2**17
 #: What the line leaves out, as a share of the probability.
 MAX_ERROR = 1e-4
 #: What high frequencies add to no probability. Magnitudes of phi that are nothing; kinds and frequencies that are multiplied at a time.
-LITTLE, NOTHING, KINDS, BLOCK = 1e-11, 1e-16, 16, 64
+LITTLE, NOTHING, KINDS, BLOCK, SOME = 1e-11, 1e-16, 16, 64, 8
 #: No tilt is larger, in reciprocal standard deviations, or in reciprocal steps of a lattice; a tilt need not be
 #: exact: so close, in standard deviations.
 MAX_TILT, MAX_STEEP, CLOSE, MAX_STEPS = 1e4, 60.0, 0.1, 60
@@ -351,19 +351,27 @@ class SumLaw:
 
     def phi(self, tilt: Tilt, angle: float, count: int) -> ComplexArray:
         """The characteristic function of the tilted sum at the first multiples of an angle, 0 where it is nothing."""
-        blocks = np.arange(-(-count // BLOCK))
-        result = np.zeros((blocks.size, BLOCK), dtype=np.complex128)
-        phi = result + 1
+        # magnitudes vary little from one frequency to the next: some show which blocks of them are something
+        some = self._phi(tilt, angle, np.arange(-(-count // BLOCK)), every=SOME)
+        blocks = np.flatnonzero(np.any(some, axis=1))
+        result = np.zeros((len(some), BLOCK), dtype=np.complex128)
+        result[blocks] = self._phi(tilt, angle, blocks)
+        return result.ravel()[:count]
+
+    def _phi(self, tilt: Tilt, angle: float, blocks: IntArray, *, every: int = 1) -> ComplexArray:
+        """Phi at some frequencies of these blocks, shape (n_blocks, n_some); all 0 where it is nothing at all of them."""
+        result = np.zeros((blocks.size, BLOCK // every), dtype=np.complex128)
+        phi, places = result + 1, np.arange(blocks.size)
         sizes, chances = self.values[:, 1], tilt.chances
         order = np.argsort(-self.times * sizes**2 * chances[:, 0] * chances[:, 1], kind="stable")
         start = 0
         while start < order.size:
             # frequencies that the largest kinds have left nothing of are passed over
-            kinds = order[start : start + max(KINDS, MAX_ANGLES // (4 * BLOCK * max(blocks.size, 1)))]
+            kinds = order[start : start + max(KINDS, MAX_ANGLES // (4 * max(phi.size, 1)))]
             start += kinds.size
             angles, several = angle * sizes[kinds], self.times[kinds] > 1
-            first = np.exp(1j * np.multiply.outer(angles, blocks * BLOCK)) * chances[kinds, 1:]
-            turns = np.repeat(np.exp(1j * angles)[:, None], BLOCK, axis=1)
+            first = np.exp(1j * np.multiply.outer(angles, blocks[places] * BLOCK)) * chances[kinds, 1:]
+            turns = np.repeat(np.exp(1j * every * angles)[:, None], BLOCK // every, axis=1)
             turns[:, 0] = 1
             factors = first[:, :, None] * np.cumprod(turns, axis=1)[:, None, :]
             factors += chances[kinds, 0, None, None]
@@ -371,9 +379,9 @@ class SumLaw:
                 factors[several] **= self.times[kinds][several, None, None]
             phi *= np.prod(factors, axis=0)
             alive = np.max(phi.real**2 + phi.imag**2, axis=1) > NOTHING**2
-            phi, blocks = phi[alive], blocks[alive]
-        result[blocks] = phi
-        return result.ravel()[:count]
+            phi, places = phi[alive], places[alive]
+        result[places] = phi
+        return result
 
     # bets: kinds with two values, of which the second is above 0
 
