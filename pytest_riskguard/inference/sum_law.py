@@ -62,8 +62,8 @@ COUNTED, COUNTED_INSTEAD = 24, 34
 MIN_TILT = 1.6
 #: Frequencies of the line, and where some do not suffice: the sum is then blurred, by BLUR at the last of them in the
 #: exponent, and asked for so many widths of the blur too low, so that nothing is missed.
-FREQUENCIES, MORE_FREQUENCIES, BLUR, WIDTHS = 2048, 2**15, 4.0, 2.5
-MAX_PATTERNS, TABLE = 1024, 2**17
+FREQUENCIES, MORE_FREQUENCIES, BLUR, WIDTHS = 2048, 2**14, 4.0, 2.5
+MAX_PATTERNS, TABLE = 8192, 2**16
 #: What the line leaves out, as a share of the probability.
 MAX_ERROR = 1e-4
 #: What high frequencies add to no probability. Magnitudes of phi that are nothing; kinds and frequencies that are multiplied at a time.
