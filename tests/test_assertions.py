@@ -100,7 +100,7 @@ def test_a_wrong_option_is_an_error_not_a_verdict(options, error):
         ({**scores(GOOD), "t01": float("nan")}, "bad_scores"),
         ({topic: value for topic, value in scores(GOOD).items() if topic != "t01"}, "topics_differ"),
         ({f"other-{topic}": value for topic, value in scores(GOOD).items()}, "no_common_topic"),
-        ({}, "no_common_topic"),
+        ({}, "bad_scores"),
         ({**scores(GOOD), 1: 0.5, "1": 0.5}, "bad_scores"),
     ],
 )

@@ -21,7 +21,7 @@ SURFACE = {
 }
 EXTRAS = {"report", "http", "arrow", "remote", "ltr", "test"}
 #: Tokens and modules.
-CODE = {"pytest_riskguard": (380_000, 280), "tests": (520_000, 520)}
+CODE = {"pytest_riskguard": (345_000, 260), "tests": (520_000, 500)}
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Files in, per-topic scores out: runs, qrels, topics, and scoring by ir-measures.
+"""Files in, per-topic scores out: runs, qrels, topics, and scoring.
 
 The public names load on first use, so that what is kept of scores can be looked up without numpy.
 """

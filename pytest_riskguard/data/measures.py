@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pytest_riskguard import plugins
@@ -238,6 +237,12 @@ def function_of(measure: Measure) -> MeasureFunction | None:
     return function
 
 
+class Provider(NamedTuple):
+    """The name of the provider whose values, and order of equal scores, a formula of ours gives."""
+
+    NAME: str
+
+
 def provider_of(measure: Measure) -> Any:
     """The ir-measures provider that computes a measure; its NAME alone where a kernel or a function does.
 
@@ -248,7 +253,7 @@ def provider_of(measure: Measure) -> Any:
     run), it needs judgements per subtopic, which are not read here, or its function cannot be imported.
     """
     if (name := _known_provider(measure)) is not None:
-        return SimpleNamespace(NAME=name)
+        return Provider(name)
     provider = None
     if not isinstance(measure, OwnMeasure):
         import ir_measures

@@ -91,8 +91,7 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
     """The topics, the document and the number of each row, and its rank if that is the fourth column."""
     heads: list[str] = []
     sizes: list[IntArray] = []
-    columns: tuple[list[npt.NDArray[Any]], ...] = ([], [], [], [])
-    text, lengths, values, ranks = columns
+    text, lengths, values, ranks = map(_Column, (np.uint8, np.int32, np.float64, np.int32))
     try:
         for cells in text_blocks(file, layout.fields, longest=ROW_BYTES):
             found = numbers(cells[layout.place])
@@ -102,20 +101,38 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
             of_block, sizes_of_block = pieces(topics)
             heads += of_block
             sizes.append(sizes_of_block)
-            text.append(documents.compact().text)
-            lengths.append(documents.lengths.astype(np.int32))
-            values.append(found)
-            ranks.append(_rank_numbers(cells[3]))
+            text.add(documents.compact().text)
+            lengths.add(documents.lengths)
+            values.add(found)
+            ranks.add(_rank_numbers(cells[3]))
     except RefusedError:
         lines = file.lines(ROW_BYTES)
         number, line, problem = next((n, line, wrong) for n, line in lines if (wrong := layout.wrong(line)))
         raise file.refuse_line(number, line, *problem) from None
     if not heads:
         raise file.refuse(None, f"expected {layout.columns}, found an empty file")
-    for column in columns:  # one after the other, so that only one is held twice
-        column[:] = [np.concatenate(column)]
-    ids = Ids(text[0], starts_of(lengths[0]), lengths[0])
-    return grouped(heads, np.concatenate(sizes)), ids, values[0], ranks[0]
+    id_lengths = lengths.whole()
+    ids = Ids(text.whole(), starts_of(id_lengths), id_lengths)
+    return grouped(heads, np.concatenate(sizes)), ids, values.whole(), ranks.whole()
+
+
+class _Column:
+    """Values that come block by block; a large array grows where it is, so that it is never held twice."""
+
+    def __init__(self, dtype: npt.DTypeLike) -> None:
+        self._values: npt.NDArray[Any] = np.empty(0, dtype=dtype)
+        self._size = 0
+
+    def add(self, values: npt.NDArray[Any]) -> None:
+        end = self._size + len(values)
+        if end > len(self._values):
+            self._values.resize(end + end // 32, refcheck=False)
+        self._values[self._size : end] = values
+        self._size = end
+
+    def whole(self) -> npt.NDArray[Any]:
+        self._values.resize(self._size, refcheck=False)
+        return self._values
 
 
 def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:

@@ -216,13 +216,15 @@ def promotion(
     return Step("Once it is released, store it as the baseline", commands.update) if commands.update else None
 
 
-def unsaid(verdict: Verdict) -> list[VerdictWarning]:
-    """The warnings that the card does not state in other words."""
+def unsaid(verdict: Verdict, *, with_paragraph: bool = True) -> list[VerdictWarning]:
+    """The warnings that the card, with its paragraph or without, does not state in other words."""
     missing = Shown(verdict).unanswered
     stated = f"the candidate did not answer {counted(missing, 'topic')} "
     return [
         warning
         for warning in verdict.warnings
         if warning.code not in _STATED
-        and not (warning.code == "missing_topics" and missing and warning.message.startswith(stated))
+        and not (
+            with_paragraph and warning.code == "missing_topics" and missing and warning.message.startswith(stated)
+        )
     ]

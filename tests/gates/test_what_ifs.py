@@ -25,7 +25,7 @@ from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.documents import topic_documents
 from pytest_riskguard.gates.rankings.side_by_side import all_documents, depth_shown, side_by_side
-from pytest_riskguard.gates.rankings.unjudged import Rejudged, judge_next, judgements
+from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judge_next, judgements
 from tests.data.tables import judged_run
 from tests.gates import slow_rankings
 
@@ -168,6 +168,13 @@ def test_labels_that_follow_rules(measure, is_complete):
     pair = compared(5, measure, rules, real=measure != "nDCG@10")
     pair.check()
     pair.check_effects()
+
+
+def test_measures_that_share_what_is_known_say_what_each_says_alone():
+    known = Known()
+    for measure in ("nDCG@10", "AP", "P@5", "RR"):
+        alone = compared(9, measure).rejudged
+        assert judgements(replace(alone, known=known)) == judgements(alone)
 
 
 def test_batches_of_variants_change_nothing(monkeypatch):

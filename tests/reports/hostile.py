@@ -9,10 +9,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
 from pytest_riskguard import check
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.findings import (
     Explanation,
     RankedDocument,
@@ -145,14 +147,20 @@ def texts() -> st.SearchStrategy[str]:
     return st.lists(pieces | anything, max_size=5).map("".join).filter(bool).map(lambda text: text[:30_000])
 
 
+def _scores(name: str, by_topic: dict[str, float]) -> TopicScores:
+    """Scores on topics that no reader would let in."""
+    topics = sorted(by_topic)
+    return TopicScores(name, None, tuple(topics), np.array([by_topic[topic] for topic in topics]))
+
+
 def verdict_with(text: str, **options: Any) -> Verdict:
     """A failed gate in which every text of others is ``text``."""
     scores = differences(LOSS)
     ids = {topic: f"{text}{topic}" for topic in TOPICS}
     judged = check(
         "not_significantly_risky",
-        {ids[topic]: after for topic, (_, after) in scores.items()},
-        {ids[topic]: before for topic, (before, _) in scores.items()},
+        _scores("candidate", {ids[topic]: after for topic, (_, after) in scores.items()}),
+        _scores("baseline", {ids[topic]: before for topic, (before, _) in scores.items()}),
         **options,
     )
     topics = tuple(dataclasses.replace(topic, query=text) for topic in judged.responsible_topics)

@@ -128,7 +128,7 @@ FAILING = {
     "a measure": (
         MODULE.replace("float(bool(documents)", "3 * float(bool(documents)"),
         f"compare good.shelf bad.shelf {READ} --measure FirstHit",
-        "expected FirstHit of topic",
+        "expected FirstHit from 0 to 1",
     ),
     "a taken name": (
         MODULE.replace('"count-lines"', '"compare"'),

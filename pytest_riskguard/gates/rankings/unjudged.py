@@ -20,6 +20,7 @@ from pytest_riskguard.data.judged import (
     unjudged_documents,
     values_if_judged,
 )
+from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.frozen import frozen
@@ -162,9 +163,9 @@ class Rejudged:
 
     @property
     def _key(self) -> tuple[Hashable, ...]:
-        """What decides which documents are unjudged."""
+        """What decides which documents are unjudged, and which of their ranks the measure sees."""
         candidate, baseline = self.runs
-        return (candidate.order, depth_of(self.measure), candidate.depth, baseline.depth)
+        return (candidate.order, cutoff_of(self.measure), candidate.depth, baseline.depth)
 
     @cached_property
     def as_judged(self) -> tuple[float, Answer]:

@@ -67,11 +67,14 @@ def explain(
     after = _indented(filter(None, [shown.why]), screen)
     after += _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []
     after += first_warnings(verdict, screen, said)
-    after += _indented(_warnings(verdict, screen, said), screen, most=_MAX_WARNING)
+    has_body = verdict.outcome != "pass" or screen.detail > Detail.BRIEF or shown.tone == "caution"
+    has_body &= same_as is None
+    unsaid_here = unsaid(verdict, with_paragraph=has_body or same_as is not None)
+    after += _indented(_warnings(verdict, unsaid_here, screen, said), screen, most=_MAX_WARNING)
     after += steps_of(shown, screen)
     if same_as is not None:
         lines.append(pointer(same_as))
-    elif verdict.outcome != "pass" or screen.detail > Detail.BRIEF or shown.tone == "caution":
+    if has_body:
         room = MAX_LINES - _rows([*lines, *after], screen)
         lines += body(verdict, screen, problem=problem, room=room)
     return "\n".join([*lines, *after])
@@ -275,10 +278,12 @@ def _flips(verdict: Verdict, most: int) -> str | None:
     return f"would pass without {counted(len(flips) + more, 'topic')}: {names}{bound}"
 
 
-def _warnings(verdict: Verdict, screen: Screen, before: Collection[str]) -> list[str]:
-    """Warnings that neither the card nor what stands before states: one in words, and the codes of the others."""
+def _warnings(
+    verdict: Verdict, warnings: Iterable[VerdictWarning], screen: Screen, before: Collection[str]
+) -> list[str]:
+    """Those of some warnings that nothing before states: one in words, and the codes of the others."""
     changed = {warning.code for warning in verdict.first_warnings}
-    said = [w for w in unsaid(verdict) if w.message not in before and w.code not in changed]
+    said = [w for w in warnings if w.message not in before and w.code not in changed]
     if screen.detail > Detail.BRIEF:
         return [f"warning ({clean(warning.code)}): {warning.message}" for warning in said]
     whole = 0 if changed else 1  # what has changed is said in its place
@@ -320,8 +325,8 @@ def notes(verdict: Verdict, run: Sequence[Verdict], *, complete: bool) -> list[s
 
 
 def warning_lines(verdict: Verdict) -> list[str]:
-    """The warnings that the card does not state, one a line."""
-    return _coded(unsaid(verdict))
+    """The warnings that a line of the table does not state, one a line."""
+    return _coded(unsaid(verdict, with_paragraph=False))
 
 
 def changed_lines(verdict: Verdict) -> list[str]:

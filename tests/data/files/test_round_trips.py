@@ -17,8 +17,6 @@ from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.runs import MAX_RUN_SCORE, read_run
 from pytest_riskguard.errors import QrelsFormatError, RunFormatError
 
-pl = pytest.importorskip("polars")
-
 #: Any text on one line without spaces around it: commas, quotes, tabs inside, marks, other scripts.
 ids = (
     st.text(
@@ -44,7 +42,7 @@ def folder(tmp_path_factory) -> Path:
 
 def written(name: str, rows: list[dict[str, Any]]) -> bytes:
     """Rows as other tools write them."""
-    frame = pl.DataFrame(rows, infer_schema_length=None)
+    frame = pytest.importorskip("polars").DataFrame(rows, infer_schema_length=None)
     buffer = io.BytesIO()
     {"csv": frame.write_csv, "jsonl": frame.write_ndjson, "parquet": frame.write_parquet}[name](buffer)
     return buffer.getvalue()

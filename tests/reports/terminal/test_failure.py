@@ -14,12 +14,12 @@ from pytest_riskguard import check
 from pytest_riskguard.data.memory import topic_scores
 from pytest_riskguard.gates.findings import RankedDocument, TopicDocuments
 from pytest_riskguard.gates.rankings.label_findings import Judgements
-from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
+from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning, warning
 from pytest_riskguard.reports.parts import Table
-from pytest_riskguard.reports.terminal.failure import explain, repeats, topic_table
+from pytest_riskguard.reports.terminal.failure import explain, notes, repeats, topic_table
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.run_context import Detail, Screen
-from tests.plugin.world import CHURN, GOOD, LOSS, differences
+from tests.plugin.world import CHURN, GOOD, LOSS, TOPICS, differences
 from tests.reports.cases import CASES, explained, judged
 from tests.verdicts import altered
 
@@ -180,6 +180,20 @@ def renamed(verdict: Verdict, name: str) -> Verdict:
         topics=replace(verdict.topics, missing_in_candidate=tuple(t.topic for t in topics)),
         estimates=replace(estimates, georisk=georisk),
     )
+
+
+def test_a_gate_that_passes_says_which_queries_are_unanswered():
+    passed, topics = judged(dict.fromkeys(TOPICS, 1)), ("t28", "t29")
+    passed = worded(
+        altered(
+            passed,
+            warnings=(warning("missing_topics", system="the candidate", topics=topics),),
+            topics=replace(passed.topics, missing_in_candidate=topics),
+        )
+    )
+    said = "the candidate did not answer 2 topics (they score 0): t28, t29"
+    assert f"warning: {said}" in flat(explain(passed))
+    assert said in "".join(notes(passed, (passed,), complete=True))
 
 
 def rows(text: str, width: int) -> int:
