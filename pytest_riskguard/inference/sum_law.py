@@ -78,8 +78,8 @@ MAX_LOG_SCALE, NARROW, MIN_FACTOR, MAX_ANGLES = 3.0, 0.5, 0.05, 2**18
 FEW_VALUES, LEAST_LOG = 8, -20.0
 #: With more values than this there are always too many vectors; tilted chances are no smaller.
 MAX_ENUMERATED, TINY = 16, 1e-300
-#: Tilts of far tails for each doubling of the tilt; a tail's law ends so many standard deviations above its mean.
-RUNGS, WINDOW = 4, 6.0
+#: Tilts of far tails for each doubling of the tilt; a tail's law ends where masses grow by exp of this.
+RUNGS, MAX_GROWTH = 16, 23.0
 #: Exponents beyond this overflow.
 MAX_EXPONENT = 600.0
 
@@ -291,10 +291,10 @@ class SumLaw:
             order = np.argsort(sums, kind="stable")
             sums, masses = sums[order], found[1][order]
         unit = tilt.log_norm - tilt.theta * tilt.mean
-        if tilt.theta:  # nothing is asked so far from a tail, where rounding would be all
-            end = int(np.searchsorted(sums, tilt.mean + WINDOW * tilt.deviation, side="right"))
+        if tilt.theta:
+            # masses of tilted sums as plain ones, over exp of the unit; further from the tail rounding would be all
+            end = int(np.searchsorted(sums, tilt.mean + MAX_GROWTH / abs(tilt.theta), side="right"))
             sums, masses = sums[:end], masses[:end]
-        if tilt.theta:  # masses of tilted sums as plain ones, over exp of the unit
             masses *= np.exp(np.clip(-tilt.theta * (sums - tilt.mean), -MAX_EXPONENT, MAX_EXPONENT))
         below = np.cumsum(masses)
         if not tilt.theta:
@@ -304,7 +304,7 @@ class SumLaw:
             return Steps(np.repeat(sums, 2), np.append(0.0, np.repeat(below, 2)[:-1]), self.same, unit)
         edges = sums + width / 2
         log_none = float(self.times[0]) * math.log(tilt.chances[0, 0] or 5e-324)
-        if self._one and log_none > OWN_STEP:
+        if self._one and log_none > OWN_STEP and edges[-1] > 0:
             # nothing drawn is a step of its own; of the mass in its cell, the rest lies where the values do
             cell, none = int(np.searchsorted(edges, 0.0)), math.exp(log_none)
             none *= math.exp(tilt.theta * tilt.mean) if tilt.theta else 1.0
@@ -333,7 +333,9 @@ class SumLaw:
         if self._one:
             n, chances = int(self.times[0]), tilt.chances[0]
             phi: ComplexArray = np.ones(1, dtype=np.complex128)
-            if width and n <= FEW_DRAWS and not few:  # a coarse grid is enough where phi is nothing long before its end
+            if (
+                width and n <= FEW_DRAWS and not few
+            ):  # a coarse grid is enough where phi is nothing long before its end
                 phi = _of_one_kind(self.values[0] / step / COARSER, chances, n, points // COARSER)
             rest = phi.size // 4
             if np.sum(np.abs(phi[rest:])) > LITTLE * math.pi * rest:

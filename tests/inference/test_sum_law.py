@@ -156,6 +156,24 @@ def test_two_scores_are_binomial_in_any_number():
                 assert log_ndtr(law.score((drawn + 0.5) / 3 / n)) == pytest.approx(math.log(p), rel=1e-7, abs=1e-7)
 
 
+@pytest.mark.parametrize("n", [60, 1500, 6000])
+def test_three_changed_topics_keep_their_digits_in_the_far_tail(n):
+    """Two of them make the law so skew that it is far wider when tilted: limits of BCa at 99.99 % lie there."""
+    changed = np.array([-0.0612, -0.1701, 0.017])
+    sample = Sample.of(np.append(np.zeros(n - 3), changed))
+    means, masses = changed_topics_law(changed, n, 60)
+    logs = np.logaddexp.accumulate(np.log(np.maximum(masses, 1e-300)))
+    near = 2e-3 * sample.standard_error
+    for k in np.flatnonzero(np.diff(means) > 2 * near):
+        score = sample.score((means[k] + means[k + 1]) / 2)
+        if -9.9 < score < -5.6:
+            assert log_ndtr(score) == pytest.approx(float(logs[k]), rel=1e-3)
+    for score in (-6.0, -7.1, -8.3, -9.7):
+        limit = sample.at_scores(np.array([score]))[0]
+        below, up_to = (logs[np.searchsorted(means, limit + side * near) - 1] for side in (-1, 1))
+        assert below - 0.01 <= log_ndtr(score) <= up_to + 0.01
+
+
 @given(st.integers(0, 10**6), st.lists(st.floats(-15, 15), min_size=1, max_size=4))
 @settings(max_examples=40, deadline=None)
 def test_a_quantile_is_where_the_law_reaches_its_score(seed, scores):
