@@ -63,10 +63,12 @@ MIN_TILT = 1.6
 #: Frequencies of the line, and where some do not suffice: the sum is then blurred, by BLUR at the last of them in the
 #: exponent, and asked for so many widths of the blur too low, so that nothing is missed.
 FREQUENCIES, MORE_FREQUENCIES, BLUR, WIDTHS = 2048, 2**14, 4.0, 2.5
+#: Patterns of the largest bets that stay open at once, and points of a table of the others' law.
 MAX_PATTERNS, TABLE = 8192, 2**16
 #: What the line leaves out, as a share of the probability.
 MAX_ERROR = 1e-4
-#: What high frequencies add to no probability. Magnitudes of phi that are nothing; kinds and frequencies that are multiplied at a time.
+#: What high frequencies may add to a probability; magnitudes of phi that are nothing; kinds and frequencies that are
+#: multiplied at a time, and every how many of these show whether the others are something.
 LITTLE, NOTHING, KINDS, BLOCK, SOME = 1e-11, 1e-16, 16, 64, 8
 #: No tilt is larger, in reciprocal standard deviations, or in reciprocal steps of a lattice; a tilt need not be
 #: exact: so close, in standard deviations.
@@ -161,7 +163,7 @@ class SumLaw:
 
     @property
     def bandwidth(self) -> tuple[float, float]:
-        """The angle of frequencies, and from which multiple of it on they add nothing: infinite for a law of steps."""
+        """The angle of frequencies, and the multiple from which on they add nothing: infinite for a law of steps."""
         assert self.steps is not None
         return self._bandwidth
 
@@ -361,7 +363,7 @@ class SumLaw:
         return result.ravel()[:count]
 
     def _phi(self, tilt: Tilt, angle: float, blocks: IntArray, *, every: int = 1) -> ComplexArray:
-        """Phi at some frequencies of these blocks, shape (n_blocks, n_some); all 0 where it is nothing at all of them."""
+        """Phi at some frequencies of these blocks, shape (n_blocks, n_some); 0 where it is nothing."""
         result = np.zeros((blocks.size, BLOCK // every), dtype=np.complex128)
         phi, places = result + 1, np.arange(blocks.size)
         sizes, chances = self.values[:, 1], tilt.chances
@@ -439,7 +441,7 @@ class SumLaw:
         return sums, masses
 
     def _parted(self, value: float) -> float:
-        """By the patterns of the largest bets, on until none is open or they are many: the others' sum is narrower."""
+        """By patterns of the largest bets, until none is open or they are many: the others' sum is narrower."""
         order = np.argsort(-self.values[:, 1], kind="stable")
         others = np.append(np.cumsum((self.times * self.values[:, 1])[order][::-1])[::-1], 0.0)
         sums, masses, p, parted = np.zeros(1), np.ones(1), 0.0, 0

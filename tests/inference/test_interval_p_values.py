@@ -48,7 +48,7 @@ def contradictions(x: np.ndarray, methods: tuple[str, ...], levels: list[float],
             p = upper_p_value(x, method=limits.method, bound=bound)
             assert 0 <= p <= 1
             apart = (
-                not math.isclose(p, 1 - limits.level, rel_tol=1e-7 if p > 1e-6 else 1e-2)
+                not math.isclose(p, 1 - limits.level, rel_tol=1e-7 if p > 1e-5 else 1e-2)
                 and abs(limits.upper - bound) > near / 2
             )
             if apart and (limits.upper < bound) != (p <= 1 - limits.level):
