@@ -80,8 +80,9 @@ MAX_LOG_SCALE, NARROW, MIN_FACTOR, MAX_ANGLES = 3.0, 0.5, 0.05, 2**18
 FEW_VALUES, LEAST_LOG = 8, -20.0
 #: With more values than this there are always too many vectors; tilted chances are no smaller.
 MAX_ENUMERATED, TINY = 16, 1e-300
-#: Tilts of far tails for each doubling of the tilt; a tail's law ends where masses grow by exp of this.
-RUNGS, MAX_GROWTH = 16, 23.0
+#: Tilts of far tails for each doubling of the tilt; a tail's law ends so many standard deviations above its mean, and
+#: is little moved by rounding where masses have grown by exp of no more than this.
+RUNGS, WINDOW, MAX_GROWTH = 4, 6.0, 23.0
 #: Exponents beyond this overflow.
 MAX_EXPONENT = 600.0
 
@@ -295,13 +296,16 @@ class SumLaw:
         unit = tilt.log_norm - tilt.theta * tilt.mean
         if tilt.theta:
             # masses of tilted sums as plain ones, over exp of the unit; further from the tail rounding would be all
-            end = int(np.searchsorted(sums, tilt.mean + MAX_GROWTH / abs(tilt.theta), side="right"))
+            end = int(np.searchsorted(sums, tilt.mean + WINDOW * tilt.deviation, side="right"))
             sums, masses = sums[:end], masses[:end]
             masses *= np.exp(np.clip(-tilt.theta * (sums - tilt.mean), -MAX_EXPONENT, MAX_EXPONENT))
         below = np.cumsum(masses)
         if not tilt.theta:
             below /= below[-1]
-        below = np.sort(below, kind="stable")  # values are split with masses below 0 beside larger ones
+        # values are split with masses below 0 beside larger ones; where rounding has grown it must not come to the tail
+        settled = tilt.mean + MAX_GROWTH / abs(tilt.theta) if tilt.theta else math.inf
+        below[: np.searchsorted(sums, settled)].sort(kind="stable")
+        below = np.maximum.accumulate(below)
         if not width:
             return Steps(np.repeat(sums, 2), np.append(0.0, np.repeat(below, 2)[:-1]), self.same, unit)
         edges = sums + width / 2
