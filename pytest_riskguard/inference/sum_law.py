@@ -302,7 +302,7 @@ class SumLaw:
         below = np.cumsum(masses)
         if not tilt.theta:
             below /= below[-1]
-        # values are split with masses below 0 beside larger ones; where rounding has grown it must not come to the tail
+        # values are split with masses below 0 beside larger ones; rounding that has grown must not come to the tail
         settled = tilt.mean + MAX_GROWTH / abs(tilt.theta) if tilt.theta else math.inf
         below[: np.searchsorted(sums, settled)].sort(kind="stable")
         below = np.maximum.accumulate(below)
