@@ -61,6 +61,8 @@ TOPICS = Limit(1_000_000, "topics")
 DOCUMENTS = Limit(200_000, "documents in a topic")
 JUDGEMENTS = Limit(2_000_000, "judgements")
 CELLS = Limit(2_000_000, "cells in a table (rows times columns)")
+#: Text compresses to a tenth or a twentieth; only a file made to exhaust its reader compresses to a thousandth.
+RATIO = Limit(100, "times the compressed size after decompression")
 #: An empty object in a list takes 75 bytes of memory and three of a file.
 JSON_VALUES = Limit(3_000_000, "values in a JSON file")
 #: What a command prints, or an engine sends, for one query.

@@ -132,13 +132,13 @@ class StoredBaseline:
             problem=f"{self.root.name}/{self.place}: {problem}",
         )
 
-    def stamp(self) -> tuple[int, int] | None:
-        """Something that changes when the baseline is replaced; None if its folder is gone."""
+    def stamp(self) -> tuple[Path, int, int] | None:
+        """Something that changes when the baseline is replaced, and while it is; None if its folder is gone."""
         try:
             status = self.folder.stat()
         except OSError:
             return None
-        return status.st_ino, status.st_mtime_ns
+        return self.folder, status.st_ino, status.st_mtime_ns
 
     @cached_property
     def manifest(self) -> Manifest:

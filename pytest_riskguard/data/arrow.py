@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.input_files import InputFile, Misfit, imported
+from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imported
 from pytest_riskguard.data.named_columns import Table, columns_misfit, values_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
-from pytest_riskguard.limits import LINE_BYTES, LINES, Limit
+from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, Limit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -123,6 +123,12 @@ def _refuse_more(file: InputFile, limit: Limit, found: int) -> None:
         raise file.refuse(None, limit.problem(found))
 
 
+def _refuse_large(file: InputFile, size: int) -> None:
+    """So many bytes once they are unpacked."""
+    _refuse_more(file, file.limit, size)
+    _refuse_more(file, RATIO, size // len(file.content) if size > FREE_BYTES else 0)
+
+
 @contextmanager
 def _whole(file: InputFile) -> Iterator[None]:
     """Turns what pyarrow, and the reader of its messages, say of a damaged file into the error of the file."""
@@ -162,7 +168,7 @@ def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
         groups = range(metadata.num_row_groups)
         size = sum(metadata.row_group(group).total_byte_size for group in groups)
     _refuse_more(file, LINES, metadata.num_rows)
-    _refuse_more(file, file.limit, size)
+    _refuse_large(file, size)
 
     def read(name: str) -> Any:
         opened = parquet.ParquetFile(content, metadata=metadata)
@@ -215,7 +221,7 @@ def arrow_table(file: InputFile, _kind: Kind | None = None) -> Table:
     @cache
     def table() -> pa.Table:
         messages = _messages(content) if is_file else ipc.MessageReader.open_stream(content)
-        _refuse_more(file, file.limit, sum(map(_unpacked_bytes, messages)))
+        _refuse_large(file, sum(map(_unpacked_bytes, messages)))
         found = open_(content).read_all()
         _refuse_more(file, LINES, found.num_rows)
         found.validate()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
-from pytest_riskguard.limits import LINE_BYTES, LINES, TABLE_BYTES, Limit
+from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _BLOCK = 2**20
 #: Bytes from which a format is recognised.
 START_BYTES = 2**16
 _BOM = b"\xef\xbb\xbf"
+#: Decompressed bytes above which the ratio counts: a smaller file is no burden.
+FREE_BYTES = 4 * 2**20
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -56,7 +58,8 @@ def read_limited(path: Path, limit: Limit, *, error: type[FileError] = FileError
 def blocks(path: Path, limit: Limit, *, error: type[FileError] = FileError) -> Iterator[bytes]:
     """The bytes of a regular file in blocks, decompressed if it is gzip, which its first two bytes say.
 
-    ``error`` is raised if the file has too many, and for a damaged gzip; ``MissingFileError`` as ``open_regular``.
+    ``error`` is raised if the file has too many, or far more than before decompression, and for a damaged gzip;
+    ``MissingFileError`` as ``open_regular``.
     """
     with open_regular(path) as file:
         try:
@@ -68,6 +71,8 @@ def blocks(path: Path, limit: Limit, *, error: type[FileError] = FileError) -> I
                 total += len(block)
                 if total > limit.value:
                     raise error(path, None, limit.problem(total))
+                if total > FREE_BYTES and total > RATIO.value * file.tell():
+                    raise error(path, None, RATIO.problem(total // file.tell()))
                 yield block
         except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
             damaged = f"expected a whole gzip file, found a damaged one ({problem}); copy it again"

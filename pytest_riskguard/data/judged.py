@@ -294,7 +294,9 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     (ours, our_topics), (theirs, their_topics) = candidate.unjudged(), baseline.unjudged()
     documents = candidate.run.documents.at(ours)
     in_theirs = places_among(our_topics, documents, their_topics, baseline.run.documents.at(theirs))
-    alone = np.setdiff1d(np.arange(len(theirs)), in_theirs)
+    is_alone = np.ones(len(theirs) + 1, dtype=np.bool_)
+    is_alone[in_theirs] = is_alone[-1] = False  # -1 stands for those that are not among theirs
+    alone = np.flatnonzero(is_alone)
     documents = Ids.joined([documents, baseline.run.documents.at(theirs[alone])])
     of_baseline = np.append(np.append(theirs, -1)[in_theirs], theirs[alone])
     rows = np.stack([np.append(ours, np.full(len(alone), -1)), of_baseline], axis=1)

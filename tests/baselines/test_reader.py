@@ -60,3 +60,19 @@ def test_a_baseline_that_changes_at_every_look_is_given_up_in_the_end(store, add
     with pytest.raises(BaselineError, match="not JSON"):
         store.manifest("prod")
     assert len(looks) == 61
+
+
+def test_a_baseline_that_is_found_under_its_old_name_only_is_read_again(store, add, monkeypatch):
+    """Between the two renames of a replacement the path is empty, and the old folder, unchanged, has another name."""
+    add()
+    expected, place, moved = store.manifest("prod"), store.root / "prod", store.root / ".tmp-old-prod"
+    baseline = type(store._baseline("prod"))
+    read = baseline._bytes
+
+    def read_amid_a_replacement(self, file):
+        if place.exists():
+            place.rename(moved)
+        return read(self, file)
+
+    monkeypatch.setattr(baseline, "_bytes", read_amid_a_replacement)
+    assert store.manifest("prod") == expected

@@ -163,6 +163,13 @@ def test_what_is_beyond_the_limit_is_refused_with_its_size(path, content):
         list(blocks(path, LIMIT))
 
 
+@pytest.mark.slow
+def test_a_file_that_compresses_far_better_than_text_is_refused_early(path):
+    path.write_bytes(gzip.compress(b"\n" * 2**27))  # 130 kB
+    with pytest.raises(FileError, match=r"at most 100 times the compressed size .*, found \d+; .*RISKGUARD_LIMITS"):
+        text_of(path)
+
+
 def test_a_small_file_may_have_any_compression_ratio_and_any_number_of_members(path):
     for content, text in (
         (gzip.compress(b"\n" * 2**22), b"\n" * 2**22),

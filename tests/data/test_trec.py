@@ -229,6 +229,15 @@ def test_what_is_written_reads_back_with_its_ids_and_every_trec_program_sees_its
     assert again.source.digest == with_text_digest(run).source.digest
 
 
+def test_a_run_of_several_blocks_has_its_rows_and_no_more(write, monkeypatch):
+    monkeypatch.setattr("pytest_riskguard.data.input_files._BLOCK", 1000)
+    rows = {f"t{topic:02}": {f"d{place}": float(9 - place) for place in range(9)} for topic in range(40)}
+    lines = (f"{t} Q0 {d} 1 {score} x\n" for t, of_topic in rows.items() for d, score in of_topic.items())
+    run = read_run(write("a.run", "".join(lines)))
+    assert run.by_topic() == rows
+    assert [len(run.documents), len(run.scores)] == [360, 360]
+
+
 def test_ids_of_other_programs_are_never_decoded(write):
     run = read_run(write("a.run", "1 Q0 http://a/b%20c 1 2.0 t\n1 % http://a/b%20d 2 1 t\n"))
     assert run.documents.strings() == ["http://a/b%20c", "http://a/b d"]

@@ -270,8 +270,8 @@ def test_a_continued_training_of_xgboost_is_reweighted_too(xgboost):
     ("options", "message"),
     [
         ({"alpha": -1}, "alpha must be"),
-        ({"alpha": 1, "every": 0}, "every must be at least 1, got 0"),
-        ({"alpha": 1, "every": 1.5}, "every must be a whole number, got 1.5"),
+        ({"alpha": 1, "every": 0}, "every must be a whole number of at least 1, got 0"),
+        ({"alpha": 1, "every": 1.5}, "every must be a whole number of at least 1, got 1.5"),
     ],
 )
 def test_bad_options_are_refused_before_training(options, message):
