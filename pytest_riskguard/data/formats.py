@@ -81,7 +81,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     # Arrow and Feather with named columns
     _format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
-    # Quepid: ratings of a case, books, snapshots, the detailed export (CSV, JSON)
+    # Quepid: ratings of a case, books, snapshots (JSON), and what its pages export of rankings (CSV)
     _format("quepid", "judging_tools", "judgements rankings", ".csv .txt .json", parts="rankings"),
     # ratings for learning to rank (rating qid:id # docid text)
     _format("ltr", "judging_tools", "judgements", ".txt .ltr"),
@@ -89,12 +89,12 @@ FORMATS: tuple[Format, ...] = (
     _format(
         "workbench",
         "judging_tools",
-        "judgements rankings topics",
+        "judgements rankings",
         ".json .jsonl .ndjson",
-        parts="judgements rankings topics",
+        parts="judgements rankings",
     ),
     # _rank_eval of Elasticsearch and OpenSearch: requests, responses
-    _format("rank-eval", "judging_tools", "judgements rankings topics", ".json"),
+    _format("rank-eval", "judging_tools", "judgements rankings", ".json"),
     # ratings of the Rated Ranking Evaluator
     _format("rre", "judging_tools", "judgements", ".json"),
     # ranx, pytrec_eval (JSON: topic, document, number; ranx also compresses it)
