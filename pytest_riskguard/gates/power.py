@@ -13,13 +13,14 @@ import numpy as np
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.ruling import Comparison, Ruling, could_fail
-from pytest_riskguard.inference.power_analysis import (
+from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
     power_of,
     topics_for_equivalence,
@@ -27,7 +28,6 @@ from pytest_riskguard.inference.power_analysis import (
     topics_needed,
 )
 from pytest_riskguard.risk.checks import mean
-from pytest_riskguard.risk.distributions import ndtri
 from pytest_riskguard.risk.urisk import mean_test
 
 

@@ -16,7 +16,7 @@ from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power import Plan, plan_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.intervals import critical_value
-from pytest_riskguard.inference.power_analysis import (
+from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
     power_of,
     topics_for_equivalence,

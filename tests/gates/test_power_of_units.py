@@ -13,7 +13,7 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power import plan_of
-from pytest_riskguard.inference.power_analysis import minimum_detectable_effect
+from pytest_riskguard.inference.power import minimum_detectable_effect
 from tests.gates.conftest import pair
 from tests.strict import gate_of
 
