@@ -10,8 +10,8 @@ from pathlib import Path
 
 from pytest_riskguard.baselines import queries
 from pytest_riskguard.baselines.manifest import Manifest
+from pytest_riskguard.data.formats import format_named
 from pytest_riskguard.data.input_files import InputFile, blocks, read_limited
-from pytest_riskguard.data.score_files import scores_scores
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import BaselineError, FileError, ScoresFormatError
 from pytest_riskguard.frozen import frozen
@@ -122,7 +122,7 @@ class Entry:
                 unknown=topics.unknown,
                 from_run=self.manifest.has_run,
             )
-            for scores in scores_scores(file)
+            for scores in format_named("scores", "scores").reader("scores")(file)
         )
 
     def stored(self, measure: str) -> TopicScores:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -111,17 +112,13 @@ Baseline = Source | Computed
 
 @frozen(eq=False)
 class Question:
-    """A gate and the systems that it compares; ``pool`` holds all baselines but the first of a gate over a pool.
-
-    ``alphas`` are asked together with the gate's.
-    """
+    """A gate and the systems that it compares; ``pool`` holds all baselines but the first of a gate over a pool."""
 
     gate: Gate
     candidate: Source
     baseline: Baseline
     measure: str | None
     pool: tuple[Source, ...] = ()
-    alphas: tuple[float, ...] = ()
 
     @property
     def baselines(self) -> tuple[Baseline, ...]:
@@ -286,7 +283,11 @@ class ScoreCache:
 
     def _together(self, measure: str) -> tuple[str, ...]:
         """All measures that will be asked for, and this one."""
-        return tuple(dict.fromkeys([*map(measure_name, self._measures), measure]))
+        names = []
+        for text in self._measures:
+            with suppress(UsageError):  # a gate whose measure is wrong says so itself
+                names.append(measure_name(text))
+        return tuple(dict.fromkeys([*names, measure]))
 
     def _stored_scores(self, source: Stored, measure: str) -> Scored:
         """A stored baseline's scores; the first that are asked for are computed with all that will be."""

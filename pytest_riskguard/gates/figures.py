@@ -9,6 +9,7 @@ from itertools import repeat
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import (
     MAX_LISTED,
@@ -22,9 +23,8 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.responsible import standardised_parts
 from pytest_riskguard.gates.ruling import Comparison
-from pytest_riskguard.inference._bootstrap.choice import mean_law
-from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import Interval, critical_value
+from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import FloatArray, first_in_order
 
@@ -47,19 +47,9 @@ def paired_estimates(comparison: Comparison) -> Estimates:
         trisk=ruling.test.statistic,
         p_value=ruling.test.p_value,
         break_even_p_value=None if comparison.gate.by_topic else ruling.break_even,
-        win_loss_ratio=_win_loss_ratio(evidence),
         noise_urisk=evidence.noise_estimate(comparison.gate.alpha),
         collapsed=len(comparison.collapsed) if comparison.gate.by_topic else None,
     )
-
-
-def _win_loss_ratio(evidence: Evidence) -> float | None:
-    """The mean win over the mean loss; None without one of either."""
-    d = evidence.differences
-    won, lost = (evidence.mean((sign * d > 0).astype(np.float64)) for sign in (1.0, -1.0))
-    if won == 0 or lost == 0:
-        return None
-    return evidence.mean(np.maximum(0.0, d)) / won / (evidence.mean(np.maximum(0.0, -d)) / lost)
 
 
 def topic_counts(comparison: Comparison) -> TopicCounts:
@@ -178,12 +168,12 @@ def density(scores: FloatArray | Sample) -> Lines | None:
 
     None where every replicate has the same mean.
     """
-    law = mean_law(scores)
-    low, high = law.quantile(TAIL), law.quantile(1 - TAIL)
-    if not high > low:
+    sample = Sample.of(scores)
+    if sample.constant:
         return None
+    low, high = sample.at_scores([ndtri(TAIL), -ndtri(TAIL)]).tolist()
     edges = np.linspace(low, high, BINS + 1)
     just_below = low - (high - low) * EDGE  # a step at which the distribution begins belongs to the first bin
-    cumulated = np.array([law.cdf(float(edge)) for edge in (just_below, *edges[1:])])
+    cumulated = np.array([sample.cdf(float(edge)) for edge in (just_below, *edges[1:])])
     mass = np.maximum(np.diff(cumulated) / np.diff(edges), 0.0)
     return Lines(tuple(((edges[1:] + edges[:-1]) / 2).tolist()), {"density": tuple(mass.tolist())})

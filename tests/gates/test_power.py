@@ -1,0 +1,254 @@
+"""Plans: what a gate could see, from two systems and from a baseline alone."""
+
+from __future__ import annotations
+
+import csv
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.power import Plan, plan_of
+from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.inference.intervals import critical_value
+from pytest_riskguard.inference.power import (
+    minimum_detectable_effect,
+    power_of,
+    topics_for_equivalence,
+    topics_for_tolerance,
+    topics_needed,
+)
+from pytest_riskguard.risk.tradeoff import linear
+from tests.gates.conftest import pair
+from tests.strict import gate_of
+
+
+def scores(name: str, values: np.ndarray) -> TopicScores:
+    return TopicScores(name, "AP", tuple(f"t{number:04d}" for number in range(len(values))), values)
+
+
+def planned(
+    differences: np.ndarray, *, effects: tuple[float, ...] = (0.05,), power: float = 0.8, **of: object
+) -> Plan:
+    gate = gate_of("plan", **of)  # type: ignore[arg-type]
+    baseline = np.full(len(differences), 0.5)
+    return plan_of(gate, scores("new", baseline + differences), scores("old", baseline), power=power, effects=effects)
+
+
+def noise(n: int, seed: int = 1) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(-0.3, 0.3, n)
+
+
+def test_effects_of_the_smooth_trade_off_are_not_planned():
+    with pytest.raises(ValueError, match="plans need the linear trade-off"):
+        planned(noise(60), tradeoff="smooth")
+
+
+@pytest.mark.parametrize("alpha", [0, 1, 5])
+def test_by_student_t_a_plan_is_the_textbooks(alpha):
+    d = noise(60)
+    x = linear(d, alpha=alpha)
+    sd = float(np.std(x, ddof=1))
+    plan = planned(d, alpha=alpha, method="student_t", tolerance=0.01, level=0.9, effects=(0.05, 0.01), power=0.7)
+    assert plan.decisive == "student_t"
+    assert plan.standard_deviation == pytest.approx(sd)
+    assert plan.urisk == pytest.approx(float(np.mean(x)))
+    assert plan.critical == pytest.approx(critical_value(60, level=0.9))
+    seen = minimum_detectable_effect(sd, 60, level=0.9, power=0.7)
+    assert plan.minimum_detectable_effect == pytest.approx(0.01 + seen)
+    first, second = plan.effects
+    assert first.topics_needed == max(topics_needed(sd, 0.04, level=0.9, power=0.7) or 0, 10)
+    assert first.power == pytest.approx(power_of(0.04, sd, 60, level=0.9))
+    assert (second.size, second.topics_needed) == (0.01, None)  # tolerated, so no number of topics finds it
+    assert plan.topics_for_tolerance == topics_for_tolerance(sd, plan.urisk, tolerance=0.01, level=0.9, power=0.7)
+
+
+def test_it_plans_for_the_interval_that_decides():
+    d = noise(60)
+    bca, auto, student = (planned(d, alpha=5, method=method) for method in ("bca", "auto", "student_t"))
+    assert bca.decisive == auto.decisive == "bca"
+    assert bca.minimum_detectable_effect == auto.minimum_detectable_effect
+    # losses reach further than wins at alpha 5, and Student-t, which does not know, is the later to see them
+    assert bca.critical is not None
+    assert student.critical is not None
+    assert bca.critical < student.critical
+    assert bca.minimum_detectable_effect < student.minimum_detectable_effect
+    assert planned(noise(20), alpha=1).decisive in ("bca", "student_t")
+
+
+def test_what_a_verdict_by_student_t_says_it_could_have_seen_is_what_the_plan_says():
+    d = noise(60)
+    baseline = np.full(60, 0.5)
+    gate = gate_of("same", alpha=1, method="student_t", tolerance=0.02)
+    verdict = judge(gate, scores("new", baseline + d), scores("old", baseline))
+    plan = planned(d, alpha=1, method="student_t", tolerance=0.02)
+    assert plan.minimum_detectable_effect == pytest.approx(verdict.power.minimum_detectable_effect)
+
+
+@pytest.mark.parametrize(("changed", "stuck"), [(3, True), (4, False), (5, False)])
+def test_a_gate_that_cannot_fail_says_so_and_how_many_changes_it_needs(changed, stuck):
+    d = np.append(np.full(changed, -0.4) + 0.001 * np.arange(changed), np.zeros(50 - changed))
+    plan = planned(d, alpha=1)
+    assert (plan.changed, plan.changes_needed, plan.cannot_fail) == (changed, 4, stuck)
+    assert (plan.minimum_detectable_effect is None) is stuck
+    assert (plan.effects[0].power == 0) is stuck
+    # the same share of topics must be changes enough
+    assert plan.effects[0].topics_needed >= math.ceil(4 * 50 / changed)
+    # and so the gate behaves
+    baseline = np.full(50, 0.5)
+    verdict = judge(gate_of("g", alpha=1), scores("new", baseline + d), scores("old", baseline))
+    assert (verdict.outcome == "pass") is stuck
+
+
+def test_where_nothing_changed_there_is_nothing_to_plan_from():
+    plan = planned(np.zeros(50))
+    assert plan.changed == 0
+    assert plan.minimum_detectable_effect is None
+    assert plan.churn_power is None
+    assert plan.effects[0].power is None
+    assert plan.effects[0].topics_needed is None
+    assert plan.topics_for_tolerance is None
+
+
+def beta_differences(rng: np.random.Generator, n: int) -> np.ndarray:
+    difficulty = np.clip(rng.beta(1.2, 2, n), 1e-3, 1 - 1e-3)
+    d = rng.beta(10 * difficulty, 10 * (1 - difficulty)) - rng.beta(10 * difficulty, 10 * (1 - difficulty))
+    return np.where(rng.random(n) < 0.2, 0.0, d)
+
+
+# Shares of pairs of equal systems at which a gate at this alpha fires, 4000 simulated pairs each, in percent
+# (docs/explanation/alpha.md). A plan foresees them from one pair; what it foresees varies from pair to pair.
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "alpha", "method", "fires"),
+    [
+        (50, 0, "student_t", 2.2),
+        (50, 1, "student_t", 31.0),
+        (50, 1, "bca", 42.5),
+        (250, 1, "student_t", 94.8),
+    ],
+)
+def test_the_chance_that_churn_alone_fails_is_the_one_that_simulation_finds(n, alpha, method, fires):
+    rng = np.random.default_rng(n)
+    foreseen = [planned(beta_differences(rng, n), alpha=alpha, method=method).churn_power for _ in range(25)]
+    assert 100 * float(np.mean(foreseen)) == pytest.approx(fires, abs=5)
+
+
+def test_from_a_baseline_alone_the_law_is_the_assumed_one():
+    values = np.random.default_rng(3).beta(1, 2, 200)
+    sd = float(np.std(values, ddof=1))
+    rng = np.random.default_rng(4)
+    for alpha in (0, 5):
+        plan = plan_of(
+            gate_of("g", alpha=alpha), None, scores("old", values), correlation=0.8, power=0.8, effects=(0.02,)
+        )
+        x = linear(rng.normal(0, sd * math.sqrt(2 * 0.2), 100_000), alpha=alpha)
+        assert plan.candidate is None
+        assert plan.changed is None
+        assert plan.standard_deviation == pytest.approx(float(np.std(x)), rel=0.01)
+        assert plan.urisk == plan.churn == pytest.approx(float(np.mean(x)), abs=4 * float(np.std(x)) / x.size**0.5)
+        assert plan.topics_for_tolerance is None
+
+
+def planned_fails(gate: Gate, differences: np.ndarray) -> bool:
+    return not Ruling(gate, Evidence.of(differences)).passes
+
+
+# What docs/explanation/topics.md says of Cranfield, nDCG@10: 14 systems whose scores correlate with BM25's above 0.75
+# and changed on six topics or more.
+@pytest.mark.nightly
+@pytest.mark.parametrize(("alpha", "least", "most"), [(0, 0.96, 1.02), (1, 0.80, 1.01), (5, 0.65, 1.03)])
+def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_said(shared, alpha, least, most):
+    with (shared / "data/cranfield_runs/scores_ndcg10.csv").open() as lines:
+        names, *rows = [row[1:] for row in csv.reader(lines)]
+    table = np.array(rows, dtype=float)
+    ours = table[:, names.index("bm25s_lucene")]
+    gate, baseline, ratios = gate_of("g", alpha=alpha), scores("old", ours), []
+    for values in table.T:
+        correlation = float(np.corrcoef(values, ours)[0, 1])
+        if correlation < 0.75 or np.count_nonzero(values != ours) < 6:
+            continue
+        observed = plan_of(gate, scores("new", values), baseline, power=0.8, effects=())
+        assumed = plan_of(gate, None, baseline, correlation=correlation, power=0.8, effects=())
+        ratios.append(assumed.minimum_detectable_effect / observed.minimum_detectable_effect)
+    assert len(ratios) == 14
+    assert [min(ratios), max(ratios)] == pytest.approx([least, most], abs=0.005)
+
+
+def test_a_plan_for_the_bootstrap_takes_its_critical_values_from_the_data():
+    d = noise(60) + 0.02
+    gate = gate_of("plan", alpha=5, tolerance=0.6)
+    plan = planned(d, alpha=5, tolerance=0.6, effects=(0.7,))
+    sd, upper = plan.standard_deviation, plan.critical
+    interval = Ruling(gate, Evidence.of(d)).interval("bca")
+    lower = (plan.urisk - interval.lower) / (sd / math.sqrt(60))
+    error = sd / math.sqrt(60)
+    ruling = Ruling(gate, Evidence.of(d), alpha=5)
+    by_student_t = (ruling.interval("student_t").upper - plan.urisk) / error
+    assert (interval.upper - plan.urisk) / error < upper < by_student_t  # what the break-even test asks for
+    needed = topics_needed(sd, 0.1, level=0.95, power=0.8, critical=upper, n=60)
+    assert plan.effects[0].topics_needed == needed != topics_needed(sd, 0.1, level=0.95, power=0.8)
+    shown = topics_for_tolerance(sd, plan.urisk, tolerance=0.6, level=0.95, power=0.8, critical=lower, n=60)
+    by_student_t = topics_for_tolerance(sd, plan.urisk, tolerance=0.6, level=0.95, power=0.8)
+    assert plan.topics_for_tolerance == shown != by_student_t
+    verdict = judge(gate_of("g", kind="not_inferior", alpha=5, tolerance=0.6), *pair(d))
+    assert verdict.power.topics_for_tolerance == shown
+
+
+def churn_failure_rate(d: np.ndarray, gate: Gate, **judged: Any) -> float | None:
+    return judge(gate, *pair(d), **judged).power.churn_failure_rate
+
+
+@pytest.mark.parametrize(
+    ("options", "shift"),  # it fails as a loss, as churn, or passes
+    [
+        ({}, -0.2),
+        ({"on_churn": "warn"}, 0),  # how often it warns
+        ({"alpha": 5, "tolerance": 0.1, "level": 0.9}, 0.2),
+        ({"method": "student_t"}, 0),
+    ],
+)
+def test_a_verdict_says_how_often_churn_fails_it_as_its_plan_does(options, shift):
+    d = noise(40) + shift
+    rate = churn_failure_rate(d, gate_of("plan", **options))
+    assert rate == planned(d, **options).churn_power
+    assert rate is not None
+    assert 0 < rate < 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "share"), [(50, 1.0), (50, 0.3)])
+def test_changes_that_leave_the_mean_alone_fail_as_often_as_a_verdict_says(n, share):
+    rng = np.random.default_rng(8)
+    gate = gate_of("g")
+    sizes = np.where(rng.random(n) < share, np.abs(beta_differences(rng, n)), 0.0)
+    rate = churn_failure_rate(sizes * rng.choice([-1, 1], n), gate)
+    flipped = [sizes * rng.choice([-1, 1], n) for _ in range(600)]
+    fails = np.mean([planned_fails(gate, d) for d in flipped])
+    # the sizes themselves vary less than those of other changes, which the rate allows for
+    assert rate == pytest.approx(float(fails), abs=0.08)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_topics_that_show_equivalence_go_by_the_limit_nearer_to_its_bound(sign):
+    # losses that are rare and large: the interval reaches further down than up
+    d = sign * np.array([-0.2] * 2 + [0.012] * 38)
+    verdict = judge(gate_of("g", kind="equivalent", tolerance=0.03), *pair(d))
+    ruling = Ruling(gate_of("g", kind="equivalent", tolerance=0.03), Evidence.of(d))
+    estimate, deviation = float(d.mean()), ruling.deviation
+    critical = {side: ruling.critical(side=side) for side in ("lower", "upper")}
+    assert abs(critical["lower"] - critical["upper"]) > 0.1
+    nearer, other = ("lower", "upper") if estimate < 0 else ("upper", "lower")
+    expected = topics_for_equivalence(
+        deviation, estimate, criticals=(critical[nearer], critical[other]), n=40, tolerance=0.03, level=0.95
+    )
+    swapped = topics_for_equivalence(
+        deviation, estimate, criticals=(critical[other], critical[nearer]), n=40, tolerance=0.03, level=0.95
+    )
+    assert math.ceil(expected) != math.ceil(swapped)
+    assert verdict.power.topics_for_tolerance == math.ceil(expected)
