@@ -12,8 +12,8 @@ from numpy.testing import assert_array_equal
 
 from pytest_riskguard.baselines import git as version_control
 from pytest_riskguard.baselines import manifest as manifests
-from pytest_riskguard.baselines import new_entry
 from pytest_riskguard.baselines.manifest import GitState
+from pytest_riskguard.data.input_files import blocks
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run, scored_run
 from pytest_riskguard.errors import BaselineError, MissingFileError, RunFormatError, UsageError
@@ -167,8 +167,10 @@ def test_bad_files_are_told_as_they_are_and_store_nothing(store, add, tmp_path):
 
 
 def test_a_run_that_changes_while_it_is_stored_is_not_stored(store, add, collection, monkeypatch):
-    read = new_entry.blocks
-    monkeypatch.setattr(new_entry, "blocks", lambda _, limit: read(collection.other_run(), limit))
+    def another(_, limit):
+        return blocks(collection.other_run(), limit)
+
+    monkeypatch.setattr("pytest_riskguard.baselines.new_entry.blocks", another)
     with pytest.raises(BaselineError, match="changed while it was being stored"):
         add()
     assert store.names() == ()
