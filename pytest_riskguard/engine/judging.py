@@ -304,7 +304,7 @@ class Engine:
         if gate.is_pool:
             from pytest_riskguard.gates.pool.judge import judge_pool
 
-            return judge_pool(gate, candidate, others, alphas=question.alphas, together=together, **context)
+            return judge_pool(gate, candidate, others, together=together, **context)
         baseline, replicates = others[0], others[1:]
         if isinstance(question.baseline, Computed):
             baseline, replicates = computed_baseline(gate, question.baseline, candidate, others), []

@@ -112,17 +112,13 @@ Baseline = Source | Computed
 
 @frozen(eq=False)
 class Question:
-    """A gate and the systems that it compares; ``pool`` holds all baselines but the first of a gate over a pool.
-
-    ``alphas`` are asked together with the gate's.
-    """
+    """A gate and the systems that it compares; ``pool`` holds all baselines but the first of a gate over a pool."""
 
     gate: Gate
     candidate: Source
     baseline: Baseline
     measure: str | None
     pool: tuple[Source, ...] = ()
-    alphas: tuple[float, ...] = ()
 
     @property
     def baselines(self) -> tuple[Baseline, ...]:
