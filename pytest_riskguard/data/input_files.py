@@ -280,8 +280,10 @@ class InputFile:
         except JsonError as problem:
             raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
 
-    def refuse(self, line: int | None, problem: str) -> FileError:
-        """The error to raise for this file."""
+    def refuse(self, line: int | str | None, problem: str) -> FileError:
+        """The error to raise for this file; ``line`` is the number of one, or a place in words."""
+        if isinstance(line, str):
+            return self._error(self.path, None, f"{line}: {problem}")
         return self._error(self.path, line, problem)
 
     def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> FileError:
