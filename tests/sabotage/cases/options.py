@@ -137,7 +137,7 @@ CASES = [
     ],
     *[
         Case(f"init-{option}-{value}", delete(CONFIG), command=f"init --{option} {value}", status=2, words=[option])
-        for option, value in [("worse-costs", "0.5"), ("worse-costs", "nan")]
+        for option, value in [("alpha", "-0.5"), ("alpha", "nan")]
     ],
     Case(
         "report-over-its-input",
