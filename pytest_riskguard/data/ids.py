@@ -86,14 +86,12 @@ class Ids:
 
     def strings(self) -> list[str]:
         """All ids as text."""
-        ends = self.starts + self.lengths
-        first, last = int(self.starts.min(initial=len(self.text))), int(ends.max(initial=0))
-        encoded = self.text[first:last].tobytes()
-        pairs = zip((self.starts - first).tolist(), (ends - first).tolist(), strict=True)
+        ids = self.compact()
+        encoded, starts, ends = ids.text.tobytes(), ids.starts.tolist(), (ids.starts + ids.lengths).tolist()
         if not encoded.isascii():
-            return [encoded[start:end].decode() for start, end in pairs]
+            return [encoded[start:end].decode() for start, end in zip(starts, ends, strict=True)]
         text = encoded.decode()  # one character for each byte
-        return [text[start:end] for start, end in pairs]
+        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
     @property
     def odd(self) -> BoolArray:

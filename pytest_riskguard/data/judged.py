@@ -7,6 +7,7 @@ not read again.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -226,9 +227,9 @@ class RankedRun:
 
     def ranks(self, topic: str) -> Mapping[str, int]:
         """Document -> rank, from 1, by rank; none for a topic that the run does not answer."""
-        if topic not in self.run.topics:
+        place = bisect_left(self.run.topics, topic)
+        if self.run.topics[place : place + 1] != (topic,):
             return {}
-        place = self.run.topics.index(topic)
         rows = np.arange(*self.run.offsets[place : place + 2])
         rows = rows[(self.run.judgements[rows] >= 0) | (self._ranks[rows] <= self.depth)]
         rows = rows[np.argsort(self._ranks[rows])]

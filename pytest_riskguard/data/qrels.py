@@ -98,7 +98,7 @@ class JudgementArrays:
 
     def places_of(self, topics: Sequence[str]) -> IntArray:
         """The place of each of these topics, which must have judgements."""
-        return np.array([self.places[topic] for topic in topics], dtype=np.int64)
+        return np.fromiter(map(self.places.__getitem__, topics), np.int64, len(topics))
 
 
 def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray, documents: Ids) -> IntArray:
