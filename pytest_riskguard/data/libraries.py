@@ -123,7 +123,7 @@ def sentence_transformers_rankings(file: InputFile) -> Run:
     return run_of_rankings(file, rankings, texts=texts)
 
 
-# Collections of the package ir_datasets, ``irds:NAME``: what is on this machine.
+# Collections of the package ir_datasets, ``irds:NAME``, which downloads what is not on this machine.
 
 
 def irds_fits(file: InputFile, _kind: Kind) -> Misfit | None:
@@ -145,7 +145,7 @@ def irds_topics(file: InputFile) -> Topics:
 
 
 def _collection_rows(file: InputFile, part: str) -> list[Any]:
-    """The rows of one part of the collection; ``MissingFileError`` if it is unknown or not on this machine."""
+    """The rows of one part of the collection; ``MissingFileError`` if it is unknown or cannot be read."""
     package = imported("ir_datasets", what=file.name)
     name = file.name.removeprefix(IRDS)
     try:
@@ -153,23 +153,8 @@ def _collection_rows(file: InputFile, part: str) -> list[Any]:
     except KeyError:
         hint = did_you_mean(name, list(package.registry))
         raise MissingFileError(file.path, None, f"ir_datasets has no collection {name!r:.100}{hint}") from None
-    kept, package.lazy_libs.requests = package.lazy_libs.requests, _refuse_download
     try:
         return list(getattr(dataset, f"{part}_iter")())
-    except _DownloadNeededError:
-        said = f"are not on this machine: run `ir_datasets export {name} {part} > {part}.txt`, which downloads them"
     except Exception as problem:  # of the network, of a damaged file, of a file that people have to ask for
-        reason = str(problem).partition("\n")[0]
-        said = f"cannot be read ({type(problem).__name__}: {reason:.200})"
-    finally:
-        package.lazy_libs.requests = kept
-    raise MissingFileError(file.path, None, f"its {part} {said}")
-
-
-class _DownloadNeededError(BaseException):
-    """ir_datasets wants to download; no ``Exception``, since it tries other addresses after one."""
-
-
-def _refuse_download() -> None:
-    """Stands for what loads requests, with which ir_datasets downloads."""
-    raise _DownloadNeededError
+        reason = f"{type(problem).__name__}: {problem}".partition("\n")[0]
+        raise MissingFileError(file.path, None, f"its {part} cannot be read ({reason:.200})") from None
