@@ -122,8 +122,8 @@ def promoted(folder):
     """A store whose baseline ``prod`` had another run accepted in its place."""
     store = Store(folder / "store")
     options = {"qrels": folder / "qrels.txt", "topics": None, "measures": ["RR"]}
-    store.add("prod", folder / "good.run", kind="previous", **options)
-    store.promote("prod", folder / "poor.run", **options)
+    store.add("prod", folder / "good.run", **options)
+    store.update("prod", folder / "poor.run", **options)
     return store
 
 
