@@ -49,9 +49,11 @@ class Ids:
     @classmethod
     def of(cls, ids: Iterable[str]) -> Ids:
         """Texts as identifiers."""
-        encoded = [name.encode() for name in ids]
-        lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
-        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), starts_of(lengths), lengths)
+        names = list(ids)
+        text = "".join(names)
+        encoded = names if text.isascii() else map(str.encode, names)
+        lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(names))
+        return cls(np.frombuffer(text.encode(), dtype=np.uint8), starts_of(lengths), lengths)
 
     @classmethod
     def joined(cls, parts: Sequence[Ids]) -> Ids:
