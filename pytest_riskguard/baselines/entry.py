@@ -126,11 +126,8 @@ class StoredBaseline:
 
     def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
         """The error to raise; reports show it without the path of the store."""
-        return BaselineError(
-            f"{shown(self.root / self.place)}: {problem}",
-            reason=reason,
-            problem=f"{self.root.name}/{self.place}: {problem}",
-        )
+        where = shown(self.root / self.place)
+        return BaselineError(problem, where=where, name=f"{self.root.name}/{self.place}", reason=reason)
 
     def stamp(self) -> tuple[Path, int, int] | None:
         """Something that changes when the baseline is replaced, and while it is; None if its folder is gone."""

@@ -172,7 +172,7 @@ class StoreReader:
                 try:
                     present_scores(baseline, measure, qrels, kept=kept)
                 except RiskguardError as error:
-                    found.append(error.problem if isinstance(error, DataError) else str(error))
+                    found.append(error.problem)
             return list(dict.fromkeys(found))
 
     def lineage(self, name: str, measure: str, *, qrels: Qrels | None = None) -> tuple[Scored, ...]:
@@ -292,9 +292,7 @@ class StoreReader:
         return baseline
 
     def _missing(self, problem: str) -> BaselineError:
-        return BaselineError(
-            f"{shown(self.root)}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
-        )
+        return BaselineError(problem, where=shown(self.root), name=self.root.name, reason="missing_input")
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

@@ -50,12 +50,12 @@ _FILE = re.compile(
 _COPIES: dict[Path, str] = {}
 
 
-def shown(path: Path) -> str:
+def shown(path: Path) -> Path | str:
     """A path as messages name it: by its address, if it is in a copy of what is there."""
     for folder, address in _COPIES.items():
         if path.is_relative_to(folder):
             return "/".join([address, *path.relative_to(folder).parts])
-    return str(path)
+    return path
 
 
 def local_folder(place: Path) -> Path:
@@ -109,8 +109,10 @@ def _copied(address: str) -> tuple[Path, str]:
             (folder / name).write_bytes(content)
             listing += f"{_digest(content)} {name}\n"
     except FileError as error:
-        problem = f"{_name(address)}: {error.problem}"
-        raise BaselineError(str(error), reason="missing_input", problem=problem) from None
+        name = f"{_name(address)}: {error.name}"
+        raise BaselineError(
+            error.fault, where=error.where, line=error.line, name=name, reason="missing_input"
+        ) from None
     return folder, _digest(listing.encode())
 
 
@@ -120,7 +122,7 @@ def _name(address: str) -> str:
 
 
 def _error(address: str, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
-    return BaselineError(f"{address}: {problem}", reason=reason, problem=f"{_name(address)}: {problem}")
+    return BaselineError(problem, where=address, name=_name(address), reason=reason)
 
 
 def _is_of_store(name: str) -> bool:

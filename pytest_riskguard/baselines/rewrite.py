@@ -228,7 +228,7 @@ def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
         if not (baseline.folder / "history").exists():
             return ()
         raise baseline.error(
-            f"{error.problem.partition(': ')[2]}. Its history would be lost: restore it from version control, "
+            f"{error.fault}. Its history would be lost: restore it from version control, "
             f"or drop all with `riskguard baseline remove {baseline.name}` and add the run again"
         ) from None
     if baseline.history():
