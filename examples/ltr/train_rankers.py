@@ -206,8 +206,8 @@ def train_all(part: SearchLog, store: Path, pool: tuple[str, ...], *, trees: int
     against_prod = {"u-cro": UCRO, "t-saro": TSARO, "t-faro": TFARO}
     objectives: dict[str, str | RankingObjective] = {PLAIN: "lambdarank"}
     for name, objective in against_prod.items():
-        objectives |= {f"{name}-{alpha}": objective(prod, alpha, threads=1) for alpha in ALPHAS}
-    objectives |= {f"georisk-{alpha}": GeoRisk(several, alpha, threads=1) for alpha in ALPHAS}
+        objectives |= {f"{name}-{alpha}": objective(prod, alpha) for alpha in ALPHAS}
+    objectives |= {f"georisk-{alpha}": GeoRisk(several, alpha) for alpha in ALPHAS}
     return {name: train(part, objective, trees=trees) for name, objective in objectives.items()}
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from pytest_riskguard.baselines import atomic_folder, queries
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredReplicate
 from pytest_riskguard.baselines.remote_stores import shown
+from pytest_riskguard.data.formats import format_named
 from pytest_riskguard.data.input_files import InputFile, blocks, read_limited
-from pytest_riskguard.data.score_files import scores_scores
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import BaselineError, FileError, ScoresFormatError
 from pytest_riskguard.frozen import frozen
@@ -191,7 +191,8 @@ class StoredBaseline:
         if atomic_folder.sha256(content) != expected:
             raise self.error(self._difference(SCORES, content, expected))
         file = InputFile(self.folder / SCORES, error=ScoresFormatError, content=content)
-        return tuple(replace(scores, name=self.place) for scores in scores_scores(file))
+        read = format_named("scores", "scores").reader("scores")
+        return tuple(replace(scores, name=self.place) for scores in read(file))
 
     def need_run(self) -> None:
         """``BaselineError`` (``missing_input``) where there is no run."""

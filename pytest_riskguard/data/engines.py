@@ -2,8 +2,7 @@
 
 A file is JSON or JSON Lines. A query's id or text stands beside its answer, in a row of its own
 (``{"query_id": "q1", "response": {...}}``) or among the keys of the answer
-(``{"query_id": "q1", "took": 3, "hits": ...}``). A JSON object may also map ids to answers. Several answers to one
-request have ``query_ids`` or ``queries`` beside them, rows of their own, or are in the order of the topics file.
+(``{"query_id": "q1", "took": 3, "hits": ...}``). A JSON object may also map ids to answers.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode, at, nodes, outline
+from pytest_riskguard.data.json_nodes import at, nodes, outline
 from pytest_riskguard.data.named_columns import text_of
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
@@ -244,11 +243,6 @@ _TEXTS = ("query", "query_text", "queryText", "text", "request_params.q")
 _FIRST_ROWS = 10
 
 
-def several_answers(value: Any) -> list[Any] | None:
-    """The answers to one request for several queries."""
-    return next((found for key in ("responses", "results") if isinstance(found := at(value, key), list)), None)
-
-
 class _Row(NamedTuple):
     """One answer with the id and the text of its query, where they are known."""
 
@@ -277,21 +271,18 @@ def responses_rankings(file: InputFile) -> Run:
     """The hits of each answer, in their order."""
     if (engine := _engine(file)) is None:
         raise file.refuse(None, "expected answers of a search engine, found none")
-    first = next(_rows(file))
-    by_text = first.topic is None and first.text is not None
-    has_name = by_text or first.topic is not None
+    by_text = next(_rows(file)).topic is None
     texts: dict[str, str] = {}
 
     def rankings() -> Iterator[Ranking]:
-        for number, row in enumerate(_rows(file), 1):
-            name = row.text if by_text else row.topic
-            which = f"query {name!r:.80}" if name else f"response {number}"
-            if (name is not None) != has_name:
-                raise file.refuse(row.line, f"expected {which} to have its query beside it exactly as the first has")
+        for row in _rows(file):
+            if (name := row.text if by_text else row.topic) is None:
+                wanted = "text" if by_text else "id"
+                raise file.refuse(row.line, f"expected the {wanted} of its query beside each response, found none")
             try:
                 documents, scores = engine.hits(row.answer)
             except AnswerError as problem:
-                raise file.refuse(row.line, f"{which}: {problem}") from None
+                raise file.refuse(row.line, f"query {name!r:.80}: {problem}") from None
             if row.topic and row.text:
                 texts.setdefault(row.topic, row.text)
             yield name, documents, scores, row.line
@@ -302,24 +293,11 @@ def responses_rankings(file: InputFile) -> Run:
 def _rows(file: InputFile) -> Iterator[_Row]:
     """All answers of a file; a ``FileError`` while they are read if it is neither JSON nor JSON Lines."""
     for node in nodes(file):
-        row = _row(node.line, node.value)
-        yield from [row] if engine_of(row.answer) else (_row(node.line, value) for value in _split(node))
-
-
-def _split(node: JsonNode) -> list[Any]:
-    """Several answers, each with its query beside it, if that is said."""
-    value, answers = node.value, several_answers(node.value)
-    if answers is None:
-        kept = value if isinstance(value, dict) and any(map(engine_of, value.values())) else {}
-        return [{"query_id": topic, "response": answer} for topic, answer in kept.items()] or [value]
-    for name, key in (("query_ids", "query_id"), ("queries", "query")):
-        if not isinstance(queries := at(value, name), list):
-            continue
-        if len(queries) != len(answers):
-            found = f"{len(queries)} {name} beside {len(answers)} responses"
-            raise node.refuse(f"expected one of the {name} for each response, found {found}")
-        return [{key: query, "response": answer} for query, answer in zip(queries, answers, strict=True)]
-    return answers
+        row, value = _row(node.line, node.value), node.value
+        if not engine_of(row.answer) and isinstance(value, dict) and any(map(engine_of, value.values())):
+            yield from (_Row(node.line, answer, topic, None) for topic, answer in value.items())
+        else:
+            yield row
 
 
 def _row(line: int | None, value: Any) -> _Row:

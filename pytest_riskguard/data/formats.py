@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from importlib import import_module
@@ -48,10 +48,12 @@ class Format:
         return getattr(module, f"{self.name.replace('-', '_')}_{name}", None)
 
 
-def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
-    """What the named columns of a file hold."""
+def _of_table(
+    table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile, measures: Sequence[str] | None = None
+) -> Any:
+    """What the named columns of a file hold; of scores those that are asked for."""
     from pytest_riskguard.data import named_columns as columns
-    from pytest_riskguard.data.scores import renamed, score_rows_of, scores_of_systems
+    from pytest_riskguard.data.scores import score_rows_of, scores_of_systems
 
     match kind:
         case "judgements":
@@ -60,7 +62,7 @@ def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFi
             return columns.run_of_table(table(file, kind), file.columns)
         case "topics":
             return columns.topics_of_table(table(file, kind), file.columns)
-    return scores_of_systems(file, score_rows_of(renamed(table(file, kind), file.columns)))
+    return scores_of_systems(file, score_rows_of(table(file, kind), file.columns, measures))
 
 
 def _format(name: str, module: str, reads: str, suffixes: str, *, parts: str = "") -> Format:
@@ -81,7 +83,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     # Arrow and Feather with named columns
     _format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
-    # Quepid: ratings of a case, books, snapshots, the detailed export (CSV, JSON)
+    # Quepid: ratings of a case, books, snapshots (JSON), and what its pages export of rankings (CSV)
     _format("quepid", "judging_tools", "judgements rankings", ".csv .txt .json", parts="rankings"),
     # ratings for learning to rank (rating qid:id # docid text)
     _format("ltr", "judging_tools", "judgements", ".txt .ltr"),
@@ -89,12 +91,12 @@ FORMATS: tuple[Format, ...] = (
     _format(
         "workbench",
         "judging_tools",
-        "judgements rankings topics",
+        "judgements rankings",
         ".json .jsonl .ndjson",
-        parts="judgements rankings topics",
+        parts="judgements rankings",
     ),
     # _rank_eval of Elasticsearch and OpenSearch: requests, responses
-    _format("rank-eval", "judging_tools", "judgements rankings topics", ".json"),
+    _format("rank-eval", "judging_tools", "judgements rankings", ".json"),
     # ratings of the Rated Ranking Evaluator
     _format("rre", "judging_tools", "judgements", ".json"),
     # ranx, pytrec_eval (JSON: topic, document, number; ranx also compresses it)

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
-from typing import Any
 
 from pytest_riskguard.data.engines import ENGINES, whole_scores
-from pytest_riskguard.data.headers import SYNONYMS, number
+from pytest_riskguard.data.headers import number
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, marked, nodes, outline, require
-from pytest_riskguard.data.named_columns import as_tag
 from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of, run_of_rankings
-from pytest_riskguard.data.topics import Topics, topics_of_rows
-from pytest_riskguard.text import clean, listed
+from pytest_riskguard.text import clean
 
-# OpenSearch's Search Relevance Workbench: judgement lists, query sets, pairwise experiments and evaluation results,
+# OpenSearch's Search Relevance Workbench: judgement lists, pairwise experiments and evaluation results,
 # as its API and its indices return them, or as they are imported. Queries are known by their texts.
 
 
-workbench_fits = marked(
-    judgements="judgmentRatings", topics="querySetQueries|queryText", rankings="documentIds|results.0.snapshots"
-)
-_NO_TAGS = ("queryText", "referenceAnswer")
+workbench_fits = marked(judgements="judgmentRatings", rankings="documentIds|results.0.snapshots")
 
 
 def _stored(file: InputFile) -> Iterator[JsonNode]:
@@ -68,18 +60,6 @@ def workbench_judgements(file: InputFile) -> Qrels:
     return qrels_of_rows(file, rows, by_text=True)
 
 
-def workbench_topics(file: InputFile) -> Topics:
-    """The queries of a query set, or of the file that is uploaded for one; their further fields are tags."""
-    queries = _stored(file)
-    if sets := _documents(file, "querySetQueries"):
-        queries = chosen_node(file, "query set", sets)["querySetQueries"].items()
-    rows = []
-    for query in queries:
-        tags = {key: tag for key, node in query.entries() if (tag := as_tag(node.value)) and key not in _NO_TAGS}
-        rows.append((None, query["queryText"].text(), tags, query.line))
-    return topics_of_rows(file, rows)
-
-
 def workbench_rankings(file: InputFile) -> Run:
     """The documents of each query; ``FILE#ID`` names one of several search configurations, or a variant of one."""
     rankings: dict[str, list[Ranking]] = {}
@@ -103,13 +83,7 @@ def _ranked(file: InputFile) -> Iterator[tuple[JsonNode, JsonNode, JsonNode]]:
 # ``_rank_eval`` of Elasticsearch and OpenSearch: requests, which have ratings, and responses, which have rankings.
 
 
-#: Keys under which queries and parameters have the text that was searched for.
-_TEXT_KEYS = ("query", "query_text", "query_string", "model_text", "text", "q", "search_text", "keywords")
-
-
-rank_eval_fits = marked(
-    judgements="requests.0.ratings", topics="requests.0.ratings", rankings="details metric_score|rank_eval.details"
-)
+rank_eval_fits = marked(judgements="requests.0.ratings", rankings="details metric_score|rank_eval.details")
 
 
 def rank_eval_judgements(file: InputFile) -> Qrels:
@@ -120,29 +94,6 @@ def rank_eval_judgements(file: InputFile) -> Qrels:
         for rating in request["ratings"].items()
     )
     return qrels_of_rows(file, rows)
-
-
-def rank_eval_topics(file: InputFile) -> Topics:
-    """The id of each request, and the only text that its query or its parameters have."""
-    rows: list[tuple[str, str, dict[str, str], None]] = []
-    for request in JsonNode(file, file.json)["requests"].items():
-        texts = {*_texts(at(request.value, "params"))} or {*_texts(at(request.value, "request"))}
-        if len(texts) != 1:
-            found = listed(tuple(sorted(texts)), most=3) or "none"
-            raise request.refuse(f"expected one query text in its request or its params, found {found}")
-        rows.append((request["id"].text(), texts.pop(), {}, None))
-    return topics_of_rows(file, rows)
-
-
-def _texts(value: Any, key: str = "", above: str = "") -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _texts(inner, name, key)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner, key, above)
-    elif isinstance(value, str) and value.strip() and (key in _TEXT_KEYS or above.startswith("match")):
-        yield value.strip()
 
 
 def rank_eval_rankings(file: InputFile) -> Run:
@@ -236,19 +187,9 @@ def ltr_judgements(file: InputFile) -> Qrels:
     return qrels_of_rows(file, rows(), texts=texts)
 
 
-# What Quepid exports: ratings of a case, judgements of a book, and snapshots, each as CSV or JSON, with the texts of
-# queries. Its pages double quotes in every cell, but put only cells with a comma or a line end between quotes:
-# ``19"" monitor`` means ``19" monitor``, which readers of CSV refuse or get wrong.
-
-
-#: Columns of Quepid's pages -> as its other exports call them.
-_NAMES = {"Query Text": "query", "Doc ID": "docid", "Doc Position": "position", "Rating": "rating"}
-#: Columns that name a ranking; one of them is in every file of a page.
-_SNAPSHOT = ("Snapshot Name", "Snapshot Time", "Case Name")
-#: Names of columns that say something else than what a judge thinks.
-_NO_JUDGES = frozenset(name for names in SYNONYMS.values() for name in names)
-#: Doubled quotes at the start of a cell that has none around it.
-_DOUBLED = re.compile('(?<![^,])""(?=[^",])')
+# What Quepid exports: ratings of a case, judgements of a book and snapshots as JSON, and snapshots as CSV, with the
+# texts of queries; ``csv`` reads ratings as CSV. Its pages double quotes in every cell, but put only cells with a
+# comma or a line end between quotes: ``19"" monitor`` means ``19" monitor``.
 
 
 _json_fits = marked(
@@ -257,29 +198,19 @@ _json_fits = marked(
 
 
 def quepid_fits(file: InputFile, kind: Kind) -> Misfit | None:
-    """Whether the file is JSON of Quepid, or a table with its columns."""
-    if file.looks_like_json:
-        return _json_fits(file, kind)
-    header = [_NAMES.get(cell.strip(' "'), cell.strip(' "')) for cell in file.first_line.split(",")]
-    wanted = {"query", "docid", "position" if kind == "rankings" else "rating"}
-    is_page = wanted <= {*header} and not {*_SNAPSHOT}.isdisjoint(header)
-    judges = {*map(str.lower, header[2:])} - {"rating"}
-    is_rated = kind == "judgements" and header[:2] == ["query", "docid"] and _NO_JUDGES.isdisjoint(judges)
-    return (
-        None
-        if is_page or is_rated
-        else Misfit("its first line does not have the columns of ratings, a book or a snapshot of Quepid")
-    )
+    """Whether the file is JSON of Quepid, or a table of rankings with its columns."""
+    if kind == "rankings" and {_QUERY, _DOCUMENT, _POSITION} <= {*file.first_line.split(",")}:
+        return None
+    return _json_fits(file, kind)
 
 
 def quepid_judgements(file: InputFile) -> Qrels:
     """The ratings that there are, by each judge of a book."""
-    require(quepid_fits(file, "judgements"), file)
-    return qrels_of_rows(file, _rated_in_json(file) if file.looks_like_json else _rated_in_table(file), by_text=True)
+    require(_json_fits(file, "judgements"), file)
+    return qrels_of_rows(file, _rated(JsonNode(file, file.json)), by_text=True)
 
 
-def _rated_in_json(file: InputFile) -> Iterator[Row]:
-    whole = JsonNode(file, file.json)
+def _rated(whole: JsonNode) -> Iterator[Row]:
     if (pairs := whole.find("query_doc_pairs")) is None:
         for query in whole["queries"].items():
             for document, rating in query["ratings"].entries():
@@ -295,26 +226,12 @@ def _rated_in_json(file: InputFile) -> Iterator[Row]:
                 yield pair["query_text"].text(), pair["doc_id"].text(), rated.number(), name, None
 
 
-def _rated_in_table(file: InputFile) -> Iterator[Row]:
-    for line, cells in _rows(file):
-        query, document = cells.pop("query"), cells.pop("docid")
-        for judge, rating in {"": cells["rating"]}.items() if "rating" in cells else cells.items():
-            if rating not in ("", "--"):  # else nobody has rated it
-                yield query, document, JsonNode(file, rating, line).number(), judge, line
-
-
 def quepid_rankings(file: InputFile) -> Run:
     """The documents of each query by position; ``FILE#NAME`` names one of several snapshots."""
     require(quepid_fits(file, "rankings"), file)
     if file.looks_like_json:
         return run_of_rankings(file, _ranked_in_json(file), by_text=True)
-    snapshots: dict[tuple[str, ...], list[tuple[str, str, float, int]]] = {}
-    for line, cells in _rows(file):
-        if cells["docid"]:  # else the query has no results
-            names = tuple(cells[name] for name in _SNAPSHOT if name in cells)
-            hit = cells["query"], cells["docid"], number(cells["position"]), line
-            snapshots.setdefault(names, []).append(hit)
-    topics, documents, ranks, lines = zip(*chosen(file, "snapshot", snapshots.items()), strict=True)
+    topics, documents, ranks, lines = zip(*chosen(file, "snapshot", _snapshots(file).items()), strict=True)
     return run_of(file, topics, documents, None, ranks, lines=lines, by_text=True)
 
 
@@ -330,25 +247,23 @@ def _ranked_in_json(file: InputFile) -> Iterator[Ranking]:
             yield texts[query], returned, None, None
 
 
-def _rows(file: InputFile) -> Iterator[tuple[int, dict[str, str]]]:
-    """The cells of each row under their names, with the number of its last line; a row may end with its query."""
-    # a NUL, which no file has, is a quote in a cell with quotes around it as in one without
-    lines = (_DOUBLED.sub("\0", line.decode().removesuffix("\r")) + "\n" for _, line in file.lines())
-    reader = csv.reader(lines, strict=True)
-    rows = (
-        [cell.replace('""', '"').replace("\0", '"').strip() for cell in row] for row in reader if "".join(row).strip()
-    )
-    try:
-        header = [_NAMES.get(cell, cell) for cell in next(rows, [])]
-        if len({*header}) < len(header):
-            raise file.refuse(reader.line_num, "expected each column once, such as a name of its own for every judge")
-        for row in rows:
-            if len(row) not in (len(header), header.index("query") + 1):
-                expected = f"expected {len(header)} columns as in the header"
-                raise file.refuse(reader.line_num, f"{expected}, found {len(row)}")
-            cells = dict(zip_longest(header, row, fillvalue=""))
-            if not cells["query"]:
-                raise file.refuse(reader.line_num, "expected a query text, found an empty cell")
-            yield reader.line_num, cells
-    except csv.Error as problem:
-        raise file.refuse(reader.line_num, f"expected quotes around whole cells: {problem}") from None
+_QUERY, _DOCUMENT, _POSITION = "Query Text", "Doc ID", "Doc Position"
+
+
+def _snapshots(file: InputFile) -> dict[tuple[str, ...], list[tuple[str, str, float, int]]]:
+    """Query, document, position and line of each row, by the name and the time of its snapshot."""
+    table = file.table(",")
+    _, header = next(table)
+    snapshots: dict[tuple[str, ...], list[tuple[str, str, float, int]]] = {}
+    for line, row in table:
+        cells = {name: cell.replace('""', '"').strip() for name, cell in zip(header, row, strict=False)}
+        if not cells.get(_DOCUMENT):  # the query has no results
+            continue
+        if len(row) != len(header) or not cells[_QUERY]:
+            raise file.refuse(
+                line, f"expected {len(header)} columns as in the header, and a query, found {row!r:.80}"
+            )
+        names = tuple(cells[name] for name in ("Snapshot Name", "Snapshot Time", "Case Name") if name in cells)
+        hit = cells[_QUERY], cells[_DOCUMENT], number(cells[_POSITION]), line
+        snapshots.setdefault(names, []).append(hit)
+    return snapshots

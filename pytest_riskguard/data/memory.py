@@ -276,13 +276,13 @@ def _measured(values: Any) -> Iterable[tuple[Any, Any]] | None:
 
 def topic_scores(values: Mapping[Any, Any], what: str) -> TopicScores:
     """``{topic: value}``, for a measure without a name."""
-    rows = [{"topic": _plain(topic), "measure": "value", "value": _plain(value)} for topic, value in values.items()]
+    rows = [{"topic": _plain(topic), "value": _plain(value)} for topic, value in values.items()]
     given = InputData(what, reason=ScoresFormatError.reason)
     given.where = lambda row: f"topic {rows[row - 1]['topic']!r:.60}"
     if not rows:
         raise given.refuse(None, "expected per-topic scores, found none")
     table = table_of_rows(given, rows)
-    (found,) = scores_of_rows(given, score_rows_of(table, averages=()).get("", []))
+    (found,) = scores_of_rows(given, score_rows_of(table).get("", []))
     return replace(found, measure=None, digest=None)
 
 

@@ -69,7 +69,6 @@ class TopicKeys:
     """Ids of query texts; ``queries`` maps the topics of a collection to their texts."""
 
     def __init__(self, queries: Mapping[str, str] | None = None) -> None:
-        self._in_order = tuple(queries or ())
         self._ids: dict[str, list[str]] = {}
         for topic, text in (queries or {}).items():
             self._ids.setdefault(normal(text), []).append(topic)
@@ -84,10 +83,3 @@ class TopicKeys:
             shown = ", ".join(map(repr, ids[:3]))
             raise AmbiguousTextError(f"the query {text!r} is the text of {len(ids)} topics ({shown})")
         return ids[0] if ids else derived_id(text)
-
-    def in_order(self, count: int) -> tuple[str, ...]:
-        """The topics in the order of their file; ``ValueError`` if there are not as many as are wanted."""
-        if len(self._in_order) != count:
-            found = f"{len(self._in_order)} topics" if self._in_order else "no topics file"
-            raise ValueError(f"{count} rankings without the ids of their queries, and {found}")
-        return self._in_order

@@ -37,7 +37,7 @@ from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.metadata import Latency
-from pytest_riskguard.data.records import TopicKeys
+from pytest_riskguard.data.records import AmbiguousTextError, TopicKeys
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import MissingFileError, RunFormatError
 from pytest_riskguard.frozen import frozen
@@ -92,7 +92,9 @@ def changes(values: npt.NDArray[Any], offsets: IntArray) -> tuple[BoolArray, Boo
 
 def in_order(values: npt.NDArray[Any], offsets: IntArray) -> IntArray:
     """The rows of each topic by rising value, then by line."""
-    if not changes(values, offsets)[1].any():
+    falls = values[1:] < values[:-1]
+    falls[offsets[1:-1] - 1] = False
+    if not falls.any():
         return np.arange(len(values))
     return np.lexsort((values, topic_of_rows(offsets)))
 
@@ -102,12 +104,11 @@ def rank_column(scores: FloatArray, ranks: Ranks | None, offsets: IntArray) -> t
 
     Among equal scores, the row with the lower number comes first in the order as written: its rank where ranks number
     the documents of the topic, else its line. Ranks that number nothing contradict no scores, unless these number the
-    lines: then they are the ranks. ``ranks`` has ``NO_RANK`` where a rank is no whole number.
+    lines: then they are the ranks. ``ranks`` has ``NO_RANK`` where a rank is no whole number; None are the lines.
     """
     lines = lines_of(offsets)
     if ranks is None:
-        none = np.zeros(len(offsets) - 1, dtype=bool)
-        return lines, none, none
+        return lines, *changes(scores, offsets)
     order = in_order(ranks, offsets)
     by_rank, first, lengths = ranks[order], scores[offsets[:-1]], np.diff(offsets)
     is_numbered = ~with_pair(by_rank[1:] == by_rank[:-1], offsets) & ~topics_with(ranks == NO_RANK, offsets)
@@ -148,6 +149,8 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
     rows = by_score[tied]
     numbers, letters = rank_column(scores, ranks, offsets)[0][rows], _alphabet(documents.at(rows).strings())
     found: dict[Order, Ranks] = {}
+    untied = np.empty_like(lines)
+    untied[by_score] = lines
     for order, number, of_row in (
         (Order.WRITTEN, numbers, doubles),
         (Order.SINGLE_DESCENDING, -letters, singles),
@@ -155,10 +158,8 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
         (Order.ASCENDING, letters, doubles),
         (Order.STABLE, rows, doubles),
     ):
-        in_this = by_score.copy()
-        in_this[tied] = rows[np.lexsort((number, of_row[tied]))]
-        found[order] = np.empty_like(lines)
-        found[order][in_this] = lines
+        found[order] = untied.copy()
+        found[order][rows[np.lexsort((number, of_row[tied]))]] = lines[tied]
     return found
 
 
@@ -173,7 +174,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 MAX_RUN_SCORE = (2 - 2**-23) * 2.0**127
 LARGEST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
 #: Topic, documents, scores and line of one ranking.
-Ranking = tuple[str | None, Sequence[str], Sequence[float | None] | None, int | None]
+Ranking = tuple[str, Sequence[str], Sequence[float | None] | None, int | None]
 
 
 @frozen
@@ -192,8 +193,6 @@ class Source:
         Where the run came with both.
     by_text : bool
         Whether ``topics`` of the run are query texts, since it came without ids.
-    by_order : int
-        How many rankings there were, if ``topics`` are their numbers, since the run came without ids and texts.
     is_trec : bool
         Whether the run is a file in TREC's format, whose text ``digest`` is of, and not in its own order.
     ties : 'as_returned' or 'docid'
@@ -213,7 +212,6 @@ class Source:
     digest: str = ""
     texts: Mapping[str, str] = field(default_factory=lambda: _NONE)
     by_text: bool = False
-    by_order: int = 0
     is_trec: bool = False
     ties: Ties = "docid"
     contradicted: tuple[str, ...] = ()
@@ -416,7 +414,7 @@ def _by_score(rows: Rows, run: Run) -> Run:
 
     Without ranks equal scores stand in the order of the document ids, as the lines may stand in any.
     """
-    if run.ranks is None:
+    if run.ranks is None and not run.source.is_trec:
         order = [np.zeros(0, dtype=np.int64)]
         for topics, part in run.parts():
             ranks = ranking(part.scores, None, part.offsets, part.documents)[Order.DESCENDING]
@@ -442,47 +440,40 @@ def _by_score(rows: Rows, run: Run) -> Run:
 def run_of_rankings(given: Input, rankings: Iterable[Ranking], **how: Any) -> Run:
     """As ``run_of``, of whole rankings: topic, documents, scores and line of each; each topic once.
 
-    A ranking without scores stands in its order; a topic of None is one whose place says which it is (``keyed``).
+    A ranking without scores stands in its order.
     """
     rows: list[tuple[str, str, float | None, int | None]] = []
     seen: set[str] = set()
-    by_order, has_scores = 0, False
-    for number, (topic, ranked, scores, line) in enumerate(rankings):
-        if topic is None:
-            topic, by_order = str(number), number + 1
-        elif topic in seen:
+    has_scores = False
+    for topic, ranked, scores, line in rankings:
+        if topic in seen:
             raise given.refuse(line, f"expected each topic once, found {topic!r:.60} again")
         seen.add(topic)
         has_scores |= scores is not None
         pairs = zip(ranked, scores or range(len(ranked), 0, -1), strict=True)
         rows += [(topic, document, score, line) for document, score in pairs]
     topics, documents, column, lines = zip(*rows, strict=True) if rows else [()] * 4
-    run = run_of(given, topics, documents, column if has_scores else None, lines=lines, **how)
-    return run.with_source(by_order=by_order)
+    return run_of(given, topics, documents, column if has_scores else None, lines=lines, **how)
 
 
 def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
-    """The run under the ids of its topics, which it came without: found by their query texts, or by their order."""
-    by_order = run.source.by_order
-    if not (run.source.by_text or by_order):
+    """The run under the ids of its topics, if it came without: found by their query texts."""
+    if not run.source.by_text:
         return run
     try:
-        in_order = keys.in_order(by_order) if by_order else ()
-        ids = [in_order[int(name)] if by_order else keys.id_of(name) for name in run.topics]
-    except ValueError as problem:
-        expected = (
-            "an id, or the text of one topic, beside each ranking, or as many rankings as the topics file has topics"
-        )
-        raise given.refuse(None, f"expected {expected}; found {problem}") from None
+        ids = list(map(keys.id_of, run.topics))
+    except AmbiguousTextError as problem:
+        raise given.refuse(
+            None, f"expected an id, or the text of one topic, beside each ranking; found {problem}"
+        ) from None
     id_of, order = dict(zip(run.topics, ids, strict=True)), np.argsort(np.array(ids, dtype=object), kind="stable")
     topics = tuple(sorted(ids))
     if twice := next((one for one, other in pairwise(topics) if one == other), None):
         raise given.refuse(None, f"expected each topic once, found {twice!r:.60} again")
     return replace(run.at(order), topics=topics).with_source(
         by_text=False,
-        by_order=0,
         contradicted=tuple(sorted(map(id_of.__getitem__, run.source.contradicted))),
-        texts={} if by_order else {topic: text for text, topic in id_of.items()},
+        texts={topic: text for text, topic in id_of.items()},
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,10 +24,7 @@ from pytest_riskguard.data.scores import (
     Row,
     TopicScores,
     chosen,
-    renamed,
-    score_rows_of,
     scores_of_rows,
-    scores_of_systems,
 )
 from pytest_riskguard.data.text_tables import csv_fits, csv_table, rows_of, table_of
 from pytest_riskguard.errors import ScoresFormatError
@@ -75,12 +72,9 @@ def read_scores(
     file = InputFile(given, error=ScoresFormatError)
     if os.path.isdir(given.path):  # noqa: PTH112 - it raises nothing
         return _named(file, _of_parts(file), measures, name)
-    form = format_of(file, "scores", named=given.format or _format_of_columns(given.columns))
-    if form.name == "scores":  # what is not asked for may be anything
-        scores = scores_scores(file, measures)
-    else:
-        scores = form.reader("scores")(file)
-    return _named(file, scores, measures, name)
+    form = format_of(file, "scores")
+    asked = measures if form.name == "scores" else None  # what is not asked for in a column may be anything
+    return _named(file, form.reader("scores")(file, *filter(None, [asked])), measures, name)
 
 
 def _named(
@@ -88,13 +82,6 @@ def _named(
 ) -> tuple[TopicScores, ...]:
     by_measure = {str(one.measure): one for one in scores}
     return tuple(replace(by_measure[one], name=name) for one in chosen(given, [*by_measure], measures))
-
-
-def _format_of_columns(columns: Mapping[str, str]) -> str | None:
-    """The format of a table whose columns are named: a row for each measure has one for its value."""
-    if not columns:
-        return None
-    return "csv" if "value" in columns else "scores"
 
 
 # Folders of Parquet files, the parts that engines write.
@@ -130,19 +117,17 @@ def scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     first, *others = re.split("[\t;,]", file.first_line)
     if file.looks_like_json or csv_fits(file, "scores") is None:
         return Misfit("it has a row for each topic and measure")
-    if others and first.strip().strip('"').lower() in SYNONYMS["topic"]:
+    if "topic" in file.columns or (others and first.strip().strip('"').lower() in SYNONYMS["topic"]):
         return None
     return Misfit("its first line names no column of topics, then columns of scores", 2)
 
 
-def scores_scores(file: InputFile, measures: Sequence[str] | None = None) -> tuple[TopicScores, ...]:
-    """All columns, or those asked for, or those that ``file.columns`` names."""
-    table = renamed(csv_table(file, "scores"), file.columns)
-    if "topic" not in places(table.names, "scores"):
+def scores_table(file: InputFile, kind: Kind) -> Table:
+    """All columns."""
+    table = csv_table(file, kind)
+    if "topic" not in places(table.names, kind, file.columns):
         raise file.refuse_line(1, file.first_line.encode(), _TABLE, "another first line")
-    measures = [what for what in file.columns if what != "topic"] or measures
-    # a topic may have the name of an average
-    return scores_of_systems(file, score_rows_of(table, measures, averages=()))
+    return table
 
 
 # What tools print: a line for each topic and measure, and averages under the topic ``all``.

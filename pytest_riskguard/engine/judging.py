@@ -265,7 +265,7 @@ class Engine:
 
     def _stale_labels(self, systems: Sequence[Scored]) -> StaleLabels | None:
         """What is stale in the judgements of the topics that are compared."""
-        if not all(scored.scores.from_run for scored in systems):
+        if self._titles.file is None or not all(scored.scores.from_run for scored in systems):
             return None
         qrels = self.sources.qrels
         if qrels.digest not in self._stale:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -117,7 +118,11 @@ class ScoreCache:
 
     def _together(self, measure: str) -> tuple[str, ...]:
         """All measures that will be asked for, and this one."""
-        return tuple(dict.fromkeys([*map(measure_name, self._measures), measure]))
+        names = []
+        for text in self._measures:
+            with suppress(UsageError):  # a gate whose measure is wrong says so itself
+                names.append(measure_name(text))
+        return tuple(dict.fromkeys([*names, measure]))
 
     def _read(self, source: Ranked | Stored, measures: tuple[str, ...]) -> Mapping[str, Scored | RiskguardError]:
         return self._read_stored(source, measures) if isinstance(source, Stored) else self._read_run(source, measures)
@@ -155,7 +160,7 @@ class ScoreCache:
                 kept = scored.scores, scored.ties
                 if key == self._cache_key(source):  # the file may have changed while it was read
                     cache.keep(key, self.qrels, *kept)
-        except DataError as error:
+        except RiskguardError as error:
             if len(measures) == 1:
                 return {measures[0]: error}
             # what is wrong may concern one measure only (grades above the scale of ERR, say)

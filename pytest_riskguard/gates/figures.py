@@ -9,6 +9,7 @@ from itertools import repeat
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import (
     MAX_LISTED,
@@ -22,9 +23,8 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.responsible import standardised_parts
 from pytest_riskguard.gates.ruling import Comparison
-from pytest_riskguard.inference._bootstrap.choice import mean_law
-from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import Interval, critical_value
+from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk import counts
 from pytest_riskguard.risk.checks import FloatArray, first_in_order
 
@@ -178,12 +178,12 @@ def density(scores: FloatArray | Sample) -> Lines | None:
 
     None where every replicate has the same mean.
     """
-    law = mean_law(scores)
-    low, high = law.quantile(TAIL), law.quantile(1 - TAIL)
-    if not high > low:
+    sample = Sample.of(scores)
+    if sample.constant:
         return None
+    low, high = sample.at_scores([ndtri(TAIL), -ndtri(TAIL)]).tolist()
     edges = np.linspace(low, high, BINS + 1)
     just_below = low - (high - low) * EDGE  # a step at which the distribution begins belongs to the first bin
-    cumulated = np.array([law.cdf(float(edge)) for edge in (just_below, *edges[1:])])
+    cumulated = np.array([sample.cdf(float(edge)) for edge in (just_below, *edges[1:])])
     mass = np.maximum(np.diff(cumulated) / np.diff(edges), 0.0)
     return Lines(tuple(((edges[1:] + edges[:-1]) / 2).tolist()), {"density": tuple(mass.tolist())})

@@ -14,24 +14,25 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.ruling import Comparison, Ruling, could_fail
-from pytest_riskguard.inference.allocation import neyman, stratified_error
 from pytest_riskguard.inference.break_even import break_even_quantile
 from pytest_riskguard.inference.intervals import critical_value
-from pytest_riskguard.inference.power_analysis import (
+from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
+    neyman,
     power_of,
+    stratified_error,
     topics_for_equivalence,
     topics_for_tolerance,
     topics_needed,
 )
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, mean
-from pytest_riskguard.risk.distributions import ndtri
 from pytest_riskguard.risk.urisk import mean_test
 
 

@@ -29,7 +29,6 @@ from pytest_riskguard.gates.limits import (
     own_method,
     witnesses,
 )
-from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.break_even import (
     MOST_RATIO,
     break_even,
@@ -37,9 +36,9 @@ from pytest_riskguard.inference.break_even import (
     break_even_quantile,
     largest_ratio,
 )
-from pytest_riskguard.inference.intervals import Interval, intervals, upper_p_value
-from pytest_riskguard.inference.jackknife import leave_one_out_upper
-from pytest_riskguard.inference.power_analysis import minimum_detectable_effect, observed_critical
+from pytest_riskguard.inference.intervals import Interval, intervals, leave_one_out_upper, upper_p_value
+from pytest_riskguard.inference.power import minimum_detectable_effect, observed_critical
+from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.risk.urisk import RiskTest, mean_test, mean_test_of
 

@@ -165,7 +165,7 @@ def slices(
     """
     from pytest_riskguard.gates.chain.families import Compared, adjusted_by_draws
     from pytest_riskguard.gates.ruling import Ruling  # not above: pytest collects slices without scipy
-    from pytest_riskguard.inference.multiplicity import holm
+    from pytest_riskguard.inference.families import holm
 
     ruling = Ruling(comparison.gate.as_kind(NotSignificantlyRisky), comparison.evidence)
     rows, compared = [], []

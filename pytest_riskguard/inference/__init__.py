@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.inference.break_even import break_even
-from pytest_riskguard.inference.sign_flip import sign_flip
+from pytest_riskguard.inference.break_even import break_even, sign_flip
 from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
+    from pytest_riskguard.inference.families import benjamini_hochberg, holm
     from pytest_riskguard.inference.intervals import Interval, interval
     from pytest_riskguard.inference.many_looks import always_valid_upper_limit
-    from pytest_riskguard.inference.multiplicity import benjamini_hochberg, holm
-    from pytest_riskguard.inference.power_analysis import minimum_detectable_effect
+    from pytest_riskguard.inference.power import minimum_detectable_effect
 
 __all__ = [
     "Interval",
@@ -31,9 +30,9 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
+        "inference.families": "benjamini_hochberg holm",
         "inference.intervals": "Interval interval",
         "inference.many_looks": "always_valid_upper_limit",
-        "inference.multiplicity": "benjamini_hochberg holm",
-        "inference.power_analysis": "minimum_detectable_effect",
+        "inference.power": "minimum_detectable_effect",
     },
 )

@@ -1,4 +1,4 @@
-"""The break-even sign-flip test, which asks whether URisk is this low by chance if every changed topic is a fair bet.
+"""The break-even test, which asks whether URisk is this low by chance if every changed topic is a fair bet.
 
 Each changed topic keeps the size of its change. It is a win or a loss by chance, independently of the others, with
 the chance that makes it add 0 to URisk on average: g/(g + l) for a loss, where a win adds g and a loss takes l. The
@@ -11,7 +11,6 @@ is as low as the observed one where that second sum is as high; each topic adds 
 
 from __future__ import annotations
 
-import itertools
 import math
 import sys
 from functools import lru_cache
@@ -19,40 +18,38 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.inference._flips.bets import Bets
-from pytest_riskguard.inference._flips.tilted import at_least_observed, at_least_observed_without
-from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray, exact_sum, per_topic
-from pytest_riskguard.risk.distributions import ndtri
+from pytest_riskguard.inference.sum_law import SumLaw
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, exact_sum, per_topic
 
-#: The width to which a quantile is found, in standard deviations of the law.
-QUANTILE_WIDTH = 1e-2
-#: From more than so many bets on, if the law's skewness is less than this, its quantile has a closed form.
-MANY_BETS, SLIGHT = 30, 0.6
+#: Topics that all together move the sum by at most this share of rounding are losses for sure.
+NEGLIGIBLE = 0.01
 #: Gates ask for the same test again, and alpha* for the same alphas: the last are kept, of up to so many bets.
 MAX_KEPT, MAX_KEPT_BETS = 32, 10_000
 #: Ratios of wins to losses that are tried, and how closely the largest one is found, as a share of it.
-LEAST_RATIO, MOST_RATIO, RATIO_WIDTH = 2.0**-10, 16.0, 1e-3
+LEAST_RATIO, MOST_RATIO, RATIO_WIDTH, MAX_STEPS = 2.0**-10, 16.0, 1e-3, 100
 #: No p-value is 0: the smallest normal floating-point number.
 MIN_P_VALUE = sys.float_info.min
 
 
 @frozen
-class BreakEven:
-    """A one-sided p-value: the smaller, the less a URisk this low looks like chance among fair bets.
+class OneSided:
+    """A one-sided p-value: the smaller, the less a URisk, or a mean, this low looks like chance.
 
-    ``exact`` says whether it is the law's own probability, up to rounding; else it may be above, by what the
-    inversion of the law leaves out.
+    Where the law of the sum is not computed exactly it errs upwards.
     """
 
     p_value: float
-    exact: bool
 
 
 def break_even(
     gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, tolerated: float = 0.0
-) -> BreakEven:
+) -> OneSided:
     """P(URisk <= the observed one) if every changed topic is a win or a loss by chance and URisk is 0 on average.
+
+    A topic loses with the chance g/(g + l), and the statistic is the sum of g + l over losses. In no paper; the
+    derivation is above.
 
     Parameters
     ----------
@@ -67,7 +64,7 @@ def break_even(
 
     Returns
     -------
-    BreakEven
+    OneSided
         A one-sided p-value, above 0 and at most 1; 1 where nothing changed, whatever the order of topics.
 
     Raises
@@ -77,12 +74,12 @@ def break_even(
     """
     won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
     sizes = won_sizes + lost_sizes
-    return BreakEven(*p_value_of_bets(sizes, chances_of_loss(won_sizes, sizes, tolerated), which))
+    return _p_value(sizes, chances_of_loss(won_sizes, sizes, tolerated), which)
 
 
 def break_even_above(
     gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, tolerated: float = 0.0
-) -> BreakEven:
+) -> OneSided:
     """P(URisk >= the observed one), the other side of ``break_even``: how likely chance alone looks this good.
 
     Parameters, result and errors are those of ``break_even``; the observed URisk counts on both sides.
@@ -93,7 +90,30 @@ def break_even_above(
     # the sum over wins must be as high as the observed one: the same law with wins and losses exchanged
     able = chances < 1
     impossible = exact_sum(sizes[~which & ~able])  # wins of topics that always lose
-    return BreakEven(*p_value_of_bets(sizes[able], 1 - chances[able], ~which[able], offset=-impossible))
+    return _p_value(sizes[able], 1 - chances[able], ~which[able], offset=-impossible)
+
+
+def sign_flip(differences: npt.ArrayLike) -> OneSided:
+    """P(sum of randomly signed differences <= the observed sum): the sign-flip test, exact under exchangeability.
+
+    If candidate and baseline are exchangeable, each topic's difference is as likely to have the other sign; p is the
+    share of sign patterns whose sum is as low as the observed one (R. A. Fisher, "The Design of Experiments", 1935,
+    section 21). It is the same for every alpha, because under flips URisk increases with the mean difference: the
+    break-even test at alpha 0, where a fair bet is a coin.
+
+    Parameters
+    ----------
+    differences : array, shape (n_topics,)
+        Candidate minus baseline, in any unit. Unchanged topics do not matter; with none changed p is 1.
+
+    Raises
+    ------
+    ValueError
+        No topic, a second axis, or a value that is not finite.
+    """
+    d = per_topic(differences, name="differences")
+    d = d[np.abs(d) > ROUNDING_ERROR]
+    return _p_value(np.abs(d), np.full(d.size, 0.5), d < 0)
 
 
 def break_even_without_each(
@@ -112,68 +132,31 @@ def break_even_without_each(
     won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
     sizes = won_sizes + lost_sizes
     chosen = np.arange(sizes.size) if places is None else np.asarray(places, dtype=np.intp)
-    # topics that are alike leave alike
-    alike, where = np.unique(
-        np.column_stack([won_sizes[chosen], sizes[chosen], which[chosen]]), axis=0, return_inverse=True
-    )
-    first = np.zeros(len(alike), dtype=np.intp)
-    first[where[::-1]] = chosen[::-1]
-    p = np.full(first.size, np.nan)
-    if tolerated == 0 and first.size > 1:
-        p = _together(sizes, chances_of_loss(won_sizes, sizes, 0.0), which, first)
-    for k in np.flatnonzero(np.isnan(p)).tolist():
-        others, gains_of_others = np.delete(sizes, first[k]), np.delete(won_sizes, first[k])
-        p[k], _ = p_value_of_bets(
-            others, chances_of_loss(gains_of_others, others, tolerated), np.delete(which, first[k])
-        )
-    return p[where]
-
-
-def _together(sizes: FloatArray, chances: FloatArray, lost: BoolArray, places: IntArray) -> FloatArray:
-    """The p-values without each place from one law, or NaN."""
-    sizes = sizes / _unit(sizes)
-    bets = Bets.of(sizes, chances, lost)
-    p = at_least_observed_without(bets, sizes[places], chances[places], lost[places])
-    return np.clip(p, MIN_P_VALUE, 1.0)
+    p = np.full(chosen.size, np.nan)
+    if tolerated == 0 and chosen.size > 1:
+        p = _Bets(sizes, chances_of_loss(won_sizes, sizes, 0.0), which).without(chosen)
+    for k in np.flatnonzero(np.isnan(p)).tolist():  # topics that are alike ask the same, which is kept
+        others, gains_of_others = np.delete(sizes, chosen[k]), np.delete(won_sizes, chosen[k])
+        chances = chances_of_loss(gains_of_others, others, tolerated)
+        p[k] = _p_value(others, chances, np.delete(which, chosen[k])).p_value
+    return p
 
 
 def break_even_quantile(
     gains: npt.ArrayLike, losses: npt.ArrayLike, p_value: float, *, tolerated: float = 0.0
 ) -> float:
-    """The sum of trade-off scores at and below which the test has at most this p-value, to a hundredth of its spread.
+    """The sum of trade-off scores at and below which the test has at most this p-value.
 
-    Of many bets of similar sizes it is that of Cornish and Fisher's expansion, mostly to a few hundredths. Minus
-    infinity where the p-value is higher even if every changed topic is a loss. Parameters and errors are those of
-    ``break_even``.
+    To less than a hundredth of its spread. Minus infinity where the p-value is higher even if every changed topic is
+    a loss. Parameters and errors are those of ``break_even``.
     """
     won_sizes, lost_sizes, everything = _checked(gains, losses, np.ones(np.size(gains), dtype=np.bool_), tolerated)
     sizes = won_sizes + lost_sizes
-    chances, total = chances_of_loss(won_sizes, sizes, tolerated), exact_sum(sizes)
-    if p_value_of_bets(sizes, chances, everything)[0] > p_value:
+    chances = chances_of_loss(won_sizes, sizes, tolerated)
+    if _p_value(sizes, chances, everything).p_value > p_value:
         return -math.inf
-    variances = sizes**2 * chances * (1 - chances)
-    spread = math.sqrt(exact_sum(variances))
-    skewness = exact_sum(variances * sizes * (1 - 2 * chances)) / spread**3
-    if sizes.size > MANY_BETS and abs(skewness) < SLIGHT:
-        tailedness = exact_sum(variances * sizes**2 * (1 - 6 * chances * (1 - chances))) / spread**4
-        z = -float(ndtri(p_value))
-        moved = skewness * (z**2 - 1) / 6 + tailedness * (z**3 - 3 * z) / 24 - skewness**2 * (2 * z**3 - 5 * z) / 36
-        return exact_sum(won_sizes) - exact_sum(sizes * chances) - spread * (z + moved)
-    low, high = exact_sum(sizes * chances), total
-    lost, step = low - float(ndtri(p_value)) * spread, 1.0
-    while high - low > QUANTILE_WIDTH * spread:
-        lost = min(max(lost, low + QUANTILE_WIDTH / 3 * spread), high - QUANTILE_WIDTH / 3 * spread)
-        ratio = p_value_of_bets(sizes, chances, everything, offset=total - lost)[0] / p_value
-        if ratio > 1:
-            low = lost
-        else:
-            high = lost
-        # as far as a normal law's tail has to go; then just beyond, to close in from both sides
-        step = max(abs(math.log(ratio)) / 2.3, QUANTILE_WIDTH / 2) * spread
-        lost = lost + step if ratio > 1 else lost - step
-        if not low < lost < high:
-            lost = (low + high) / 2
-    return exact_sum(won_sizes) - high
+    bets = _Bets(sizes, chances, everything)
+    return exact_sum(won_sizes) - bets.sure + float(bets.law.mirrored.steps.quantiles(p_value))
 
 
 def largest_ratio(
@@ -185,7 +168,7 @@ def largest_ratio(
     tolerated: float = 0.0,
     at_most: float = MOST_RATIO,
 ) -> float | None:
-    """Up to which ratio of wins to losses of fair bets the test has at most this p-value; None if at none.
+    """The largest ratio of win to loss of fair bets with which the test has at most this p-value; None if at none.
 
     A fair coin says that wins are as large as losses. Where wins are rarer and larger, as after a change that misses
     its target mostly and hits it sometimes, harmless changes lose more often than the test expects. Here a topic that
@@ -225,58 +208,49 @@ def largest_ratio(
     # where wins vary more than losses, the law is narrowest not at 1, but at the ratio of their root mean squares
     low = max(1.0, math.sqrt(exact_sum(won_sizes[~which] ** 2) / exact_sum(won_sizes[which] ** 2)))
     low = min(low, at_most)
-    at_low = excess(low)
-    while at_low > 0:
+    while (at_low := excess(low)) > 0:
         low /= 2
         if low < LEAST_RATIO:
             return None
-        at_low = excess(low)
-    high, slope = min(2 * low, at_most), 0.0
-    while low < at_most and (at_high := excess(high)) <= 0:
-        # quantiles are nearly straight in the logarithm of the ratio: as far as the line goes, and a little further
-        slope = (at_high - at_low) / math.log(high / low)
-        low, at_low = high, at_high
-        further = 1.05 * -at_low / slope if slope > 0 else math.inf
-        high = min(low * math.exp(min(max(further, math.log(1.1)), math.log(8.0))), at_most)
-    if low >= at_most:
-        return at_most
-    for step in itertools.count():
+    high = at_high = low
+    while low == high < at_most:
+        high = min(2 * high, at_most)
+        at_high = excess(high)
+        if at_high <= 0:
+            low, at_low = high, at_high
+    for step in range(MAX_STEPS):
         width = math.log(high / low)
         if width <= RATIO_WIDTH:
-            return low
+            break
+        # quantiles are nearly straight in the logarithm of the ratio; just beside the zero: both ends close in
         share = 0.5 if step % 3 == 2 else -at_low / (at_high - at_low)
-        # just beside the line's zero, so that both ends close in
-        x = share * width + (-1) ** step * RATIO_WIDTH / 3
-        middle = low * math.exp(min(max(x, RATIO_WIDTH / 3), width - RATIO_WIDTH / 3))
-        at_middle = excess(middle)
+        x = min(max(share * width + (-1) ** step * RATIO_WIDTH / 3, RATIO_WIDTH / 3), width - RATIO_WIDTH / 3)
+        at_middle = excess(low * math.exp(x))
         if at_middle <= 0:
-            low, at_low = middle, at_middle
+            low, at_low = low * math.exp(x), at_middle
         else:
-            high, at_high = middle, at_middle
-    raise AssertionError
+            high, at_high = low * math.exp(x), at_middle
+    return low
 
 
 def _checked(
     gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, tolerated: float
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """The three arrays, or ValueError."""
-    won_sizes, lost_sizes = (
-        per_topic(values, name=name, at_least=0) for name, values in (("gains", gains), ("losses", losses))
-    )
     which = np.asarray(lost)
     if which.dtype != np.bool_ and which.size:
         raise ValueError(f"lost must be an array of bool, got one of {which.dtype}")
-    if not won_sizes.shape == lost_sizes.shape == which.shape:
-        raise ValueError(
-            f"gains, losses and lost must have the same shape, got {won_sizes.shape}, {lost_sizes.shape}"
-            f" and {which.shape}"
-        )
-    for name, values in (("gains", won_sizes), ("losses", lost_sizes)):
-        if not np.all(values > 0):
-            raise ValueError(f"{name} must be above 0, got {values[~(values > 0)][0]}")
+    sizes = []
+    for name, values in (("gains", gains), ("losses", losses)):
+        array = per_topic(values, name=name, at_least=0)
+        if array.shape != which.shape:
+            raise ValueError(f"{name} and lost must have the same shape, got {array.shape} and {which.shape}")
+        if not np.all(array > 0):
+            raise ValueError(f"{name} must be above 0, got {array[~(array > 0)][0]}")
+        sizes.append(array)
     if not (math.isfinite(tolerated) and tolerated >= 0):
         raise ValueError(f"tolerated must be finite and at least 0, got {tolerated!r}")
-    return won_sizes, lost_sizes, which.astype(np.bool_)
+    return sizes[0], sizes[1], which.astype(np.bool_)
 
 
 def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> FloatArray:
@@ -295,33 +269,61 @@ def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> F
     return chances
 
 
-def p_value_of_bets(
-    sizes: FloatArray, chances: FloatArray, lost: BoolArray, *, offset: float = 0.0
-) -> tuple[float, bool]:
-    """P(sum of sizes over losses >= that of the observed ones less ``offset``), and whether it is exact."""
-    unit = _unit(sizes)
-    sizes, offset = sizes / unit, offset / unit
-    if sizes.size > MAX_KEPT_BETS:
-        return _p_value(sizes, chances, lost, offset)
-    # in one order and unit, so that the sign-flip test and this one at alpha 0 are the same question
+def _p_value(sizes: FloatArray, chances: FloatArray, lost: BoolArray, *, offset: float = 0.0) -> OneSided:
+    """P(sum of sizes over losses >= that of the observed ones less ``offset``)."""
+    # in one order and unit, a power of two, so that the sign-flip test and this one at alpha 0 are the same question
+    unit = math.ldexp(1.0, math.frexp(float(np.max(sizes, initial=0.0)))[1])
     order = np.lexsort((lost, chances, sizes))
-    return _kept_p_value(sizes[order].tobytes(), chances[order].tobytes(), lost[order].tobytes(), offset)
-
-
-def _p_value(sizes: FloatArray, chances: FloatArray, lost: BoolArray, offset: float) -> tuple[float, bool]:
-    p, exact = at_least_observed(Bets.of(sizes, chances, lost, offset=offset))
-    return _above_zero(p), exact
+    asked = (sizes / unit)[order], chances[order], lost[order]
+    if sizes.size > MAX_KEPT_BETS:
+        return _Bets(*asked).p_value(offset / unit)
+    return _kept_p_value(*(array.tobytes() for array in asked), offset / unit)
 
 
 @lru_cache(maxsize=MAX_KEPT)
-def _kept_p_value(sizes: bytes, chances: bytes, lost: bytes, offset: float) -> tuple[float, bool]:
-    return _p_value(np.frombuffer(sizes), np.frombuffer(chances), np.frombuffer(lost, dtype=np.bool_), offset)
+def _kept_p_value(sizes: bytes, chances: bytes, lost: bytes, offset: float) -> OneSided:
+    return _Bets(np.frombuffer(sizes), np.frombuffer(chances), np.frombuffer(lost, dtype=np.bool_)).p_value(offset)
 
 
-def _unit(sizes: FloatArray) -> float:
-    """A power of two near the largest size: in such units no square underflows, and nothing is rounded."""
-    return math.ldexp(1.0, math.frexp(float(np.max(sizes, initial=0.0)))[1])
+class _Bets:
+    """Each topic loses its size with its chance, else nothing; those of one size and chance are one kind."""
 
+    def __init__(self, sizes: FloatArray, chances: FloatArray, lost: BoolArray) -> None:
+        rounding = ROUNDING_ERROR * exact_sum(sizes)
+        # together such topics are much less than rounding
+        self._able = ~((chances >= 1) | (sizes * sizes.size <= NEGLIGIBLE * rounding))
+        #: what is lost for sure
+        self.sure = exact_sum(sizes[~self._able])
+        self._impossible = exact_sum(sizes[~self._able & ~lost])
+        sizes, chances, self._lost = sizes[self._able], chances[self._able], lost[self._able]
+        # sizes that differ by rounding are one, and so are their chances
+        order = np.lexsort((chances, sizes))
+        apart = np.diff(sizes[order], prepend=-math.inf) > rounding
+        apart |= np.abs(np.diff(chances[order], prepend=-math.inf)) > ROUNDING_ERROR
+        starts = np.flatnonzero(apart)
+        self._kinds = np.empty(sizes.size, dtype=np.int64)
+        self._kinds[order] = np.cumsum(apart) - 1
+        times = np.diff(np.append(starts, sizes.size))
+        of_kind, chance = sizes[order][starts], chances[order][starts]
+        self.law = SumLaw(
+            np.column_stack([np.zeros(of_kind.size), of_kind]),
+            np.column_stack([1 - chance, chance]),
+            times,
+            same=rounding,
+        )
+        self._observed = exact_sum(of_kind[self._kinds][self._lost])
 
-def _above_zero(p: float) -> float:
-    return max(min(p, 1.0), MIN_P_VALUE)
+    def p_value(self, offset: float) -> OneSided:
+        """P(sum >= observed - offset)."""
+        asked = self._observed - self._impossible - offset
+        return OneSided(max(self.law.reaching(asked), MIN_P_VALUE))
+
+    def without(self, places: npt.NDArray[np.intp]) -> FloatArray:
+        """The p-values without each topic; NaN where the law has to be computed on its own."""
+        p = np.full(places.size, np.nan)
+        able = self._able[places]
+        own = (np.cumsum(self._able) - 1)[places[able]]
+        if self._impossible == 0 and own.size:
+            found = self.law.reaching_without(self._observed, self._kinds[own], self._lost[own])
+            p[able] = np.maximum(found, MIN_P_VALUE)
+        return p

@@ -9,33 +9,33 @@ R. Benham, B. Carterette, A. Moffat, J. S. Culpepper, "Taking risks with confide
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, lru_cache
-from hashlib import sha256
-from typing import overload
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtr, ndtri, stdtr, stdtrit
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
-from pytest_riskguard.inference._bootstrap.inversion_law import quantiles_of
-from pytest_riskguard.inference._bootstrap.laws import DrawnLaw, MeanLaw, StudentizedLaw
-from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.risk.checks import FloatArray, between_0_and_1
-from pytest_riskguard.risk.distributions import ndtr, ndtri, stdtr, stdtrit
+from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.risk.checks import FloatArray, between_0_and_1, per_topic
+
+if TYPE_CHECKING:
+    from pytest_riskguard.inference.studentized import StudentizedLaw
 
 METHODS = ("student_t", "basic", "studentized", "percentile", "bca")
-#: Methods that take about a millisecond; the studentized one takes tens of milliseconds.
+#: Methods that take a millisecond or two; the studentized one takes a few hundred.
 FAST = ("student_t", "basic", "percentile", "bca")
 
-#: Gates on one comparison ask for the same limits again, those at alpha 0 if not those at their own alpha: limits are
-#: kept of the last scores of up to so many topics.
-MAX_KEPT, MAX_KEPT_TOPICS = 64, 10_000
-
-#: What type checkers accept as scores of one statistic, and of several: numpy knows how many axes an array has.
-Vector = np.ndarray[tuple[int], np.dtype[np.generic]] | Sequence[float] | Sample
-Matrix = np.ndarray[tuple[int, int], np.dtype[np.generic]]
+#: A bound this many standard errors below the mean is not above any upper limit.
+CERTAIN = 6.0
+#: Limits without each topic come from one characteristic function where it is nothing from this frequency on.
+MAX_SHARED = 512
+#: What is left must keep this share of the sum of squares, or cancellation shows; limits further in the tail, and
+#: those that Newton's method does not reach this precisely in so many steps, are left to the law itself.
+REMAINING, SAFE_TAIL, REACHED, STEPS = 0.05, 1e-6, 1e-9, 12
+#: Angles per group of topics: bounds the memory.
+ANGLES = 2**16
 
 
 @frozen
@@ -48,110 +48,42 @@ class Interval:
     upper: float
 
 
-@frozen(eq=False)
-class IntervalBatch:
-    """Two-sided intervals of the means of several statistics over the same topics, in units of x.
+def interval(x: npt.ArrayLike | Sample, *, method: str = "bca", level: float = 0.95) -> Interval:
+    """A confidence interval of the mean of trade-off scores, by resampling topics without simulation.
 
-    ``lower`` and ``upper`` have shape (n_statistics,).
-    """
-
-    method: str
-    level: float
-    lower: FloatArray
-    upper: FloatArray
-
-
-@overload
-def interval(x: Vector, *, method: str = ..., level: float = ...) -> Interval: ...
-@overload
-def interval(x: Matrix, *, method: str = ..., level: float = ...) -> IntervalBatch: ...
-@overload
-def interval(x: npt.ArrayLike, *, method: str = ..., level: float = ...) -> Interval: ...
-def interval(x: npt.ArrayLike | Sample, *, method: str = "bca", level: float = 0.95) -> Interval | IntervalBatch:
-    """One interval of the mean of trade-off scores, or one of each column of a matrix; see ``intervals``."""
-    return _intervals(x, (method,), (level,))[0]
-
-
-@overload
-def intervals(
-    x: Vector, *, methods: Sequence[str] = ..., level: float | Sequence[float] = ...
-) -> tuple[Interval, ...]: ...
-@overload
-def intervals(
-    x: Matrix, *, methods: Sequence[str] = ..., level: float | Sequence[float] = ...
-) -> tuple[IntervalBatch, ...]: ...
-@overload
-def intervals(
-    x: npt.ArrayLike, *, methods: Sequence[str] = ..., level: float | Sequence[float] = ...
-) -> tuple[Interval, ...]: ...
-def intervals(
-    x: npt.ArrayLike | Sample, *, methods: Sequence[str] = FAST, level: float | Sequence[float] = 0.95
-) -> tuple[Interval, ...] | tuple[IntervalBatch, ...]:
-    """Intervals of the mean of trade-off scores, sharing one bootstrap law; of a matrix, an ``IntervalBatch`` each.
-
-    They are in the order of ``methods``; with several levels first all methods at the first, then all at the second.
-    ValueError with fewer than two topics, a third axis, a value that is not finite, an unknown method, or a level
-    outside (0, 1).
+    Student-t: mean -+ t(n - 1) s/sqrt(n) (ADCS 2019, Eq. 2). Percentile: quantiles of the law of the mean of n draws
+    with replacement (Eq. 5). Basic: these mirrored at the mean (Eq. 3). BCa: quantiles at the levels
+    Phi(w + (w + z)/(1 - a (w + z))), where w is the normal quantile of the share of replicates below the mean and
+    half of those equal to it, and a = sum L^3/(6 (sum L^2)^1.5), L = x - mean (Eq. 6, 7). Studentized: as Student-t,
+    with the quantiles of the replicates' own t (Eq. 4).
 
     Parameters
     ----------
-    x : array, shape (n_topics,) or (n_topics, n_statistics)
-        Trade-off scores, in units of the measure; at least two topics. Constant data give ``[mean, mean]``. The
-        columns of a matrix, which may have laws of different kinds, are searched together; their limits are those
-        that each column has as a vector, to the bit.
-    methods : sequence of {"student_t", "basic", "studentized", "percentile", "bca"}
-        Default all but the studentized one, which takes longer. Basic, percentile and BCa are the limits that
-        infinitely many replicates would give, to the ``resolution`` of ``mean_law``; so is the studentized one where
-        its law is not drawn. BCa's bias correction counts half of the atom at the mean (R's ``boot`` counts none of
-        it).
-    level : float or sequence of float, shape (n_levels,)
+    x : array, shape (n_topics,)
+        Trade-off scores, in units of the measure; at least two topics. Constant ones give ``[mean, mean]``.
+    method : {"student_t", "basic", "studentized", "percentile", "bca"}
+    level : float
         Confidence of the two-sided interval, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        Fewer than two topics, a second axis, a value that is not finite, an unknown method, a level outside (0, 1).
     """
-    return _intervals(x, methods, tuple(level) if isinstance(level, Iterable) else (level,))
+    return intervals(x, methods=(method,), level=level)[0]
 
 
-def _intervals(
-    x: npt.ArrayLike | Sample, methods: Sequence[str], levels: Sequence[float]
-) -> tuple[Interval, ...] | tuple[IntervalBatch, ...]:
+def intervals(
+    x: npt.ArrayLike | Sample, *, methods: Sequence[str] = FAST, level: float | Sequence[float] = 0.95
+) -> tuple[Interval, ...]:
+    """Several intervals of one mean: all methods at the first level, then all at the second; see ``interval``."""
+    levels = tuple(level) if isinstance(level, Iterable) else (level,)
     for method in methods:
         _check_method(method)
-    for level in levels:
-        between_0_and_1(level, name="level")
-    wanted = [(method, float(level)) for level in levels for method in methods]
-    samples, matrix = _samples(x)
-    if not matrix:
-        known = _known_limits(samples[0])
-        found = _found(samples, [asked for asked in wanted if asked not in known])
-        known |= {asked: (float(limits[0, 0]), float(limits[0, 1])) for asked, limits in found.items()}
-        return tuple(Interval(*asked, *known[asked]) for asked in wanted)
-    found = _found(samples, wanted)
-    return tuple(IntervalBatch(*asked, found[asked][:, 0].copy(), found[asked][:, 1].copy()) for asked in wanted)
-
-
-def _found(samples: Sequence[Sample], wanted: Sequence[tuple[str, float]]) -> dict[tuple[str, float], FloatArray]:
-    """The limits of each sample's interval by method and level, shape (n_samples, 2)."""
-    if not wanted:
-        return {}
-    columns = [_Statistic(sample) for sample in samples]
-    tails = list(dict.fromkeys((tails, level) for method, level in wanted if (tails := _METHODS[method].tails)))
-    varying = [column for column in columns if not column.sample.constant]
-    if tails and varying:
-        _search(varying, tails)
-    return {
-        asked: np.array([_limits(column, *asked) for column in columns]).reshape(len(columns), 2) for asked in wanted
-    }
-
-
-def _known_limits(sample: Sample) -> dict[tuple[str, float], tuple[float, float]]:
-    """The limits that were found for the same scores before, by method and level, and where to keep others."""
-    if sample.n > MAX_KEPT_TOPICS:
-        return {}
-    return _kept_limits(sha256(sample.x.tobytes()).digest(), sample.degrees_of_freedom)
-
-
-@lru_cache(maxsize=MAX_KEPT)
-def _kept_limits(digest: bytes, freedom: float) -> dict[tuple[str, float], tuple[float, float]]:  # noqa: ARG001 - keys
-    return {}
+    for each in levels:
+        between_0_and_1(each, name="level")
+    sample = Sample.of(x)
+    return tuple(Interval(method, each, *_limits(sample, method, each)) for each in levels for method in methods)
 
 
 def upper_p_value(x: npt.ArrayLike | Sample, *, method: str, bound: float = 0.0) -> float:
@@ -159,13 +91,13 @@ def upper_p_value(x: npt.ArrayLike | Sample, *, method: str, bound: float = 0.0)
 
     Each formula is that of the interval, solved for the level: test and interval never disagree. For constant data,
     whose limits are all the mean, it is 0 or 1; with BCa it may be 0 for other data too (``adjusted_score``). ``x``,
-    ``bound`` and errors are as for ``intervals``, the bound in units of x.
+    ``bound`` and errors are as for ``interval``, the bound in units of x.
     """
     _check_method(method)
     sample = Sample.of(x)
     if sample.constant:
         return float(not sample.mean < bound)
-    return min(2 * _METHODS[method].significance(_Statistic(sample), bound), 1.0)
+    return min(2 * _significance(sample, method, bound), 1.0)
 
 
 def critical_value(n: float, *, level: float) -> float:
@@ -181,175 +113,70 @@ def _check_method(method: str) -> None:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
 
 
-def _samples(x: npt.ArrayLike | Sample) -> tuple[list[Sample], bool]:
-    """A sample for each statistic, and whether they came as a matrix."""
-    if isinstance(x, Sample):
-        return [x], False
-    array = np.asarray(x, dtype=np.float64)
-    if array.ndim < 2:
-        return [Sample.of(array)], False
-    if array.ndim > 2:
-        raise ValueError(f"x must have one axis (topics) or two (topics, statistics), got shape {array.shape}")
-    return [Sample.of(column) for column in array.T], True
-
-
-class _Statistic:
-    """The scores of a statistic, their bootstrap laws once an interval needs them, and the quantiles found."""
-
-    def __init__(self, sample: Sample) -> None:
-        self.sample = sample
-        self.quantiles: dict[tuple[_Tails, float], tuple[float, float]] = {}
-
-    @cached_property
-    def law(self) -> MeanLaw:
-        return mean_law(self.sample)
-
-    @cached_property
-    def studentized(self) -> StudentizedLaw:
-        return studentized_law(self.sample)
-
-    @cached_property
-    def bias(self) -> float:
-        return bias_correction(self.law)
-
-
-_Tails = Callable[[_Statistic, float], tuple[float, float]]
-
-
-def _search(statistics: Sequence[_Statistic], tails: Sequence[tuple[_Tails, float]]) -> None:
-    """Find all these quantiles of all statistics in one search."""
-    laws = [statistic.law for statistic in statistics]
-    z = np.array([[z for tails_of, level in tails for z in tails_of(statistic, level)] for statistic in statistics])
-    for statistic, quantiles in zip(statistics, quantiles_of(laws, z).tolist(), strict=True):
-        limits = zip(quantiles[::2], quantiles[1::2], strict=True)
-        statistic.quantiles.update(zip(tails, limits, strict=True))
-
-
-def _limits(statistic: _Statistic, method: str, level: float) -> tuple[float, float]:
-    if statistic.sample.constant:
-        return statistic.sample.mean, statistic.sample.mean
-    return _METHODS[method].limits(statistic, level)
-
-
-def _student_t_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
-    sample = statistic.sample
-    half = critical_value(sample.degrees_of_freedom + 1, level=level) * sample.standard_error
-    return sample.mean - half, sample.mean + half
-
-
-def _student_t_significance(statistic: _Statistic, bound: float) -> float:
-    sample = statistic.sample
-    return stdtr(sample.degrees_of_freedom, (sample.mean - bound) / sample.standard_error)
-
-
-def _studentized_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
-    """Bootstrap-t: quantiles of T* instead of Student's (ADCS 2019, Eq. 4)."""
-    sample, law = statistic.sample, statistic.studentized
-    error = sample.standard_error
-    above, below = law.quantile((1 + level) / 2), law.quantile((1 - level) / 2)
-    return sample.mean - above * error, sample.mean - below * error
-
-
-def _studentized_significance(statistic: _Statistic, bound: float) -> float:
-    sample = statistic.sample
-    return statistic.studentized.cdf((sample.mean - bound) / sample.standard_error)
-
-
-def _nominal_tails(statistic: _Statistic, level: float) -> tuple[float, float]:  # noqa: ARG001 - the same for all data
+def _limits(sample: Sample, method: str, level: float) -> tuple[float, float]:
+    if sample.constant:
+        return sample.mean, sample.mean
+    if method == "student_t":
+        half = critical_value(sample.degrees_of_freedom + 1, level=level) * sample.standard_error
+        return sample.mean - half, sample.mean + half
+    if method == "studentized":
+        below, above = _studentized(sample).quantiles(((1 - level) / 2, (1 + level) / 2)).tolist()
+        return sample.mean - above * sample.standard_error, sample.mean - below * sample.standard_error
     z = float(ndtri((1 - level) / 2))
-    return z, -z
+    scores = np.array([z, -z])
+    if method == "bca":
+        bias = _bias(sample)
+        scores = np.array([adjusted_score(score, bias, sample.acceleration) for score in (z, -z)])
+    lower, upper = sample.at_scores(scores).tolist()
+    if method == "basic":
+        return _mirrored(sample, upper), _mirrored(sample, lower)
+    return lower, upper
 
 
-def _percentile_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
-    return statistic.quantiles[_nominal_tails, level]
+def _significance(sample: Sample, method: str, bound: float) -> float:
+    """Half of ``1 - level`` where the upper limit is the bound."""
+    away = (sample.mean - bound) / sample.standard_error
+    if away > CERTAIN:
+        return 0.5
+    if method == "student_t":
+        return stdtr(sample.degrees_of_freedom, away)
+    if method == "studentized":
+        return _studentized(sample).cdf(away)
+    if method == "basic":
+        return float(ndtr(sample.score(_mirrored(sample, bound))))
+    score = sample.score(bound, inclusive=False)
+    return float(ndtr(-score)) if method == "percentile" else _bca_significance(score, sample)
 
 
-def _percentile_significance(statistic: _Statistic, bound: float) -> float:
-    near = statistic.law.near_score(bound, inclusive=False)
-    # a bound below the middle makes it 1 anyway
-    return float(ndtr(-(near if near < 0 else statistic.law.score(bound, inclusive=False))))
+def _studentized(sample: Sample) -> StudentizedLaw:
+    from pytest_riskguard.inference.studentized import studentized_law  # rarely asked for
+
+    return studentized_law(sample)
 
 
-def _basic_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
-    """The percentile interval mirrored at the estimate (ADCS 2019, Eq. 3)."""
-    lower, upper = _percentile_limits(statistic, level)
-    return _mirrored(statistic, upper), _mirrored(statistic, lower)
-
-
-def _mirrored(statistic: _Statistic, value: float) -> float:
+def _mirrored(sample: Sample, value: float) -> float:
     """A value mirrored at the estimate; 0, as a replicate's mean is, where only rounding keeps it from that."""
-    mirrored = 2 * statistic.law.centre - value
-    return 0.0 if abs(mirrored) <= statistic.sample.same else mirrored
+    mirrored = 2 * sample.mean - value
+    return 0.0 if abs(mirrored) <= sample.same else mirrored
 
 
-def _basic_significance(statistic: _Statistic, bound: float) -> float:
-    mirrored = _mirrored(statistic, bound)
-    near = statistic.law.near_score(mirrored)
-    return float(ndtr(near if near > 0 else statistic.law.score(mirrored)))
+def _bias(sample: Sample) -> float:
+    """BCa's w: the normal quantile of the share of replicates below the estimate, plus half of those equal to it."""
+    return float(ndtri(sample.sums.mid))
 
 
-def _bca_tails(statistic: _Statistic, level: float) -> tuple[float, float]:
-    bias, a = statistic.bias, statistic.sample.acceleration
-    z = float(ndtri((1 - level) / 2))
-    return adjusted_score(z, bias, a), adjusted_score(-z, bias, a)
-
-
-def _bca_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
-    return statistic.quantiles[_bca_tails, level]
-
-
-def _bca_significance(statistic: _Statistic, bound: float) -> float:
-    near = statistic.law.near_score(bound, inclusive=False)
-    at_most = _bca_significance_at(near, statistic)
-    if near < 0 and at_most >= 0.5:  # further down it is no smaller, and 1 anyway
-        return at_most
-    return _bca_significance_at(statistic.law.score(bound, inclusive=False), statistic)
-
-
-def _bca_significance_at(score: float, statistic: _Statistic) -> float:
+def _bca_significance(score: float, sample: Sample) -> float:
     """``adjusted_score`` solved for the level; see there for what happens at the pole."""
-    bias = statistic.bias
+    bias = _bias(sample)
     if not math.isfinite(score):
         return float(score < 0)
     if not math.isfinite(bias):  # every adjusted level is then an end of the law
         return float(bias > 0)
     distance = score - bias
-    stretch = 1 + statistic.sample.acceleration * distance
+    stretch = 1 + sample.acceleration * distance
     if stretch <= 0:
         return float(distance < 0)
     return float(ndtr(bias - distance / stretch))
-
-
-@frozen
-class _Method:
-    """One kind of interval and the test that goes with it.
-
-    ``limits`` gives the two-sided interval at a level, ``significance`` half of ``1 - level`` where the upper limit
-    is the bound, ``tails`` the probabilities for which the limits are quantiles of the bootstrap law, if they are.
-    """
-
-    limits: Callable[[_Statistic, float], tuple[float, float]]
-    significance: Callable[[_Statistic, float], float]
-    tails: _Tails | None = None
-
-
-_METHODS = {
-    "student_t": _Method(_student_t_limits, _student_t_significance),
-    "basic": _Method(_basic_limits, _basic_significance, _nominal_tails),
-    "studentized": _Method(_studentized_limits, _studentized_significance),
-    "percentile": _Method(_percentile_limits, _percentile_significance, _nominal_tails),
-    "bca": _Method(_bca_limits, _bca_significance, _bca_tails),
-}
-
-
-def bias_correction(law: MeanLaw | DrawnLaw) -> float:
-    """BCa's w: the normal quantile of the share of replicates below the estimate, plus half of those equal to it."""
-    return float(ndtri(law.mid_cdf(law.centre)))
-
-
-def adjusted(p: float, bias: float, acceleration: float) -> float:
-    """The level at which BCa takes the quantile for nominal level p (ADCS 2019, Eq. 7); see ``adjusted_score``."""
-    return float(ndtr(adjusted_score(float(ndtri(p)), bias, acceleration)))
 
 
 def adjusted_score(z: float, bias: float, acceleration: float) -> float:
@@ -366,3 +193,78 @@ def adjusted_score(z: float, bias: float, acceleration: float) -> float:
     if not denominator > 0:
         return math.copysign(math.inf, shifted)
     return bias + shifted / denominator
+
+
+def leave_one_out_upper(
+    x: npt.ArrayLike, *, method: str, level: float, indices: npt.ArrayLike | None = None
+) -> FloatArray:
+    """Upper limits of ``interval(np.delete(x, i), ...)``, in units of x, for each index i: all topics by default.
+
+    Where the characteristic function is nothing beyond a few frequencies, its sums over topics are shared and one
+    term is taken out; elsewhere each distinct value is left out in turn. ValueError with fewer than three topics, and
+    what ``interval`` refuses.
+    """
+    x = per_topic(x, name="x", at_least=3)
+    chosen = np.arange(x.size) if indices is None else np.asarray(indices, dtype=np.intp)
+    values, where = np.unique(x[chosen], return_inverse=True)
+    full = Sample.of(x)
+    upper = np.full(values.size, np.nan)
+    if not full.constant and 0 < level < 1:
+        if method == "student_t":
+            upper = _student_t_without(full, values, level)
+        elif method in ("percentile", "bca") and full.sums.bandwidth[1] <= MAX_SHARED:
+            parts = np.array_split(values, 1 + values.size * int(full.sums.bandwidth[1]) // ANGLES)
+            upper = np.concatenate([_shared(full, part, method, level) for part in parts])
+    for k in np.flatnonzero(np.isnan(upper)):
+        position = int(np.searchsorted(full.x, values[k]))
+        upper[k] = interval(np.delete(full.x, position), method=method, level=level).upper
+    return upper[where]
+
+
+def _student_t_without(full: Sample, values: FloatArray, level: float) -> FloatArray:
+    """NaN where nearly all variation leaves with the topic, because the shared sums would cancel there."""
+    n = full.n - 1
+    removed = values - full.mean
+    variance = (full.squares - removed**2 * full.n / n) / (n - 1)
+    safe = variance * n > max(REMAINING * full.squares, n * (1e3 * full.same) ** 2)
+    half = critical_value(n, level=level) * np.sqrt(np.where(safe, variance, np.nan) / n)
+    return full.mean - removed / n + half
+
+
+def _shared(full: Sample, values: FloatArray, method: str, level: float) -> FloatArray:
+    """Limits without each value from the characteristic function of one draw; NaN where it does not serve.
+
+    Davies' half-integer formula: F(z) = 1/2 - sum_k Im(phi(t_k) exp(-i t_k z))/(pi (k + 1/2)).
+    """
+    sums, n, unit = full.sums, full.n - 1, full.deviation * math.sqrt(full.n)
+    step, count = sums.bandwidth
+    orders = np.arange(int(count) + 1) + 0.5
+    t, removed = orders * step * unit, (values - full.mean) / unit
+    offsets = (sums.values[0] + (full.mode - full.mean)) / unit
+    of_one = np.einsum("kj,j->k", np.exp(1j * np.multiply.outer(t, offsets)), sums.chances[0])
+    phi = ((full.n * of_one - np.exp(1j * np.multiply.outer(removed, t))) / n) ** n
+
+    def cdf_and_density(z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        turned = phi * np.exp(-1j * np.multiply.outer(z, t))
+        return 0.5 - np.sum(turned.imag / orders, axis=1) / math.pi, np.sum(turned.real, axis=1) * (
+            t[0] * 2 / math.pi
+        )
+
+    # the rest's own mean is -removed/n; its squares and cubes about that follow from those of the whole
+    rest = 1 - removed**2 * full.n / n
+    third = 6 * full.acceleration - removed**3 + 3 * removed / n * (1 - removed**2) - 2 * removed**3 / n**2
+    safe = rest > REMAINING
+    rest = np.where(safe, rest, 1.0)
+    z = np.full(values.size, float(ndtri((1 + level) / 2)))
+    if method == "bca":
+        bias = ndtri(np.clip(cdf_and_density(-removed)[0], 1e-12, 1 - 1e-12))
+        z = np.array([adjusted_score(*each) for each in zip(z, bias, third / (6 * rest**1.5), strict=True)])
+    p = ndtr(z)
+    safe &= (p > SAFE_TAIL) & (p < 1 - SAFE_TAIL)
+    p, z = np.where(safe, p, 0.5), np.where(safe, z, 0.0)
+    at = -removed + np.sqrt(rest) * (z + third / rest**1.5 * (z**2 - 1) / 6)
+    for _ in range(STEPS):
+        below, density = cdf_and_density(at)
+        at = at - np.clip((below - p) / np.maximum(density, REACHED), -1.0, 1.0)
+    safe &= np.abs(cdf_and_density(at)[0] - p) <= REACHED
+    return np.where(safe, full.mean + unit * at / n, np.nan)

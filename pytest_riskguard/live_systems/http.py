@@ -21,8 +21,9 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urljoin
 
 from pytest_riskguard.config.http_presets import filled, filled_address, placeholders
 from pytest_riskguard.config.http_settings import VARIABLE, address_problem
-from pytest_riskguard.data.engines import AnswerError, Hits, identifier, said_in, several_answers, whole_scores
+from pytest_riskguard.data.engines import AnswerError, Hits, identifier, said_in, whole_scores
 from pytest_riskguard.data.input_files import read_limited
+from pytest_riskguard.data.json_nodes import at
 from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
@@ -232,8 +233,8 @@ class Answers:
     def hits(self, answer: Any) -> Hits:
         """The hits of an answer in their order; ``AnswerError`` if it is a failure or has another shape."""
         if self._engine is not None:
-            several = several_answers(answer)
-            answer = several[0] if several is not None and len(several) == 1 else answer
+            several = [one for key in ("responses", "results") if isinstance(one := at(answer, key), list)]
+            answer = several[0][0] if several and len(several[0]) == 1 else answer
             if self._found is None:
                 return self._engine.hits(answer)
             self._engine.check(answer)

@@ -1,6 +1,6 @@
 """Learning to rank against stored baselines: risk-sensitive objectives, query weights, measures and comparisons.
 
-Objectives and callbacks need the extra ``ltr``; the rest needs nothing more.
+Objectives need the extra ``ltr``; the rest needs nothing more.
 """
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pytest_riskguard.ltr.model_comparison import alpha_curve
     from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, LambdaMART
     from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines
     from pytest_riskguard.ltr.risk_metrics import RiskMetrics
-    from pytest_riskguard.ltr.weights import faro_for_lightgbm, faro_for_xgboost, faro_weights, row_weights
+    from pytest_riskguard.ltr.weights import faro_weights, row_weights
 
 __all__ = [
     "TFARO",
@@ -23,9 +22,6 @@ __all__ = [
     "LambdaMART",
     "QueryBaselines",
     "RiskMetrics",
-    "alpha_curve",
-    "faro_for_lightgbm",
-    "faro_for_xgboost",
     "faro_weights",
     "row_weights",
 ]
@@ -39,9 +35,6 @@ _HOME = {
     "TFARO": "objectives",
     "TSARO": "objectives",
     "UCRO": "objectives",
-    "alpha_curve": "model_comparison",
-    "faro_for_lightgbm": "weights",
-    "faro_for_xgboost": "weights",
     "faro_weights": "weights",
     "row_weights": "weights",
 }

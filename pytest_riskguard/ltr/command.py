@@ -53,14 +53,14 @@ def train_report(inputs: Inputs, outputs: Outputs) -> int:
 
 def _report(inputs: Inputs) -> TrainReport:
     """All figures and verdicts, for every measure asked for, or every column of the first table of scores."""
-    from pytest_riskguard.ltr.model_comparison import compare_models
     from pytest_riskguard.ltr.report import AskedGate, TrainReport, judged_models
 
     measures, number, asked = inputs.measures(), len(inputs.systems), inputs.asked
     systems = [
         inputs.together([*inputs.systems, *inputs.baselines], measure, **asked.options) for measure in measures
     ]
-    names = [one.name for one in systems[0].scores]
+    first = systems[0].scores
+    names = [one.name for one in first]
     if both := [name for name in names[:number] if name in names[number:]]:
         raise UsageError(
             f"MODEL: {both[0]} is a baseline too: leave it out of one of the two, or give one another name with "
@@ -73,25 +73,17 @@ def _report(inputs: Inputs) -> TrainReport:
     size = len(verdicts) // len(measures)
     made = []
     for place, one in enumerate(systems):
-        values = [scores.values for scores in one.scores]
-        weights = one.weights
-        comparison = compare_models(
-            values[:number],
-            values[number:],
-            model_names=names[:number],
-            baseline_names=names[number:],
-            weights=weights,
-        )
+        values = [(scores.name, scores.values) for scores in one.scores]
         made.append(
             judged_models(
                 one.scores[0].measure,
-                comparison,
+                dict(values[:number]),
+                dict(values[number:]),
                 verdicts[place * size : (place + 1) * size],
-                weighted=weights is not None,
+                weights=one.weights,
                 missing_topics={name: len(topics) for name, topics in zip(names, one.missing, strict=True)},
             )
         )
-    first = systems[0].scores
     return TrainReport(
         gate=AskedGate.of(verdicts),
         models=tuple(names[:number]),

@@ -7,18 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeGuard, get_args
+from typing import Literal, TypeGuard, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.reports import clean, counted, listed
 from pytest_riskguard.risk.checks import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from lightgbm import Dataset
-
 
 #: What a label is worth: ``2^label - 1``, as in LightGBM, or the label itself, as in trec_eval's nDCG.
 Gain = Literal["exponential", "linear"]
@@ -54,9 +50,11 @@ class JudgedQueries:
     def __init__(
         self, labels: npt.ArrayLike, group: npt.ArrayLike, *, k: int = 10, gain: Gain = "exponential"
     ) -> None:
-        self.labels: FloatArray = _per_document(labels, name="labels")
-        self.group = sizes_of_groups(group, rows=self.labels.size)
+        self.labels = document_scores(labels, rows=np.size(labels), finite=True, name="labels")
+        self.group = group_sizes(group)
         check_measure(k, gain)
+        if self.group.sum() != self.labels.size:
+            raise ValueError(f"group must add up to the {self.labels.size} documents, got {self.group.sum()}")
         if self.labels.min() < 0:
             row = int(np.argmin(self.labels))
             raise ValueError(f"labels must be at least 0, got {self.labels[row]:g} in row {row} (counted from 0)")
@@ -78,7 +76,7 @@ class JudgedQueries:
 
     def order(self, scores: npt.ArrayLike) -> IntArray:
         """Each query's rows from the highest score down, equal scores in the order of rows: (n_documents,)."""
-        return np.lexsort((-checked_scores(scores, rows=self.labels.size), self.query_of))
+        return np.lexsort((-document_scores(scores, rows=self.labels.size), self.query_of))
 
     def ideal(self, depth: int) -> FloatArray:
         """Discounted gains of the best order of each query's documents down to a depth: (n_queries,)."""
@@ -140,60 +138,31 @@ def check_measure(k: object, gain: object) -> None:
         raise ValueError(f"gain must be one of {', '.join(get_args(Gain))}, got {gain!r}")
 
 
-def query_names(queries: Sequence[str] | None, *, count: int) -> tuple[str, ...]:
-    """Names of ``count`` queries, all different; numbers from 1 where none are given.
-
-    ValueError for another number of names, or a name given twice.
-    """
-    if queries is None:
-        return tuple(str(number) for number in range(1, count + 1))
-    names = tuple(str(query) for query in queries)
-    if len(names) != count:
-        raise ValueError(f"queries must name each of the {count} queries, got {len(names)} names")
-    if twice := [name for name, times in Counter(names).items() if times > 1]:
-        raise ValueError(f"queries must have different names, got {twice[0]!r} twice")
-    return names
-
-
-def _per_document(values: npt.ArrayLike, *, name: str) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or array.size == 0:
-        raise ValueError(f"{name} must have one axis (documents) and hold at least 1, got shape {array.shape}")
-    if not np.all(np.isfinite(array)):
-        row = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise ValueError(f"{name} must be finite, got {array[row]} in row {row} (counted from 0)")
-    return array
-
-
-def checked_scores(scores: npt.ArrayLike, *, rows: int, finite: bool = False) -> FloatArray:
-    """A score for each document, perhaps infinite; ``ValueError`` for anything else."""
-    array: FloatArray = np.asarray(scores, dtype=np.float64)
-    if array.shape != (rows,):
-        raise ValueError(f"scores must have one value for each of the {rows} documents, got shape {array.shape}")
+def document_scores(values: npt.ArrayLike, *, rows: int, finite: bool = False, name: str = "scores") -> FloatArray:
+    """A number for each document, perhaps infinite; ``ValueError`` for anything else."""
+    array: FloatArray = np.asarray(values, dtype=np.float64)
+    if array.shape != (rows,) or rows == 0:
+        raise ValueError(f"{name} must have one value for each of the {rows} documents, got shape {array.shape}")
     wrong = ~np.isfinite(array) if finite else np.isnan(array)
     if wrong.any():
         row = int(np.argmax(wrong))
         kind = "finite" if finite else "numbers"
-        raise ValueError(f"scores must be {kind}, got {array[row]} in row {row} (counted from 0)")
+        raise ValueError(f"{name} must be {kind}, got {array[row]} in row {row} (counted from 0)")
     return array
 
 
-def sizes_of_groups(group: npt.ArrayLike, *, rows: int | None = None) -> IntArray:
-    """How many rows each query has: (n_queries,).
-
-    ValueError for anything but whole numbers of at least 1, which add up to the ``rows``, where these are known.
-    """
+def group_sizes(group: npt.ArrayLike) -> IntArray:
+    """How many rows each query has: (n_queries,); ``ValueError`` for anything but whole numbers of at least 1."""
     given = np.asarray(group)
     if given.ndim != 1 or given.size == 0:
         raise ValueError(f"group must have one axis (queries) and hold at least 1, got shape {given.shape}")
-    expected = "group must hold how many documents each query has, whole numbers of at least 1"
     sizes = given.astype(np.float64)
     wrong = np.flatnonzero(~((sizes >= 1) & (sizes < 2**31) & (sizes == np.floor(sizes))))
     if wrong.size:
-        raise ValueError(f"{expected}, got {given[wrong[0]]} at place {wrong[0]} (counted from 0)")
-    total = int(sizes.sum())
-    if rows is not None and total != rows:
-        raise ValueError(f"group must add up to the {rows} documents, got {total}")
+        raise ValueError(
+            "group must hold how many documents each query has, whole numbers of at least 1, got "
+            f"{given[wrong[0]]} at place {wrong[0]} (counted from 0)"
+        )
     return sizes.astype(np.int64)
 
 
@@ -234,13 +203,13 @@ class QueryBaselines:
 
     def __post_init__(self) -> None:
         check_measure(self.k, self.gain)
-        query_names(self.queries, count=len(self.queries))
         scores = np.asarray(self.scores, dtype=np.float64)
         if scores.shape != (len(self.names), len(self.queries)) or scores.size == 0:
             expected = f"({len(self.names)}, {len(self.queries)})"
             raise ValueError(f"scores must have shape (n_baselines, n_queries), {expected}, got {scores.shape}")
-        if len(set(self.names)) != len(self.names):
-            raise ValueError(f"baselines must have different names, got {', '.join(self.names)}")
+        for what, names in (("baselines", self.names), ("queries", self.queries)):
+            if twice := [name for name, times in Counter(names).items() if times > 1]:
+                raise ValueError(f"{what} must have different names, got {twice[0]!r} twice")
         wrong = ~((scores >= 0) & (scores <= 1))
         if wrong.any():
             baseline, query = np.argwhere(wrong)[0]
@@ -266,9 +235,10 @@ class QueryBaselines:
         they have no names.
         """
         judged = JudgedQueries(labels, group, k=k, gain=gain)
-        names = query_names(queries, count=judged.group.size)
+        if queries is None:
+            queries = [str(number) for number in range(1, judged.group.size + 1)]
         table = np.stack([_scored(judged, baseline, values) for baseline, values in scores.items()])
-        return cls(tuple(scores), names, table, judged.k, gain, judged.group, judged.labels)
+        return cls(tuple(scores), tuple(queries), table, judged.k, gain, judged.group, judged.labels)
 
     @classmethod
     def from_query_scores(
@@ -287,11 +257,13 @@ class QueryBaselines:
         baseline has no score for; scores of other queries are not used. With ``data``, the queries of training,
         those without a relevant document need no score: it is 0.
         """
-        names = query_names(queries, count=len(queries) if data is None else data.group.size)
-        barren = set() if data is None else {names[place] for place in np.flatnonzero(data.ideal(1) == 0)}
-        table = np.array([_in_order(baseline, by_query, names, barren) for baseline, by_query in scores.items()])
-        of_data = (None, None) if data is None else (data.group, data.labels)
-        return cls(tuple(scores), names, table, k, gain, *of_data)
+        barren: set[str] = set()
+        of_data: tuple[IntArray | None, FloatArray | None] = (None, None)
+        if data is not None:
+            barren = {name for name, best in zip(queries, data.ideal(1), strict=True) if best == 0}
+            of_data = (data.group, data.labels)
+        table = np.array([_in_order(baseline, by_query, queries, barren) for baseline, by_query in scores.items()])
+        return cls(tuple(scores), tuple(queries), table, k, gain, *of_data)
 
     @classmethod
     def from_store(
@@ -325,20 +297,24 @@ class QueryBaselines:
         name = f"mean of {', '.join(self.names)}"
         return replace(self, names=(name,), scores=self.scores.mean(axis=0, keepdims=True))
 
+    def only(self) -> FloatArray:
+        """Scores of the single baseline, shape (n_queries,); ``ValueError`` if there are more."""
+        if len(self.names) != 1:
+            raise ValueError(f"expected one baseline, got {len(self.names)}; baselines.mean() makes one of them")
+        scores: FloatArray = self.scores[0]
+        return scores
+
     def check(self, data: JudgedQueries) -> None:
         """``DataError`` unless the data can be those that the baselines were scored on, by groups and labels."""
-        sizes = data.group
-        if sizes.size != len(self.queries):
+        remedy = "make baselines for these data, in the order of their groups"
+        if data.group.size != len(self.queries):
+            of_data = counted(data.group.size, "query", "queries")
+            raise DataError(f"the data have {of_data}, the baselines {len(self.queries)}: {remedy}")
+        if self.group is not None and not np.array_equal(data.group, self.group):
+            query = int(np.flatnonzero(data.group != self.group)[0])
             raise DataError(
-                f"the data have {counted(sizes.size, 'query', 'queries')}, the baselines {len(self.queries)}: make "
-                "baselines for the queries of these data, in the order of their groups (instead of lightgbm.cv, "
-                "train on each fold separately)"
-            )
-        if self.group is not None and not np.array_equal(sizes, self.group):
-            query = int(np.flatnonzero(sizes != self.group)[0])
-            raise DataError(
-                f"query {clean(self.queries[query])} has {sizes[query]} documents in the data, but the baselines "
-                f"were scored on {self.group[query]}: make baselines for these data, in the order of their groups"
+                f"query {clean(self.queries[query])} has {data.group[query]} documents in the data, but the "
+                f"baselines were scored on {self.group[query]}: {remedy}"
             )
         # Trainers keep labels in 32 bits.
         if self.labels is not None and not np.array_equal(np.float32(self.labels), np.float32(data.labels)):
@@ -346,7 +322,7 @@ class QueryBaselines:
             raise DataError(
                 f"query {clean(self.queries[data.query_of[row]])} has other labels in the data than those that the "
                 f"baselines were scored on: {data.labels[row]:g} and not {self.labels[row]:g} in row {row} (counted "
-                "from 0); make baselines for these data, in the order of their groups"
+                f"from 0); {remedy}"
             )
 
 
@@ -371,61 +347,9 @@ def _in_order(
     if missing:
         of_all, names = counted(len(queries), "query", "queries"), listed(missing, most=_MAX_NAMED)
         raise DataError(f"baseline {clean(baseline)} has no score for {len(missing)} of {of_all}: {names}")
-    return [_number(by_query.get(query, 0.0), baseline, query) for query in queries]
+    return [float(by_query.get(query, 0.0)) for query in queries]
 
 
-def _number(score: object, baseline: str, query: str) -> float:
-    try:
-        return float(score)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        where = f"baseline {clean(baseline)}, query {clean(query)}"
-        raise DataError(f"{where}: expected nDCG as a number from 0 to 1, got {score!r:.60}") from None
-
-
-NO_GROUPS = "the training data have no groups: give group=, how many documents each query has"
-
-
-class TrainingData(NamedTuple):
-    """Labels and weights of rows, shape (n_documents,), and how many rows each query has, shape (n_queries,)."""
-
-    labels: FloatArray
-    weights: FloatArray | None
-    group: IntArray
-
-
-def training_data(dataset: Dataset) -> TrainingData:
-    """What gradients need of a Dataset.
-
-    ``UsageError`` for ``bagging_by_query``, with which LightGBM learns nothing from any objective but its own, and
-    ``DataError`` without groups, or for a part that holds some rows of a query and not the others.
-    """
-    parameters = dataset.params or {}
-    if parameters.get("bagging_by_query") and parameters.get("bagging_freq", parameters.get("subsample_freq")):
-        raise UsageError(
-            "bagging_by_query learns nothing with an objective that is not LightGBM's own: leave it out of params, "
-            "or use bagging_fraction without it"
-        )
-    group = dataset.get_group()
-    if group is None:
-        raise DataError(NO_GROUPS)
-    reference = None if dataset.reference is None else dataset.reference.get_group()
-    if dataset.used_indices is not None and reference is not None:
-        check_whole_queries(np.asarray(dataset.used_indices), np.asarray(reference, dtype=np.int64))
-    weights = dataset.get_weight()
-    return TrainingData(
-        np.asarray(dataset.get_label(), dtype=np.float64),
-        None if weights is None else np.asarray(weights, dtype=np.float64),
-        np.asarray(group, dtype=np.int64),
-    )
-
-
-def check_whole_queries(rows: IntArray, group: IntArray) -> None:
-    """``DataError`` unless these rows of data with these groups are all rows of some queries."""
-    query_of_row = np.repeat(np.arange(group.size), group)
-    used = np.bincount(query_of_row[rows], minlength=group.size)
-    cut = np.flatnonzero((used > 0) & (used < group))
-    if cut.size:
-        raise DataError(
-            f"a part of the data has {used[cut[0]]} of the {group[cut[0]]} documents of query {cut[0] + 1}: give "
-            "lightgbm.cv folds= that keep queries together, such as those of scikit-learn's GroupKFold"
-        )
+NO_GROUPS = "the data have no groups: give group=, how many documents each query has"
+#: LightGBM's folds may cut queries, and baselines of the whole data do not fit them.
+NO_PARTS = "a part of a Dataset may have cut queries: instead of lightgbm.cv, train on each fold separately"

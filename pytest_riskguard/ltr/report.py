@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
-from pytest_riskguard.ltr.model_comparison import ModelComparison, ModelFigures, ModelsAgainst
+import numpy as np
+
+from pytest_riskguard.ltr.model_comparison import ModelFigures, average, figures_against
 from pytest_riskguard.reports import document
+from pytest_riskguard.risk.checks import FloatArray, mean
 
 if TYPE_CHECKING:
     from pytest_riskguard import Verdict
@@ -135,15 +139,6 @@ class MeasuredModels:
         """The average, if there is one, then each baseline."""
         return (*filter(None, (self.macro_average,)), *self.against)
 
-    @property
-    def overall(self) -> JudgedAgainst:
-        """The table that is about all baselines."""
-        return self.tables[0]
-
-    def model(self, name: str) -> JudgedModel:
-        """A model with its verdicts against every baseline."""
-        return next(model for model in self.overall.models if model.figures.model == name)
-
 
 @dataclass(frozen=True)
 class AskedGate:
@@ -195,37 +190,47 @@ class TrainReport:
 
 def judged_models(
     measure: str | None,
-    comparison: ModelComparison,
+    models: Mapping[str, FloatArray],
+    baselines: Mapping[str, FloatArray],
     verdicts: Sequence[Verdict],
     *,
-    weighted: bool,
+    weights: FloatArray | None = None,
     missing_topics: Mapping[str, int],
 ) -> MeasuredModels:
-    """The comparison with its verdicts: every model against every baseline, in any order.
+    """Models against each baseline, all of shape (n_topics,), with their verdicts, which may come in any order.
 
-    Only systems whose ``missing_topics`` are above 0 are kept there.
+    ``weights``, above 0, weigh topics; only ratios matter. Only systems whose ``missing_topics`` are above 0 are kept
+    there.
     """
+    shares: FloatArray | float = 1.0
+    if weights is not None:
+        shares = weights / np.max(weights)
+        shares = shares / mean(shares)
     by_pair: dict[tuple[str, str], list[GateVerdict]] = {}
     for verdict in verdicts:
         by_pair.setdefault((verdict.candidate, verdict.baselines[0]), []).append(GateVerdict.of(verdict))
 
-    def judged(table: ModelsAgainst) -> JudgedAgainst:
-        models = []
-        for figures in table.models:
-            own = [one for baseline in table.baselines for one in by_pair[figures.model, baseline]]
-            models.append(JudgedModel.of(figures, own, is_average=len(table.baselines) > 1))
-        return JudgedAgainst(table.baselines, table.baseline_mean, tuple(models))
+    def judged(names: tuple[str, ...], baseline_mean: float, figures: Sequence[ModelFigures]) -> JudgedAgainst:
+        rows = []
+        for one in figures:
+            own = [verdict for name in names for verdict in by_pair[one.model, name]]
+            rows.append(JudgedModel.of(one, own, is_average=len(names) > 1))
+        return JudgedAgainst(names, baseline_mean, tuple(rows))
 
-    against = tuple(map(judged, comparison.against))
-    average = None if comparison.macro_average is None else judged(comparison.macro_average)
-    overall = (average or against[0]).models
+    figures = {name: figures_against(models, baseline, shares) for name, baseline in baselines.items()}
+    means = {name: mean(baseline * shares) for name, baseline in baselines.items()}
+    against = tuple(judged((name,), means[name], figures[name]) for name in baselines)
+    macro_average = None
+    if len(baselines) > 1:
+        macro_average = judged(tuple(baselines), fmean(means.values()), average(list(figures.values())))
+    overall = (macro_average or against[0]).models
     passing = [model for model in overall if model.passes]
     best = max(overall, key=lambda model: model.figures.mean)  # the first of equals
     best_passing = max(passing, key=lambda model: model.figures.mean, default=None)
     return MeasuredModels(
         measure=measure,
-        topics=comparison.topics,
-        weighted=weighted,
+        topics=next(iter(models.values())).size,
+        weighted=weights is not None,
         missing_topics={system: number for system, number in missing_topics.items() if number},
         passing=tuple(model.figures.model for model in passing),
         best=BestModel(
@@ -233,7 +238,7 @@ def judged_models(
             None if best_passing is None else best_passing.figures.model,
             None if best_passing is None else best.figures.mean - best_passing.figures.mean,
         ),
-        macro_average=average,
+        macro_average=macro_average,
         against=against,
     )
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
 
 from pytest_riskguard.ltr.report import (
     AskedGate,
     GateVerdict,
     JudgedAgainst,
-    JudgedModel,
     MeasuredModels,
     Outcome,
     TrainReport,
@@ -25,23 +23,21 @@ MAX_OPEN = 2
 _MANY = 1000
 #: Warnings that a model trained to be better should raise, or that something else says.
 _EXPECTED = ("significantly_better", "churn", "missing_topics")
-#: The symbol of an outcome, its colour, and what it says of one model and of several.
-_OUTCOMES: dict[Outcome, tuple[str, str, str, str]] = {
-    "pass": ("disc", "win", "passes", "pass"),
-    "fail": ("diamond", "loss", "fails", "fail"),
-    "inconclusive": ("triangle", "muted", "is inconclusive", "are inconclusive"),
-    "incomparable": ("ring", "grey", "cannot be compared", "cannot be compared"),
+#: The symbol of an outcome, its colour, and its word.
+_OUTCOMES: dict[Outcome, tuple[str, str, str]] = {
+    "pass": ("disc", "win", "passed"),
+    "fail": ("diamond", "loss", "failed"),
+    "inconclusive": ("triangle", "muted", "inconclusive"),
+    "incomparable": ("ring", "grey", "incomparable"),
 }
-_UNDECIDED = {"too_few_topics": "too few topics", "too_weak": "a loss of max_mde could have been missed"}
-#: What the answers in a table mean, apart from ``pass``.
-_ANSWERS = {
-    "loss": "the mean itself is significantly down",
-    "churn": "the mean itself is not significantly down; it fails only because losses weigh more",
-    "pass with care": "the mean itself is not significantly down; only on_churn: warn lets it pass",
-    "inconclusive": "the gate has no answer",
-    "incomparable": "the gate could not compare the data",
-    "same run": "the model's run is the baseline's own, which passes",
-}
+_LEGEND = (
+    "front: on the Pareto front, so no other model is as good in mean and risk and better in one of them; risk, "
+    "reward: mean loss and mean win against the baseline; R/R: reward to risk; W/L: wins to losses; >20%: topics "
+    "that lost more than 20% of the baseline's score; an average is that of each column over the baselines, so a "
+    "ratio is the mean of ratios; a ratio of ∞: no loss, of -: neither win nor loss, in an average against at least "
+    "one baseline; loss: the mean itself is significantly down; churn: it fails only because losses weigh more; p: "
+    "p-value of TRisk; alpha*: the largest alpha that lets the model pass; -: there is none."
+)
 
 
 def section(report: TrainReport) -> Section:
@@ -53,7 +49,7 @@ def section(report: TrainReport) -> Section:
         "Trained models",
         [answer],
         [_measured(report, measured) for measured in report.measures],
-        notes=[*_remarks(report), _legend(report)],
+        notes=[*_remarks(report), _LEGEND],
     )
 
 
@@ -106,74 +102,28 @@ def _short(name: str) -> str:
 
 def conclusions(measured: MeasuredModels) -> list[str]:
     """Which models pass, what the gate says of the others, and what the best of those that pass gives up."""
-    models, best = measured.overall.models, measured.best
-    everywhere = " against every baseline" if len(measured.against) > 1 else ""
-    top, others = _equal(measured, best.of_all), _others(measured)
+    models, best = measured.tables[0].models, measured.best
+    means = {model.figures.model: model.figures.mean for model in models}
+    said = f"{len(measured.passing)} of {counted(len(models), 'model')} pass the gate"
+    said += " against every baseline" if len(measured.against) > 1 else ""
+    said += f": {listed(measured.passing, most=MAX_NAMED)}" if measured.passing else ""
+    outcomes = Counter(model.outcome for model in models if not model.passes)
+    others = ", ".join(f"{number} {_OUTCOMES[outcome][2]}" for outcome, number in outcomes.items())
+    lines = [f"{said}; of the others {others}" if others else said]
+    top = f"{clean(best.of_all)}, {means[best.of_all]:.4f}"
     if best.passing is None or best.given_up is None:
-        none = {1: f"{_names(top)} does not pass", 2: "Neither model passes"}
-        said = none.get(len(models), f"None of the {len(models)} models passes")
-        why = f": {others}" if others else ""
-        return [f"{said} the gate{everywhere}{why}", f"Best mean: {_said(top)}"]
-    passing = listed(measured.passing, most=MAX_NAMED)
-    which = f"{len(measured.passing)} of {len(models)} models" if len(models) > 1 else passing
-    found = f"{which} {_OUTCOMES['pass'][2 + (len(measured.passing) > 1)]} the gate{everywhere}"
-    lines = [f"{found}: {passing}" if len(models) > 1 else found]
-    lines += [f"Of the others, {others}"] if others else []
-    chosen = _equal(measured, best.passing, among=measured.passing)
-    cost = f"; {_lost(measured, chosen[0])}" if len(chosen) == 1 else ""
-    if not best.given_up:
-        return [*lines, f"Best mean: {_said(chosen)}, which {_OUTCOMES['pass'][2 + (len(chosen) > 1)]}{cost}"]
-    share = f" ({best.given_up / top[0].figures.mean:.1%})" if top[0].figures.mean > 0 else ""
-    return [
-        *lines,
-        f"Best mean of these: {_said(chosen)}, {best.given_up:.4f}{share} below {_said(top)}, which "
-        f"{'do' if len(top) > 1 else 'does'} not pass{cost}",
-    ]
-
-
-def _equal(measured: MeasuredModels, name: str, *, among: Sequence[str] | None = None) -> list[JudgedModel]:
-    """The model and all others, of those asked about, that have the same mean."""
-    mean = measured.model(name).figures.mean
-    return [
-        model
-        for model in measured.overall.models
-        if (among is None or model.figures.model in among) and math.isclose(model.figures.mean, mean, rel_tol=1e-12)
-    ]
-
-
-def _names(models: Iterable[JudgedModel]) -> str:
-    return listed(tuple(model.figures.model for model in models), most=MAX_NAMED)
-
-
-def _said(models: Sequence[JudgedModel]) -> str:
-    return f"{_names(models)}, {models[0].figures.mean:.4f}{' each' if len(models) > 1 else ''}"
-
-
-def _lost(measured: MeasuredModels, model: JudgedModel) -> str:
-    """``40 of 200 queries lost, 26 of them more than 20% of the baseline's score``."""
-    figures, averaged = model.figures, len(measured.against) > 1
-    if not figures.losses:
-        return "no query lost"
-    lost, large = (f"{n:.{int(averaged)}f}" for n in (figures.losses, figures.losses_over_20_percent))
-    return (
-        f"{lost} of {counted(measured.topics, 'query', 'queries')} lost"
-        f"{' on average over the baselines' if averaged else ''}, "
-        f"{large if figures.losses_over_20_percent else 'none'} of them more than 20% of the baseline's score"
+        return [*lines, f"Best mean: {top}"]
+    chosen = next(model for model in models if model.figures.model == best.passing)
+    behind = f", {best.given_up:.4f} below {top}" if best.given_up else ""
+    lost, large = (
+        f"{number:.{int(len(measured.against) > 1)}f}"
+        for number in (chosen.figures.losses, chosen.figures.losses_over_20_percent)
     )
-
-
-def _others(measured: MeasuredModels) -> str:
-    """What the gate says of models that do not pass; nothing where all of them fail."""
-    outcomes = Counter(model.outcome for model in measured.overall.models if not model.passes)
-    verdicts = [verdict for table in measured.against for model in table.models for verdict in model.verdicts]
-    reasons = dict.fromkeys(verdict.reason or "" for verdict in verdicts if verdict.outcome == "inconclusive")
-    why = {"inconclusive": f" ({', '.join(_UNDECIDED.get(reason, clean(reason)) for reason in reasons)})"}
-    found = [
-        f"{number} {words[number > 1]}{why.get(outcome, '')}"
-        for outcome, (_, _, *words) in _OUTCOMES.items()
-        if (number := outcomes[outcome])
-    ]
-    return ", ".join(found) if outcomes.keys() - {"fail"} else ""
+    lines.append(
+        f"Best mean of those that pass: {clean(best.passing)}, {means[best.passing]:.4f}{behind}; {lost} of "
+        f"{counted(measured.topics, 'query', 'queries')} lost, {large} of them more than 20% of the baseline's score"
+    )
+    return lines
 
 
 def _problems(measured: MeasuredModels) -> list[str]:
@@ -213,27 +163,6 @@ def _remarks(report: TrainReport) -> list[str]:
             "A model chosen here was chosen on these topics: judge it once more on topics that played no part."
         )
     return found
-
-
-def _legend(report: TrainReport) -> str:
-    """What the columns and marks mean."""
-    tables = [table for measured in report.measures for table in measured.tables]
-    figures = [model.figures for table in tables for model in table.models]
-    ratios = [value for one in figures for value in (one.reward_to_risk, one.win_to_loss)]
-    answers = {_answer(verdict) for table in tables for model in table.models for verdict in model.verdicts}
-    words = [
-        "front: on the Pareto front, so no other model is as good in mean and risk and better in one of them",
-        "risk, reward: mean loss and mean win against the baseline; R/R: reward to risk",
-        "W/L: wins to losses; >20%: topics that lost more than 20% of the baseline's score",
-    ]
-    averaged = len(report.baselines) > 1
-    words += ["average: of each column over the baselines, so a ratio is the mean of ratios"] if averaged else []
-    one = ", in an average against at least one baseline" if averaged else ""
-    words += [f"∞: no loss{one}"] if any(value == math.inf for value in ratios) else []
-    words += [f"a ratio of -: neither win nor loss{one}"] if None in ratios else []
-    words += [f"{said}: {meaning}" for said, meaning in _ANSWERS.items() if said in answers]
-    words += ["p: p-value of TRisk", "alpha*: the largest alpha that lets the model pass; -: there is none"]
-    return "; ".join(words) + "."
 
 
 # ---- tables and the curve
@@ -286,11 +215,10 @@ def verdicts_table(table: JudgedAgainst, *, alphas: int) -> Table:
 
 
 def _answer(verdict: GateVerdict) -> str:
-    """``pass``, ``pass with care``, or why not: ``loss``, ``churn``; the outcome where the gate has no answer."""
+    """``pass``, or why not: ``loss``, ``churn``, ``too_few_topics``."""
     if verdict.outcome == "pass":
-        careful = "pass with care" if "churn" in verdict.warnings else "pass"
-        return "same run" if verdict.same_run else careful
-    return (verdict.reason or "fail") if verdict.outcome == "fail" else verdict.outcome
+        return "same run" if verdict.same_run else "pass"
+    return verdict.reason or verdict.outcome
 
 
 def _alpha_star(verdict: GateVerdict) -> float | str | None:
@@ -308,28 +236,22 @@ def pareto_curve(table: JudgedAgainst, *, measure: str | None) -> Plot:
     against = _title(table)[0].lower() + _title(table)[1:]
     front = [model.figures for model in table.models if model.figures.on_front]
     front = sorted(front, key=lambda figures: (figures.risk, figures.mean))
-    said = [f"{counted(len(table.models), 'model')}, {against}."]
-    if alone:
-        lower = sum(model.figures.mean < table.baseline_mean for model in table.models)
-        said.append(f"The baseline has mean {table.baseline_mean:.4f} and risk 0; {lower} of them have a lower mean.")
     first = tuple(f"{one.model} (mean {one.mean:.4f}, risk {one.risk:.4f})" for one in front)
-    said.append(f"On the Pareto front, least risk first: {listed(first, most=2 * MAX_NAMED)}.")
-    stopped = tuple(f"{one.figures.model} ({one.outcome})" for one in table.models if not one.passes)
-    said += [f"Not passing: {listed(stopped, most=2 * MAX_NAMED)}."] if stopped else []
-    cross = "The cross is the baseline: models below it have a lower mean. " if alone else ""
+    said = f"{counted(len(table.models), 'model')}, {against}, whose mean is {table.baseline_mean:.4f}. "
+    said += f"On the Pareto front, least risk first: {listed(first, most=2 * MAX_NAMED)}."
     plot = Plot(
         f"Mean and risk, {against}",
         "risk: mean loss, less is better",
         f"mean {clean(measure or 'score', limit=40)}, more is better",
-        description=" ".join(said),
+        description=said,
         caption=(
             "Each mark is a model. The line runs through the models on the Pareto front; no model lies above and to "
-            f"the left of it. {cross}The table has every name and figure."
+            "the left of it. A cross is the baseline: models below it have a lower mean."
         ),
     )
     for model in table.models:
         figures, outcome = model.figures, "pass" if model.passes else model.outcome
-        symbol, colour, means, _ = _OUTCOMES[outcome]
+        symbol, colour, means = _OUTCOMES[outcome]
         plot.point(
             figures.risk,
             figures.mean,

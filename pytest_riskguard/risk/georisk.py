@@ -13,6 +13,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtr
 from pytest_riskguard.risk.checks import (
     FEW_NUMBERS,
     MAX_SIZE,
@@ -21,7 +22,6 @@ from pytest_riskguard.risk.checks import (
     refuse,
     systems_by_topics,
 )
-from pytest_riskguard.risk.distributions import ndtr
 from pytest_riskguard.risk.tradeoff import loss_weight_of, smooth
 
 

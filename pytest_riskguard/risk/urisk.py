@@ -15,8 +15,8 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import stdtr
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, loss_weight, mean, per_topic
-from pytest_riskguard.risk.distributions import stdtr
 from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
 
 #: A win or a loss is more than this. Measures such as ERR give differences of 1e-8 to documents deep in a ranking,

@@ -213,20 +213,10 @@ def test_rankings_are_keyed_by_their_texts():
         assert run.source.contradicted == ("q10",)
         assert run.source.texts == {"q2": name, "q10": "boots", "new": "new"}
         assert runs.keyed(data(), run, TopicKeys({"q3": "q2"})) is run
-    with pytest.raises(DataError, match=r"beside each ranking, or as many .*; found the query 'a' is the text of 2"):
+    with pytest.raises(DataError, match=r"beside each ranking; found the query 'a' is the text of 2"):
         runs.keyed(data(), of_rows("a d 1", by_text=True), TopicKeys({"1": "a", "2": "a"}))
     with pytest.raises(DataError, match="expected each topic once, found 'q2' again"):
         runs.keyed(data(), of_rows("shoes d 1, {} d 1", "shoes ", by_text=True), KEYS)
-
-
-def test_rankings_are_keyed_by_their_order():
-    rankings = [(None, documents, None, None) for documents in ("a", "", *"cdefghijkl")]
-    keys = TopicKeys({f"t{-number:03}": str(number) for number in range(12)})
-    run = runs.keyed(data(), run_of_rankings(data(), rankings), keys)
-    found = {topic: "".join(of_topic) for topic, of_topic in run.by_topic().items()}
-    assert found == {f"t{-number:03}": "a-cdefghijkl"[number] for number in range(12) if number != 1}
-    with pytest.raises(DataError, match="as many rankings as the topics file has topics; found 2 rankings without"):
-        runs.keyed(data(), run_of_rankings(data(), rankings[:2]), KEYS)
 
 
 def test_the_order_decides_the_score_and_is_known_once_something_is_read(write, tmp_path):

@@ -82,7 +82,7 @@ def test_columns_say_which_measure_each_holds(write):
         for own, plain in zip(read_scores(file, measures), expected, strict=True):
             assert (own.measure, own.topics) == (plain.measure, plain.topics)
             assert own.values.tolist() == plain.values.tolist()
-    with pytest.raises(ScoresFormatError, match="expected one column 'ap', which `columns` names, found none"):
+    with pytest.raises(ScoresFormatError, match="expected a column 'ap', found the columns 'clicks', 'query_no'"):
         read_scores(GivenFile(path, columns={"topic": "query_no", "AP": "ap"}))
     long = write("long.csv", "measure,q,result\nAP,q1,0.25\n")
     (ap,) = read_scores(GivenFile(long, columns={"topic": "q", "value": "result"}))

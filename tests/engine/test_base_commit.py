@@ -68,7 +68,8 @@ def said(project: Path) -> str | None:
     [
         ("tolerance: 0.01", "tolerance: 0.05", "tolerance of no-risk 0.01 -> 0.05"),
         ("tolerance: 0.01", "on_churn: fail, tolerance: 0.01", "on_churn of no-risk unset -> fail"),
-        ("tolerance: 0.01", "protected: [q1, q2]", "tolerance of no-risk 0.01 -> unset; protected of no-risk unset -> q1, q2"),
+        ("tolerance: 0.01", "protected: [q1, q2]",
+         "tolerance of no-risk 0.01 -> unset; protected of no-risk unset -> q1, q2"),
         ("kind: no_topic_collapse, baseline: prod, max_loss: 0.3", "kind: equivalent, baseline: prod",
          "kind of tail no_topic_collapse -> equivalent; max_loss of tail 0.3 -> unset"),
         ("tail, kind", "tails, kind", "gate tail removed; gate tails added"),

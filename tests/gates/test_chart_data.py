@@ -58,7 +58,7 @@ def test_the_density_is_that_of_the_law():
     values, density = np.array(law.x), np.array(law.lines["density"])
     width = values[1] - values[0]
     assert len(values) == BINS
-    assert math.fsum(density) * width == pytest.approx(1 - 2 * TAIL, abs=1e-6)
+    assert math.fsum(density) * width == pytest.approx(1 - 2 * TAIL, abs=5e-6)  # a step at either end
     assert float(np.sum(values * density) * width) == pytest.approx(verdict.estimates.urisk, abs=2e-4)
     percentile = next(i for i in verdict.intervals if i.method == "percentile")
     below = float(np.sum(density[values < percentile.lower]) * width)

@@ -16,7 +16,7 @@ from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power_plan import Plan, plan_from_baseline, plan_from_runs
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.intervals import critical_value
-from pytest_riskguard.inference.power_analysis import (
+from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
     power_of,
     topics_for_equivalence,

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference.intervals import interval
+from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk import trisk
-from tests.inference._bootstrap.brute_force import furthest_off, resampled_in_blocks
+from tests.inference.laws import furthest_off, resampled
 
 VECTORS = (
     "normal50_r1",
@@ -75,9 +75,8 @@ def test_the_bias_correction_counts_half_of_the_atom_at_the_mean(reference_data,
 
     for name in VECTORS:
         _, x = read(reference_data, name)
-        law = mean_law(x)
         expected = oracle[name]["summary"]["bca_w_exact_midp"]
-        assert ndtri(law.mid_cdf(law.centre)) == pytest.approx(expected, abs=2e-5)
+        assert ndtri(Sample.of(x).sums.mid) == pytest.approx(expected, abs=2e-5)
 
 
 @pytest.mark.slow
@@ -85,5 +84,5 @@ def test_the_bias_correction_counts_half_of_the_atom_at_the_mean(reference_data,
 def test_limits_agree_with_simulation(reference_data, name):
     """As was done once with 10^7."""
     _, x = read(reference_data, name)
-    means = resampled_in_blocks(x, 100_000 if x.size > 50 else 300_000, seed=1)
+    means = resampled(x, 100_000 if x.size > 50 else 300_000, seed=1)
     assert furthest_off(x, means, levels=(0.95, 0.999)) < 4

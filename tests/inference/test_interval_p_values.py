@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from pytest_riskguard.inference._bootstrap.choice import mean_law
-from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference.intervals import bias_correction, interval, intervals, upper_p_value
+from pytest_riskguard.inference.intervals import interval, intervals, upper_p_value
+from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk import trisk
 from pytest_riskguard.risk.tradeoff import linear
 from tests.inference.made_up_scores import made_up
@@ -39,13 +38,19 @@ def contradictions(x: np.ndarray, methods: tuple[str, ...], levels: list[float],
     Bounds are not within rounding of a limit, p-values not within 1e-7 of a level's.
     """
     found: list[object] = []
+    grid = Sample.of(x).sums.by_vectors is not None  # whose limits are those of the grid, to 2e-3 standard errors
     for limits in intervals(x, methods=methods, level=levels):
-        near = 1e-8 * max(float(np.std(x)) / math.sqrt(x.size), abs(limits.upper - float(np.mean(x))))
+        near = (2e-3 if grid else 1e-8) * max(
+            float(np.std(x)) / math.sqrt(x.size), abs(limits.upper - float(np.mean(x)))
+        )
         edges = [limits.upper - 1e3 * near, limits.upper - near, limits.upper + near, limits.upper + 1e3 * near]
         for bound in (*bounds, *edges):
             p = upper_p_value(x, method=limits.method, bound=bound)
             assert 0 <= p <= 1
-            apart = not math.isclose(p, 1 - limits.level, rel_tol=1e-7) and abs(limits.upper - bound) > near / 2
+            apart = (
+                not math.isclose(p, 1 - limits.level, rel_tol=1e-7 if p > 1e-5 else 1e-2)
+                and abs(limits.upper - bound) > near / 2
+            )
             if apart and (limits.upper < bound) != (p <= 1 - limits.level):
                 found.append((limits, bound, p))
     return found
@@ -98,14 +103,14 @@ def test_beyond_the_pole_of_bca_the_limit_is_the_outermost_score_and_p_follows()
     """One topic far above the others: the formula of the upper limit has its pole at a level of about 1 - 1e-8."""
     x = np.append(np.random.default_rng(2).normal(size=59) * 1e-3, 1.0)
     sample, levels = Sample.of(x), [1 - 10.0**-k for k in range(4, 14)]
-    pole = bias_correction(mean_law(x)) - 1 / sample.acceleration
+    pole = float(ndtri(sample.sums.mid)) - 1 / sample.acceleration
     beyond = [level for level in levels if ndtri((1 - level) / 2) < pole]
     assert 0 < len(beyond) < len(levels)
     for level in levels:
         upper = interval(x, level=level).upper
         assert upper < sample.x[-1] or level > 0.99999
         assert upper == sample.x[-1] or level not in beyond
-        for bound in (0.5, 0.999, upper - 1e-6, float(sample.x[-1])):
+        for bound in (0.5, 0.999, upper - 1e-4, float(sample.x[-1])):
             p = upper_p_value(x, method="bca", bound=bound)
             assert (upper < bound) == (p <= 1 - level)
     # only replicates of the outermost score alone keep the p-value above that of the pole
@@ -115,8 +120,9 @@ def test_beyond_the_pole_of_bca_the_limit_is_the_outermost_score_and_p_follows()
 
 def test_on_the_other_side_of_the_pole_bca_has_limits_that_no_level_moves_and_p_is_0_beyond_them():
     x = -np.append(np.random.default_rng(2).normal(size=59) * 1e-3, 1.0)
-    sample, law = Sample.of(x), mean_law(x)
-    furthest = float(law.at_scores(np.array([bias_correction(law) - 1 / sample.acceleration]))[0])
+    sample = Sample.of(x)
+    law = sample
+    furthest = float(law.at_scores(np.array([float(ndtri(law.sums.mid)) - 1 / sample.acceleration]))[0])
     uppers = [interval(x, level=1 - 10.0**-k).upper for k in range(2, 16)]
     assert uppers == sorted(uppers)
     assert uppers[-1] < furthest < sample.x[-1]

@@ -102,22 +102,15 @@ def georisk(scores: Sequence[float], expectations: Sequence[float], alpha: float
 
 
 def georisk_effect(
-    scores: Sequence[float], baselines: Sequence[Sequence[float]], query: int, alpha: float, *, exact: bool = False
+    scores: Sequence[float], baselines: Sequence[Sequence[float]], query: int, alpha: float
 ) -> Callable[[float], float]:
-    """The change of GeoRisk times the number of queries.
-
-    Expectations stay what they were, or with ``exact`` follow the sums of the system, of the query and of all.
-    """
+    """The change of GeoRisk times the number of queries, where expectations stay what they were."""
     pool = [*baselines, scores]
-
-    def expectations(rows: Sequence[Sequence[float]]) -> list[float]:
-        return [expected(rows, len(rows) - 1, place) for place in range(len(scores))]
+    kept = [expected(pool, len(baselines), place) for place in range(len(scores))]
 
     def effect(change: float) -> float:
         after = list(scores)
         after[query] += change
-        kept = expectations(pool)
-        changed = expectations([*baselines, after]) if exact else kept
-        return len(scores) * (georisk(after, changed, alpha) - georisk(scores, kept, alpha))
+        return len(scores) * (georisk(after, kept, alpha) - georisk(scores, kept, alpha))
 
     return effect

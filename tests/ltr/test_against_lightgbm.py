@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, LambdaMART, QueryBaselines
 
 pytestmark = pytest.mark.slow
@@ -107,35 +107,17 @@ def test_one_objective_serves_train_and_ranker(place):
     assert np.abs(unweighted.predict(features) - booster.predict(features)).max() > 1e-3
 
 
-def test_folds_that_cut_queries_are_refused():
-    pytest.importorskip("sklearn")
-    from sklearn.model_selection import GroupKFold
-
+def test_folds_are_refused():
     features, labels, group = queries(3)
-
-    def cv(**options: Any) -> Any:
-        data = lightgbm.Dataset(features, labels, group=group, params=QUIET)
-        metric = lambda *_: ("zero", 0.0, True)  # noqa: E731
-        return lightgbm.cv({"objective": LambdaMART(), "metric": "None", **QUIET}, data, 2, feval=metric, **options)
-
-    with pytest.raises(
-        DataError, match=r"documents of query \d+: give lightgbm.cv folds= that keep queries together"
-    ):
-        cv(nfold=3)
-    query = np.repeat(np.arange(group.size), group)
-    assert cv(folds=GroupKFold(3).split(features, labels, query))
+    data = lightgbm.Dataset(features, labels, group=group, params=QUIET)
+    with pytest.raises(UsageError, match=r"instead of lightgbm\.cv, train on each fold separately"):
+        lightgbm.cv({"objective": LambdaMART(), "metric": "None", **QUIET}, data, 2, nfold=3)
 
 
-def test_bagging_by_query_is_refused():
-    features, labels, group = queries(3)
-    params = {"objective": LambdaMART(), "bagging_by_query": True, "bagging_fraction": 0.5, **QUIET}
-    with pytest.raises(UsageError, match="bagging_by_query learns nothing with an objective that is not LightGBM's"):
-        lightgbm.train({**params, "bagging_freq": 1}, lightgbm.Dataset(features, labels, group=group), 2)
-    with pytest.raises(UsageError, match="bagging_by_query learns nothing"):
-        lightgbm.train({**params, "subsample_freq": 1}, lightgbm.Dataset(features, labels, group=group), 2)
-    lightgbm.train(params, lightgbm.Dataset(features, labels, group=group), 2)  # without bagging_freq it does nothing
-    by_rows = {"objective": LambdaMART(), "bagging_fraction": 0.5, "bagging_freq": 1, **QUIET}
-    lightgbm.train(by_rows, lightgbm.Dataset(features, labels, group=group), 2)
+def test_data_without_groups_are_refused():
+    features, labels, _ = queries(3)
+    with pytest.raises(UsageError, match="the data have no groups: give group="):
+        lightgbm.train({"objective": LambdaMART(), **QUIET}, lightgbm.Dataset(features, labels), 1)
 
 
 def test_weights_of_rows_multiply_gradients_as_lightgbm_does():

@@ -47,7 +47,7 @@ def test_ndcg_is_that_of_ir_measures(gain):
 @pytest.mark.parametrize(
     ("labels", "group", "options", "message"),
     [
-        ([[1]], [1], {}, "labels must have one axis"),
+        ([[1]], [1], {}, "labels must have one value for each of the 1 documents, got shape"),
         ([1, np.nan], [2], {}, "labels must be finite, got nan in row 1"),
         ([1, -1], [2], {}, "labels must be at least 0, got -1 in row 1 "),
         (

@@ -12,7 +12,6 @@ from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.verdict import Inputs, Verdict
-from pytest_riskguard.ltr.model_comparison import compare_models
 from pytest_riskguard.ltr.report import AskedGate, TrainReport, judged_models
 
 TOPICS = 60
@@ -49,12 +48,6 @@ def report_of(
     models, baselines = models or MODELS, baselines or BASELINES
     options = {"tolerance": 0.0, "on_churn": "fail", **options}
     gates = [NotSignificantlyRisky(alpha=alpha, **options) for alpha in alphas]
-    comparison = compare_models(
-        list(models.values()),
-        list(baselines.values()),
-        model_names=list(models),
-        baseline_names=list(baselines),
-    )
     verdicts: list[Verdict] = [
         change(judged(gate, of_model, of_baseline))
         for of_baseline in scores(baselines, measure)
@@ -67,7 +60,7 @@ def report_of(
         baselines=tuple(baselines),
         qrels=None,
         digests=dict.fromkeys([*models, *baselines]),
-        measures=(judged_models(measure, comparison, verdicts, weighted=False, missing_topics=missing or {}),),
+        measures=(judged_models(measure, models, baselines, verdicts, missing_topics=missing or {}),),
     )
 
 

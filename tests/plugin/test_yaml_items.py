@@ -104,6 +104,15 @@ def test_each_measure_and_alpha_is_an_item_and_can_be_selected(pytester, project
     assert collected(pytester.runpytest(*collect, "-m", "not slow")) == items
 
 
+def test_a_wrong_measure_fails_its_own_gate_only(pytester, project):
+    project("good")
+    wrong = "  - {name: wrong, kind: not_significantly_risky, baseline: prod, measure: NDGC@10}\n"
+    pytester.path.joinpath("riskguard.yaml").write_text(SEVERAL + wrong)
+    result = pytester.runpytest("--riskguard", "-k", "lenient or wrong")
+    result.assert_outcomes(passed=1, failed=1, deselected=4)
+    result.stdout.fnmatch_lines("*riskguard.yaml:12: gate 'wrong': 'NDGC@10': ir-measures knows no measure*")
+
+
 def test_last_failed_runs_the_failed_gate_only(pytester, project):
     project("churn")
     pytester.path.joinpath("riskguard.yaml").write_text(SEVERAL.replace('[AP, "P(rel=1)@5"]', "AP"))

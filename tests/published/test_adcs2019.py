@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 
-from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference.intervals import interval
+from pytest_riskguard.inference.sample import Sample
 from tests.published.web2012 import rows
 
 SEEDS = 5
@@ -56,10 +56,13 @@ def tolerances(theirs: dict[str, float]) -> tuple[float, float]:
 @pytest.mark.parametrize("name", ["normal50_r2", "zeros50_r1", "skew50_r1", "normal250_r6", "beta250_r6"])
 def test_the_levels_of_equation_7_belong_into_equation_5(reference_data, oracle, name, level):
     x, theirs = read(reference_data, name), oracle[name]["boot_ci"][f"bca_{level}"]
-    law = mean_law(x)
-    low, high = levels_of_equation_7(x, level, below=law.mid_cdf(law.centre))
-    percentile = (law.quantile(low), law.quantile(high))  # Eq. 5
-    basic = (2 * law.centre - law.quantile(1 - low), 2 * law.centre - law.quantile(1 - high))  # Eq. 3
+    law = Sample.of(x)
+    low, high = levels_of_equation_7(x, level, below=law.sums.mid)
+    percentile = (float(law.at_scores([ndtri(low)])[0]), float(law.at_scores([ndtri(high)])[0]))  # Eq. 5
+    basic = (
+        2 * law.mean - float(law.at_scores([ndtri(1 - low)])[0]),
+        2 * law.mean - float(law.at_scores([ndtri(1 - high)])[0]),
+    )  # Eq. 3
     printed_fits = []
     for side, limit, mirrored, tolerance in zip(
         ("lower", "upper"), percentile, basic, tolerances(theirs), strict=True
@@ -73,13 +76,13 @@ def test_the_levels_of_equation_7_belong_into_equation_5(reference_data, oracle,
 
 def test_on_skewed_scores_equation_3_is_off_by_most_of_a_standard_error(reference_data, oracle):
     x = read(reference_data, "skew50_r1")
-    law, error = mean_law(x), oracle["skew50_r1"]["summary"]["se_population"]
+    law, error = Sample.of(x), oracle["skew50_r1"]["summary"]["se_population"]
     off = []
     for level in (0.95, 0.999):
-        low, high = levels_of_equation_7(x, level, below=law.mid_cdf(law.centre))
+        low, high = levels_of_equation_7(x, level, below=law.sums.mid)
         theirs = oracle["skew50_r1"]["boot_ci"][f"bca_{level}"]
-        off.append((2 * law.centre - law.quantile(1 - low) - theirs["lower_mean"]) / error)
-        off.append((2 * law.centre - law.quantile(1 - high) - theirs["upper_mean"]) / error)
+        off.append((2 * law.mean - float(law.at_scores([ndtri(1 - low)])[0]) - theirs["lower_mean"]) / error)
+        off.append((2 * law.mean - float(law.at_scores([ndtri(1 - high)])[0]) - theirs["upper_mean"]) / error)
     assert [round(float(value), 1) for value in off] == [-0.2, -0.3, -0.5, -0.9]
 
 
@@ -87,9 +90,9 @@ def test_on_skewed_scores_equation_3_is_off_by_most_of_a_standard_error(referenc
 def test_r_counts_none_of_the_replicates_equal_to_the_mean(reference_data, oracle, level):
     x, summary = read(reference_data, "lattice50_r1"), oracle["lattice50_r1"]["summary"]
     theirs = oracle["lattice50_r1"]["boot_ci"][f"bca_{level}"]
-    law = mean_law(x)
-    half = law.mid_cdf(law.centre)
-    strict = 2 * half - law.cdf(law.centre)
+    law = Sample.of(x)
+    half = law.sums.mid
+    strict = 2 * half - law.cdf(law.mean)
     assert (round(ndtri(strict), 4), round(ndtri(half), 4)) == (-0.0302, 0.0003)
     # R's own rounding moves some of the ties to one side or the other
     assert np.mean(summary["bca_w_by_seed"]) == pytest.approx(ndtri(strict), abs=0.004)
@@ -102,5 +105,5 @@ def test_r_counts_none_of_the_replicates_equal_to_the_mean(reference_data, oracl
         strict=True,
     ):
         theirs_mean = theirs[f"{side}_mean"]
-        assert law.quantile(p) == pytest.approx(theirs_mean, abs=max(tolerance, 1e-9))
+        assert float(law.at_scores([ndtri(p)])[0]) == pytest.approx(theirs_mean, abs=max(tolerance, 1e-9))
         assert 0.06 < (limit - theirs_mean) / summary["se_population"] < 0.075  # half a tie against none

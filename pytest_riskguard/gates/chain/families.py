@@ -12,7 +12,7 @@ from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
 from pytest_riskguard.gates.verdict import FLIPS, POOL, Family
-from pytest_riskguard.inference.multiplicity import (
+from pytest_riskguard.inference.families import (
     benjamini_hochberg,
     effective_levels,
     holm,

@@ -12,10 +12,10 @@ import numpy.typing as npt
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import MEDIAN, MIN_TOPICS, Gate
 from pytest_riskguard.gates.limits import witnesses
-from pytest_riskguard.inference._bootstrap.replicates import Draws
-from pytest_riskguard.inference.georisk_pool import GeoRiskDifference, georisk_differences, replicates_for
+from pytest_riskguard.inference.families import effective_levels, holm
+from pytest_riskguard.inference.georisk import GeoRiskDifference, georisk_differences, replicates_for
+from pytest_riskguard.inference.georisk_replicates import Draws
 from pytest_riskguard.inference.intervals import Interval
-from pytest_riskguard.inference.multiplicity import effective_levels, holm
 from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
 
@@ -173,7 +173,6 @@ class PoolRulings:
             candidate=CANDIDATE,
             references=rows,
             alphas=alphas,
-            beside=self.alphas if alphas[0] in self.alphas else alphas,
             tradeoff="linear" if alphas[0] == 0 else self.gate.tradeoff,
             replicates=self.replicates,
             draws=self.draws,
@@ -208,7 +207,7 @@ class PoolRulings:
         rows = zip(differences, p_values, holm(p_values).tolist(), levels.tolist(), strict=True)
         return tuple(
             # no interval reaches further than the draws: at least two replicates must lie outside it
-            ReferenceRuling(self.gate, difference, min(left, 1 - 2 / difference.law.size), bound, p, adjusted)
+            ReferenceRuling(self.gate, difference, min(left, 1 - 2 / difference.replicates.size), bound, p, adjusted)
             for difference, p, adjusted, left in rows
         )
 

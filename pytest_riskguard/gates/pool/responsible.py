@@ -8,16 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtr
 from pytest_riskguard.gates.findings import Explanation
 from pytest_riskguard.gates.flips import LeftOut
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings, ReferenceRuling
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.responsible import Responsible, explanation, topic_rows
-from pytest_riskguard.inference.georisk_pool import MANY_TOPICS
+from pytest_riskguard.inference.georisk_replicates import MANY_TOPICS
 from pytest_riskguard.risk import topic_contributions
 from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.risk.distributions import ndtr
 from pytest_riskguard.risk.urisk import standardised
 
 #: How many times further than the jackknife says the limit may move when a topic is left out.

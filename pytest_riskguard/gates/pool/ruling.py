@@ -18,8 +18,8 @@ from pytest_riskguard.gates.kinds import ANY, MEDIAN, Gate, NotSignificantlyRisk
 from pytest_riskguard.gates.limits import detects_max_mde
 from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings, ReferenceRuling
 from pytest_riskguard.gates.ruling import Answer, Comparison
-from pytest_riskguard.inference.georisk_pool import CandidateRanks, candidate_ranks
-from pytest_riskguard.inference.power_analysis import minimum_detectable_effect
+from pytest_riskguard.inference.georisk import CandidateRanks, candidate_ranks
+from pytest_riskguard.inference.power import minimum_detectable_effect
 from pytest_riskguard.risk import expected_scores, georisk
 
 #: Where the largest GeoRisk is less than this share of the largest at alpha 0, a pass says nothing.
@@ -150,7 +150,6 @@ class PoolComparison(PoolRulings):
             self.scores,
             candidate=CANDIDATE,
             alpha=self.gate.alpha,
-            beside=self.alphas,
             tradeoff=self.gate.tradeoff,
             replicates=self.replicates,
             draws=self.draws,

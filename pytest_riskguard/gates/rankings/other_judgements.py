@@ -27,6 +27,7 @@ import numpy.typing as npt
 from pytest_riskguard.data.judged import PossibleScores, RankedRun, values_if_judged
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
+from pytest_riskguard.distributions import stdtrit
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import Gate
@@ -34,7 +35,6 @@ from pytest_riskguard.gates.limits import limit_of, margin_of
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, LabelInterval, UnderJudges
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.intervals import Interval
-from pytest_riskguard.risk.distributions import stdtrit
 from pytest_riskguard.risk.tradeoff import tradeoff
 
 if TYPE_CHECKING:

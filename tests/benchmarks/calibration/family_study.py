@@ -20,7 +20,7 @@ from scipy.special import stdtr
 from pytest_riskguard.gates.chain.families import Compared, adjusted_by_draws
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
-from pytest_riskguard.inference.multiplicity import holm
+from pytest_riskguard.inference.families import holm
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.few_changes import bca_p, flip_p, moments
 from tests.benchmarks.calibration.populations import (

@@ -17,9 +17,9 @@ from itertools import product
 import numpy as np
 from scipy.special import stdtr
 
-from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.inference.intervals import upper_p_value
+from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.populations import BETS, CONTINUOUS, LATTICE, REAL, REWEIGHTED, SHIFTED, draw, weigh
 from tests.benchmarks.calibration.tables import Row, Study

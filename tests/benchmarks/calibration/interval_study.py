@@ -20,8 +20,8 @@ from scipy.stats import skew
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.limits import margin_of, margins_of
 from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.inference.break_even import sign_flip
 from pytest_riskguard.inference.intervals import intervals
-from pytest_riskguard.inference.sign_flip import sign_flip
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.populations import weigh
 from tests.benchmarks.calibration.tables import Row, Study
@@ -199,7 +199,11 @@ def studentized(x: Matrix, counts: Matrix) -> tuple[np.ndarray, np.ndarray]:
 def limits_of(x: Matrix, methods: Sequence[str], counts: Matrix | None) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Lower and upper limits of every column, by method."""
     exact = [method for method in methods if method != "studentized"]
-    found = {batch.method: (batch.lower, batch.upper) for batch in intervals(x, methods=exact, level=LEVEL)}
+    columns = [intervals(column, methods=exact, level=LEVEL) for column in x.T]
+    found = {
+        method: (np.array([own[place].lower for own in columns]), np.array([own[place].upper for own in columns]))
+        for place, method in enumerate(exact)
+    }
     if "studentized" in methods and counts is not None:
         found["studentized"] = studentized(x, counts)
     return found

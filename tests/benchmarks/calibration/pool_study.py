@@ -19,8 +19,8 @@ from itertools import product
 
 import numpy as np
 
-from pytest_riskguard.inference._bootstrap.replicates import Draws
-from pytest_riskguard.inference.georisk_pool import georisk_differences
+from pytest_riskguard.inference.georisk import georisk_differences
+from pytest_riskguard.inference.georisk_replicates import Draws
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.tables import Row, Study
 

@@ -60,5 +60,5 @@ def test_the_option_is_named_that_forces_the_format(tmp_path):
     path.write_text('{"q1": ["d1"]}')
     with pytest.raises(QrelsFormatError, match="`format:` in riskguard"):
         read_qrels(path)
-    with pytest.raises(TopicsFormatError, match="`format:` in riskguard"):
+    with pytest.raises(TopicsFormatError, match="rename its columns, or say with `columns:`"):
         read_topics(path)

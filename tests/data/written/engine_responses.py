@@ -36,24 +36,17 @@ def _by_id(shape: Shape, world: World) -> bytes:
     return json.dumps(_responses(shape, world), indent=2).encode()
 
 
-def _several(key: str, shape: Shape, world: World) -> bytes:
-    """Responses to one request, in the order of the topics file."""
-    return json.dumps({"took": 9, key: list(_responses(shape, world).values())}).encode()
-
-
 _ALGOLIA = SHAPES["algolia"]
 _TYPESENSE = partial(typesense, scale=1)  # the scores of the collection are whole numbers already
 CASES = (
     Case("responses", "rankings", "candidate.jsonl", partial(_beside, SHAPES["elasticsearch"])),
-    Case("responses", "rankings", "candidate.json", partial(_several, "responses", SHAPES["elasticsearch"])),
     Case("responses", "rankings", "candidate.jsonl", partial(_beside, SHAPES["solr"])),
     Case("responses", "rankings", "candidate.json", partial(_by_id, SHAPES["solr"])),
     Case("responses", "rankings", "candidate.jsonl", partial(_beside, SHAPES["vespa"])),
     Case("responses", "rankings", "candidate.jsonl", partial(_beside, _ALGOLIA)),
     Case("responses", "rankings", "candidate.ndjson", partial(_alone, _ALGOLIA), keyed_by_text=True),
-    Case("responses", "rankings", "candidate.json", partial(_several, "results", _ALGOLIA), keyed_by_text=True),
     Case("responses", "rankings", "candidate.jsonl", partial(_beside, _TYPESENSE)),
-    Case("responses", "rankings", "candidate.json", partial(_several, "results", _TYPESENSE), keyed_by_text=True),
+    Case("responses", "rankings", "candidate.ndjson", partial(_alone, _TYPESENSE), keyed_by_text=True),
     Case("responses", "rankings", "candidate.jsonl", partial(_beside, SHAPES["meilisearch"])),
     Case("responses", "rankings", "candidate.ndjson", partial(_alone, SHAPES["meilisearch"]), keyed_by_text=True),
 )

@@ -36,15 +36,6 @@ def _quepid_json(world: World) -> bytes:
     return _json({"queries": [{"query": world.texts[t], "ratings": rated} for t, rated in ratings.items()]})
 
 
-def _book_csv(world: World) -> bytes:
-    """Three judges: one is right, one too strict, one too kind; sometimes only the first has judged."""
-    judged = [
-        (q, d, float(grade), *((grade - 1, grade + 1) if place % 3 else ("", "")))
-        for place, (q, d, grade) in enumerate(_rated(world))
-    ]
-    return _csv([("query", "docid", "Ann Lee", "Bob", "anon. judge"), *judged])
-
-
 def _book_json(world: World) -> bytes:
     pairs = [
         {
@@ -104,13 +95,6 @@ def _snapshot_json(world: World) -> bytes:
 _DETAILED = ("Team Name", "Case Name", "Case ID", "Query Text", "Doc ID", "Doc Position", "Title", "Rating", "price")
 
 
-def _detailed_ratings(world: World) -> bytes:
-    rows = [
-        ("Search, EU", "Case", 7, q, d, place, '19" x', grade, 9) for place, (q, d, grade) in enumerate(_rated(world))
-    ]
-    return _browser_rows([_DETAILED, *rows, ("Search, EU", "Case", 7, rows[0][3], "unrated", 9, "", "--", 9)])
-
-
 def _detailed_ranking(world: World) -> bytes:
     rows = [
         ("Search, EU", "Case", 7, world.texts[topic], document, position, "", "", 9)
@@ -140,11 +124,6 @@ def _judgement_list(world: World) -> bytes:
     ]
     fields = {"id": "f1", "timestamp": "2026", "name": "imported", "status": "COMPLETED", "type": "IMPORT_JUDGMENT"}
     return _found({**fields, "metadata": {}, "judgmentRatings": ratings})
-
-
-def _query_set(world: World) -> bytes:
-    queries = [{"queryText": text} for text in world.texts.values()]
-    return _found({"id": "s1", "name": "top", "sampling": "manual", "querySetQueries": queries})
 
 
 def _uploaded_queries(world: World) -> bytes:
@@ -236,22 +215,18 @@ def _rre_of_quepid(world: World) -> bytes:
 
 
 CASES = (
-    Case("quepid", "judgements", "case.csv", _quepid_csv, keyed_by_text=True),
+    Case("csv", "judgements", "case.csv", _quepid_csv, keyed_by_text=True),
     Case("quepid", "judgements", "case.json", _quepid_json, keyed_by_text=True),
-    Case("quepid", "judgements", "book.csv", _book_csv, keyed_by_text=True),
     Case("quepid", "judgements", "book.json", _book_json, keyed_by_text=True),
     Case("quepid", "rankings", "candidate.csv", _snapshot_csv, part="after, new", keyed_by_text=True),
     Case("quepid", "rankings", "candidate.json", _snapshot_json, keyed_by_text=True),
     Case("quepid", "rankings", "candidate.csv", _detailed_ranking, keyed_by_text=True),
-    Case("quepid", "judgements", "detailed.csv", _detailed_ratings, keyed_by_text=True),
     Case("ltr", "judgements", "ratings.txt", _ltr),
     Case("workbench", "judgements", "judgments.json", _judgement_list, keyed_by_text=True),
-    Case("workbench", "topics", "query_set.json", _query_set, has_ids=False),
-    Case("workbench", "topics", "queries.ndjson", _uploaded_queries, has_ids=False),
+    Case("jsonl", "topics", "queries.ndjson", _uploaded_queries, has_ids=False),
     Case("workbench", "rankings", "candidate.json", _pairwise, part="conf-2", keyed_by_text=True),
     Case("workbench", "rankings", "candidate.json", _pointwise, part="conf-2", keyed_by_text=True),
     Case("rank-eval", "judgements", "request.json", _rank_eval_request),
-    Case("rank-eval", "topics", "requests.json", _rank_eval_request),
     Case("rank-eval", "rankings", "candidate.json", _rank_eval_response),
     Case("rre", "judgements", "ratings.json", _rre, keyed_by_text=True),
     Case("rre", "judgements", "quepid_rre.json", _rre_of_quepid, keyed_by_text=True),

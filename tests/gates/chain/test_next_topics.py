@@ -13,7 +13,7 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power_plan import next_topics, plan_from_baseline, plan_from_runs
-from pytest_riskguard.inference.power_analysis import minimum_detectable_effect
+from pytest_riskguard.inference.power import minimum_detectable_effect
 from pytest_riskguard.risk import standard_error
 from tests.gates.conftest import pair
 from tests.strict import gate_of

@@ -10,7 +10,7 @@ import pytest
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool import against_references
 from pytest_riskguard.gates.pool.against_references import CLEAREST, PoolRulings
-from pytest_riskguard.inference.georisk_pool import georisk_differences
+from pytest_riskguard.inference.georisk import georisk_differences
 
 OPTIONS: tuple[dict[str, Any], ...] = (
     {"alpha": 1.0},

@@ -13,7 +13,7 @@ from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool import against_references
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.ruling import PoolComparison
-from pytest_riskguard.inference._bootstrap.replicates import Draws
+from pytest_riskguard.inference.georisk_replicates import Draws
 from pytest_riskguard.risk import georisk
 
 NEEDS, SIZE = 20, 4

@@ -10,7 +10,7 @@ import pytest
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.pool.ruling import PoolComparison
-from pytest_riskguard.inference.multiplicity import effective_levels, holm
+from pytest_riskguard.inference.families import effective_levels, holm
 from pytest_riskguard.risk import georisk
 from tests.gates.conftest import topic_scores
 from tests.strict import gate_of

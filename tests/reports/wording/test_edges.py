@@ -13,7 +13,6 @@ from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import card
-from pytest_riskguard.reports.html.charts.topic_charts import share
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.reports.wording.sentences import from_to
 from tests.gates.conftest import pair, topic_scores
@@ -159,23 +158,6 @@ def test_a_chance_has_its_article(below, chance):
     chances = {**weak.pool.probability_below, weak.pool.decided_by: below}
     other = altered(weak, pool=weak.pool.__class__(**{**weak.pool.__dict__, "probability_below": chances}))
     assert f"has {chance} chance of ranking below prod" in card(other).paragraph
-
-
-@pytest.mark.parametrize(
-    ("part", "text"),
-    [
-        (0.0, "0%"),
-        (1.0, "100%"),
-        (1 - 1e-10, "100%"),
-        (0.997, "99.7%"),
-        (0.99999, "over 99.9%"),
-        (0.462, "46%"),
-        (0.004, "0.4%"),
-        (0.0001, "under 0.1%"),
-    ],
-)
-def test_shares_of_charts_are_0_or_100_percent_only_where_they_are(part, text):
-    assert share(part) == text
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ CASES = [
     Case(
         "scores-of-1e300-and-warnings-are-errors-in-pytest",
         on_scores(CANDIDATE, lambda score: score * 1e300),
-        words=["candidate.run:1: expected a score", "largest number of 32 bits", "5 failed"],
+        words=["candidate.run:1: expected a finite number as the score", "largest number of 32 bits", "5 failed"],
         options="-W error",
         ways=PYTEST,
     ),

@@ -51,7 +51,9 @@ CASES = [
     Case("link-to-nothing", link(CANDIDATE, "gone.run"), words=["candidate.run"]),
     Case("lfs-pointer", lfs_pointer(CANDIDATE), words=["candidate.run", "Git LFS"]),
     Case("conflict", conflict(CANDIDATE), words=["candidate.run:2", "merge conflict"]),
-    Case("xz", on_bytes(CANDIDATE, lzma.compress), words=["candidate.run", "compressed with xz"]),
+    Case(
+        "xz", on_bytes(CANDIDATE, lzma.compress), words=["candidate.run", "compressed with another program than gzip"]
+    ),
     Case("utf-16", encode(CANDIDATE, "utf-16"), words=["candidate.run"]),
     Case("latin-1", append(CANDIDATE, "t01 Q0 caf\xe9 51 0.1 x\n".encode("latin-1")), words=[LAST, "UTF-8"]),
     Case("nul-bytes", append(CANDIDATE, b"t01 Q0 a\x00b 51 0.1 x\n"), words=[LAST]),

@@ -66,9 +66,9 @@ CASES = [
         "  - {name: c, kind: not_significantly_risky, baseline: prod, measure: NDGC@10}\n",
         ways=PYTEST,
         words=[
-            "riskguard.yaml:8: measure of gate 'c': 'NDGC@10': ir-measures knows no measure",
-            "riskguard.yaml:6: baseline of gate 'a': no baseline 'nobody' is stored",
-            "riskguard.yaml:7: candidate of gate 'b': no.run: no such file",
+            "riskguard.yaml:8: gate 'c': 'NDGC@10': ir-measures knows no measure",
+            "no baseline 'nobody'",
+            "no.run: no such file",
         ],
     ),
     Case(

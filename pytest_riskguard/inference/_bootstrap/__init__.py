@@ -1,1 +1,0 @@
-"""Bootstrap laws of a mean, a studentized mean and GeoRisk: computed where possible, else from fixed draws."""

@@ -1,0 +1,327 @@
+"""Is a system of a pool significantly riskier than another? GeoRisk of a candidate against references, and its rank.
+
+Topics are resampled and the whole pool is recomputed in each replicate, so that all systems, references and alphas
+share one set of draws. None of the papers that define GeoRisk tests it. Intervals are those of ``intervals``, for a
+difference instead of a mean: percentile and BCa from the draws, the latter with its acceleration from the jackknife,
+and Student-t with the jackknife's standard error.
+
+References
+----------
+B. Efron, "Better bootstrap confidence intervals", Journal of the American Statistical Association 82 (1987);
+R. Benham, B. Carterette, A. Moffat, J. S. Culpepper, "Taking risks with confidence", ADCS 2019, Eq. 5-7.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.distributions import ndtr, ndtri, stdtrit
+from pytest_riskguard.frozen import frozen
+from pytest_riskguard.inference.georisk_replicates import (
+    HEAVY,
+    MANY_TOPICS,
+    Draws,
+    Pool,
+    PoolKernel,
+    georisk_left_out,
+    georisk_replicates,
+)
+from pytest_riskguard.inference.intervals import Interval, adjusted_score
+from pytest_riskguard.risk import georisk
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, exact_sum, mean
+
+
+@frozen(eq=False)
+class CandidateRanks:
+    """The rank of the candidate's GeoRisk in its pool at one alpha.
+
+    Rank 1 is the highest, and equal ones share the better rank. ``rank_probabilities``, shape (n_systems,), is the
+    share of replicates in which it has rank 1, 2, ...; ``probability_below``, shape (n_systems,), the share in which
+    it lies below each system.
+    """
+
+    rank: int
+    rank_probabilities: FloatArray
+    probability_below: FloatArray
+
+
+def candidate_ranks(
+    scores: npt.ArrayLike,
+    *,
+    candidate: int,
+    alpha: float,
+    tradeoff: str = "linear",
+    replicates: int,
+    draws: Draws | None = None,
+) -> CandidateRanks:
+    """How often each system beats the candidate, and how many do at once; parameters as ``georisk_differences``."""
+    pool = Pool.of(scores, alphas=(alpha,), tradeoff=tradeoff)
+    sample, same = PoolKernel(pool).sample(), _rounding(pool)
+    ranked, below = np.zeros(pool.n_systems), np.zeros(pool.n_systems)
+    drawn = georisk_replicates(pool, pool.scores - pool.scores[candidate], replicates=replicates, draws=draws)
+    for replicate in drawn:
+        beats = replicate[0] > replicate[0, candidate] + same
+        ranked += np.bincount(np.count_nonzero(beats, axis=0), minlength=pool.n_systems)
+        below += np.count_nonzero(beats, axis=1)
+    rank = 1 + int(np.count_nonzero(sample[0] > sample[0, candidate] + same))
+    return CandidateRanks(rank, ranked / replicates, below / replicates)
+
+
+METHODS = ("student_t", "percentile", "bca")
+#: Levels are searched in steps of 1 over this: 1 minus such a step is a floating-point number.
+STEPS = 2**53
+#: A probability this close below a level has reached it.
+REACHED = 1e-13
+#: The reference that is the median GeoRisk of all systems but the candidate.
+MEDIAN = "median"
+#: This many replicates should lie beyond a limit, with the number of replicates between these.
+IN_TAIL = 1000
+MIN_REPLICATES, MAX_REPLICATES = 20_000, 200_000
+#: Where that is more work than this (systems times topics times replicates) fewer are drawn, with at least the second
+#: number of them beyond a limit.
+MAX_CELLS = 2**32
+MIN_IN_TAIL = 4
+#: Differences kept, of all references and alphas: bounds the memory.
+MAX_KEPT = 2**24
+#: More replicates times differences than this are refused: they take half a gigabyte.
+MAX_DRAWN_DIFFERENCES = 2**26
+
+
+def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences: int = 1, n_tests: int = 1) -> int:
+    """How many replicates intervals at a level need, unless that is too much work.
+
+    Parameters
+    ----------
+    level : float
+        Confidence of the two-sided interval, in (0, 1); ValueError otherwise, and if draws would not fit in memory.
+    n_systems, n_topics : int
+        Size of the pool.
+    n_differences : int
+        References times alphas: all their replicates are kept.
+    n_tests : int
+        Tests that share the error, as by Holm's method: the strictest has ``(1 - level)/n_tests``.
+    """
+    between_0_and_1(level, name="level")
+    tail = (1 - level) / 2 / max(1, n_tests)
+    wanted = min(max(math.ceil(IN_TAIL / tail), MIN_REPLICATES), MAX_REPLICATES)
+    drawn = n_topics if n_topics <= MANY_TOPICS else HEAVY
+    affordable = min(MAX_CELLS // (n_systems * drawn), MAX_KEPT // max(1, n_differences))
+    replicates = max(min(wanted, affordable), math.ceil(MIN_IN_TAIL / tail))
+    if replicates * n_differences > MAX_DRAWN_DIFFERENCES:
+        raise ValueError(
+            f"level {level:g} with {n_tests} tests needs {replicates} replicates of {n_differences} differences "
+            "each, more than memory holds: lower the level, or give fewer references"
+        )
+    return replicates
+
+
+@frozen(eq=False)
+class GeoRiskDifference:
+    """GeoRisk of the candidate less that of a reference, at one alpha.
+
+    ``reference`` is a row of the pool, or "median" for the median GeoRisk of all systems but the candidate.
+    ``estimate`` is below 0 where the candidate is riskier; ``left_out``, shape (n_topics,), is the same with each
+    topic left out, and ``replicates`` are those of it, ascending; ones within ``same`` are the same.
+    """
+
+    reference: int | str
+    alpha: float
+    estimate: float
+    left_out: FloatArray
+    replicates: FloatArray
+    same: float
+
+    @property
+    def constant(self) -> bool:
+        """Whether the difference is the same in every replicate: all limits are then the estimate."""
+        return bool(max(self.replicates[-1] - self.estimate, self.estimate - self.replicates[0]) <= self.same)
+
+    @cached_property
+    def _influence(self) -> FloatArray:
+        return mean(self.left_out) - self.left_out
+
+    @cached_property
+    def standard_error(self) -> float:
+        """Standard error of the difference, by the jackknife."""
+        n = self.left_out.size
+        return math.sqrt((n - 1) / n * exact_sum(self._influence**2))
+
+    @cached_property
+    def acceleration(self) -> float:
+        """BCa's a, by the jackknife: sum L^3 / (6 (sum L^2)^1.5) (ADCS 2019, Eq. 6); 0 without variation."""
+        largest = float(np.max(np.abs(self._influence)))
+        if largest == 0:
+            return 0.0
+        unit = self._influence / largest
+        return float(exact_sum(unit**3) / (6 * exact_sum(unit**2) ** 1.5))
+
+    @cached_property
+    def bias(self) -> float:
+        """BCa's w: the normal quantile of the share of replicates below the estimate, plus half of ties."""
+        below = np.searchsorted(self.replicates, self.estimate - self.same, side="left")
+        up_to = np.searchsorted(self.replicates, self.estimate + self.same, side="right")
+        return float(ndtri((below + up_to) / 2 / self.replicates.size))
+
+    def interval(self, *, method: str = "bca", level: float = 0.95) -> Interval:
+        """The two-sided interval by ``student_t``, ``percentile`` or ``bca``; all levels share the draws.
+
+        ValueError for an unknown method, and a level outside (0, 1), or so high that no replicate lies beyond a
+        limit.
+        """
+        self._check(method, level)
+        return Interval(method, level, self._limit(method, (1 - level) / 2), self._limit(method, (1 + level) / 2))
+
+    def p_value(self, *, method: str = "bca", bound: float = 0.0, at_most: float = 1.0) -> float:
+        """The smallest ``1 - level`` at which the interval's upper limit lies below a bound, else 1.
+
+        Found by a search over intervals, so the two never disagree. It is at least 2 over the number of draws; 0 or 1
+        without variation; 1, without a search, above ``at_most``.
+        """
+        self._check(method, 0.5)
+        if self.constant:
+            return float(not self.estimate < bound)
+        least = 1 if method == "student_t" else math.ceil(STEPS * 2 / self.replicates.size)
+        most = min(math.floor(STEPS * at_most), STEPS - 1)
+
+        def fails(steps: int) -> bool:  # lower levels must then fail as well
+            return self._limit(method, (2 - steps / STEPS) / 2) < bound
+
+        if least > most or not fails(most):
+            return 1.0
+        return bisect_left(range(most), True, lo=least, key=fails) / STEPS
+
+    def _limit(self, method: str, p: float) -> float:
+        """The limit above which lies the true difference with this probability less."""
+        if self.constant:
+            return self.estimate
+        if method == "student_t":
+            return self.estimate + stdtrit(self.left_out.size - 1, p) * self.standard_error
+        if method == "bca":
+            p = float(ndtr(adjusted_score(float(ndtri(p)), self.bias, self.acceleration)))
+        place = math.ceil((p - REACHED) * self.replicates.size) - 1
+        return float(self.replicates[min(max(place, 0), self.replicates.size - 1)])
+
+    def _check(self, method: str, level: float) -> None:
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+        between_0_and_1(level, name="level")
+        draws = self.replicates.size
+        # 1 - (1 - 2/size) may be a last digit below 2/size
+        if method != "student_t" and not self.constant and (1 - level) * draws < 2 - 1e-6:
+            raise ValueError(
+                f"level {level!r} needs at least {math.ceil(2 / (1 - level))} replicates, there are {draws}"
+            )
+
+
+@frozen(eq=False)
+class PoolDifferences:
+    """GeoRisk of each system in the sample, shape (n_alphas, n_systems), and differences by reference, then alpha."""
+
+    georisk: FloatArray
+    differences: tuple[GeoRiskDifference, ...]
+
+
+def georisk_differences(
+    scores: npt.ArrayLike,
+    *,
+    candidate: int,
+    references: Sequence[int | str],
+    alphas: Sequence[float],
+    tradeoff: str = "linear",
+    replicates: int,
+    draws: Draws | None = None,
+    clusters: IntArray | None = None,
+) -> PoolDifferences:
+    """GeoRisk of a candidate against references in its pool, at several alphas, from one set of draws.
+
+    Nothing is random: draws are the same for every user, number of threads and order of systems. Only the systems
+    that the differences are of are resampled. ValueError for no reference, and for scores, alphas or rows other than
+    described below.
+
+    Parameters
+    ----------
+    scores : array, shape (n_systems, n_topics)
+        In units of the measure, at least 0; the candidate, row ``candidate``, is one of the systems. At least two of
+        each.
+    references : sequence of int or "median"
+        Rows, or the median GeoRisk of all systems but the candidate, recomputed in each replicate.
+    alphas : sequence of float
+        Extra weights of a loss; only 1 with the smooth trade-off.
+    draws : Draws, optional
+        Draws of as many topics, to be shared with other pools of this size.
+    clusters : array of int, shape (n_topics,), optional
+        Clusters of topics that hang together, numbered from 0 without gaps, at least two: the jackknife, so
+        Student-t, leaves out one at a time. Draws are those of single topics, so percentile and BCa are too narrow.
+    """
+    pool = Pool.of(scores, alphas=alphas, tradeoff=tradeoff)
+    _check_rows(pool, candidate, references)
+    whole = chosen = PoolKernel(pool).sample()
+    same = _rounding(pool)
+    by_cluster = None if clusters is None else _without_clusters(pool.scores, clusters, alphas, tradeoff)
+    places: list[int | str] = list(references)
+    if MEDIAN not in references:  # which is that of all systems
+        rows = list(dict.fromkeys((candidate, *map(int, references))))
+        pool, chosen = pool.only(rows), whole[:, rows]
+        by_cluster = None if by_cluster is None else by_cluster[:, rows]
+        candidate, places = 0, [rows.index(int(reference)) for reference in references]
+    left_out = georisk_left_out(pool)
+    influence = np.vstack([_differences(left_out, candidate, place, same) for place in places])
+    drawn, done = np.empty((len(references), len(alphas), replicates)), 0
+    for at_alphas in georisk_replicates(pool, influence, replicates=replicates, draws=draws):
+        ends = done + at_alphas.shape[2]
+        for i, place in enumerate(places):
+            drawn[i, :, done:ends] = _differences(at_alphas, candidate, place, same)
+        done = ends
+    without_each, found = left_out if by_cluster is None else by_cluster, []
+    for reference, place, at_alphas in zip(references, places, drawn, strict=True):
+        estimates = _differences(chosen[:, :, None], candidate, place, same)[:, 0].tolist()
+        rests = _differences(without_each, candidate, place, same)
+        for row in zip(alphas, estimates, rests, at_alphas, strict=True):
+            alpha, estimate, rest, replicated = row
+            found.append(GeoRiskDifference(reference, float(alpha), estimate, rest, np.sort(replicated), same))
+    return PoolDifferences(whole, tuple(found))
+
+
+def _without_clusters(scores: FloatArray, clusters: IntArray, alphas: Sequence[float], tradeoff: str) -> FloatArray:
+    """GeoRisk of every system without each cluster of topics, shape (n_alphas, n_systems, n_clusters)."""
+    order = np.argsort(clusters, kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(clusters))[:-1])
+    rests = [np.delete(scores, topics, axis=1) for topics in members]
+    return np.array(
+        [np.column_stack([georisk(rest, alpha=alpha, kind=tradeoff) for rest in rests]) for alpha in alphas]
+    )
+
+
+def _rounding(pool: Pool) -> float:
+    """GeoRisk this close is the same: no system's is above the root of its mean."""
+    return ROUNDING_ERROR * math.sqrt(float(np.max(np.mean(pool.scores, axis=1))))
+
+
+def _check_rows(pool: Pool, candidate: int, references: Sequence[int | str]) -> None:
+    if not 0 <= candidate < pool.n_systems:
+        raise ValueError(f"candidate must be a row from 0 to {pool.n_systems - 1}, got {candidate!r}")
+    if not references:
+        raise ValueError("expected at least one reference, got none")
+    for reference in references:
+        if isinstance(reference, str):
+            if reference != MEDIAN:
+                raise ValueError(f"reference must be a row or {MEDIAN!r}, got {reference!r}")
+        elif not 0 <= reference < pool.n_systems or reference == candidate:
+            rows = f"a row from 0 to {pool.n_systems - 1}"
+            raise ValueError(f"reference must be {rows} other than the candidate's, got {reference!r}")
+
+
+def _differences(georisk: FloatArray, candidate: int, reference: int | str, same: float) -> FloatArray:
+    """Candidate less reference, 0 where only rounding keeps them apart: (n_alphas, n_systems, m) to (n_alphas, m)."""
+    if isinstance(reference, str):
+        against = np.median(np.delete(georisk, candidate, axis=1), axis=1)
+    else:
+        against = georisk[:, reference]
+    differences = georisk[:, candidate] - against
+    return np.where(np.abs(differences) <= same, 0.0, differences)

@@ -1,0 +1,306 @@
+"""What a comparison of this size could have detected, by the interval that decides it.
+
+Student's two-sided test has a critical value: the mean is significantly below 0 where it lies more than this many
+standard errors below it. Every interval used here moves along when the data are shifted, so the one that decides has
+such a value too: how far its upper limit lies above the mean, in standard errors. Power is that of the noncentral t
+at this value. The value varies from sample to sample, together with the mean; this is ignored.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.distributions import ndtr, ndtri
+from pytest_riskguard.inference.intervals import Interval, critical_value
+from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.risk.checks import FloatArray, IntArray, between_0_and_1
+
+#: The approximation that starts the search is the answer above this many degrees of freedom.
+NORMAL = 1000
+MAX_STEPS = 50
+ROOT_2_PI = math.sqrt(2 * math.pi)
+#: The mean over the law of a standard deviation is a sum over points of its logarithm, out to where the density is
+#: below exp(-DEEP); with such spacings, as shares of two widths, it is exact to rounding, as the function is smooth.
+DEEP, FINE, SHARP = 40.0, 1 / 60, 0.7
+#: So many standard errors apart, the chance is 0 or 1 to the last bit.
+CERTAIN = 40.0
+#: Powers of 2 up to a trillion: numbers of topics that are tried.
+MAX_DOUBLINGS = 40
+#: More topics than this are not divided among strata one by one.
+MOST_DIVIDED = 1_000_000
+
+
+def observed_critical(x: npt.ArrayLike | Sample, interval: Interval, *, side: str = "upper") -> float | None:
+    """How many standard errors a limit lies from the mean: used instead of Student's critical value.
+
+    None where scores do not vary. The standard error has divisor n - 1, so that a Student-t interval gives Student's
+    value. ``side`` is ``upper`` where a gate fails on evidence of risk, ``lower`` where it passes on evidence of
+    no risk.
+    """
+    sample = Sample.of(x)
+    if sample.constant:
+        return None
+    distance = {"upper": interval.upper - sample.mean, "lower": sample.mean - interval.lower}[side]
+    return distance / sample.standard_error
+
+
+def minimum_detectable_effect(
+    standard_deviation: float, n: int, *, level: float, power: float = 0.8, critical: float | None = None
+) -> float:
+    """The smallest loss of the mean, at least 0, that would be found significant with this power.
+
+    ValueError with a parameter that is not finite or out of its range.
+
+    Parameters
+    ----------
+    standard_deviation : float
+        Of the trade-off scores over topics (divisor n - 1), in units of the measure.
+    n : int
+        Topics, at least 2.
+    level : float
+        Confidence of the two-sided interval that decides.
+    power : float
+        Probability of finding such a loss.
+    critical : float, optional
+        Standard errors from the mean to the limit that decides (``observed_critical``); Student's by default.
+    """
+    critical = _checked(standard_deviation, n, level, critical)
+    between_0_and_1(power, name="power")
+    return max(noncentrality(n - 1, critical, power), 0.0) * standard_deviation / math.sqrt(n)
+
+
+def power_of(
+    effect: float, standard_deviation: float, n: int, *, level: float, critical: float | None = None
+) -> float:
+    """The chance that a loss of this size is found significant.
+
+    ``effect`` is how far the true mean lies below the bound, in units of the measure; 0 gives the rate of false
+    alarms, and below 0 is a gain. Other parameters and errors are those of ``minimum_detectable_effect``.
+    """
+    critical = _checked(standard_deviation, n, level, critical)
+    if not math.isfinite(effect):
+        raise ValueError(f"effect must be finite, got {effect!r}")
+    if standard_deviation == 0:
+        return float(effect > 0)  # without variation the mean alone decides
+    return _power(effect * math.sqrt(n) / standard_deviation, n - 1, critical)[0]
+
+
+def _checked(standard_deviation: float, n: int, level: float, critical: float | None) -> float:
+    """The critical value, once the other parameters are checked."""
+    if not (math.isfinite(standard_deviation) and standard_deviation >= 0):
+        raise ValueError(f"standard_deviation must be finite and at least 0, got {standard_deviation!r}")
+    if n < 2:
+        raise ValueError(f"n must be at least 2, got {n}")
+    between_0_and_1(level, name="level")
+    if critical is None:
+        return critical_value(n, level=level)
+    if not math.isfinite(critical):
+        raise ValueError(f"critical must be finite, got {critical!r}")
+    return critical
+
+
+def noncentrality(df: float, critical: float, power: float) -> float:
+    """How many standard errors away the mean must lie so that t passes its critical value with this power.
+
+    For normal scores and ``df`` degrees of freedom; what it gives has the power to a few ten-thousandths of it at
+    worst.
+    """
+    goal = float(ndtri(power))
+    # nearly: the root of a chi-square over its degrees of freedom, taken as normal
+    away = critical * (1 - 1 / (4 * df)) + goal * math.sqrt(1 + critical**2 / (2 * df))
+    if df <= NORMAL:
+        for _ in range(MAX_STEPS):
+            reached, slope = _power(away, df, critical)
+            if not 0 < reached < 1:
+                break
+            # Newton's method on the normal scale, where power is all but a straight line
+            step = (goal - float(ndtri(reached))) * math.exp(-(float(ndtri(reached)) ** 2) / 2) / (ROOT_2_PI * slope)
+            away += step
+            if abs(step) < 1e-10 * abs(critical):
+                break
+    return away
+
+
+def _power(away: float, df: float, critical: float) -> tuple[float, float]:
+    """P(noncentral t > critical) and its slope in the noncentrality.
+
+    scipy's own inverse (``nctdtrinc``) does not return for few topics and levels near 1.
+    """
+    if df > NORMAL:
+        spread = math.sqrt(1 + critical**2 / (2 * df))
+        goal = (away - critical * (1 - 1 / (4 * df))) / spread
+        return float(ndtr(goal)), math.exp(-(goal**2) / 2) / (ROOT_2_PI * spread)
+    width = math.sqrt(DEEP / df)
+    least, most = -DEEP / df - width, min(width, 3.0)
+    ends = away - critical * math.exp(least), away - critical * math.exp(most)
+    if min(ends) > CERTAIN or max(ends) < -CERTAIN:  # which would take steps without number
+        return float(ends[0] > 0), 0.0
+    logs = np.arange(least, most, min(FINE * width, SHARP / (1 + abs(away))))
+    weights = np.exp(df * (logs - np.expm1(2 * logs) / 2))
+    weights /= np.sum(weights)
+    beyond = away - critical * np.exp(logs)
+    return float(np.sum(weights * ndtr(beyond))), float(np.sum(weights * np.exp(-(beyond**2) / 2))) / ROOT_2_PI
+
+
+def topics_needed(
+    standard_deviation: float,
+    effect: float,
+    *,
+    level: float,
+    power: float = 0.8,
+    critical: float | None = None,
+    n: int | None = None,
+) -> int | None:
+    """The fewest topics with which a loss of this size would be found; None where a trillion are not enough.
+
+    Parameters
+    ----------
+    standard_deviation, level, power
+        As for ``minimum_detectable_effect``, and so are errors.
+    effect : float
+        The loss, beyond what the gate tolerates, in units of the measure; above 0.
+    critical, n : float and int, optional
+        What was observed with n topics; give both or neither. The critical value's excess over Student's comes from
+        the skewness of a mean, and is assumed to shrink like it, as ``1/sqrt(topics)``.
+    """
+    if not (math.isfinite(effect) and effect > 0):
+        raise ValueError(f"effect must be finite and above 0, got {effect!r}")
+    if (critical is None) != (n is None):
+        raise ValueError(f"critical and n must be given together, got critical={critical!r} and n={n!r}")
+    excess = 0.0
+    if critical is not None and n is not None:
+        _checked(standard_deviation, n, level, critical)
+        excess = _excess(critical, n, level)
+
+    def enough(topics: int) -> bool:
+        at_size = _critical_at(topics, excess, level)
+        detected = minimum_detectable_effect(standard_deviation, topics, level=level, power=power, critical=at_size)
+        return detected <= effect
+
+    return _fewest(enough)
+
+
+def _excess(critical: float, n: int, level: float) -> float:
+    """How far a critical value lies above Student's, times the root of the number of topics."""
+    return (critical - critical_value(n, level=level)) * math.sqrt(n)
+
+
+def _critical_at(topics: int, excess: float, level: float) -> float:
+    return critical_value(topics, level=level) + excess / math.sqrt(topics)
+
+
+def _fewest(enough: Callable[[int], bool]) -> int | None:
+    """The fewest topics that are enough, at least 2; None where a trillion are not."""
+    # from above: a negative excess, carried over to very few topics, would promise too much there
+    doublings = MAX_DOUBLINGS
+    while doublings > 0 and enough(1 << doublings):
+        doublings -= 1
+    if doublings == MAX_DOUBLINGS:
+        return None
+    return bisect_left(range(2 << doublings), True, lo=(1 << doublings) + 1, key=enough)
+
+
+def topics_for_tolerance(standard_deviation: float, mean: float, *, tolerance: float, **plan: Any) -> int | None:
+    """The fewest topics with which a mean like the observed one would be shown not to be below ``-tolerance``.
+
+    A gate that passes only on evidence asks for this: its lower limit must lie above the bound. None where the mean
+    itself does not, or by so little that a trillion topics are not enough. ``plan`` are the other parameters of
+    ``topics_needed``, with the lower limit: ``observed_critical(x, interval, side="lower")``.
+    """
+    if not (math.isfinite(mean) and math.isfinite(tolerance) and tolerance >= 0):
+        raise ValueError(f"mean must be finite and tolerance at least 0, got {mean!r} and {tolerance!r}")
+    return topics_needed(standard_deviation, mean + tolerance, **plan) if mean + tolerance > 0 else None
+
+
+def topics_for_equivalence(
+    standard_deviation: float,
+    mean: float,
+    *,
+    tolerance: float,
+    level: float,
+    power: float = 0.8,
+    criticals: tuple[float | None, float | None],
+    n: int,
+) -> int | None:
+    """The fewest topics with which a mean like the observed one would be shown to lie within both tolerances.
+
+    What either limit misses is added, so the power is at least the one asked for. None where the mean itself lies
+    beyond a bound, or so near to it that a trillion topics are not enough.
+
+    Parameters
+    ----------
+    tolerance : float
+        How far the mean may lie from 0 on either side, above 0, in units of the measure.
+    criticals, n
+        Standard errors from the mean to the limit nearer to its bound, and to the other, as observed with n topics;
+        None where scores do not vary.
+    standard_deviation, mean, level, power
+        As for ``topics_for_tolerance``, and so are errors.
+    """
+    if not (math.isfinite(mean) and math.isfinite(tolerance) and tolerance > 0):
+        raise ValueError(f"mean must be finite and tolerance above 0, got {mean!r} and {tolerance!r}")
+    between_0_and_1(power, name="power")
+    distances = tolerance - abs(mean), tolerance + abs(mean)
+    if not distances[0] > 0:
+        return None
+    excesses = [0.0 if critical is None else _excess(critical, n, level) for critical in criticals]
+
+    def enough(topics: int) -> bool:
+        reached = (
+            power_of(distance, standard_deviation, topics, level=level, critical=_critical_at(topics, excess, level))
+            for distance, excess in zip(distances, excesses, strict=True)
+        )
+        return sum(1 - each for each in reached) <= 1 - power
+
+    return _fewest(enough)
+
+
+def neyman(counts: npt.ArrayLike, shares: npt.ArrayLike, deviations: npt.ArrayLike, *, more: int) -> IntArray:
+    """How many of ``more`` topics each stratum gets, so that the mean over all queries has the least variance.
+
+    That is sum W^2 s^2/n over strata. Each topic goes where it lowers the variance most, by W^2 s^2/(n (n + 1)).
+    Since what another topic adds never grows, no other division is better. Equal strata are served in their order.
+    Where nothing varies, topics are divided by the shares alone.
+
+    Parameters
+    ----------
+    counts : array, shape (n_strata,)
+        Topics that each stratum has already, at least 0.
+    shares, deviations : array, shape (n_strata,)
+        W, how much of all queries a stratum is, above 0; and s, its standard deviation, in any unit, at least 0.
+    more : int
+        Topics to divide, from 0 to a million; ValueError for any other number and for arrays that do not fit.
+
+    References
+    ----------
+    J. Neyman, "On the two different aspects of the representative method", Journal of the Royal Statistical Society
+    97 (1934); in whole numbers T. Wright, "The equivalence of Neyman optimum allocation for sampling and equal
+    proportions for apportioning the U.S. House of Representatives", The American Statistician 66 (2012).
+    """
+    sizes = np.asarray(counts, dtype=np.int64)
+    weights, spreads = np.asarray(shares, dtype=np.float64), np.asarray(deviations, dtype=np.float64)
+    if not sizes.shape == weights.shape == spreads.shape or sizes.ndim != 1 or sizes.size == 0:
+        raise ValueError(f"expected one number for each stratum, got {sizes.shape}, {weights.shape}, {spreads.shape}")
+    if not (0 <= more <= MOST_DIVIDED and np.all(weights > 0) and np.all((spreads >= 0) & np.isfinite(spreads))):
+        raise ValueError("expected up to a million topics, shares above 0 and finite deviations of at least 0")
+    needs = weights * (spreads if np.any(spreads > 0) else np.ones(sizes.size))
+    given = np.zeros(sizes.size, dtype=np.int64)
+    for _ in range(more):
+        now = sizes + given
+        # the first topic of a stratum takes all of its variance
+        gains = np.divide(needs**2, now * (now + 1), out=np.where(needs > 0, math.inf, 0.0), where=now > 0)
+        given[np.argmax(gains)] += 1
+    return given
+
+
+def stratified_error(counts: npt.ArrayLike, shares: npt.ArrayLike, deviations: npt.ArrayLike) -> float:
+    """The standard error of the sum of strata's means times their shares; arrays are as for ``neyman``."""
+    sizes, weights, spreads = (np.asarray(each, dtype=np.float64) for each in (counts, shares, deviations))
+    terms: FloatArray = (weights * spreads) ** 2 / sizes
+    return math.sqrt(math.fsum(terms.tolist()))

@@ -1,0 +1,190 @@
+"""P-values of many tests at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_riskguard.inference.break_even import break_even
+from pytest_riskguard.inference.families import (
+    DRAWS,
+    benjamini_hochberg,
+    effective_levels,
+    holm,
+    joint_flips,
+    pooled_draws,
+)
+
+METHODS = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
+# near the thresholds as well as anywhere, with ties
+p_lists = st.lists(
+    st.one_of(st.floats(0, 1), st.integers(0, 20).map(lambda k: k / 400), st.sampled_from([0.05, 0.05 / 3, 0.0])),
+    min_size=1,
+    max_size=12,
+)
+
+
+def test_holm_by_hand():
+    # ranks: .005 x 4 = .02, .01 x 3 = .03, .03 x 2 = .06, .04 x 1 = .04, which may not be below .06
+    assert holm([0.01, 0.04, 0.03, 0.005]).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.5, 0.6]).tolist() == pytest.approx([1.0, 1.0])
+    assert holm([0.02]).tolist() == [0.02]
+
+
+def test_benjamini_hochberg_by_hand():
+    # .005 x 4/1 = .02, .01 x 4/2 = .02, .03 x 4/3 = .04, .04 x 4/4 = .04
+    assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]).tolist() == pytest.approx([0.02, 0.04, 0.04, 0.02])
+    assert benjamini_hochberg([0.9, 0.02]).tolist() == pytest.approx([0.9, 0.04])
+
+
+@given(p_lists)
+def test_holm_rejects_step_by_step(p):
+    # the procedure as Holm describes it, at several levels
+    for a in (0.01, 0.05, 0.3):
+        rejected = set()
+        for step, index in enumerate(sorted(range(len(p)), key=lambda i: p[i])):
+            if p[index] * (len(p) - step) > a:
+                break
+            rejected.add(index)
+        assert rejected == set(np.flatnonzero(holm(p) <= a).tolist())
+
+
+@pytest.mark.parametrize("adjust", METHODS.values())
+@given(p_lists, st.randoms())
+def test_order_is_irrelevant_and_adjusted_values_keep_it(adjust, p, random):
+    adjusted = adjust(p)
+    assert np.all(adjusted >= np.array(p))
+    assert np.all(adjusted <= 1)
+    order = list(range(len(p)))
+    random.shuffle(order)
+    assert adjust([p[i] for i in order]).tolist() == adjusted[order].tolist()
+    for i, first in enumerate(p):
+        for j, second in enumerate(p):
+            if first == second:
+                assert adjusted[i] == adjusted[j]
+            if first < second:
+                assert adjusted[i] <= adjusted[j]
+
+
+def test_thresholds_by_hand():
+    p = [0.01, 0.04, 0.03, 0.005]
+    # two rejected at 4 and 3; the others meet the threshold of the first that is not: 0.05/2
+    assert effective_levels(p).tolist() == pytest.approx([0.05 / 3, 0.025, 0.025, 0.0125])
+    assert effective_levels(p, correction="benjamini_hochberg").tolist() == pytest.approx([0.05] * 4)
+    none = [0.3, 0.2, 0.9]
+    assert effective_levels(none).tolist() == pytest.approx([0.05 / 3] * 3)
+    assert effective_levels(none, correction="benjamini_hochberg").tolist() == pytest.approx([0.05 / 3] * 3)
+    assert effective_levels([0.001, 0.001, 0.9]).tolist() == pytest.approx([0.05 / 3, 0.05 / 3, 0.05])
+    assert effective_levels([0.0, 0.0]).tolist() == pytest.approx([0.025, 0.025])
+    # a p-value at the threshold is rejected, so the other one is asked for half as much no more
+    assert effective_levels([0.25, 0.5], level=0.5).tolist() == [0.25, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: holm([]), "^expected at least one p-value, got none$"),
+        (lambda: holm([0.1, None]), "p-values must be numbers from 0 to 1, got nan at position 1"),
+        (lambda: benjamini_hochberg([float("nan")]), "got nan at position 0"),
+        (lambda: holm([0.1, 1.1]), r"got 1.1 at position 1"),
+        (lambda: holm([-0.1]), r"got -0.1 at position 0"),
+        (lambda: holm([[0.1]]), r"one axis \(tests\), got shape \(1, 1\)"),
+        (lambda: effective_levels([0.1], level=1), "level must be between 0 and 1, got 1"),
+        (lambda: effective_levels([0.1], correction="magic"), "correction must be one of holm, benjamini_hochberg"),
+    ],
+)
+def test_errors_say_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Draws: Westfall and Young's step-down minimum
+# --------------------------------------------------------------------------------------------------------------------
+
+
+def sparse(rng: np.random.Generator, changed: int, n: int, mean: float = 0.0) -> np.ndarray:
+    """Scores of n topics, of which so many changed."""
+    return np.concatenate([rng.normal(mean, 0.1, changed), np.zeros(n - changed)])
+
+
+def slow_pooled(scores: list[np.ndarray], bound: float, draws: int) -> np.ndarray:
+    """The definition, test by test and draw by draw, with draws of its own."""
+    rng = np.random.default_rng(7)
+
+    def statistic(x: np.ndarray, below: float) -> float:
+        return float((np.mean(x) - below) / (np.std(x, ddof=1) / np.sqrt(x.size)))
+
+    changes = [x[x != 0] for x in scores]
+    pool = np.concatenate([(x - np.mean(x)) * np.sqrt(x.size / (x.size - 1)) for x in changes])
+    observed = np.array([statistic(x, bound) for x in scores])
+    drawn = np.array(
+        [
+            [
+                statistic(np.concatenate([rng.choice(pool, c.size), np.zeros(x.size - c.size)]), 0.0)
+                for x, c in zip(scores, changes, strict=True)
+            ]
+            for _ in range(draws)
+        ]
+    )
+    p, left, highest = np.zeros(len(scores)), list(range(len(scores))), 0.0
+    for i in np.argsort(observed).tolist():
+        highest = max(highest, float(np.mean(np.min(drawn[:, left], axis=1) <= observed[i])))
+        p[i] = highest
+        left.remove(i)
+    return p
+
+
+def test_pooled_draws_are_what_their_definition_says():
+    rng = np.random.default_rng(3)
+    scores = [sparse(rng, m, 40, mean) for m, mean in ((12, -0.06), (9, -0.03), (15, 0.0), (11, -0.03))]
+    slow = slow_pooled(scores, -0.004, 1500)
+    assert np.sum((slow > 0.05) & (slow < 0.95)) >= 3
+    assert pooled_draws(scores, bound=-0.004) == pytest.approx(slow, abs=4.5 * np.sqrt(0.25 / 1500))
+
+
+def test_pooled_draws_of_one_normal_test_are_students():
+    from scipy.stats import ttest_1samp
+
+    x = np.random.default_rng(2).normal(-0.02, 0.1, 100)
+    (p,) = pooled_draws([x])
+    assert p == pytest.approx(ttest_1samp(x, 0.0, alternative="less").pvalue, abs=0.01)
+
+
+def test_no_order_of_tests_or_topics_moves_a_p_value():
+    rng = np.random.default_rng(1)
+    scores = [sparse(rng, m, n, -0.03) for m, n in ((12, 50), (5, 30), (20, 25))]
+    found = pooled_draws(scores)
+    assert pooled_draws([rng.permutation(x) for x in scores[::-1]])[::-1].tolist() == found.tolist()
+    d = rng.normal(-0.01, 0.1, (3, 60))
+    flips = joint_flips(np.abs(d), 2 * np.abs(d), d < 0, n=80)
+    d = d[[2, 0, 1]]
+    assert joint_flips(np.abs(d), 2 * np.abs(d), d < 0, n=80).tolist() == flips[[2, 0, 1]].tolist()
+
+
+@pytest.mark.parametrize(("alpha", "tolerance"), [(0.0, 0.0), (1.0, 0.0), (1.0, 0.01)])
+def test_flips_of_one_test_are_the_break_even_test(alpha, tolerance):
+    # the statistic rises with the sum only where all sizes are equal
+    d = np.random.default_rng(4).choice([-0.1, 0.1], 60, p=[0.5, 0.5])
+    sizes, tolerated = np.abs(d), 80 * tolerance
+    exact = break_even(sizes, (1 + alpha) * sizes, d < 0, tolerated=tolerated).p_value
+    (p,) = joint_flips(sizes, (1 + alpha) * sizes, d < 0, n=80, tolerated=tolerated)
+    assert 0.01 < exact < 0.99
+    assert p == pytest.approx(exact, abs=4.5 * np.sqrt(exact / DRAWS))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pooled_draws([]), "at least two topics each"),
+        (lambda: pooled_draws([[0.1]]), "at least two topics each"),
+        (lambda: pooled_draws([[0.1, np.nan]]), "scores must be finite"),
+        (lambda: joint_flips([[0.1]], [[0.1]], [[1.0]], n=3), "lost must be bool"),
+        (lambda: joint_flips([[0.1]], [[0.1, 0.2]], [[True]], n=3), "must have one shape"),
+    ],
+)
+def test_draws_refuse_what_is_no_test(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

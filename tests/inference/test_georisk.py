@@ -1,0 +1,283 @@
+"""Intervals, p-values and ranks of a pool, against the definition, plain loops and each other."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from pytest_riskguard.inference.georisk import METHODS, candidate_ranks, georisk_differences
+from pytest_riskguard.inference.georisk_replicates import draw_counts
+from tests.inference.direct_georisk import georisk, replicate
+
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.995)
+
+
+def pool(seed: int, shape: tuple[int, int] = (5, 30), *, shift: float = 0.0) -> np.ndarray:
+    """Beta scores around each topic's own difficulty; the first system's are shifted."""
+    rng = np.random.default_rng(seed)
+    m = rng.beta(1.2, 2, shape[1])
+    scores = rng.beta(10 * m, 10 * (1 - m), shape)
+    scores[0] = np.clip(scores[0] + shift, 0, 1)
+    return scores
+
+
+def compared(scores, *, candidate=0, references=(1,), alphas=(1,), replicates=1000):
+    return georisk_differences(
+        scores, candidate=candidate, references=references, alphas=alphas, replicates=replicates
+    ).differences
+
+
+def ranks_of(scores, candidate, *, alpha=1, replicates=1000):
+    return candidate_ranks(scores, candidate=candidate, alpha=alpha, replicates=replicates)
+
+
+@pytest.fixture(scope="module")
+def by_hand():
+    """Everything the front door says of one pool, by loops over the definition."""
+    scores, replicates = pool(1), 613
+    counts = draw_counts(30, chunk=0)[:, :replicates]
+    drawn = {
+        alpha: np.array([georisk(replicate(scores, counts[:, r]), alpha=alpha) for r in range(replicates)])
+        for alpha in (0.0, 5.0)
+    }
+    left = {
+        alpha: np.array([georisk(np.delete(scores, j, axis=1), alpha=alpha) for j in range(30)])
+        for alpha in (0.0, 5.0)
+    }
+    found = compared(scores, candidate=2, references=[0, "median"], alphas=[0, 5], replicates=replicates)
+    return scores, drawn, left, {(each.reference, each.alpha): each for each in found}
+
+
+def against(georisks: np.ndarray, reference: int | str) -> np.ndarray:
+    if isinstance(reference, int):
+        others = georisks[..., reference]
+    else:
+        others = np.median(np.delete(georisks, 2, axis=-1), axis=-1)
+    return georisks[..., 2] - others
+
+
+@pytest.mark.parametrize("reference", [0, "median"])
+@pytest.mark.parametrize("alpha", [0.0, 5.0])
+def test_intervals_are_those_of_the_formulas(by_hand, reference, alpha):
+    scores, drawn, left, differences = by_hand
+    difference = differences[reference, alpha]
+    estimate = float(against(georisk(scores, alpha=alpha), reference))
+    replicates, jackknife = np.sort(against(drawn[alpha], reference)), against(left[alpha], reference)
+    assert difference.estimate == pytest.approx(estimate, abs=1e-12)
+    influence = jackknife.mean() - jackknife
+    error = math.sqrt(29 / 30 * np.sum(influence**2))
+    acceleration = np.sum(influence**3) / (6 * np.sum(influence**2) ** 1.5)  # ADCS 2019, Eq. 6
+    bias = norm.ppf(np.mean(replicates < estimate))
+    assert difference.standard_error == pytest.approx(error, rel=1e-8)
+    assert difference.acceleration == pytest.approx(acceleration, abs=1e-8)
+    assert difference.bias == pytest.approx(bias, abs=1e-12)
+    for level in (0.8, 0.95):
+        z = norm.ppf([(1 - level) / 2, (1 + level) / 2])
+        half = student.ppf((1 + level) / 2, 29) * error
+        corrected = norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z)))  # ADCS 2019, Eq. 7
+        expected = {
+            "student_t": (estimate - half, estimate + half),
+            "percentile": np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf"),
+            "bca": np.quantile(replicates, corrected, method="inverted_cdf"),
+        }
+        for method in METHODS:
+            interval = difference.interval(method=method, level=level)
+            assert (interval.method, interval.level) == (method, level)
+            assert_allclose((interval.lower, interval.upper), expected[method], rtol=0, atol=1e-9)
+
+
+def test_ranks_and_their_chances_are_those_of_the_replicates(by_hand):
+    scores, drawn, _, _ = by_hand
+    for alpha in (0.0, 5.0):
+        ranks, sample = ranks_of(scores, 2, alpha=alpha, replicates=613), georisk(scores, alpha=alpha)
+        assert ranks.rank == 1 + int(np.sum(sample > sample[2]))
+        above = drawn[alpha] > drawn[alpha][:, 2:3]
+        places = np.sum(above, axis=1)
+        assert_allclose(ranks.rank_probabilities, [np.mean(places == place) for place in range(5)], atol=1e-12)
+        assert_allclose(ranks.probability_below, np.mean(above, axis=0), atol=1e-12)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    shift=st.sampled_from([-0.1, -0.04, -0.02, 0.0, 0.05]),
+    decimals=st.sampled_from([1, 5]),
+    zeros=st.sampled_from([0.0, 0.7]),
+    method=st.sampled_from(METHODS),
+    bound=st.sampled_from([0.0, -0.01, -0.03]),
+    level=st.one_of(st.sampled_from(LEVELS), st.floats(0.01, 0.998)),
+)
+@settings(max_examples=40, deadline=None)
+def test_an_upper_limit_is_below_the_bound_exactly_where_p_is_small_enough(
+    seed, shift, decimals, zeros, method, bound, level
+):
+    scores = np.round(pool(seed, (4, 12), shift=shift), decimals)
+    scores *= np.random.default_rng(seed).random(scores.shape) >= zeros
+    (difference,) = compared(scores)
+    p = difference.p_value(method=method, bound=bound)
+    assert 0 <= p <= 1
+    asked = (*LEVELS, level) if difference.constant else (*LEVELS, level, 1 - p, 1 - np.nextafter(p, 0))
+    for each in asked:
+        if 0 < each < 1 and (difference.constant or method == "student_t" or 1 - each >= 2 / 1000):
+            interval = difference.interval(method=method, level=each)
+            assert interval.lower <= interval.upper
+            assert (interval.upper < bound) == (p <= 1 - each), (p, each)
+
+
+def test_draws_show_no_p_value_below_two_over_their_number_and_no_level_beyond_it():
+    (difference,) = compared(pool(3, shift=-0.9))
+    assert difference.interval(level=0.99).upper < 0
+    assert difference.p_value() == pytest.approx(2 / 1000, rel=1e-12)
+    assert difference.p_value() >= 2 / 1000
+    with pytest.raises(ValueError, match=r"level 0\.9999 needs at least 2000\d replicates, there are 1000"):
+        difference.interval(level=0.9999)
+    assert difference.interval(method="student_t", level=0.9999).level == 0.9999
+
+
+def test_twins_differ_by_nothing():
+    scores = pool(4)
+    scores[1] = scores[0]
+    for difference in compared(scores, alphas=[0, 1, 10]):
+        assert difference.estimate == 0.0
+        for method in METHODS:
+            interval = difference.interval(method=method, level=0.9999)
+            assert (interval.lower, interval.upper) == (0.0, 0.0)
+            assert difference.p_value(method=method) == 1.0
+            assert difference.p_value(method=method, bound=0.01) == 0.0
+    first, second = ranks_of(scores, 0), ranks_of(scores, 1)
+    assert first.rank == second.rank
+    assert_array_equal(first.rank_probabilities, second.rank_probabilities)
+    assert_array_equal([first.probability_below[:2], second.probability_below[:2]], 0.0)
+
+
+@given(kind=st.sampled_from(["zeros", "one topic", "one score", "one system", "alike", "two topics"]))
+@settings(deadline=None)
+def test_no_pool_gives_anything_but_numbers(kind):
+    scores = np.zeros((3, 12))
+    if kind == "one topic":
+        scores[:, 4] = [0.1, 0.2, 0.3]
+    elif kind == "one score":
+        scores[0, 4] = 1.0
+    elif kind == "one system":
+        scores[1] = 0.5
+    elif kind == "alike":
+        scores[:] = np.linspace(0.1, 0.9, 12)
+    elif kind == "two topics":
+        scores = np.array([[0.1, 0.9], [0.2, 0.2], [0.0, 1.0]])
+    for difference in compared(scores, references=[1, "median"], alphas=[0, 5], replicates=500):
+        assert math.isfinite(difference.standard_error)
+        assert math.isfinite(difference.acceleration)
+        for method in METHODS:
+            interval = difference.interval(method=method)
+            assert math.isfinite(interval.lower)
+            assert math.isfinite(interval.upper)
+            assert 0 <= difference.p_value(method=method) <= 1
+    ranks = ranks_of(scores, 0, replicates=500)
+    assert ranks.rank_probabilities.sum() == pytest.approx(1)
+    assert np.all(np.isfinite(ranks.probability_below))
+
+
+def test_the_order_of_systems_does_not_matter():
+    scores = pool(5, (6, 25))
+    order = [4, 0, 5, 2, 1, 3]
+    in_order = compared(scores, references=[3, "median"], alphas=[1, 5])
+    reordered = compared(scores[order], candidate=1, references=[5, "median"], alphas=[1, 5])
+    for first, second in zip(in_order, reordered, strict=True):
+        for method in METHODS:
+            assert first.interval(method=method).upper == second.interval(method=method).upper
+            assert first.p_value(method=method) == second.p_value(method=method)
+    here, there = ranks_of(scores, 0), ranks_of(scores[order], 1)
+    assert_array_equal(here.rank_probabilities, there.rank_probabilities)
+    assert_array_equal(here.probability_below[order], there.probability_below)
+
+
+def test_references_and_alphas_share_their_draws_so_each_is_what_it_is_alone():
+    scores = pool(6)
+    together = compared(scores, references=[1, 2, "median"], alphas=[0, 1, 5])
+    (alone,) = compared(scores, references=[2], alphas=[5])
+    assert [(each.reference, each.alpha) for each in together][:6] == [
+        (r, alpha) for r in (1, 2) for alpha in (0, 1, 5)
+    ]
+    without_the_median = compared(scores, references=[1, 2], alphas=[0, 1, 5])
+    assert together[5].interval() == without_the_median[5].interval() == alone.interval()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"candidate": 3}, "candidate must be a row from 0 to 2, got 3"),
+        ({"references": []}, "^expected at least one reference, got none$"),
+        ({"references": [3]}, "row from 0 to 2 other than the candidate's, got 3"),
+        ({"references": [0]}, "other than the candidate's, got 0"),
+        ({"references": [-1]}, "row from 0 to 2"),
+        ({"references": ["mean"]}, "must be a row or 'median', got 'mean'"),
+        ({"scores": [[0.1], [0.2], [0.3]]}, "at least 2 topics"),
+    ],
+)
+def test_questions_about_what_is_not_there_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        compared(**{"scores": pool(9, (3, 5)), **options})
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.fixture(scope="module")
+def cranfield(shared):
+    """Names of the 20 Cranfield runs, their nDCG@10, and GeoRisk computed apart from this project."""
+    topics = rows(shared / "data/cranfield_runs/scores_ndcg10.csv")
+    names = [name for name in topics[0] if name != "topic"]
+    scores = np.array([[float(topic[name]) for topic in topics] for name in names])
+    return names, scores, {of["system"]: of for of in rows(shared / "data/cranfield_runs/zrisk_georisk_ndcg10.csv")}
+
+
+@pytest.mark.parametrize(
+    ("candidate", "alpha", "significant"),
+    [
+        ("partial_longquery_trunc", 1, {"student_t", "percentile", "bca"}),
+        ("bm25s_atire", 1, {"bca"}),  # five topics differ: there Student-t must agree, and does not
+        ("improved_rrf", 5, set()),
+        ("improved_rrf", 10, {"student_t", "percentile", "bca"}),
+    ],
+)
+def test_cranfield_runs_against_bm25_in_the_pool_of_all(cranfield, candidate, alpha, significant):
+    names, scores, published = cranfield
+    row, bm25 = names.index(candidate), names.index("bm25s_lucene")
+    result = georisk_differences(scores, candidate=row, references=[bm25], alphas=[alpha], replicates=8_000)
+    for name, georisk_of in zip(names, result.georisk[0], strict=True):  # six decimals
+        assert georisk_of == pytest.approx(float(published[name][f"georisk_a{alpha}"]), abs=6e-7)
+    (difference,) = result.differences
+    assert {method for method in METHODS if difference.interval(method=method).upper < -1e-12} == significant
+    assert {method for method in METHODS if difference.p_value(method=method, bound=-1e-12) <= 0.05} == significant
+    if (candidate, alpha) == ("improved_rrf", 10):
+        assert difference.interval(method="percentile").upper == pytest.approx(-0.009, abs=5e-4)
+        assert result.georisk[0, row] < result.georisk[0, bm25]
+        assert scores[row].mean() > scores[bm25].mean()
+
+
+def test_student_t_has_p_values_far_below_what_draws_show():
+    (difference,) = compared(pool(3, shift=-0.9), replicates=100)
+    p = difference.p_value(method="student_t")
+    assert 0 < p < 1e-6
+    assert p == pytest.approx(2 * student.cdf(difference.estimate / difference.standard_error, 29), rel=1e-3)
+
+
+@pytest.mark.parametrize("systems", [2, 3, 4, 5, 6])
+def test_the_median_is_that_of_all_systems_but_the_candidate(systems):
+    scores = pool(systems, (systems, 8))
+    (difference,) = compared(scores, candidate=1, references=["median"], alphas=[2.0], replicates=3)
+    of_each = georisk(scores, alpha=2.0)
+    expected = of_each[1] - np.median(np.delete(of_each, 1))
+    assert difference.estimate == pytest.approx(expected, abs=1e-13)
+    ranks = [ranks_of(scores, row, alpha=2.0, replicates=3).rank for row in range(systems)]
+    assert ranks == [1 + int(np.sum(of_each > own)) for own in of_each]

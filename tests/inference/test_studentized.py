@@ -1,0 +1,232 @@
+"""The law of the studentized mean: brute force, draws, and what holds for any data."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.special import bdtr
+
+from pytest_riskguard.inference import studentized
+from pytest_riskguard.inference.intervals import interval
+from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.studentized import StudentizedLaw, _drawn
+
+
+def studentized_law(x: np.ndarray) -> StudentizedLaw:
+    return studentized.studentized_law(Sample.of(x))
+
+
+LEVELS = (0.0005, 0.005, 0.025, 0.5, 0.975, 0.995, 0.9995)
+
+
+def all_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """T* of every multiset of n draws that varies, ascending, and their probabilities."""
+    n = x.size
+    statistics, masses = [], []
+    for drawn in itertools.combinations_with_replacement(range(n), n):
+        counts = np.bincount(drawn, minlength=n)
+        mass = math.factorial(n) / math.prod(math.factorial(int(c)) for c in counts) / n**n
+        replicate = np.repeat(x, counts)
+        if np.all(replicate == replicate[0]):
+            continue
+        error = replicate.std(ddof=1) / math.sqrt(n)
+        statistics.append((replicate.mean() - x.mean()) / error)
+        masses.append(mass)
+    order = np.argsort(statistics)
+    return np.array(statistics)[order], np.array(masses)[order] / math.fsum(masses)
+
+
+def drawn_statistics(x: np.ndarray, replicates: int, *, seed: int = 0) -> np.ndarray:
+    """By the definition, with numpy's own draws."""
+    rng, n = np.random.default_rng(seed), x.size
+    drawn = x[rng.integers(0, n, size=(replicates, n))]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = (drawn.mean(axis=1) - x.mean()) / (drawn.std(axis=1, ddof=1) / math.sqrt(n))
+    return t[np.isfinite(t)]
+
+
+def losing(n: int, r: float, *, seed: int = 0) -> np.ndarray:
+    d = np.random.default_rng(seed).normal(size=n)
+    return np.where(d < 0, r * d, d)
+
+
+SHAPES = {
+    "normal": lambda n: losing(n, 1),
+    "losses": lambda n: losing(n, 6),
+    "tied": lambda n: np.round(losing(n, 2)) / 10,
+    "zeros": lambda n: np.where(np.arange(n) % 2, losing(n, 1), 0.0),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n", [5, 6, 7])
+def test_few_topics_have_the_law_of_all_multisets(shape, n):
+    x = SHAPES[shape](n)
+    law = studentized_law(x)
+    statistics, masses = all_statistics(x)
+    below = np.cumsum(masses)
+    gaps = np.flatnonzero(np.diff(statistics) > 1e-7)
+    assert gaps.size > 10
+    for k in gaps:
+        assert law.cdf((statistics[k] + statistics[k + 1]) / 2) == pytest.approx(below[k], abs=1e-11)
+    for p in LEVELS:
+        expected = statistics[np.searchsorted(below, p - 1e-13)]
+        assert float(law.quantiles(p)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_two_scores_have_a_binomial_law():
+    n, ones = 40, 12
+    x = np.repeat([1.0, 0.0], [ones, n - ones])
+    law = studentized_law(x)
+    share = ones / n
+    k = np.arange(1, n)
+    t = (k / n - share) / np.sqrt(k / n * (1 - k / n) / (n - 1))
+    none, every = (1 - share) ** n, share**n
+    for before, after, drawn in zip(t, t[1:], k, strict=False):
+        expected = (bdtr(drawn, n, share) - none) / (1 - none - every)
+        assert law.cdf((before + after) / 2) == pytest.approx(expected, abs=1e-12)
+
+
+DRAWN = {
+    "normal": losing(50, 1),
+    "losses": losing(50, 6),
+    "heavy losses": losing(250, 11),
+    "few topics": losing(25, 2),
+    "skew": np.random.default_rng(3).exponential(size=60),
+    "zeros": np.where(np.random.default_rng(4).random(100) < 0.6, 0.0, losing(100, 2)),
+    "rounded": np.round(losing(60, 2), 1),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DRAWN)
+def test_weighted_draws_agree_with_plain_ones(name):
+    x = DRAWN[name]
+    law = studentized_law(x)
+    replicates = 50_000
+    t = drawn_statistics(x, replicates, seed=1)
+    for p in LEVELS:
+        share = np.mean(t <= float(law.quantiles(p)))
+        assert abs(share - p) < 4 * math.sqrt(p * (1 - p) / replicates)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [losing(10, 1), np.append(np.zeros(46), [0.2, -0.1, -0.35, 0.15]), np.append(np.zeros(9), [1.0, -0.5])],
+    ids=["ten topics", "four of fifty changed", "two of eleven changed"],
+)
+def test_weighted_draws_agree_with_enumeration(x):
+    sample = Sample.of(x)
+    exact, drawn = studentized.studentized_law(sample), StudentizedLaw(*_drawn(sample))
+    # draws have about 0.4 % of noise in the tails, 0.3 % of 1 in the middle
+    for p in (0.0005, 0.025, 0.3, 0.7, 0.975, 0.9995):
+        t = float(exact.quantiles(p))
+        assert drawn.cdf(t) == pytest.approx(exact.cdf(t), abs=0.06 * min(p, 1 - p))
+
+
+KINDS = {
+    "enumerated": np.append(np.zeros(47), [0.2, -0.1, -0.35]),
+    "inverted": losing(60, 3),
+    "replicates": np.append(losing(40, 2), 15.0),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_statistic_has_neither_unit_nor_origin(kind):
+    x = KINDS[kind]
+    law = studentized_law(x)
+    for shift, scale in ((0.37, 0.01), (-5.0, 1e40)) if kind == "enumerated" else ((-5.0, 0.01),):
+        moved = studentized_law(shift + scale * x)
+        for p in LEVELS:
+            assert float(moved.quantiles(p)) == pytest.approx(float(law.quantiles(p)), abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mirrored_data_have_the_mirrored_law(kind):
+    x = KINDS[kind]
+    law, mirrored = studentized_law(x), studentized_law(-x)
+    for p in LEVELS:
+        assert float(mirrored.quantiles(1 - p)) == pytest.approx(-float(law.quantiles(p)), rel=1e-9, abs=1e-9)
+    for t in (-2.1, -0.3, 0.2, 1.7):
+        assert mirrored.cdf(-t) == pytest.approx(1 - law.cdf(t), abs=1e-9)
+    own, other = interval(x, method="studentized"), interval(-x, method="studentized")
+    assert other.lower == pytest.approx(-own.upper, rel=1e-9)
+    assert other.upper == pytest.approx(-own.lower, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_topics_moves_no_bit(kind):
+    x = KINDS[kind]
+    shuffled = np.random.default_rng(5).permutation(x)
+    assert interval(shuffled, method="studentized", level=0.999) == interval(x, method="studentized", level=0.999)
+
+
+scores = st.one_of(
+    st.just(0.0),
+    st.floats(-1, 1),
+    st.integers(-10, 10).map(lambda k: k / 10),
+    st.sampled_from([1e-300, 5e-324, 1e-12, -3e-12, 1e-9, 30.0, -1e6]),
+)
+vectors = arrays(np.float64, st.one_of(st.sampled_from([2, 3, 10]), st.integers(2, 40)), elements=scores)
+
+
+@given(vectors, st.sampled_from([1e-300, 1e-12, 1.0, 1e6, 1e93]))
+@settings(max_examples=12, deadline=None)
+def test_no_finite_data_give_nan_or_limits_in_disorder(x, scale):
+    sample = Sample.of(x * scale)
+    if not sample.constant:
+        quantiles = studentized.studentized_law(sample).quantiles([5e-10, 0.0005, 0.025, 0.1, 0.9, 0.975, 0.9995])
+        assert np.all(np.isfinite(quantiles))
+        assert np.all(np.diff(quantiles) >= -1e-9)
+    limits = interval(sample.x, method="studentized", level=0.999)
+    assert math.isfinite(limits.lower)
+    assert limits.lower <= limits.upper < math.inf
+
+
+def test_a_replicate_without_the_one_far_out_keeps_its_digits():
+    """The lowest statistics are those of replicates that miss it: as far off as it is, in their own small errors."""
+    x = np.append(losing(49, 1), 1e12)
+    law = studentized_law(x)
+    t = drawn_statistics(x, 50_000)
+    lowest = np.quantile(t, 0.05)
+    assert lowest < -1e10
+    assert float(law.quantiles(0.05)) == pytest.approx(lowest, rel=0.02)
+
+
+@pytest.mark.parametrize("x", [[0.3, 0.3], [0.0] * 50, [1e-300, 0.0, -1e-300]])
+def test_without_variation_the_mean_is_the_interval(x):
+    limits = interval(x, method="studentized")
+    assert limits.lower == limits.upper == pytest.approx(x[0])
+
+
+@pytest.mark.slow
+def test_the_number_of_threads_moves_no_bit():
+    program = """
+import numpy as np
+from pytest_riskguard.inference.intervals import interval
+rng = np.random.default_rng(0)
+x = rng.normal(size=200)
+for scores in (x, np.append(x, -60)):
+    print(repr(interval(scores, method="studentized", level=0.999)))
+"""
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    ]
+    assert printed[0].count("Interval(method='studentized'") == 2
+    assert printed[0] == printed[1]
