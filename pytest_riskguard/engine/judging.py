@@ -28,7 +28,7 @@ from pytest_riskguard.engine.what_ifs import (
     what_ifs,
     with_stored,
 )
-from pytest_riskguard.errors import DataError, RiskguardError, UsageError
+from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate, Response
@@ -102,6 +102,8 @@ class Engine:
             verdict = replace(verdict, problem=error.in_report(self._folder))
         except ValueError as error:
             raise UsageError(str(error)) from None
+        except AssertionError as error:  # pytest, and whoever calls an assertion, would take it for a failed gate
+            raise InternalError(f"{type(error).__name__}: {error}; please report this bug in riskguard") from error
         else:
             verdict = worded(self._with_documents(verdict, question, systems))
         candidate, *others = question.sources
