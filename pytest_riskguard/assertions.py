@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_riskguard import run_context
 from pytest_riskguard.data.measures import measure_name
-from pytest_riskguard.data.memory import JudgementsData, SystemData, system_in_memory
+from pytest_riskguard.data.memory import system_in_memory
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
@@ -32,9 +32,9 @@ from pytest_riskguard.run_context import record
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
 _INDENT = 12
 #: Per-topic scores; or rankings, which need judgements and a measure.
-System = TopicScores | Run | SystemData
+System = TopicScores | Run | Any
 Pool = Mapping[str, System] | Sequence[TopicScores | Run]
-Judgements = Qrels | Path | str | JudgementsData
+Judgements = Qrels | Path | str | Any
 _WEIGHT, _NAME = Number(0, open_range=True), Text("a name")
 
 

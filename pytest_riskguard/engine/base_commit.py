@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_riskguard.baselines.build import Base, build_of_ci
 from pytest_riskguard.baselines.git import Repository
 from pytest_riskguard.baselines.names import name_problem
+from pytest_riskguard.build import Base, build_of_ci
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import RiskguardError
@@ -24,8 +24,6 @@ from pytest_riskguard.limits import MANIFEST_BYTES, YAML_BYTES, Limit
 from pytest_riskguard.reports.policy_changes import MOST_KEPT, Change, PolicyChanges
 from pytest_riskguard.text import clean, counted
 
-#: Bytes of changed files that are read of a commit.
-_MOST_READ = 50_000_000
 #: The ledger of looks.
 _LEDGER = "looks.jsonl"
 #: Where a manifest has the digest of its run.
@@ -97,27 +95,26 @@ def _changes(repository: Repository, base: str, file: Path) -> Iterator[str | No
         yield from [f"{own} added"] * (own in head)
         return
     others = {name: None for name in (*before, *head) if name == ledger or _is_manifest(name, store)}
-    names = [own, *others]
-    now = {name: _now(root / name, YAML_BYTES if name == own else MANIFEST_BYTES) for name in names}
-    changed = {name: blob for name, blob in before.items() if name in now and not blob.is_of(now[name] or b"")}
-    limit = {own: YAML_BYTES.value}
-    small = [blob for name, blob in changed.items() if blob.size <= limit.get(name, MANIFEST_BYTES.value)]
-    contents = repository.contents(small, most=_MOST_READ) if small else {}
-    for name in names:
-        old, baseline = contents.get(changed[name].name, b"") if name in changed else b"", Path(name).parent.name
-        if name == own and name in changed:
+    for name in (own, *others):
+        limit, baseline = YAML_BYTES if name == own else MANIFEST_BYTES, clean(Path(name).parent.name)
+        now = _now(root / name, limit)
+        is_same = name in before and now is not None and before[name].is_of(now)
+        old = None if is_same or name not in before else repository.content(before[name], most=limit.value)
+        if is_same:
+            continue
+        if name == own:
             earlier = _settings(old)
             yield from [None] if earlier is None else _of_settings(earlier, settings)
-        elif name == ledger and (name in changed or name not in before):
-            looks, present = ({*text.splitlines()} for text in (old, now[name] or b""))
+        elif name == ledger:
+            looks, present = ({*(text or b"").splitlines()} for text in (old, now))
             for verb, some in (("removed from", looks - present), ("added to", present - looks)):
                 yield from [f"{counted(len(some), 'look')} {verb} the ledger"] * bool(some)
         elif name not in before:
             yield f"baseline {baseline} added"
-        elif now[name] is None:
+        elif now is None:
             yield f"baseline {baseline} removed"
-        elif name in changed:
-            yield from _of_baseline(baseline, old, now[name] or b"")
+        else:
+            yield from _of_baseline(baseline, old or b"", now)
 
 
 def _now(path: Path, limit: Limit) -> bytes | None:

@@ -189,7 +189,7 @@ class Engine:
     def _systems(self, question: Question) -> Sequence[Scored]:
         """The candidate, the baselines, and the replicates of a single one, scored; the question is checked whole."""
         measure, store = asked_measure(question.measure, *question.sources), self.sources.store
-        question.refuse_without_answer(None if store is None else store.place)
+        question.refuse_without_answer(None if store is None else store.root)
         systems = [self.sources.scored(source, measure) for source in (*question.sources, *question.replicates)]
         if question.gate.takes_replicates and isinstance(question.baseline, Stored):
             systems += self.sources.replicates(question.baseline, measure)
@@ -228,7 +228,7 @@ class Engine:
         if gate.is_pool:
             from pytest_riskguard.gates.pool.judge import judge_pool
 
-            return judge_pool(gate, candidate, others, alphas=question.alphas, together=together, **context)
+            return judge_pool(gate, candidate, others, together=together, **context)
         if not isinstance(baseline, Computed):
             return judge(gate, candidate, others[0], replicates=others[1:], **context)
         verdict = judge(gate, candidate, computed_baseline(gate, baseline, candidate, others), **context)

@@ -110,8 +110,7 @@ def asked_measure(measure: str | None, *sources: Source) -> str | None:
 class Question:
     """A gate and the systems that it compares; ``pool`` holds all baselines but the first of a gate over a pool.
 
-    ``alphas`` are asked together with the gate's. ``replicates`` are other runs of the baseline's system, beside
-    those that a store has.
+    ``replicates`` are other runs of the baseline's system, beside those that a store has.
     """
 
     gate: Gate
@@ -119,7 +118,6 @@ class Question:
     baseline: Baseline
     measure: str | None
     pool: tuple[Source, ...] = ()
-    alphas: tuple[float, ...] = ()
     replicates: tuple[Source, ...] = ()
 
     @property

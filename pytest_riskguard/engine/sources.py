@@ -135,13 +135,12 @@ class ScoreCache:
         """The scores of a stored baseline; one measure alone of an earlier run and of stored scores."""
         store, qrels = self.store_of(source), self._judgements_of(source)
         found: dict[str, Scored | RiskguardError] = {}
-        if source.earlier is not None:
-            earlier = store.earlier_scores(source.name, source.earlier, measures[0], qrels=qrels, topics=self.topics)
-            found[measures[0]] = replace(earlier, scores=replace(earlier.scores, name=label(source)))
-        elif qrels is None:
-            found[measures[0]] = store.scores(source.name, measures[0], qrels=None, topics=self.topics)
-        else:
+        if source.earlier is None and qrels is not None:
             found |= store.scores_together(source.name, measures, qrels=qrels, topics=self.topics)
+        else:
+            (measure,) = measures
+            alone = store.scores(source.name, measure, qrels=qrels, topics=self.topics, earlier=source.earlier)
+            found[measure] = replace(alone, scores=replace(alone.scores, name=label(source)))
         for measure, one in found.items():
             if isinstance(one, Scored):
                 if one.run is not None:
@@ -193,15 +192,18 @@ class ScoreCache:
         if not isinstance(source, Stored):
             return known if isinstance(source, TopicScores) else replace(known, metadata=source.metadata)
         try:
-            store = self.store_of(source)
-            manifest = self._manifest(source)
-            earlier = None if source.earlier is None else store.earlier_run(source.name, source.earlier)
+            held = self._manifest(source)
         except RiskguardError:  # the verdict says what is wrong with it
             return known
-        held = earlier or manifest
         commit = None if held.git is None else held.git.commit
-        known = replace(known, commit=commit, note=held.note, stored=held.created)
-        return known if earlier else replace(known, metadata=manifest.metadata, latency=manifest.latency)
+        return replace(
+            known,
+            commit=commit,
+            note=held.note,
+            stored=held.created,
+            metadata=held.metadata,
+            latency=held.latency,
+        )
 
     def candidate_origin(self, source: Source) -> Origin:
         """The same of a candidate: also which order counted for equal scores, and how long it took to answer."""
@@ -225,19 +227,20 @@ class ScoreCache:
 
     def lineage(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of the runs that a stored baseline has held, oldest first; none where it never changed."""
-        store, history = self.store_of(source), self._manifest(source).history
-        since = None if source.earlier is None else store.earlier_run(source.name, source.earlier)
-        if measure is None or not history or (source.earlier is not None and since is None):
+        newest = self._manifest(Stored(source.name)).number
+        first = 1 if source.earlier is None else self._manifest(source).number
+        if measure is None or first == newest:
             return ()
-        first = 0 if since is None else [earlier.number for earlier in history].index(since.number)
-        return store.lineage(source.name, measure, qrels=self._judgements_of(source))[first:]
+        return self.store_of(source).lineage(source.name, measure, qrels=self._judgements_of(source))[first - 1 :]
 
     def _judgements_of(self, source: Stored) -> Qrels | None:
         """The judgements that a baseline is scored on now; None if it was stored from scores."""
-        return self.qrels if self._manifest(source).has_run else None
+        return self.qrels if self._manifest(Stored(source.name)).has_run else None
 
     def _manifest(self, source: Stored) -> Manifest:
-        return self._once("manifest", source, lambda: self.store_of(source).manifest(source.name))
+        return self._once(
+            "manifest", source, lambda: self.store_of(source).manifest(source.name, earlier=source.earlier)
+        )
 
     def store_of(self, source: Stored) -> Store:
         """The store that a stored baseline is in."""
@@ -299,7 +302,7 @@ class ScoreCache:
         if isinstance(source, RunFile | ScoreFile):
             paths.append(source.file)
         elif isinstance(source, Stored):
-            paths.append(self.store_of(source).place / source.name / "manifest.json")
+            paths.append(self.store_of(source).root / source.name / "manifest.json")
         return what, source, *map(_stamp, paths)
 
 

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from pytest_riskguard.cli.main import run
+from pytest_riskguard.errors import InternalError
 from pytest_riskguard.reports.json import SCHEMA_FILE
 from tests.plugin import world
 from tests.plugin.world import read_report
