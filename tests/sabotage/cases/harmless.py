@@ -16,7 +16,7 @@ from tests.sabotage.sabotages import (
 #: Killed between its two renames.
 interrupted = run_program(
     'python -c "import os; from pathlib import Path; from pytest_riskguard.baselines.atomic_folder import '
-    "temporary_folder; work = temporary_folder(Path('baselines'), 'prod'); new = work.__enter__(); "
+    "replaced; work = replaced(Path('baselines'), 'prod'); new = work.__enter__(); "
     "Path('baselines/prod').rename('baselines/.tmp-old-prod'); os._exit(0)\""
 )
 
