@@ -224,14 +224,10 @@ def table_of_rows(
     return Table(given, map(str, names), column, lines)
 
 
-def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str], least: int) -> Misfit | None:
-    """Why a file with these columns does not hold that: the more of them are known, the nearer it is."""
-    names = list(names)
-    if (problem := missing_columns(names, kind, file.columns)) is None:
-        return None
-    return Misfit(
-        f"its columns do not fit: {problem}", least + (3 if file.columns else min(len(places(names, kind)), 2))
-    )
+def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str]) -> Misfit:
+    """Why a file with these columns does not hold that."""
+    problem = missing_columns(names, kind, file.columns)
+    return problem and f"its columns do not fit: {problem}"
 
 
 # What a table holds, by its kind; ``given`` names the columns of what a column may hold.
