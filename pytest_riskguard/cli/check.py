@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.declared_gates import DeclaredGates
-    from pytest_riskguard.engine.sources import LiveRun, RunFile
+    from pytest_riskguard.engine.question import LiveRun, RunFile
 
 
 @click.command()
@@ -69,13 +68,8 @@ def check(
     outputs.check(*files)
     with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
-    here, told = Path.cwd(), []
-    for verdict, item in zip(verdicts, items, strict=True):
-        problem = declared.problem(verdict, item)
-        if problem is not None:  # with paths as they are typed here
-            problem = problem.replace(f"{here}{os.sep}", "")
-        verdict = replace(verdict, problem_with_paths=problem)
-        told.append(advised(verdict, partial(declared.commands, verdict, item, here)))
+    here, judgements = Path.cwd(), list(zip(verdicts, items, strict=True))
+    verdicts = [advised(verdict, partial(declared.commands, verdict, item, here)) for verdict, item in judgements]
     file, judged = Path(os.path.relpath(settings.path)).as_posix(), {item.id: n for n, item in enumerate(items)}
     gates = [
         KnownGate(
@@ -89,7 +83,7 @@ def check(
         for item in every
     ]
     return present(
-        told,
+        verdicts,
         outputs=outputs,
         verbose=verbose,
         quiet=quiet,
@@ -97,6 +91,7 @@ def check(
         gates=gates,
         config=settings.path,
         places=[(settings.path, settings.line_of(item.settings)) for item in items],
+        problems=[declared.problem(verdict, item, here) for verdict, item in judgements],
     )
 
 
@@ -146,10 +141,9 @@ def declared_gates(
 
 def _run(given: NamedPath) -> RunFile:
     """A run, which may be a part of a file."""
-    from pytest_riskguard.engine.sources import RunFile
+    from pytest_riskguard.engine.question import RunFile
 
-    file = GivenFile.of(given.text)
-    return RunFile(file.path, given.name, given=file)
+    return RunFile(GivenFile.of(given.text), given.name)
 
 
 def files_of(settings: Config) -> Iterator[Path]:

@@ -30,7 +30,7 @@ from pytest_riskguard.gates.kinds import KINDS, OPTIONS, NotSignificantlyRisky, 
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.engine.sources import Question
+    from pytest_riskguard.engine.question import Question
     from pytest_riskguard.gates.verdict import Verdict
 
 

@@ -31,7 +31,7 @@ from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.engine import Engine
-    from pytest_riskguard.engine.sources import Question
+    from pytest_riskguard.engine.question import Question
     from pytest_riskguard.gates.rankings.unjudged import ToJudge
 
 #: Kinds of gates on one baseline; each is asked with its own defaults.
@@ -100,7 +100,7 @@ def judge_next(
     documents = [lists.judge_next(rejudged) for rejudged in compared]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
-    write_text(_written(wanted[:budget], engine.queries, list_format), out, option="--out")
+    write_text(_written(wanted[:budget], engine.sources.queries, list_format), out, option="--out")
     settled = all(rejudged.tried.certain for rejudged in compared)
     click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents)), settled=settled), err=True)
     if left_out := len(listed) - len(wanted):

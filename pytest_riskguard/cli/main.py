@@ -142,8 +142,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         text = shown.getvalue().replace(message, clean(message, limit=MAX_LINE))
         return _say(ExitStatus.USAGE, *text.splitlines())
     except ConfigError as error:  # all errors of the file, one a line, whatever the file is called
-        lines = str(error).replace(str(error.path), clean(str(error.path), limit=MAX_LINE))
-        return _say(ExitStatus.USAGE, *f"Error: {lines}".split("\n"))
+        return _say(ExitStatus.USAGE, *f"Error: {error}".split("\n"))
     except RiskguardError as error:
         is_of_data = isinstance(error, DataError | OutputError)
         return _say(ExitStatus.INCOMPARABLE if is_of_data else ExitStatus.USAGE, f"Error: {error}")

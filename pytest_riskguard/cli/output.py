@@ -214,6 +214,7 @@ def show(
     to_stderr: bool,
     reproduce: str | None = None,
     gates: Sequence[KnownGate] = (),
+    problems: Sequence[str | None] = (),
     notes: Sequence[str] = (),
     complete: bool = True,
     roles: str | None = None,
@@ -221,7 +222,8 @@ def show(
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one, ``notes``, and how to see them again.
 
-    ``roles`` says before all else what was compared with what. Where not every gate was asked for, the run is not
+    ``roles`` says before all else what was compared with what; ``problems``, if given, why verdicts are incomparable,
+    in other words than their own. Where not every gate was asked for, the run is not
     ``complete``, and has no answer.
     """
     from pytest_riskguard.reports import comparisons
@@ -244,22 +246,23 @@ def show(
         click.secho(comparisons.answer(verdicts, gates).title, bold=True, err=to_stderr)
     judged = complete and not comparisons.missing(gates)
     failures, same_as = comparisons.failures_before(gates), repeats(verdicts, most=most_topics(screen))
-    problems, messages = set[str | None](), set[str]()
+    before, messages = set[str | None](), set[str]()
     for place, verdict in enumerate(verdicts):
-        is_again = verdict.problem is not None and verdict.problem in problems
+        is_again = verdict.problem is not None and verdict.problem in before
+        problem = problems[place] if problems else str(verdict.error or "") or None
         if quiet and is_again:
             text = f"{_systems(verdict)} ({clean(verdict.reason or '')}): as above"
         elif quiet:
-            line = one_line(verdict, problem=verdict.problem_with_paths).removeprefix("cannot be compared ")
+            line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
             text = f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
             text = "\n".join([text, *first_warnings(verdict, screen, messages)])
         else:
             first = verdicts[same_as[place]].gate if place in same_as else None
-            more = {"problem": verdict.problem_with_paths, "same_as": first}
+            more = {"problem": problem, "same_as": first}
             text = explain(verdict, screen, said=messages, run=verdicts, complete=judged, **more)
             headline, *rest = text.removeprefix("cannot be compared: ").splitlines()
             text = "\n".join([headline, f"  {_systems(verdict)}", *([] if is_again else rest)])
-        problems.add(verdict.problem)
+        before.add(verdict.problem)
         messages |= {warning.message for warning in verdict.warnings}
         styled = click.style(word(verdict).upper(), fg=_COLOURS.get(word(verdict), "yellow"), bold=True)
         click.echo(f"{styled}{comparisons.after(failures.get(place))} {belonging(text)}", err=to_stderr)
@@ -301,6 +304,7 @@ def present(
     folder: Path,
     gates: Sequence[KnownGate] = (),
     places: Sequence[tuple[Path, int]] = (),
+    problems: Sequence[str | None] = (),
     notes: Sequence[str] = (),
     roles: str | None = None,
     config: Path | None = None,
@@ -308,8 +312,8 @@ def present(
     """Show and write the verdicts, and return the exit status.
 
     ``folder`` is in the checkout that reports name; ``gates`` are all that could have been judged; ``places`` the
-    file and line of each verdict. ``notes`` follow the verdicts, ``roles`` stand before. ``config`` is the
-    riskguard.yaml that was used: what the judged commit changed about it is said.
+    file and line of each verdict, ``problems`` as for ``show``. ``notes`` follow them, ``roles`` stand before.
+    ``config`` is the riskguard.yaml that was used: what the judged commit changed about it is said.
     """
     from pytest_riskguard.engine.base_commit import policy_changes
 
@@ -322,6 +326,7 @@ def present(
             quiet=quiet,
             to_stderr=outputs.on_stdout,
             reproduce=None if quiet or not _reproduces() else f"  reproduce: {typed_command()}",
+            problems=problems,
             notes=() if quiet else notes,
             roles=roles,
             complete=all(gate.became == "judged" for gate in gates),

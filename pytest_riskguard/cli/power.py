@@ -108,7 +108,7 @@ def power(
         gate = gate_of("power", alpha=alpha, slice=part, **collection.options)
         of_baseline = inputs.engine.scores(baseline, measure, gate=gate)
         of_candidate = inputs.engine.scores(tested[0], measure, gate=gate) if tested else None
-        asked: Any = {"power": chance, "effects": effects or EFFECTS, "topics": inputs.engine.topics}
+        asked: Any = {"power": chance, "effects": effects or EFFECTS, "topics": inputs.engine.sources.topics}
         plans += [
             plan_of(gate, of_candidate, of_baseline, correlation=correlation, **asked)
             for correlation in ([None] if tested else correlations or CORRELATIONS)

@@ -14,7 +14,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
@@ -88,8 +88,8 @@ def _unreadable(path: Path, problem: OSError | ValueError) -> MissingFileError:
 # One file as its reader sees it: its start, to find out what it is, its lines, its content.
 
 
-#: How files that are not text begin: Parquet, Arrow, Feather of the first version, LZ4.
-_BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18")
+#: How files that are not text begin: Parquet, Arrow, LZ4.
+_BINARY = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18")
 _PACKED = "a file compressed with another program than gzip; unpack it"
 #: The first bytes of files that no reader reads -> what they are, and what to do.
 _FOREIGN = {
@@ -107,11 +107,8 @@ _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 Lines = Iterator[tuple[int, bytes]]
 
 
-class Misfit(NamedTuple):
-    """Why a file does not have a format; of several, the reason with the greatest ``nearness`` is shown."""
-
-    reason: str
-    nearness: int = 0
+#: Why a file does not have a format: None if it has it, and empty if it is nothing like it.
+Misfit = str | None
 
 
 class InputFile:
