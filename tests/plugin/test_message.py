@@ -93,23 +93,6 @@ gates:
 """
 
 
-def test_gates_on_the_same_runs_show_their_topics_once(pytester, project):
-    project("loss")
-    (pytester.path / "riskguard.yaml").write_text(SEVERAL)
-    pytester.makepyfile("""
-        def test_own(riskguard):
-            riskguard.assert_not_significantly_risky(riskguard.run("candidate.run"), "prod", alpha=2)
-    """)
-    result = pytester.runpytest("--riskguard", "--junitxml=junit.xml")
-    text = result.stdout.str()
-    assert len([line for line in result.outlines if re.match(r"[E ]+t\d\d +", line)]) == 5
-    assert text.count("queries got worse.") == 1
-    pointers = re.findall(r"^(?:E +)? *queries and documents: see (\S+)$", text, re.MULTILINE)
-    assert len(pointers) == len({*re.findall("reproduce: .*", text)}) - 1
-    assert len({*pointers}) == 1
-    assert (pytester.path / "junit.xml").read_text().count("queries got worse.") > 3  # each of its cases is whole
-
-
 def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
     pytester.makepyfile(PLAIN)
     brief = pytester.runpytest("-q")
