@@ -80,19 +80,6 @@ def test_a_failure_is_said_once(pytester, project):
     assert "FAIL" in pytester.runpytest("--riskguard", "--tb=no").stdout.str()
 
 
-SEVERAL = """\
-collection: {qrels: qrels.txt, topics: topics.tsv}
-store: baselines
-measures: [AP]
-candidate: candidate.run
-gates:
-  - {name: first, kind: not_significantly_risky, baseline: prod}
-  - {name: second, kind: not_significantly_risky, baseline: prod, alpha: 5}
-  - {name: third, kind: no_topic_collapse, baseline: prod, max_loss: 0.42}
-  - {name: fourth, kind: not_inferior, baseline: prod, tolerance: 0.4}
-"""
-
-
 def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
     pytester.makepyfile(PLAIN)
     brief = pytester.runpytest("-q")
