@@ -133,9 +133,7 @@ def break_even_without_each(
     sizes = won_sizes + lost_sizes
     chosen = np.arange(sizes.size) if places is None else np.asarray(places, dtype=np.intp)
     p = np.full(chosen.size, np.nan)
-    if tolerated == 0 and chosen.size > 1:
-        p = _Bets(sizes, chances_of_loss(won_sizes, sizes, 0.0), which).without(chosen)
-    for k in np.flatnonzero(np.isnan(p)).tolist():  # topics that are alike ask the same, which is kept
+    for k in range(chosen.size):  # topics that are alike ask the same, which is kept
         others, gains_of_others = np.delete(sizes, chosen[k]), np.delete(won_sizes, chosen[k])
         chances = chances_of_loss(gains_of_others, others, tolerated)
         p[k] = _p_value(others, chances, np.delete(which, chosen[k])).p_value
@@ -317,13 +315,3 @@ class _Bets:
         """P(sum >= observed - offset)."""
         asked = self._observed - self._impossible - offset
         return OneSided(max(self.law.reaching(asked), MIN_P_VALUE))
-
-    def without(self, places: npt.NDArray[np.intp]) -> FloatArray:
-        """The p-values without each topic; NaN where the law has to be computed on its own."""
-        p = np.full(places.size, np.nan)
-        able = self._able[places]
-        own = (np.cumsum(self._able) - 1)[places[able]]
-        if self._impossible == 0 and own.size:
-            found = self.law.reaching_without(self._observed, self._kinds[own], self._lost[own])
-            p[able] = np.maximum(found, MIN_P_VALUE)
-        return p
