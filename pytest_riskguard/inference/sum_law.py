@@ -69,7 +69,7 @@ MAX_TILT, MAX_STEEP, CLOSE, MAX_STEPS = 1e12, 60.0, 0.1, 60
 #: So many angles are held at once.
 MAX_ANGLES = 2**18
 #: So many values may be halved; ways with a smaller logarithm count for nothing.
-FEW_VALUES, LEAST_LOG = 8, -20.0
+FEW_VALUES, LEAST_LOG = 8, -16.0
 #: With more values than this there are always too many vectors; tilted chances are no smaller.
 MAX_ENUMERATED, TINY = 16, 1e-300
 #: Tilts of far tails for each doubling of the tilt; a tail's law ends so many standard deviations above its mean, and
