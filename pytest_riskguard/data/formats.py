@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from importlib import import_module
@@ -48,10 +48,12 @@ class Format:
         return getattr(module, f"{self.name.replace('-', '_')}_{name}", None)
 
 
-def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
-    """What the named columns of a file hold."""
+def _of_table(
+    table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile, measures: Sequence[str] | None = None
+) -> Any:
+    """What the named columns of a file hold; of scores those that are asked for."""
     from pytest_riskguard.data import named_columns as columns
-    from pytest_riskguard.data.scores import renamed, score_rows_of, scores_of_systems
+    from pytest_riskguard.data.scores import score_rows_of, scores_of_systems
 
     match kind:
         case "judgements":
@@ -60,7 +62,7 @@ def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFi
             return columns.run_of_table(table(file, kind), file.columns)
         case "topics":
             return columns.topics_of_table(table(file, kind), file.columns)
-    return scores_of_systems(file, score_rows_of(renamed(table(file, kind), file.columns)))
+    return scores_of_systems(file, score_rows_of(table(file, kind), file.columns, measures))
 
 
 def _format(name: str, module: str, reads: str, suffixes: str, *, parts: str = "") -> Format:

@@ -72,7 +72,7 @@ def places(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) 
 def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) -> str | None:
     """What a header lacks to hold rows of this kind, for a message; None if nothing."""
     header = [name.strip() for name in header]
-    if unknown := next((what for what in given if what not in WANTED[kind]), None):
+    if kind != "scores" and (unknown := next((what for what in given if what not in WANTED[kind]), None)):
         hint = did_you_mean(unknown, WANTED[kind])
         raise UsageError(f"columns: {unknown!r} is not one of {', '.join(WANTED[kind])}{hint}")
     columns = places(header, kind, given)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.checks import Input
@@ -15,19 +16,15 @@ from pytest_riskguard.data.formats import format_of, system_name
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode
 from pytest_riskguard.data.measure_names import are_measures, known
-from pytest_riskguard.data.memory import InputData, ScoresData
+from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import (
     Row,
     TopicScores,
     chosen,
-    renamed,
-    score_rows_of,
     scores_of_rows,
-    scores_of_systems,
 )
 from pytest_riskguard.data.text_tables import csv_fits, csv_table, rows_of, table_of
 from pytest_riskguard.errors import ScoresFormatError
@@ -36,7 +33,7 @@ _TABLE = "a table with the header topic,<measure>,... (commas, semicolons or tab
 
 
 def read_scores(
-    given: Path | str | GivenFile | ScoresData,
+    given: Path | str | GivenFile | Any,
     measures: Sequence[str] | None = None,
     *,
     name: str | None = None,
@@ -75,12 +72,9 @@ def read_scores(
     file = InputFile(given, error=ScoresFormatError)
     if os.path.isdir(given.path):  # noqa: PTH112 - it raises nothing
         return _named(file, _of_parts(file), measures, name)
-    form = format_of(file, "scores", named=given.format or _format_of_columns(given.columns))
-    if form.name == "scores":  # what is not asked for may be anything
-        scores = scores_scores(file, measures)
-    else:
-        scores = form.reader("scores")(file)
-    return _named(file, scores, measures, name)
+    form = format_of(file, "scores")
+    asked = measures if form.name == "scores" else None  # what is not asked for in a column may be anything
+    return _named(file, form.reader("scores")(file, *filter(None, [asked])), measures, name)
 
 
 def _named(
@@ -88,13 +82,6 @@ def _named(
 ) -> tuple[TopicScores, ...]:
     by_measure = {str(one.measure): one for one in scores}
     return tuple(replace(by_measure[one], name=name) for one in chosen(given, [*by_measure], measures))
-
-
-def _format_of_columns(columns: Mapping[str, str]) -> str | None:
-    """The format of a table whose columns are named: a row for each measure has one for its value."""
-    if not columns:
-        return None
-    return "csv" if "value" in columns else "scores"
 
 
 # Folders of Parquet files, the parts that engines write.
@@ -130,19 +117,17 @@ def scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
     first, *others = re.split("[\t;,]", file.first_line)
     if file.looks_like_json or csv_fits(file, "scores") is None:
         return Misfit("it has a row for each topic and measure")
-    if others and first.strip().strip('"').lower() in SYNONYMS["topic"]:
+    if "topic" in file.columns or (others and first.strip().strip('"').lower() in SYNONYMS["topic"]):
         return None
     return Misfit("its first line names no column of topics, then columns of scores", 2)
 
 
-def scores_scores(file: InputFile, measures: Sequence[str] | None = None) -> tuple[TopicScores, ...]:
-    """All columns, or those asked for, or those that ``file.columns`` names."""
-    table = renamed(csv_table(file, "scores"), file.columns)
-    if "topic" not in places(table.names, "scores"):
+def scores_table(file: InputFile, kind: Kind) -> Table:
+    """All columns."""
+    table = csv_table(file, kind)
+    if "topic" not in places(table.names, kind, file.columns):
         raise file.refuse_line(1, file.first_line.encode(), _TABLE, "another first line")
-    measures = [what for what in file.columns if what != "topic"] or measures
-    # a topic may have the name of an average
-    return scores_of_systems(file, score_rows_of(table, measures, averages=()))
+    return table
 
 
 # What tools print: a line for each topic and measure, and averages under the topic ``all``.
@@ -204,8 +189,4 @@ def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def ranx_scores_scores(file: InputFile) -> tuple[TopicScores, ...]:
     """The scores of each topic."""
-    entries = JsonNode(file, file.json).entries()
-    rows = [(outer, inner, score.number(), None) for outer, node in entries for inner, score in node.entries()]
-    if are_measures(file.json):
-        rows = [(topic, measure, value, line) for measure, topic, value, line in rows]
-    return scores_of_rows(file, rows)
+    return memory.scores(file.json, file)

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import compress
@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Input, Rows
-from pytest_riskguard.data.headers import SYNONYMS, places
+from pytest_riskguard.data.headers import SYNONYMS, WANTED, places
 from pytest_riskguard.data.measure_names import AVERAGES, standard_name
 from pytest_riskguard.data.measures import MAX_SCORE, MIN_SIMILARITY, least_and_greatest, measure_name, out_of_range
 from pytest_riskguard.errors import ScoringError, UsageError
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 #: A score in a file: topic, measure, value and line.
-Row = tuple[str, str, float, int | None]
+Row = tuple[str, str, float, int | str | None]
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
@@ -253,28 +253,18 @@ def scores_of_rows(given: Input, rows: Iterable[Row]) -> tuple[TopicScores, ...]
     return tuple(replace(one, digest=digest) for one in scores)
 
 
-def renamed(table: Table, columns: Mapping[str, str]) -> Table:
-    """The table with its columns named by what they hold, where ``columns`` say so: what it is -> its name."""
-    held = {name.lower(): what for what, name in columns.items()}
-    if absent := held.keys() - {name.lower() for name in table.names}:
-        problem = f"expected one column {min(absent)!r:.60}, which `columns` names, found none"
-        raise table.given.refuse(None, problem)
-    table.names = [held.get(name.lower(), "" if name in columns else name) for name in table.names]
-    return table
-
-
 def score_rows_of(
-    table: Table, measures: Sequence[str] | None = None, *, averages: Collection[str] = AVERAGES
+    table: Table, given: Mapping[str, str] = _EMPTY, measures: Sequence[str] | None = None
 ) -> dict[str, list[Row]]:
-    """System -> its scores in a table, without rows of averages.
+    """System -> its scores in a table.
 
-    The table has a row for each topic and measure, or a row for each topic and a column for each measure, of which
-    those asked for are read.
+    The table has a row for each topic and measure, of which those of averages are left out, or a row for each topic
+    and a column for each measure, of which those asked for are read. ``given`` names columns: what they hold -> name.
     """
-    found = places(table.names, "scores")
-    if "topic" not in found:
+    found = places(table.names, "scores", given)
+    if absent := next((name for what, name in {"topic": "topic", **given}.items() if what not in found), None):
         listed = ", ".join(map(repr, table.names[:10])) or "none"
-        raise table.given.refuse(None, f"expected a column for the topic; found the columns {listed}")
+        raise table.given.refuse(None, f"expected a column {absent!r:.60}, found the columns {listed}")
     is_long = found.keys() >= {"measure", "value"}
     columns = {found["value"]: "value"} if is_long else _measures_of(table, found, measures)
     by_system: dict[str, list[Row]] = {}
@@ -284,16 +274,18 @@ def score_rows_of(
         texts = table.text("measure").strings() if is_long else [name] * len(topics)
         systems = table.text("system").strings() if "system" in found else [""] * len(topics)
         for row, (system, topic, text, value) in enumerate(zip(systems, topics, texts, values, strict=True)):
-            if topic not in averages:
+            if not (is_long and topic in AVERAGES):
                 by_system.setdefault(system, []).append((topic, text, value, table.line(row)))
     return by_system
 
 
 def _measures_of(table: Table, found: Mapping[str, int], measures: Sequence[str] | None) -> dict[int, str]:
     """The columns of a table that hold a measure each, of those asked for, in this order."""
-    others = {found["topic"], found.get("system")}
-    known = {place: named(name) for place, name in enumerate(table.names) if place not in others}
-    known = {place: name for place, name in known.items() if name and name.lower() not in SYNONYMS["query"]}
+    known = {place: named(what) for what, place in found.items() if what not in WANTED["scores"]}
+    if not known:
+        others = {found["topic"], found.get("system")}
+        names = {place: named(name) for place, name in enumerate(table.names) if place not in others}
+        known = {place: name for place, name in names.items() if name and name.lower() not in SYNONYMS["query"]}
     asked = chosen(table.given, [*known.values()], measures)
     return {place: name for wanted in asked for place, name in known.items() if name == wanted}
 

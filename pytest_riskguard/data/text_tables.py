@@ -19,16 +19,16 @@ from pytest_riskguard.data.named_columns import (
     joined,
     packed,
     table_of_rows,
-    topics_of_table,
 )
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.text_blocks import RefusedError, text_blocks
-from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.limits import LINE_BYTES
 
 #: How many rows of cells become columns together.
 _ROWS = 2**14
 _DELIMITERS = "\t;,"
+#: A cell between tabs that is quoted as in CSV, since it has quotes.
+_QUOTED = re.compile(rb'(?:^|[\t\n])"[^\t\n]*""[^\t\n]*"[\t\r\n]')
 
 
 #: The line of a row, and its cells.
@@ -78,7 +78,8 @@ def rows_of(file: InputFile, separator: str | None) -> Iterator[_Row]:
     return ((line, text.decode().split(separator)) for line, text in file.lines() if text.strip())
 
 
-# Tables with a header: comma, semicolon or tab between the columns, cells quoted where needed.
+# Tables with a header: comma, semicolon or tab between the columns, cells quoted where needed. In topics with tabs
+# quotes are characters like others, unless they are doubled.
 
 
 def csv_fits(file: InputFile, kind: Kind) -> Misfit | None:
@@ -93,7 +94,9 @@ def csv_table(file: InputFile, kind: Kind) -> Table:
     """The rows below a header."""
     delimiter = _delimiter(file, kind) or ","
     header = _cells(file.first_line, delimiter)
-    return table_of(file, kind, header, file.table(delimiter), separator=delimiter)
+    is_plain = kind == "topics" and delimiter == "\t" and not _QUOTED.search(file.start)
+    rows = rows_of(file, delimiter) if is_plain else file.table(delimiter)
+    return table_of(file, kind, header, rows, separator=delimiter)
 
 
 def _delimiter(file: InputFile, kind: Kind) -> str | None:
@@ -111,41 +114,22 @@ def _cells(line: str, delimiter: str) -> list[str]:
     return next(csv.reader([line], delimiter=delimiter), [])
 
 
-# Tables with tabs; topics without quotes, and with a header or without.
-
-
-tsv_table = csv_table
-#: How a header names the first two columns of topics; a row with other names is not a header.
-_TOPIC_NAMES, _TEXT_NAMES = ("topic", "id", "qid", "query_id"), ("query", "text", "title")
-#: A cell that is quoted as in CSV, since it has quotes.
-_QUOTED = re.compile(rb'(?:^|[\t\n])"[^\t\n]*""[^\t\n]*"[\t\r\n]')
-
-
-def tsv_topics(file: InputFile) -> Topics:
-    """Without a header, two columns: id and query text; further columns of a header are tags."""
-    has_header = _is_header(file.first_line)
-    header = [name.strip() for name in file.first_line.split("\t")] if has_header else ["topic", "query"]
-    table = table_of(file, "topics", header, rows_of(file, "\t"), separator="\t", first=int(has_header))
-    return topics_of_table(table, {"topic": header[0], "query": header[1]})
-
-
-def _is_header(line: str) -> bool:
-    names = [cell.strip().lower() for cell in line.split("\t")]
-    return len(names) > 1 and names[0] in _TOPIC_NAMES and names[1] in _TEXT_NAMES
+# Tables with tabs; topics may stand without a header.
 
 
 def tsv_fits(file: InputFile, kind: Kind) -> Misfit | None:
-    """Whether the first line has a tab, and is a header where one is needed."""
+    """Whether the first line has a tab, and is a header, or an id and a query text."""
     if "\t" not in file.first_line or file.looks_like_json:
         return Misfit("the first line has no tab", int(kind == "topics" and not file.looks_like_json))
-    if kind != "topics":
-        return csv_fits(file, kind)
-    is_header = _is_header(file.first_line)
-    if is_header and _QUOTED.search(file.start):
-        return Misfit("its cells are quoted")
-    if file.columns or (not is_header and csv_fits(file, kind) is None):
-        return Misfit("its columns are named, and are not an id, then a query text")
-    return None
+    is_pair = kind == "topics" and file.first_line.count("\t") == 1 and not file.columns
+    return None if is_pair else csv_fits(file, kind)
+
+
+def tsv_table(file: InputFile, kind: Kind) -> Table:
+    """The rows below a header; of topics without one, two columns: id and query text."""
+    if kind == "topics" and csv_fits(file, kind) is not None:
+        return table_of(file, kind, ["topic", "query"], rows_of(file, "\t"), separator="\t", first=0)
+    return csv_table(file, kind)
 
 
 # JSON Lines with named keys: an object for each row, one in a line, or all in one JSON list.

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 from pytest_riskguard.gates.findings import (
     AgainstReference,
     Lineage,
     PoolFigures,
 )
-from pytest_riskguard.gates.rankings.label_findings import Judgements, LabelInterval
+from pytest_riskguard.gates.rankings.label_findings import Judgements
 from pytest_riskguard.gates.verdict import FLIPS, POOL, Family, Verdict
 from pytest_riskguard.gates.verdict import Yardstick as ComputedBaseline
-from pytest_riskguard.reports.shown import MAX_NAME, OUTCOMES, Shown
-from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, short, signed
+from pytest_riskguard.reports.shown import MAX_NAME, Shown
+from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, signed
 
 #: Intervals that are shown as well as the one that decided.
 _REPORTED = ("student_t", "percentile", "bca")
@@ -41,11 +39,10 @@ def figures(verdict: Verdict) -> list[str]:
         _intervals(shown) if verdict.pool is not None else None,
         _noise(shown),
         _tests(shown),
-        _asymmetry(shown),
         verdict.family and _family(verdict, verdict.family),
         _counts(verdict),
         _strata(shown),
-        *(_labels(shown, verdict.judgements) if verdict.judgements is not None else ()),
+        verdict.judgements and _labels(verdict.judgements),
         _detectable(shown, power) if verdict.outcome == "pass" and power else None,
     ]
     return [paragraph for paragraph in paragraphs if paragraph]
@@ -104,23 +101,6 @@ def _tests(shown: Shown) -> str | None:
     )
 
 
-def _asymmetry(shown: Shown) -> str | None:
-    """How wins compare with losses in size, and how unequal they could be before a failure were chance."""
-    estimates, said = shown.verdict.estimates, []
-    if (ratio := estimates.win_loss_ratio) is not None:
-        said.append(f"a mean win is {_times(ratio)} times a mean loss")
-    if (largest := estimates.stands_up_to_ratio) is not None:
-        said.append(f"the failure stands where harmless changes win up to {_times(largest)} times what they lose")
-    return "; ".join(said) or None
-
-
-def _times(ratio: float) -> str:
-    """A ratio, rounded down, so that what is said to stand does."""
-    if ratio < 0.1:
-        return f"{ratio:.1g}"
-    return f"{math.floor(ratio):,}" if ratio >= 100 else f"{math.floor(100 * ratio) / 100:.2f}"
-
-
 def _intervals(shown: Shown) -> str:
     intervals = shown.verdict.intervals
     reported = [interval for interval in intervals if interval.decisive or interval.method in _REPORTED]
@@ -176,25 +156,12 @@ def _detectable(shown: Shown, smallest: float) -> str:
     return f"smallest detectable {what} at 80% power: {signed(-smallest)}"
 
 
-def _labels(shown: Shown, labels: Judgements) -> list[str]:
-    """How many documents are unjudged, and what the verdict would be with other judges."""
-    found = []
-    if labels.candidate or labels.baseline:
-        whose = f"{labels.candidate} of the candidate, {labels.baseline} of the baseline"
-        found.append(f"unjudged documents in the first {labels.depth} ranks: {whose}")
-    if (judges := labels.panels) is not None:
-        said = f"judges: {judges.agreeing:.0%} of the panels that could have judged give this outcome"
-        if judges.interval is not None:
-            said += f"; with judges drawn at random {_drawn(shown, judges.interval)}"
-        found.append(said)
-    return found
-
-
-def _drawn(shown: Shown, interval: LabelInterval) -> str:
-    """An interval that labels widen, and what the gate would say of it."""
-    urisk = f"{signed(interval.urisk)} {shown.limits(interval.lower, interval.upper)}"
-    answer = OUTCOMES[interval.outcome] if interval.outcome else "fails unless it is churn"
-    return f"URisk is {urisk}, which {answer}; labels are {interval.share:.0%} of the variance"
+def _labels(labels: Judgements) -> str | None:
+    """How many documents are unjudged."""
+    if not (labels.candidate or labels.baseline):
+        return None
+    whose = f"{labels.candidate} of the candidate, {labels.baseline} of the baseline"
+    return f"unjudged documents in the first {labels.depth} ranks: {whose}"
 
 
 def floored(star: float) -> str:
@@ -206,13 +173,11 @@ def floored(star: float) -> str:
 
 
 def _pool(shown: Shown, pool: PoolFigures) -> list[str]:
-    """GeoRisk of both sides, the references beside the one that decided, the rank, other alphas, the pool."""
+    """GeoRisk of both sides, the references beside the one that decided, the rank, the pool."""
     return [
         _georisks(shown),
         *([_references(pool)] if len(pool.references) > 1 else []),
-        _pool_rank(shown, pool),
-        *([_georisk_curve(pool)] if len(pool.curve) > 1 else []),
-        f"pool of {len(shown.pool)}: {listed(tuple(shown.pool), most=_MAX_NAMED)}",
+        f"rank {shown.rank} by GeoRisk in a pool of {len(shown.pool)}: {listed(tuple(shown.pool), most=_MAX_NAMED)}",
     ]
 
 
@@ -238,19 +203,3 @@ def _references(pool: PoolFigures) -> str:
 def _reference(against: AgainstReference) -> str:
     p_value = probability(against.adjusted_p_value)
     return f"{clean(against.reference)} ({signed(against.georisk_difference)}, adjusted p {p_value})"
-
-
-def _pool_rank(shown: Shown, pool: PoolFigures) -> str:
-    text = f"rank {shown.rank} of {len(shown.pool)} by GeoRisk; best in {percent(pool.rank_probabilities[0], 1)}"
-    if (below := pool.probability_below.get(pool.decided_by)) is not None:
-        text += f", below {clean(pool.decided_by, limit=MAX_NAME)} in {percent(below, 1)}"
-    return f"{text} of {pool.replicates} replicates"
-
-
-def _georisk_curve(pool: PoolFigures) -> str:
-    points = []
-    for point in pool.curve:
-        both = f"{plain(point.reference)} -> {plain(point.candidate)}"
-        points.append(f"{short(point.alpha)}: {both}")
-    systems = f"{clean(pool.decided_by, limit=MAX_NAME)} -> candidate"
-    return f"GeoRisk at each alpha ({systems}): {', '.join(points)}"

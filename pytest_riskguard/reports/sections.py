@@ -261,13 +261,13 @@ def _pool(verdict: Verdict) -> Part | None:
     pool, shown = verdict.pool, Shown(verdict)
     if pool is None:
         return None
-    georisk, zrisk, below = verdict.estimates.georisk or {}, verdict.estimates.zrisk or {}, pool.probability_below
+    georisk, zrisk = verdict.estimates.georisk or {}, verdict.estimates.zrisk or {}
     roles = {pool.decided_by: " (reference)", verdict.candidate: " (candidate)"}
     systems = Table(
         "Systems, highest GeoRisk first",
-        {"System": "name", "GeoRisk": ".4f", "ZRisk": "+.4f", "Candidate below it": ".1%"},
+        {"System": "name", "GeoRisk": ".4f", "ZRisk": "+.4f"},
         [
-            (clean(name, limit=80) + roles.get(name, ""), georisk[name], zrisk.get(name), below.get(name))
+            (clean(name, limit=80) + roles.get(name, ""), georisk[name], zrisk.get(name))
             for name in sorted(georisk, key=lambda system: -georisk[system])
         ],
     )

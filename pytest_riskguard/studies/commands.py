@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +14,6 @@ from pytest_riskguard.errors import MissingFileError, UsageError
 
 if TYPE_CHECKING:
     from pytest_riskguard.cli import Inputs, Outputs
-
-MAX_REPORTS = 1_000
 
 
 @click.group()
@@ -75,14 +72,10 @@ def replay(inputs: Inputs, outputs: Outputs, regretted: tuple[str, ...]) -> int:
     outputs.check(*inputs.files)
     if len(inputs.baselines) > 1:
         raise UsageError("--baseline: releases are judged against one baseline")
-    if len(set(regretted)) < len(regretted):
-        raise UsageError(f"--regretted: {max(regretted, key=regretted.count)} given twice")
     replays = []
     for measure in inputs.measures():
         runs = inputs.history(measure)
         against = [inputs.scores(baseline, measure) for baseline in inputs.baselines]
-        if len(runs) < 2 and not against:
-            raise UsageError("one run has no release before it: name more runs, oldest first, or a --baseline")
         try:
             replays.append(
                 replayed(
@@ -95,7 +88,7 @@ def replay(inputs: Inputs, outputs: Outputs, regretted: tuple[str, ...]) -> int:
                 )
             )
         except ValueError as error:
-            raise UsageError(f"--{error}") from None
+            raise UsageError(str(error)) from None
     problems = sum(release.problem is not None for made in replays for release in made.releases)
     problem = f"{problems} release{'s' * (problems > 1)} cannot be compared" if problems else ""
     return outputs.finish(section(replays), dumps(replays), problem=problem)
@@ -110,8 +103,8 @@ def trend(reports: tuple[Path, ...], outputs: Outputs) -> int:
     """Show verdicts, estimates and weak topics over time.
 
     REPORTS are JSON reports, or folders that hold some. Runs are ordered by the date in the report, or else by that
-    of the file. The exit status is 0 whatever the verdicts are, but 3 if a report cannot be read or compared with the
-    others.
+    of the file. The exit status is 0 whatever the verdicts are, but 3 if a report cannot be read or has no comparable
+    verdict.
     """
     from pytest_riskguard.studies.trend_section import section
     from pytest_riskguard.studies.trend_series import dumps
@@ -126,19 +119,11 @@ def trend(reports: tuple[Path, ...], outputs: Outputs) -> int:
 
 def _files(given: Sequence[Path]) -> list[Path]:
     """The reports, those of a folder by name; each once."""
-    files: dict[str, Path] = {}
+    files: dict[Path, Path] = {}
     for path in given:
-        inside = sorted(_inside(path)) if os.path.isdir(path) else [path]  # noqa: PTH112 - is_dir may raise
+        inside = sorted(path.rglob("*.json")) if path.is_dir() else [path]
         if not inside:
             raise MissingFileError(path, None, "expected JSON reports (*.json) in this folder, found none")
         for file in inside:
-            files.setdefault(os.path.realpath(file), file)
-            if len(files) > MAX_REPORTS:
-                raise UsageError(f"expected at most {MAX_REPORTS} reports in a trend, found more")
+            files.setdefault(file.resolve(), file)
     return list(files.values())
-
-
-def _inside(folder: Path) -> Iterator[Path]:
-    """JSON files in a folder and in those below it; links to folders are not followed."""
-    for root, _, names in os.walk(folder):
-        yield from (Path(root) / name for name in names if name.lower().endswith(".json"))

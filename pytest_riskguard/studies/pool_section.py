@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pytest_riskguard.reports import Section, Table, clean, counted, document, listed
 from pytest_riskguard.studies.pool_report import (
     AlphaStudy,
-    Axes,
     Matrix,
     MeasureStudy,
     OddPair,
@@ -83,7 +82,7 @@ def _members(study: MeasureStudy) -> Table:
         places = [*own, None, None][:2] + [*centred, None, None][:2]
         correlations = (member.correlation_lowest, member.correlation_median)
         rows.append((place + 1, member.system, member.mean, *correlations, *places))
-    shares = [f"{first:.1%} and {second:.1%}" for first, second in map(_first_two, (study.uncentred, study.centred))]
+    shares = [" and ".join(f"{share:.1%}" for share in axes.shares[:2]) for axes in (study.uncentred, study.centred)]
     notes = [
         f"Axes 1 and 2 explain {shares[0]} of the sum of squares, c.ax 1 and 2 (each topic's mean subtracted) "
         f"{shares[1]}."
@@ -95,11 +94,6 @@ def _members(study: MeasureStudy) -> Table:
         if member.correlation_lowest is None and study.topics > 1:
             notes.append(f"{name} has no correlation: its scores, or those of all others, do not vary over topics.")
     return Table("", columns, rows, note=" ".join(notes), none="-")
-
-
-def _first_two(axes: Axes) -> tuple[float, float]:
-    first, second = (*axes.shares, 0.0, 0.0)[:2]
-    return first, second
 
 
 def _at_alpha(at_alpha: AlphaStudy, names: Sequence[str], title: str) -> Section:
@@ -120,8 +114,7 @@ def _at_alpha(at_alpha: AlphaStudy, names: Sequence[str], title: str) -> Section
         _matrix("URisk, rows against columns", at_alpha.urisk, names, "+.4f"),
     ]
     if at_alpha.rankings:
-        places = _sports_places(at_alpha.rankings[0].places)
-        parts.append(_matrix("Places by URisk, columns are baselines", places, names, "g"))
+        parts.append(_matrix("Places by URisk, columns are baselines", at_alpha.rankings[0].places, names, "g"))
     tests = [f"{_rank_tests(ranking)}." for ranking in at_alpha.rankings]
     return Section(f"{title}: each system against all the others", parts=parts, notes=tests)
 
@@ -211,19 +204,4 @@ def _advice(study: MeasureStudy) -> str:
         return "two systems are not enough to tell whether one baseline is a fair yardstick"
     if not any(ranking.pairs_changing for ranking in rankings):
         return "every baseline gives the same order: any of them is a fair yardstick here"
-    advice = "do not rank systems by their risk against one baseline: the order depends on it"
-    if len(study.members) < MIN_SYSTEMS:
-        return advice
-    return f"no baseline is odd for a gate on any of them, but {advice}"
-
-
-def _sports_places(places: Matrix) -> Matrix:
-    """Places as in sports: ties share the first of their places, so each place is a whole number."""
-    columns = list(zip(*places, strict=True))
-    return tuple(
-        tuple(
-            None if place is None else place - (column.count(place) - 1) / 2
-            for place, column in zip(row, columns, strict=True)
-        )
-        for row in places
-    )
+    return "do not rank systems by their risk against one baseline: the order depends on it"

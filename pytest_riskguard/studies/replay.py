@@ -126,11 +126,11 @@ def replay(
     """
     pairs = list(pairwise(runs)) if baseline is None else [(baseline, run) for run in runs]
     if not pairs:
-        raise ValueError("expected at least two runs, or a baseline; found nothing to compare")
+        raise ValueError("one run has no release before it: name more runs, oldest first, or a baseline")
     known = [run.name for _, run in pairs]
     for name in regretted:
         if name not in known:
-            raise ValueError(f"regretted: expected one of {', '.join(known)}, found {name!r}")
+            raise ValueError(f"--regretted: expected one of {', '.join(known)}, found {name!r}")
     single = {"missing": options["missing"]} if "missing" in options else {}
     releases = []
     for before, run in pairs:
@@ -271,20 +271,7 @@ def _conclusion(replay: Replay) -> list[str]:
     above = replay.stops_regretted_above
     if above == "any":
         missed = tuple(release.name for release in replay.regretted if release.alpha_star == "any")
-        return [f"no alpha stops {listed(missed, most=MAX_NAMED)}{_by_topics(replay.policies, missed)}"]
+        return [f"no alpha stops {listed(missed, most=MAX_NAMED)}"]
     which = "every alpha" if above is None else f"every alpha above {above:.4g}"
-    stopped = f"{which} stops all regretted releases ({listed(names, most=MAX_NAMED)})"
-    if price := replay.price:
-        return [f"{stopped}, and {listed(price, most=MAX_NAMED)} too"]
-    others = [r.alpha_star for r in replay.releases if not r.regretted and isinstance(r.alpha_star, float)]
-    if others:
-        return [f"{stopped}; up to {min(others):.4g} it stops no other"]
-    return [f"{stopped} and no other"]
-
-
-def _by_topics(policies: Sequence[Policy], missed: tuple[str, ...]) -> str:
-    """What a gate on single topics does about releases that no alpha stops."""
-    policy = next(policy for policy in policies if policy.alpha is None)
-    caught = tuple(name for name in missed if name in policy.regretted)
-    limit = f"{policy.max_loss:g}"
-    return f"; no_topic_collapse with max_loss {limit} stops {listed(caught, most=MAX_NAMED)}" if caught else ""
+    too = f", and {listed(replay.price, most=MAX_NAMED)} too" if replay.price else ""
+    return [f"{which} stops all regretted releases ({listed(names, most=MAX_NAMED)}){too}"]

@@ -26,7 +26,7 @@ _GAP = ("cross", "grey", "no verdict")
 
 
 def section(trend: Trend) -> Section:
-    """Each gate, failures of the newest run first; then latency and the runs."""
+    """Each gate, failures of the newest run first; then the runs."""
     gates = [
         _gate(series, trend.runs, of=len(trend.series), is_open=place < MAX_OPEN)
         for place, series in enumerate(trend.series)
@@ -34,7 +34,7 @@ def section(trend: Trend) -> Section:
     return Section(
         "Risk over time",
         [_answer(trend), f"{counted(len(trend.runs), 'run')}, oldest first.{_order(trend.runs)}"],
-        [*gates, *_latency(trend.runs), _runs(trend)],
+        [*gates, _runs(trend)],
         warnings=trend.problems,
         notes=["The JSON of `riskguard study trend` has every run, figure and topic."],
     )
@@ -197,27 +197,6 @@ def _chart(series: Series, numbered: Sequence[tuple[int, TrendRun, Point | None]
     return plot
 
 
-def _latency(runs: Sequence[TrendRun]) -> list[Section]:
-    """A chart of the median and the 95th percentile, if a run has them."""
-    newest = runs[-MAX_DRAWN[0] :]
-    if all(run.latency is None for run in newest):
-        return []
-    plot = Plot(
-        "Latency in milliseconds: the median, and a line up to the 95th percentile",
-        labels=[_day(run)[5:10] for run in newest],
-        zero=True,
-        wide=True,
-    )
-    for place, run in enumerate(newest):
-        if (one := run.latency) is None:
-            plot.point(place, None, f"{_day(run)}: not measured", symbol="cross", colour="grey", means="not measured")
-            continue
-        said = f"{_day(run)}: median {one.median_ms:.1f} ms, 95th percentile {one.p95_ms:.1f} ms"
-        said += f" of {counted(one.queries, 'query', 'queries')}"
-        plot.point(place, one.median_ms, said, means="median", low=one.median_ms, high=one.p95_ms)
-    return [Section("Latency", parts=[plot])]
-
-
 def _runs(trend: Trend) -> Section:
     most = MAX_RUNS[0]
     columns = {"run": "d", "date": "text", "commit": "name", "branch": "name", "not judged": "text"}
@@ -228,12 +207,10 @@ def _runs(trend: Trend) -> Section:
             ((run.commit or "")[:7], run.run_url),
             run.branch,
             f"{len(run.not_judged)}: {listed(run.not_judged, most=_MAX_NAMED)}" if run.not_judged else "",
-            run.latency and run.latency.median_ms,
-            run.latency and run.latency.p95_ms,
             run.report,
         )
         for place, run in enumerate(trend.runs, 1)
     ]
-    columns |= {"median ms": ".1f", "p95 ms": ".1f", "report": "name"}
+    columns |= {"report": "name"}
     title = f"Runs, the newest {most}" if len(rows) > most else "Runs"
     return Section(title, parts=[Table("", columns, rows[-most:])], is_open=True)

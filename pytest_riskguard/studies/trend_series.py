@@ -7,7 +7,7 @@ have gaps.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,15 +24,6 @@ MIN_RUNS = 2
 
 
 @dataclass(frozen=True)
-class RunLatency:
-    """How long a live candidate took to answer a query, in milliseconds."""
-
-    queries: int
-    median_ms: float
-    p95_ms: float
-
-
-@dataclass(frozen=True)
 class TrendRun:
     """One report: ``dated_by`` says where its date is from, ``problem`` why it cannot be used."""
 
@@ -42,7 +33,6 @@ class TrendRun:
     commit: str | None
     branch: str | None
     run_url: str | None
-    latency: RunLatency | None
     not_judged: tuple[str, ...]
     problem: str | None
 
@@ -130,20 +120,16 @@ class Trend:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with the reports, a sentence for each that cannot be compared with the others."""
-        found = [f"{run.report}: {run.problem}" for run in self.runs if run.problem is not None]
-        return found + [f"{self.runs[place].report}: {why}" for place, why in self._incomparable()]
-
-    def _incomparable(self) -> Iterable[tuple[int, str]]:
-        readable = [place for place, run in enumerate(self.runs) if run.problem is None]
-        for place in readable:
-            points = [points for series in self.series if (points := series.points)[place] is not None]
-            if not points:
-                yield place, "no gate was judged"
-            elif all(point is not None and point.outcome == "incomparable" for point in (p[place] for p in points)):
-                yield place, "every gate is incomparable"
-            elif len(readable) > 1 and not any(sum(p is not None for p in column) > 1 for column in points):
-                yield place, "it has no gate in common with the other reports"
+        """What is wrong with the reports, a sentence for each that says nothing about a gate."""
+        found = []
+        for place, run in enumerate(self.runs):
+            points = [point for series in self.series if (point := series.points[place]) is not None]
+            problem = run.problem or ("no gate was judged" if not points else None)
+            if points and all(point.outcome == "incomparable" for point in points):
+                problem = "every gate is incomparable"
+            if problem is not None:
+                found.append(f"{run.report}: {problem}")
+        return found
 
 
 def dumps(trend: Trend) -> str:
@@ -162,28 +148,6 @@ class _Question(NamedTuple):
     slice: str | None
     baselines: tuple[str, ...]
     number: int
-
-
-@dataclass
-class _Tally:
-    """What is counted about a topic, run by run."""
-
-    query: str | None
-    runs: int = 0
-    failed_runs: int = 0
-    total: float = 0.0
-    last: float = 0.0
-
-    def add(self, difference: float, *, failed: bool) -> None:
-        """Count a run in which the topic lost."""
-        self.runs += 1
-        self.failed_runs += failed
-        self.total += difference
-        self.last = difference
-
-    def topic(self, name: str) -> WeakTopic:
-        """What is known at the end."""
-        return WeakTopic(name, self.query, self.runs, self.failed_runs, self.total / self.runs, self.last)
 
 
 @dataclass(frozen=True)
@@ -246,7 +210,6 @@ def _run(path: Path, report: Mapping[str, Any], problem: str | None) -> tuple[Tr
     when, dated_by = _date(origin.get("date", "")), "report"
     if when is None:
         when, dated_by = _file_time(path), "file"
-    latency = (origin.get("candidate") or {}).get("latency")
     run = TrendRun(
         report=path.as_posix(),
         date=None if when is None else when.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -254,7 +217,6 @@ def _run(path: Path, report: Mapping[str, Any], problem: str | None) -> tuple[Tr
         commit=origin.get("commit"),
         branch=origin.get("branch"),
         run_url=origin.get("run_url"),
-        latency=latency and RunLatency(latency["queries"], latency["median_ms"], latency["p95_ms"]),
         not_judged=tuple(
             gate["id"] for gate in report.get("gates", ()) if gate["became"] not in ("judged", "no_verdict")
         ),
@@ -323,7 +285,8 @@ def _answer(verdict: Mapping[str, Any]) -> _Answer:
 def _series(question: _Question, readings: Sequence[_Reading]) -> Series:
     answers = [reading.answers.get(question) for reading in readings]
     points: list[Point | None] = []
-    tallies: dict[str, _Tally] = {}
+    losses: dict[str, list[tuple[float, bool]]] = {}
+    queries: dict[str, str | None] = {}
     before: Mapping[str, str | None] = {}
     for answer in answers:
         if answer is None:
@@ -332,13 +295,17 @@ def _series(question: _Question, readings: Sequence[_Reading]) -> Series:
         points.append(replace(answer.point, changed_inputs=_changed(before, answer.digests)))
         before = {**before, **{name: digest for name, digest in answer.digests.items() if digest is not None}}
         for topic, query, difference in answer.losers:
-            tallies.setdefault(topic, _Tally(query)).add(difference, failed=not answer.point.passed)
+            losses.setdefault(topic, []).append((difference, not answer.point.passed))
+            queries[topic] = query
     named = [answer for answer in answers if answer is not None]
     comparable = [answer for answer in named if answer.point.outcome != "incomparable"]
-    weak = sorted(
-        (tally.topic(name) for name, tally in tallies.items() if tally.runs >= MIN_RUNS),
-        key=lambda topic: (-topic.failed_runs, round(topic.mean_difference * topic.runs, 12), topic.topic),
-    )
+    weak = []
+    for topic, lost in losses.items():
+        if len(lost) >= MIN_RUNS:
+            mean = sum(difference for difference, _ in lost) / len(lost)
+            failed = sum(failed for _, failed in lost)
+            weak.append(WeakTopic(topic, queries[topic], len(lost), failed, mean, lost[-1][0]))
+    weak.sort(key=lambda topic: (-topic.failed_runs, round(topic.mean_difference * topic.runs, 12), topic.topic))
     return Series(
         *question[:-1],
         figure=(comparable or named)[-1].figure,

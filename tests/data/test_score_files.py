@@ -82,7 +82,7 @@ def test_columns_say_which_measure_each_holds(write):
         for own, plain in zip(read_scores(file, measures), expected, strict=True):
             assert (own.measure, own.topics) == (plain.measure, plain.topics)
             assert own.values.tolist() == plain.values.tolist()
-    with pytest.raises(ScoresFormatError, match="expected one column 'ap', which `columns` names, found none"):
+    with pytest.raises(ScoresFormatError, match="expected a column 'ap', found the columns 'clicks', 'query_no'"):
         read_scores(GivenFile(path, columns={"topic": "query_no", "AP": "ap"}))
     long = write("long.csv", "measure,q,result\nAP,q1,0.25\n")
     (ap,) = read_scores(GivenFile(long, columns={"topic": "q", "value": "result"}))
@@ -164,7 +164,7 @@ ID = "on one line, without spaces around it, found"
         ("a.csv", 'qid,measure,value\nq1,"a\nb",1\n', f":3: expected a measure {ID} 'a\\nb'"),
         ("a.csv", "qid,measure,value\nall,AP,1\n", ": expected per-topic scores, found none"),
         # JSON
-        ("a.json", '{"map": {"q1": true}}', ": map.q1: expected a number, found True"),
+        ("a.json", '{"map": {"q1": true}}', ": 'q1' of topic 'map': expected a number as the value, found True"),
         ("a.json", '{"map": {"q1": 2}}', ": expected AP from 0 to 1, found 2.0 (topic 'q1')"),
         ("a.json", '{"x": {"y": 0.5}}', "but neither its outer nor its inner keys are all measures"),
         ("a.json", '{"map": {"q\\u0000": 1}}', f": expected a topic {ID} 'q\\x00'"),

@@ -248,8 +248,8 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "not shown to be riskier than prod; 38 of 60 queries lost, 22 gained",
         (
             "38 of 60 queries got worse. The mean is below that of prod (0.50 -> 0.48). By GeoRisk the candidate "
-            "is 0.008 riskier than prod, not significantly. This pass is weak: the candidate has a 94.3% chance "
-            "of ranking below prod."
+            "is 0.008 riskier than prod, not significantly. This pass is weak: the difference of GeoRisk "
+            "is -0.008."
         ),
     ),
     "too few": (

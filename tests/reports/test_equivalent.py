@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import html
 from pytest_riskguard.reports.card import card
-from pytest_riskguard.reports.html.charts.query_charts import cumulative_loss, dumbbells
-from pytest_riskguard.reports.html.charts.risk_charts import intervals, urisk
 from pytest_riskguard.reports.markdown import render as markdown
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.wording import worded
@@ -58,20 +55,6 @@ def test_a_pass_says_between_what_it_lies():
 def test_intervals_that_chance_explains_are_told_so():
     verdict = replace(judged(WON, 0.1), outcome="fail", reason="not_shown")
     assert "its interval does, but wins and losses by chance alone look like this" in card(verdict).paragraph
-
-
-@pytest.mark.parametrize("tolerance", [0.02, 0.1])
-def test_charts_have_both_bounds_and_call_no_win_a_loss(tolerance):
-    verdict = judged(WON, tolerance)
-    chart = intervals(verdict)
-    assert chart is not None
-    assert f"The bounds are -{tolerance:.4f} and +{tolerance:.4f}." in chart.description
-    assert "lies between the bounds" in chart.caption
-    assert urisk(verdict) is None
-    assert cumulative_loss(verdict) is None
-    rows = dumbbells(verdict)
-    assert rows is not None
-    assert "share of the loss" not in rows.drawing
 
 
 def test_the_page_lists_the_largest_wins():

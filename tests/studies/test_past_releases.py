@@ -10,14 +10,14 @@ import pytest
 
 from pytest_riskguard import Verdict, check
 from pytest_riskguard.data import TopicScores
-from pytest_riskguard.studies.replay import AnswerAt, PastRelease, Replay, replay
+from pytest_riskguard.studies.replay import AnswerAt, PastRelease, Replay, replay, section
 
 ALPHAS = (0.0, 1.0, 5.0)
 STRICT = {"tolerance": 0.0, "on_churn": "fail"}
 
 
-def scores(values, name):
-    topics = tuple(f"t{number:03d}" for number in range(len(values)))
+def scores(values, name, topics=None):
+    topics = topics or tuple(f"t{number:03d}" for number in range(len(values)))
     return TopicScores(name, "AP", topics, np.asarray(values, dtype=float))
 
 
@@ -51,41 +51,57 @@ def replayed(releases, *, about=None, alphas=ALPHAS, **options) -> Replay:
     return replay(releases, judge, alphas=alphas, tolerance=0.0, **options)
 
 
-def test_each_release_is_judged_against_the_one_before_it_as_a_gate_would(releases):
-    made = replayed(releases, max_loss=0.3)
-    assert [(r.name, r.against) for r in made.releases] == [
-        ("better", "first"),
-        ("churned", "better"),
-        ("lost", "churned"),
-        ("broken", "lost"),
-    ]
+def said(made: Replay) -> str:
+    return " ".join(section([made]).to_text(100).split())
+
+
+NAMES = tuple(f"t{number:03d}" for number in range(60))
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {},
+        {"clusters": {topic: str(place // 2) for place, topic in enumerate(NAMES)}},
+        {
+            "strata": {topic: "ab"[place >= 40] for place, topic in enumerate(NAMES)},
+            "shares": {"a": 0.6, "b": 0.4},
+        },
+    ],
+)
+def test_each_release_is_judged_against_the_one_before_it_as_a_gate_would(releases, about):
+    made = replayed(releases, max_loss=0.3, about=about)
     for release, (before, run) in zip(made.releases, pairwise(releases), strict=True):
+        assert (release.name, release.against) == (run.name, before.name)
         for answer in release.answers:
-            verdict = risk(run, before, answer.alpha)
+            verdict = risk(run, before, answer.alpha, **about)
+            interval = verdict.decisive_interval
+            assert interval is not None
             assert (answer.outcome, answer.reason) == (verdict.outcome, verdict.reason)
-            assert (answer.lower, answer.upper) == (verdict.decisive_interval.lower, verdict.decisive_interval.upper)
+            assert (answer.lower, answer.upper) == (interval.lower, interval.upper)
             assert answer.urisk == verdict.estimates.urisk
-        verdict = risk(run, before)
-        assert release.alpha_star == verdict.estimates.alpha_star
-        assert release.mean_difference == verdict.estimates.mean_difference
-        collapse = check("no_topic_collapse", run, before, max_loss=0.3)
-        assert release.collapses == collapse.estimates.flip_set
-    assert [[answer.reason for answer in release.answers] for release in made.releases] == [
-        [None, None, None],
-        [None, "churn", "churn"],
-        ["loss", "loss", "loss"],
-        [None, None, None],
-    ]
-    assert (made.releases[3].worst_topic, made.releases[3].collapses) == ("t007", ("t007",))
+        verdict = risk(run, before, 0.0, **about)
+        assert (release.mean, release.mean_difference) == (
+            verdict.estimates.candidate_mean,
+            verdict.estimates.mean_difference,
+        )
+        assert release.alpha_star == risk(run, before, **about).estimates.alpha_star
+        assert release.collapses == check("no_topic_collapse", run, before, max_loss=0.3).estimates.flip_set
+    if not about:
+        assert [[answer.reason for answer in release.answers] for release in made.releases] == [
+            [None, None, None],
+            [None, "churn", "churn"],
+            ["loss", "loss", "loss"],
+            [None, None, None],
+        ]
+        assert (made.releases[3].worst_topic, made.releases[3].collapses) == ("t007", ("t007",))
 
 
 def test_a_stated_baseline_takes_the_place_of_the_release_before(releases):
     made = replayed(releases[1:], baseline=releases[0])
-    assert [(r.name, r.against) for r in made.releases] == [
-        (name, "first") for name in ("better", "churned", "lost", "broken")
-    ]
-    verdict = risk(releases[4], releases[0], 5.0)
-    assert made.releases[3].answers[2].outcome == verdict.outcome
+    assert [(r.name, r.against) for r in made.releases] == [(run.name, "first") for run in releases[1:]]
+    assert made.releases[3].answers[2].outcome == risk(releases[4], releases[0], 5.0).outcome
+    assert "4 releases against first" in said(made)
 
 
 def test_policies_count_what_they_stop(releases):
@@ -96,55 +112,29 @@ def test_policies_count_what_they_stop(releases):
         (5.0, None, ("churned",), ("lost",)),
         (None, 0.3, ("broken",), ()),
     ]
+    rows = [line.split() for line in section([made]).to_text(100).splitlines()]
+    assert ["lost", "-0.0500", "loss", "loss", "loss", "-", "t000", "-0.0500"] in [row[:8] for row in rows]
+    assert ["alpha", "1", "1", "of", "2:", "churned", "1", "of", "2:", "lost"] in rows
+    assert ["max_loss", "0.3", "1", "of", "2:", "broken", "0", "of", "2"] in rows
 
 
 def test_the_price_is_what_every_sufficient_alpha_stops_too(releases):
     churned = replayed(releases, regretted=["churned"])
     star = float(churned.releases[1].alpha_star)
-    assert churned.stops_regretted_above == star
-    assert churned.price == ("lost",)
+    assert (churned.stops_regretted_above, churned.price) == (star, ("lost",))
+    assert f"every alpha above {star:.4g} stops all regretted releases (churned), and lost too" in said(churned)
     for alpha, reason in ((star, None), (star * 1.01, "churn")):  # alpha* is known to a thousandth
         assert replayed(releases, alphas=(alpha,)).releases[1].answers[0].reason == reason
     lost = replayed(releases, regretted=["lost"])
     assert (lost.stops_regretted_above, lost.price) == (None, ())
+    assert "every alpha stops all regretted releases (lost)" in said(lost)
     both = replayed(releases, regretted=["lost", "churned"])
     assert (both.stops_regretted_above, both.price) == (star, ())
-
-
-def test_a_release_that_never_fails_is_missed_by_every_alpha(releases):
     risen = [releases[0], scores(releases[0].values + 0.1, "risen"), *releases[1:]]
-    made = replayed(risen, regretted=["risen"])
-    assert (made.stops_regretted_above, made.price) == ("any", ())
-
-
-def test_what_cannot_be_compared_is_neither_stopped_nor_passed(releases):
-    other = TopicScores("other", "AP", tuple(f"x{number:02d}" for number in range(60)), np.full(60, 0.5))
-    made = replayed([*releases[:2], other], regretted=["other"])
-    assert made.releases[1].problem is not None
-    assert (made.regretted, made.releases[1].answers) == ((), ())
-    assert all(policy.regretted == () for policy in made.policies)
-
-
-def test_too_few_topics_have_no_answer(releases):
-    few = [scores(run.values[:9], run.name) for run in releases]
-    made = replayed(few, regretted=["lost"])
-    assert {answer.outcome for release in made.releases for answer in release.answers} == {"inconclusive"}
-    assert made.regretted == ()
-    assert all((answer.lower, answer.upper) == (None, None) for r in made.releases for answer in r.answers)
-
-
-def test_the_same_run_again_passes_at_every_alpha():
-    run = TopicScores("a", "AP", tuple(f"t{n:02d}" for n in range(12)), np.full(12, 0.5), digest="sha256:1")
-    made = replayed([run, TopicScores("b", "AP", run.topics, run.values, digest="sha256:1")])
-    assert (made.releases[0].alpha_star, made.releases[0].worst_topic) == ("any", None)
-    assert {answer.outcome for answer in made.releases[0].answers} == {"pass"}
-
-
-def test_names_and_numbers_of_runs_are_checked(releases):
-    with pytest.raises(ValueError, match="at least two runs, or a baseline"):
-        replayed(releases[:1])
-    with pytest.raises(ValueError, match="regretted: expected one of better, churned, lost, broken, found 'first'"):
-        replayed(releases, regretted=["first"])
+    missed = replayed(risen, regretted=["risen"])
+    assert (missed.stops_regretted_above, missed.price) == ("any", ())
+    assert "no alpha stops risen" in said(missed)
+    assert "--regretted NAME marks a release" in said(replayed(releases))
 
 
 def test_an_alpha_stops_every_release_that_passes_no_larger_one():
@@ -154,18 +144,27 @@ def test_an_alpha_stops_every_release_that_passes_no_larger_one():
     assert Replay("AP", 0.95, "auto", 0.0, 60, (one, same, later), ()).price == ("b",)
 
 
-def test_releases_are_judged_by_clusters_and_strata(releases):
-    names = releases[0].topics
-    clusters = {topic: str(place // 2) for place, topic in enumerate(names)}
-    strata = {topic: "ab"[place >= 40] for place, topic in enumerate(names)}
-    for about in ({"clusters": clusters}, {"strata": strata, "shares": {"a": 0.6, "b": 0.4}}):
-        made = replayed(releases, about=about)
-        for release, (before, run) in zip(made.releases, pairwise(releases), strict=True):
-            for answer in release.answers:
-                verdict = risk(run, before, answer.alpha, **about)
-                assert (answer.outcome, answer.urisk) == (verdict.outcome, verdict.estimates.urisk)
-                assert release.mean == verdict.estimates.candidate_mean
-                assert release.mean_difference == verdict.estimates.mean_difference
-                interval = verdict.decisive_interval
-                assert (answer.lower, answer.upper) == (interval.lower, interval.upper)
-        assert made.releases[1].answers[0].lower != replayed(releases).releases[1].answers[0].lower
+def test_what_has_no_answer_is_neither_stopped_nor_passed(releases):
+    other = scores(np.full(60, 0.5), "other", tuple(f"x{number:02d}" for number in range(60)))
+    made = replayed([*releases[:2], other], regretted=["other"])
+    assert (made.regretted, made.releases[1].answers) == ((), ())
+    assert all(policy.regretted == () for policy in made.policies)
+    assert "other cannot be compared: " in said(made)
+    few = replayed([scores(run.values[:9], run.name) for run in releases], regretted=["lost"])
+    answers = {(answer.outcome, answer.lower, answer.upper) for release in few.releases for answer in release.answers}
+    assert (answers, few.regretted) == ({("inconclusive", None, None)}, ())
+    assert "too few topics: below 10 every gate is inconclusive" in said(few)
+
+
+def test_the_same_run_again_passes_at_every_alpha():
+    run = TopicScores("a", "AP", NAMES[:12], np.full(12, 0.5), digest="sha256:1")
+    (release,) = replayed([run, replace(run, name="b")]).releases
+    assert (release.alpha_star, release.worst_topic) == ("any", None)
+    assert {answer.outcome for answer in release.answers} == {"pass"}
+
+
+def test_lines_fit_and_names_cannot_break_them(releases):
+    evil = scores(releases[1].values, "v\n2" + "x" * 100, ("q\x1b[31m" + "1" * 90, *NAMES[1:]))
+    text = section([replayed([replace(releases[0], topics=evil.topics), evil])]).to_text(80)
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from itertools import takewhile
 from typing import Any
 
 from pytest_riskguard.frozen import frozen
@@ -11,7 +12,7 @@ from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, Card, card
 from pytest_riskguard.reports.comparisons import Comparison, KnownGate, answer
-from pytest_riskguard.reports.html.charts import Chart
+from pytest_riskguard.reports.html.charts.plots import Plot
 from pytest_riskguard.reports.html.gate import GateView, Panels, gate_view
 from pytest_riskguard.reports.html.topic_rows import TopicRow, gate_data, merged, topic_data, topic_rows
 from pytest_riskguard.reports.html.whole_page import OWN, fitting, size
@@ -82,11 +83,6 @@ class ComparisonView:
         """How its gates ended."""
         return answer([gate.verdict for gate in self.gates]).counts
 
-    @property
-    def main_charts(self) -> list[Chart]:
-        """The charts of the card's gate that everybody should see."""
-        return [chart for chart in self.lead.charts if chart.main]
-
     def with_charts(self, budget: int) -> tuple[ComparisonView, int]:
         """The view without charts for which no bytes are left, and the bytes that are left then."""
         counted: set[str] = set()
@@ -102,14 +98,12 @@ class ComparisonView:
             gates.append(replace(gate, charts=kept, left_out=len(gate.charts) - len(kept)))
         return replace(self, gates=gates), budget
 
-    def other_charts(self, gate: GateView) -> list[Chart]:
-        """The charts of a gate that are not shown elsewhere in this comparison."""
-        elsewhere = {chart.svg for chart in self.main_charts}
-        for other in self.gates:
-            if other is gate:
-                break
-            elsewhere |= {chart.svg for chart in other.charts}
-        return [chart for chart in gate.charts if chart.svg not in elsewhere]
+    def other_charts(self, gate: GateView) -> list[Plot]:
+        """The charts of a gate that no gate before it shows: those of the first one stand by themselves."""
+        before = {chart.svg for chart in self.lead.charts}
+        for other in takewhile(lambda other: other is not gate, self.gates):
+            before |= {chart.svg for chart in other.charts}
+        return [chart for chart in gate.charts if chart.svg not in before]
 
     def data(self, budget: int) -> dict[str, Any]:
         """For the script; topics that do not fit into the budget are left out, the least harmful first."""

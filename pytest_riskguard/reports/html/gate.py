@@ -11,7 +11,8 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MARKS, WITH_CARE, Card, card
 from pytest_riskguard.reports.comparisons import KnownGate, after
 from pytest_riskguard.reports.figures import figures
-from pytest_riskguard.reports.html.charts import Chart, charts
+from pytest_riskguard.reports.html.charts import charts
+from pytest_riskguard.reports.html.charts.plots import Plot
 from pytest_riskguard.reports.sections import Part, sections
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.serialization import rounded
@@ -43,7 +44,7 @@ class GateView:
     figures: list[str]
     sections: tuple[Part, ...]
     settings: Part
-    charts: list[Chart]
+    charts: list[Plot]
     known: KnownGate | None = None
     #: Charts for which the page had no room.
     left_out: int = 0

@@ -273,11 +273,11 @@ def _rests_on_unjudged(verdict: Verdict, *, documents: int) -> str:
     return f"this {answer} rests on {counted(documents, 'unjudged document')}; judge-next lists those to judge first"
 
 
-def _rests_on_judges(verdict: Verdict, *, judges: int, agree: int, agreeing: float) -> str:
+def _rests_on_judges(verdict: Verdict, *, judges: int, agree: int) -> str:
     answer = {"pass": "pass", "fail": "failure"}.get(verdict.outcome, "answer")
     return (
-        f"the judges decide: {agree} of {judges} alone give this {answer}, and {agreeing:.0%} of panels drawn from "
-        "them do; have them agree on what is relevant, or judge again"
+        f"the judges decide: {agree} of {judges} alone give this {answer}; have them agree on what is relevant, or "
+        "judge again"
     )
 
 

@@ -495,15 +495,9 @@ def weakness(verdict: Verdict) -> Iterator[str]:
     """Why a gate that passes says little: the estimate is on the wrong side, or a large loss would go unseen."""
     shown = Shown(verdict)
     if leans_down(verdict):
-        if verdict.pool is not None and (below := verdict.pool.probability_below.get(verdict.pool.decided_by)):
-            percentage = f"{100 * below:.1f}%"
-            article = "an" if percentage.startswith(("8", "11.", "18.")) else "a"
-            chance = f"{article} {percentage} chance of ranking below {opponent(verdict)}"
-            yield f"This pass is weak: the candidate has {chance}."
-        else:
-            excess = "the excess of " if verdict.estimates.noise_urisk is not None else ""
-            risk = signed(shown.risk or 0.0, digits_of(verdict))
-            yield f"This pass is weak: {excess}URisk is {risk}."
+        what = "URisk" if verdict.pool is None else "the difference of GeoRisk"
+        excess = "the excess of " if verdict.estimates.noise_urisk is not None else ""
+        yield f"This pass is weak: {excess}{what} is {signed(shown.risk or 0.0, digits_of(verdict))}."
     if _is_tested_pass(verdict) and not shown.is_churn and (loss := unseen(verdict)) is not None:
         yield f"A loss of up to {size(loss)} in the mean may go unseen: the gate has little power."
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from pytest_riskguard.reports.html.charts import Chart
 from pytest_riskguard.reports.html.charts.axes import Box
 from pytest_riskguard.reports.html.charts.drawing import text_width
+from pytest_riskguard.reports.html.charts.plots import Plot
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Label:
     room: Box
 
 
-def root_of(chart: Chart) -> Element:
+def root_of(chart: Plot) -> Element:
     """The drawing as a page has it."""
     return ElementTree.fromstring(chart.svg)  # noqa: S314
 
@@ -62,7 +62,3 @@ def points(root: Element) -> Iterator[tuple[float, float]]:
         elif element.tag == "path":
             for x, y in re.findall(r"(-?[\d.]+),(-?[\d.]+)", element.attrib["d"]):
                 yield float(x), float(y)
-            for right in re.findall(r"H(-?[\d.]+)", element.attrib["d"]):
-                yield float(right), 0.0
-            for height in re.findall(r"V(-?[\d.]+)", element.attrib["d"]):
-                yield 0.0, float(height)

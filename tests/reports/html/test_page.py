@@ -395,7 +395,7 @@ def test_a_page_of_many_gates_keeps_to_its_budget():
 def test_charts_beyond_the_budget_are_left_out_of_the_last_gates(monkeypatch):
     verdicts = many_gates(3, topics=100)
     whole = len([tag for tag, _ in Page(render(verdicts)).tags if tag == "figure"])
-    monkeypatch.setattr("pytest_riskguard.reports.html.page._CHART_BYTES", 60_000)
+    monkeypatch.setattr("pytest_riskguard.reports.html.page._CHART_BYTES", 30_000)
     page = Page(render(verdicts))
     shown = len([tag for tag, _ in page.tags if tag == "figure"])
     assert 3 <= shown < whole

@@ -42,13 +42,13 @@ CASES = {
 
 
 def line_of(plot: Plot) -> list[tuple[float, float]]:
-    (line,) = (element for element in root_of(plot.chart()).iter("path") if element.get("stroke-linejoin"))
+    (line,) = (element for element in root_of(plot).iter("path") if element.get("stroke-linejoin"))
     return [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+),(-?[\d.]+)", line.attrib["d"])]
 
 
 def centres(plot: Plot) -> list[tuple[float, float]]:
     found = []
-    for one in marks(root_of(plot.chart())):
+    for one in marks(root_of(plot)):
         xs, ys = zip(*points(one), strict=True)
         found.append(((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2))
     return found
@@ -57,7 +57,7 @@ def centres(plot: Plot) -> list[tuple[float, float]]:
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_covers_anything_else_or_leaves_the_picture(name):
     plot = CASES[name]()
-    root, at = root_of(plot.chart()), centres(plot)
+    root, at = root_of(plot), centres(plot)
     left, top, width, height = map(float, root.attrib["viewBox"].split())
     picture, shown = Box(left, top, left + width, top + height), labels(root)
     assert {"x title", "y title", "passes", "on the front", "no model beyond"} <= {label.text for label in shown}
@@ -95,7 +95,7 @@ def test_points_at_one_place_share_a_label_that_names_or_counts_them():
     plot.point(2, 2, "c said", name="c", symbol="diamond", colour="loss")
     for place in range(5):
         plot.point(3, 3, "w", name=f"of-the-week-{place}")
-    root = root_of(plot.chart())
+    root = root_of(plot)
     assert {"a, b", "c", "of-the-week-0 and 4 more"} <= {label.text for label in labels(root)}
     assert tooltips(root)[:3] == ["a said (same as b)", "b said (same as a)", "c said"]
 
@@ -111,12 +111,12 @@ def over_time(values: list[float | None], **options: object) -> Plot:
 
 def test_gaps_break_a_line_and_intervals_are_as_long_as_they_are():
     plot = over_time([1, 2, None, 3, 1])
-    drawn = [e for e in root_of(plot.chart()).iter("path") if e.get("stroke-linejoin")]
+    drawn = [e for e in root_of(plot).iter("path") if e.get("stroke-linejoin")]
     assert [len([*points(line)]) for line in drawn] == [2, 2]
     at = centres(plot)
     assert at[2][1] == max(y for _, y in at)  # below all others
     assert np.diff([x for x, _ in at]) == pytest.approx([at[1][0] - at[0][0]] * 4, abs=0.02)
-    (whiskers,) = (e for e in root_of(plot.chart()).iter("path") if e.get("stroke-width") == "2")
+    (whiskers,) = (e for e in root_of(plot).iter("path") if e.get("stroke-width") == "2")
     ends = [*points(whiskers)]
     unit = at[0][1] - at[1][1]
     assert [low[1] - high[1] for low, high in zip(ends[::2], ends[1::2], strict=True)] == pytest.approx(

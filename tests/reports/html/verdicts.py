@@ -25,7 +25,8 @@ from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.reports.html import render
-from pytest_riskguard.reports.html.charts import Chart, charts
+from pytest_riskguard.reports.html.charts import charts
+from pytest_riskguard.reports.html.charts.plots import Plot
 from pytest_riskguard.reports.provenance import Provenance
 from tests.reports.hostile import verdict_with
 from tests.verdicts import altered
@@ -57,7 +58,7 @@ def page_of(*verdicts: Verdict) -> str:
 
 
 @once
-def charts_of(verdict: Verdict) -> dict[str, Chart]:
+def charts_of(verdict: Verdict) -> dict[str, Plot]:
     """The charts of a verdict by their keys."""
     return {chart.key: chart for chart in charts(verdict)}
 
@@ -79,7 +80,7 @@ def systems(n: int, *, shift: float = -0.03) -> tuple[TopicScores, TopicScores]:
 @cache
 def pair(n: int, *, shift: float = -0.03, name: str | None = None, **options: Any) -> Verdict:
     """A gate on two systems."""
-    asked = {"alpha": 2.0, **({} if options.get("kind") == "no_topic_collapse" else {"on_churn": "fail"}), **options}
+    asked = {"alpha": 2.0, **({} if "kind" in options else {"on_churn": "fail"}), **options}
     gate = gate_of(name or f"of {n} topics", **asked)
     return judge(gate, *systems(n, shift=shift), report=True)
 

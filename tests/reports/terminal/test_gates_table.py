@@ -68,7 +68,7 @@ def test_a_weak_pass_and_allowed_churn_are_said_under_their_line():
     weak = check("georisk_not_worse", topic_scores("new", base + rng.normal(-0.018, 0.05, 60)), systems)
     _, line, note = gates_table.lines([(TEST, weak)], Screen(width=120))
     assert line.startswith("PASS WITH CARE  ")
-    assert note == "  This pass is weak: the candidate has a 94.3% chance of ranking below prod."
+    assert note == "  This pass is weak: the difference of GeoRisk is -0.008."
     _, line, *notes = gates_table.lines([(TEST, CASES["churn-let-through"]())], Screen(width=120))
     assert line.startswith("PASS WITH CARE  ")
     assert "on_churn: fail would stop it" in " ".join(notes)

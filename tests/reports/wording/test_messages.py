@@ -252,9 +252,8 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     (
         "rests_on_judges",
         VERDICT,
-        {"judges": 3, "agree": 2, "agreeing": 0.741},
-        "the judges decide: 2 of 3 alone give this failure, and 74% of panels drawn from them do; have them agree on "
-        "what is relevant, or judge again",
+        {"judges": 3, "agree": 2},
+        "the judges decide: 2 of 3 alone give this failure; have them agree on what is relevant, or judge again",
     ),
     (
         "slow_slide",

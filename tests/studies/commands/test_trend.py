@@ -68,13 +68,6 @@ def test_a_trend_does_not_replace_a_report(command, reports):
     assert "verdicts" in json.loads((reports / "1.json").read_text(encoding="utf-8"))
 
 
-def test_too_many_reports_are_refused(command, reports, monkeypatch):
-    monkeypatch.setattr("pytest_riskguard.studies.commands.MAX_REPORTS", 2)
-    ended = command("study trend reports")
-    assert ended.status == 2
-    assert "expected at most 2 reports in a trend, found more" in ended.err
-
-
 def test_the_page_is_one_file_without_scripts_or_addresses(command, reports):
     pytest.importorskip("jinja2")
     assert command("study trend reports --html trend.html").status == 0

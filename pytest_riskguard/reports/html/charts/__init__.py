@@ -1,27 +1,234 @@
-"""Charts of a verdict, drawn as SVG; they need no library."""
+"""The charts of a verdict: every difference, the intervals, the risk over alpha; SVG, which needs no library."""
 
 from __future__ import annotations
 
+import math
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pytest_riskguard.gates.findings import ROUNDING_ERROR
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts import query_charts, risk_charts, topic_charts
-from pytest_riskguard.reports.html.charts.drawing import Chart
+from pytest_riskguard.reports.html.charts.plots import Plot
+from pytest_riskguard.reports.shown import METHOD_NAMES, Shown
+from pytest_riskguard.reports.wording.sentences import decimals
+from pytest_riskguard.text import clean, counted, plain, short, signed
 
-__all__ = ["Chart", "charts"]
-
-#: In the order in which a page shows them, the main ones first.
-_CHARTS = (
-    query_charts.dumbbells,
-    query_charts.slices,
-    query_charts.cumulative_loss,
-    risk_charts.intervals,
-    risk_charts.urisk,
-    topic_charts.differences,
-    risk_charts.georisk,
-)
+#: With more topics than this losses are one line, and wins another; and at how many topics it bends at most.
+MAX_BARS, _MAX_BENDS = 250, 200
+#: The axis of alpha is logarithmic if alpha goes beyond this; and of how many systems all are named.
+_MAX_LINEAR_ALPHA, _MAX_NAMED = 50.0, 12
 
 
-def charts(verdict: Verdict) -> list[Chart]:
-    """The charts that the verdict has something to show in; none for data that could not be compared."""
+def charts(verdict: Verdict) -> list[Plot]:
+    """The charts that the verdict has something to show in, the most telling first; none if nothing was compared."""
     if verdict.outcome == "incomparable":
         return []
-    return [chart for draw in _CHARTS if (chart := draw(verdict)) is not None]
+    return [chart for draw in (_differences, _intervals, _urisk, _georisk) for chart in draw(verdict)]
+
+
+# ---- every topic
+
+
+class _Topic(NamedTuple):  # there may be thousands
+    topic: str
+    query: str | None
+    baseline: float
+    candidate: float
+
+    @property
+    def difference(self) -> float:
+        return self.candidate - self.baseline
+
+    @property
+    def text(self) -> str:
+        """The topic with both scores."""
+        pair = (self.baseline, self.candidate)
+        digits = decimals(pair, apart=[pair])
+        before, after = (plain(score, digits) for score in pair)
+        return f"{named(self.topic, self.query)}: {before} → {after}, {signed(self.difference, digits)}"
+
+
+def named(topic: str, query: str | None) -> str:
+    """A topic by its query, with its id in brackets; after a query from right to left, a word sets the direction.
+
+    Without it a browser would write ``0.88 → 0.00`` behind an id of digits as ``0.00 → 0.88``.
+    """
+    shown, asked = clean(topic, limit=60), clean(query or "", limit=160)
+    from_right = any(unicodedata.bidirectional(character) in {"R", "AL"} for character in asked)
+    words = f"topic {shown}" if from_right else shown
+    return f"{asked} ({words})" if asked and asked != shown else shown
+
+
+def _differences(verdict: Verdict) -> Iterator[Plot]:
+    """A bar for each topic, or a line for all losses and one for all wins where there are too many topics."""
+    if verdict.exhibits is None:
+        return
+    columns = verdict.exhibits.topics
+    topics = list(map(_Topic, columns.topics, columns.queries, columns.baseline, columns.candidate))
+    topics.sort(key=lambda topic: (round(topic.difference, 12), topic.topic))
+    lost = [place for place, topic in enumerate(topics) if topic.difference < -ROUNDING_ERROR]
+    won = [place for place, topic in enumerate(topics) if topic.difference > ROUNDING_ERROR]
+    if not lost and not won:
+        return
+    worst = ", ".join(
+        f"{clean(topics[place].topic, limit=60)} ({_figure(topics[place].difference)})" for place in lost[:5]
+    )
+    some = ""
+    if len(topics) < verdict.topics.count:
+        some = f" The {len(topics)} of {verdict.topics.count} topics with the largest parts in the risk are shown."
+    drawn = Plot(
+        "Difference of each topic",
+        f"{counted(len(topics), 'topic')}, largest loss first",
+        _with_unit(verdict, "difference"),
+        description=(
+            f"{len(lost)} lost, {len(won)} won, {len(topics) - len(lost) - len(won)} did not change. "
+            f"Largest loss first: {worst or 'no topic lost'}."
+        ),
+        caption=f"Each topic by how much its score changed, the largest loss on the left.{some}",
+        zero=True,
+        key="topics",
+    )
+    if verdict.max_loss is not None:
+        drawn.line(_across(-verdict.max_loss), means="largest loss allowed", colour="muted", dashed=True)
+    for places, colour, means in ((lost, "loss", "worse"), (won, "win", "better")):
+        if len(topics) <= MAX_BARS:
+            for place in places:
+                topic = topics[place]
+                drawn.bar(place, topic.difference, topic.text, colour=colour, means=means, topic=topic.topic)
+        elif places:
+            bends = [*places[:: math.ceil(len(places) / _MAX_BENDS)], places[-1]]
+            drawn.line([(place, topics[place].difference) for place in bends], colour=colour, means=means)
+            end = places[0 if colour == "loss" else -1]
+            drawn.point(end, topics[end].difference, topics[end].text, colour=colour)
+    yield drawn
+
+
+# ---- the risk
+
+
+def _intervals(verdict: Verdict) -> Iterator[Plot]:
+    """An interval for each method, and the bound."""
+    shown, estimate = Shown(verdict), Shown(verdict).risk
+    if estimate is None or all(interval.lower == interval.upper for interval in verdict.intervals):
+        return
+    bounds = [0.0 - verdict.tolerance, *([verdict.tolerance] if verdict.asked.side == "both" else [])]
+    said = [shown.interval(interval) for interval in verdict.intervals]
+    name = f"difference of {shown.georisk_name}" if verdict.asked.is_pool else shown.urisk_name
+    at = f"{100 * verdict.intervals[0].level:.4g}%"
+    ends, where = "fails", "on the bad side of the bound"
+    if verdict.asked.must_show:
+        ends, where = "passes", "on the good side of the bound" if len(bounds) == 1 else "between the bounds"
+    drawn = Plot(
+        "Intervals",
+        "",
+        _with_unit(verdict, name),
+        description=f"{name} is {signed(estimate)}. {at} intervals: {'; '.join(said)}. "
+        f"Bound: {' and '.join(map(signed, bounds))}.",
+        caption=f"The gate {ends} where all of the interval that decided lies {where}."
+        if verdict.decisive_interval
+        else "No interval decided.",
+        labels=[METHOD_NAMES[interval.method] for interval in verdict.intervals],
+        zero=True,
+        key="intervals",
+    )
+    for bound in bounds:
+        drawn.line(_across(bound), means="bound", colour="limit", dashed=True)
+    for place, (interval, text) in enumerate(zip(verdict.intervals, said, strict=True)):
+        symbol, colour, means = ("diamond", "win", "decided") if interval.decisive else ("disc", "grey", "")
+        low, high = sorted((interval.lower, interval.upper))
+        drawn.point(place, estimate, text, symbol=symbol, colour=colour, means=means, low=low, high=high)
+    yield drawn
+
+
+def _urisk(verdict: Verdict) -> Iterator[Plot]:
+    """URisk with the limits of the interval that decides."""
+    shown, data = Shown(verdict), verdict.exhibits and verdict.exhibits.curve
+    if not data or not any(any(line) for line in data.lines.values()):
+        return
+    values = [value or 0.0 for value in data.lines["urisk"]]
+    first, last = (f"{_figure(values[end])} at alpha {short(data.x[end])}" for end in (0, -1))
+    drawn = _over_alpha(
+        verdict,
+        data.x,
+        shown.urisk,
+        _with_unit(verdict, shown.urisk),
+        description=f"{shown.urisk} goes from {first} to {last}.",
+        caption="How the risk changes as losses count more. Upright lines: the interval that decides at each alpha.",
+        key="urisk",
+    )
+    drawn.line(_across(-verdict.tolerance), means="bound", colour="limit", dashed=True)
+    drawn.line(zip(data.x, values, strict=True), colour="win")
+    for alpha, value, *ends in zip(data.x, values, data.lines["lower"], data.lines["upper"], strict=True):
+        said, limits = f"alpha {short(alpha)}: URisk {_figure(value)}", [end for end in ends if end is not None]
+        if limits:
+            said += f", interval {_figure(min(limits))} to {_figure(max(limits))}"
+        drawn.point(alpha, value, said, low=min(limits, default=None), high=max(limits, default=None))
+    yield drawn
+
+
+def _georisk(verdict: Verdict) -> Iterator[Plot]:
+    """A line for each system of a pool (as Figs. 2 and 3 of Dincer et al., SIGIR 2016)."""
+    curves = verdict.exhibits and verdict.exhibits.georisk
+    if not curves or not curves.lines or not curves.x or verdict.pool is None:
+        return
+    alphas, by_system = curves.x, {name: [value or 0.0 for value in line] for name, line in curves.lines.items()}
+    highest = sorted(by_system, key=lambda system: (-by_system[system][0], system))[:5]
+    drawn = _over_alpha(
+        verdict,
+        alphas,
+        "GeoRisk",
+        "GeoRisk (no unit)",
+        description=f"GeoRisk of {counted(len(by_system), 'system')}. At alpha {short(alphas[0])} the highest are "
+        f"{', '.join(clean(system, limit=40) for system in highest)}.",
+        caption="A line that falls belongs to a system that fails on topics where others do not.",
+        key="georisk",
+    )
+    looks = {
+        verdict.candidate: ("candidate", "diamond", "loss"),
+        verdict.pool.decided_by: ("reference", "disc", "win"),
+    }
+    # The important ones are drawn last, on top of the others.
+    for system in sorted(by_system, key=lambda name: (name == verdict.candidate, name in looks, name)):
+        line, role = by_system[system], ""
+        means, symbol, colour = looks.get(system, ("rest of the pool", "ring", "grey"))
+        if system in looks and system != means:
+            role, means = f" ({means})", f"{means} {clean(system, limit=30)}"
+        ends = f"{plain(line[0], 3)} at alpha {short(alphas[0])} to {plain(line[-1], 3)} at alpha {short(alphas[-1])}"
+        drawn.line(zip(alphas, line, strict=True), colour=colour)
+        drawn.point(
+            alphas[-1],
+            line[-1],
+            f"{clean(system, limit=40)}{role}: GeoRisk from {ends}",
+            symbol=symbol,
+            colour=colour,
+            means=means,
+            name=system if system not in looks and len(by_system) <= _MAX_NAMED else "",
+        )
+    yield drawn
+
+
+def _over_alpha(
+    verdict: Verdict, alphas: Sequence[float], name: str, unit: str, *, description: str, caption: str, key: str
+) -> Plot:
+    """A chart over alpha, with a line at that of the gate."""
+    log, what = max(alphas) > _MAX_LINEAR_ALPHA, "alpha (a loss counts 1 + alpha times)"
+    drawn = Plot(f"{name} over alpha", what, unit, description=description, caption=caption, log=log, key=key)
+    at = f"this gate: alpha {short(verdict.alpha)}"
+    drawn.line([(verdict.alpha, -math.inf), (verdict.alpha, math.inf)], means=at, colour="muted", dashed=True)
+    return drawn
+
+
+def _across(height: float) -> list[tuple[float, float]]:
+    return [(-math.inf, height), (math.inf, height)]
+
+
+def _figure(value: float) -> str:
+    """A figure of risk with its sign and two decimals, or four where two would say 0."""
+    return signed(value, 2 if abs(value) >= 0.005 or value == 0 else 4)
+
+
+def _with_unit(verdict: Verdict, name: str) -> str:
+    """An axis title: the quantity and its unit, where the verdict knows it."""
+    has_unit = verdict.measure is not None and not verdict.asked.is_pool
+    return f"{name} ({clean(verdict.measure or '', limit=40)})" if has_unit else name

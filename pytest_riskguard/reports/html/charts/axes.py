@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.html.charts.drawing import (
     MARGIN,
     SMALL,
-    WIDTH,
     Colour,
     Point,
+    Symbol,
     clipped,
     line,
     lines,
@@ -23,7 +23,6 @@ from pytest_riskguard.text import clean
 
 #: Steps between ticks, times a power of ten.
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-
 #: Values that differ by less are drawn as equal.
 _SMALLEST = 1e-200
 
@@ -52,14 +51,16 @@ class Scale:
         return replace(self, start=start, end=end)
 
     def ticks(self, most: int) -> list[float]:
-        """Round values on the axis, about ``most`` of them."""
+        """Round values on the axis, at most one more than ``most``."""
         if self.symlog:
             powers = (10.0**power for power in range(int(math.log10(max(self.high, 1.0))) + 1))
             return [0.0, *(power for power in powers if power <= self.high)]
-        return round_values(self.low, self.high, most)
+        step = _step(self.low, self.high, most)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [place * step for place in range(first, min(last, first + 2 * most) + 1)]
 
 
-def scale_of(values: Iterable[float], *, most: int = 5, zero: bool = False) -> Scale:
+def scale_of(values: Iterable[float], *, zero: bool = False, most: int = 5) -> Scale:
     """A scale on which all of the values lie, from one round value to another; with ``zero`` 0 is on it as well."""
     numbers = [*values, *([0.0] if zero else [])] or [0.0]
     low, high = min(numbers), max(numbers)
@@ -67,8 +68,7 @@ def scale_of(values: Iterable[float], *, most: int = 5, zero: bool = False) -> S
         half = abs(high) / 2 if abs(high) > _SMALLEST else 0.5
         low, high = low - half, high + half
     step = _step(low, high, most)
-    down, up = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
-    return Scale(down, up)
+    return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step)
 
 
 def _step(low: float, high: float, most: int) -> float:
@@ -77,14 +77,7 @@ def _step(low: float, high: float, most: int) -> float:
     return next((step * power for step in _STEPS if step * power >= rough * (1 - 1e-9)), 10 * power)
 
 
-def round_values(low: float, high: float, most: int) -> list[float]:
-    """Multiples of a round step from ``low`` to ``high``, at most one more than ``most``."""
-    step = _step(low, high, most)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [place * step for place in range(first, min(last, first + 2 * most) + 1)]
-
-
-def tick_labels(ticks: list[float]) -> list[str]:
+def tick_labels(ticks: Sequence[float]) -> list[str]:
     """The ticks as text, all with the decimals that they need to differ."""
     largest = max(map(abs, ticks), default=0.0)
     if largest >= 1e6 or 0 < largest < 1e-4:
@@ -99,8 +92,6 @@ def tick_labels(ticks: list[float]) -> list[str]:
 #: Room that a line of small text takes, and the least gap between two labels beside one another.
 LINE_HEIGHT, GAP = 16.0, 7.0
 
-Symbol = Callable[[float, float, float, str], str]
-
 
 @frozen
 class Box:
@@ -113,21 +104,13 @@ class Box:
 
     def overlaps(self, other: Box) -> bool:
         """Whether the two share any room."""
-        return (
-            self.left < other.right
-            and other.left < self.right
-            and self.top < other.bottom
-            and other.top < self.bottom
-        )
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
 
     def within(self, other: Box) -> bool:
         """Whether it lies inside the other one."""
-        return (
-            self.left >= other.left
-            and self.right <= other.right
-            and self.top >= other.top
-            and self.bottom <= other.bottom
-        )
+        across = self.left >= other.left and self.right <= other.right
+        return across and self.top >= other.top and self.bottom <= other.bottom
 
 
 def apart(labels: Iterable[tuple[float, str]], *, low: float, high: float) -> list[tuple[float, str]]:
@@ -148,8 +131,8 @@ def beside(
     *,
     within: Box,
     taken: Iterable[Point],
-    along: Iterable[Point] = (),
-    limit: float = 118,
+    along: Iterable[Point],
+    limit: float,
 ) -> str:
     """Names beside their points, the first ones first; a name that has no room near its point is left out.
 
@@ -159,7 +142,7 @@ def beside(
     boxes += [Box(x - 1.5, y - 1.5, x + 1.5, y + 1.5) for x, y in along]
     texts = []
     for (x, y), name in points:
-        shown = clipped(clean(name), width=limit, size=SMALL, middle=True)
+        shown = clipped(clean(name), width=limit, size=SMALL)
         wide = text_width(shown, SMALL)
         places = [
             (x + 9, y - 8), (x - 9 - wide, y - 8), (x - wide / 2, y - 24), (x - wide / 2, y + 8),
@@ -184,24 +167,20 @@ class Entry:
     text: str
 
 
-def legend(entries: Sequence[Entry], *, left: float, top: float, right: float) -> tuple[str, float]:
+def legend(entries: Sequence[Entry], *, right: float) -> tuple[str, float]:
     """The symbols and what they mean, in as many rows as they need, and where the chart below them may begin."""
-    parts, x, y = [], left, top
+    parts, x, y = [], MARGIN, 2.0
     for entry in entries:
-        shown = clipped(clean(entry.text), width=right - left - 22, size=SMALL)
+        shown = clipped(clean(entry.text), width=right - MARGIN - 22, size=SMALL)
         wide = 22 + text_width(shown, SMALL)
-        if x > left and x + wide > right:
-            x, y = left, y + LINE_HEIGHT + 2
+        if x > MARGIN and x + wide > right:
+            x, y = MARGIN, y + LINE_HEIGHT + 2
         parts += [
             entry.symbol(x + 8, y + 8, 4.5, entry.colour),
             words(x + 22, y + 12.5, shown, size=SMALL, colour=Colour.MUTED),
         ]
         x += wide + 14
-    return "".join(parts), y + LINE_HEIGHT + 6 if entries else top
-
-
-#: Below a plot: tick labels and the title of the axis; without labels the title alone.
-BELOW, BELOW_TITLE = 40.0, 24.0
+    return "".join(parts), y + LINE_HEIGHT + 6 if entries else y
 
 
 @frozen
@@ -217,67 +196,33 @@ class Frame:
         """Where its marks are."""
         return Box(self.x.start, self.y.end, self.x.end, self.y.start)
 
-    def across(self, value: float, *, colour: str, dash: str | None = "5 4", width: float = 1.5) -> str:
-        """A line through the plot at a value of its y axis."""
-        return line((self.x.start, self.y(value)), (self.x.end, self.y(value)), colour=colour, dash=dash, width=width)
 
-    def upright(self, value: float, *, colour: str, dash: str | None = "5 4", width: float = 1.5) -> str:
-        """A line through the plot at a value of its x axis."""
-        return line((self.x(value), self.y.start), (self.x(value), self.y.end), colour=colour, dash=dash, width=width)
-
-
-def plot(
-    x: Scale,
-    y: Scale,
-    *,
-    top: float,
-    height: float,
-    x_title: str = "",
-    y_title: str = "",
-    left: float | None = None,
-    right: float = WIDTH - 2 * MARGIN,
-    x_labels: bool = True,
-    y_labels: bool = True,
-    percents: bool = False,
+def frame(
+    x: Scale, y: Scale, *, top: float, height: float, width: float, titles: tuple[str, str], ticks: bool, below: float
 ) -> Frame:
-    """A plot of this height with its axes; the title of the y axis stands above it, so that it need not be turned.
+    """Axes around so much room; the title of the y axis stands above it, so that it need not be turned.
 
-    ``left`` is where it begins, by default beside the widest label. What is below a plot takes ``BELOW`` more.
+    Without ``ticks`` what stands under the x axis is for the caller to say; its title stands so far ``below`` it.
     """
-    unit = "%" if percents else ""
-    y_ticks = y.ticks(max(int(height / 32), 2)) if y_labels else []
-    y_texts = [text + unit for text in tick_labels(y_ticks)]
-    if left is None:
-        left = MARGIN + max((text_width(text, SMALL) for text in y_texts), default=0.0) + 6
+    x_title, y_title = titles
+    y_ticks = y.ticks(max(int(height / 32), 2))
+    y_labels = tick_labels(y_ticks)
+    left = MARGIN + max(text_width(text, SMALL) for text in y_labels) + 6
+    right = width - 2 * MARGIN
     if y_title:
         top += LINE_HEIGHT + 8
-    x, y = x.between(left, right), y.between(top + height, top)
-    parts = [words(MARGIN, top - 12, y_title, width=WIDTH - 2 * MARGIN, size=SMALL)] if y_title else []
-    parts.append(lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE))
-    for tick, text in zip(y_ticks, y_texts, strict=True):
+    bottom = top + height
+    x, y = x.between(left, right), y.between(bottom, top)
+    parts = [lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE)]
+    for tick, text in zip(y_ticks, y_labels, strict=True):
         parts.append(words(left - 6, y(tick) + 4, text, size=SMALL, anchor="end", colour=Colour.MUTED))
-    parts.append(x_axis(x, top=top, bottom=top + height, title=x_title, labels=x_labels, unit=unit))
+    x_ticks = x.ticks(max(int((right - left) / 60), 2)) if ticks else []
+    parts.append(lines([((x(tick), top), (x(tick), bottom)) for tick in x_ticks], colour=Colour.LINE))
+    parts.append(line((left, bottom), (right, bottom), colour=Colour.GREY))
+    labels = zip(map(x, x_ticks), tick_labels(x_ticks), strict=True)
+    for middle, text in apart(labels, low=MARGIN, high=width - MARGIN):
+        parts.append(words(middle, bottom + 17, text, size=SMALL, anchor="middle", colour=Colour.MUTED))
+    room, end = width - 2 * MARGIN, width - MARGIN
+    parts += [words(MARGIN, top - 12, y_title, width=room, size=SMALL)] if y_title else []
+    parts += [words(end, bottom + below, x_title, width=room, size=SMALL, anchor="end")] if x_title else []
     return Frame(x, y, "".join(parts))
-
-
-def x_axis(x: Scale, *, top: float, bottom: float, title: str, labels: bool = True, unit: str = "") -> str:
-    """Lines from ``top`` to ``bottom`` at the ticks, their labels below them, and the title below these."""
-    ticks = x.ticks(max(int((x.end - x.start) / 60), 2))
-    parts = [lines([((x(tick), top), (x(tick), bottom)) for tick in ticks if labels], colour=Colour.LINE)]
-    parts.append(line((x.start, bottom), (x.end, bottom), colour=Colour.GREY))
-    if labels:
-        texts = zip(map(x, ticks), (text + unit for text in tick_labels(ticks)), strict=True)
-        for middle, text in apart(texts, low=MARGIN, high=WIDTH - MARGIN):
-            parts.append(words(middle, bottom + 17, text, size=SMALL, anchor="middle", colour=Colour.MUTED))
-    if title:
-        parts.append(
-            words(
-                WIDTH - MARGIN,
-                bottom + (34 if labels else 17),
-                title,
-                width=WIDTH - 2 * MARGIN,
-                size=SMALL,
-                anchor="end",
-            )
-        )
-    return "".join(parts)

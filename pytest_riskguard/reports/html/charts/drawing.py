@@ -1,16 +1,12 @@
-"""The marks of a chart: elements of SVG, their colours and lettering, and the chart that holds them."""
+"""The marks of a chart: elements of SVG, their colours and lettering."""
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import groupby
-from operator import itemgetter
 from xml.sax.saxutils import escape
 
-from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import clean
 
 #: Widths in em of a wide sans-serif (DejaVu Sans), so that text takes no more room than planned in narrower ones.
@@ -42,8 +38,6 @@ def text_width(text: str, size: float) -> float:
 
 def without_stacks(text: str) -> str:
     """The text with two marks on a letter at most: more of them would reach into other lines."""
-    if text.isascii():
-        return text
     kept, marks = [], 0
     for character in text:
         marks = marks + 1 if _width(character) == 0 else 0
@@ -64,18 +58,13 @@ def _width(character: str) -> float:
     return 1.1 if unicodedata.category(character) in {"Lu", "So", "Sm"} else _OTHER
 
 
-def clipped(text: str, *, width: float, size: float, middle: bool = False) -> str:
-    """The text if it is no wider than ``width``, else its beginning and an ellipsis.
-
-    With ``middle`` the end is kept as well: names often differ only there.
-    """
+def clipped(text: str, *, width: float, size: float) -> str:
+    """The text if it is no wider than ``width``, else its beginning, an ellipsis, and its end: names differ there."""
     if text_width(text, size) <= width:
         return text
     room = width / size - _WIDTHS["…"]
-    if middle:
-        end = _fitting(text[::-1], room / 2)[::-1]
-        return _fitting(text, room - text_width(end, 1)).rstrip() + "…" + end.lstrip()
-    return _fitting(text, room).rstrip() + "…"
+    end = _fitting(text[::-1], room / 2)[::-1]
+    return _fitting(text, room - text_width(end, 1)).rstrip() + "…" + end.lstrip()
 
 
 def _fitting(text: str, room: float) -> str:
@@ -89,6 +78,10 @@ def _fitting(text: str, room: float) -> str:
 
 #: Sizes of text; a chart is narrow, so that both can be read where a phone draws it at three quarters of its size.
 TEXT, SMALL = 13.0, 12.0
+#: All charts have this width, in units of their text; the page gives each the width it has room for.
+WIDTH = 420.0
+#: Between a drawing and its edge.
+MARGIN = 8.0
 #: The longest text that stands in a tooltip.
 _MAX_TITLE = 300
 
@@ -119,16 +112,12 @@ def number(value: float) -> str:
 def element(tag: str, *children: str, **attributes: str | float | None) -> str:
     """An element; ``_`` in the name of an attribute is a hyphen, and one that is None is left out."""
     texts = (
-        f' {name.rstrip("_").replace("_", "-")}="{_value(value)}"'
+        f' {name.rstrip("_").replace("_", "-")}="{quoted(value) if isinstance(value, str) else number(value)}"'
         for name, value in attributes.items()
         if value is not None
     )
     start = f"<{tag}{''.join(texts)}"
     return f"{start}>{''.join(children)}</{tag}>" if children else f"{start}/>"
-
-
-def _value(value: str | float | None) -> str:
-    return quoted(value) if isinstance(value, str) else number(value or 0.0)
 
 
 def quoted(text: str) -> str:
@@ -156,24 +145,11 @@ def words(
     )
 
 
-def mark(title: str, *children: str, topic: str | None = None) -> str:
-    """What stands for one value: its tooltip, and the topic that the page opens.
-
-    A single shape is the mark itself, since there are many of them; several are a group.
-    """
+def mark(title: str, *shapes: str, topic: str | None = None) -> str:
+    """What stands for one value: its tooltip, and the topic that the page opens."""
     tooltip = element("title", quoted(clean(title, limit=_MAX_TITLE)))
     of_topic = None if topic is None else clean(topic, limit=120)  # as the page names it
-    shapes = [child for child in children if child]
-    if len(shapes) == 1 and shapes[0].endswith("/>"):
-        tag, _, rest = shapes[0].removeprefix("<").removesuffix("/>").partition(" ")
-        return f"{element(tag, class_='m', data_topic=of_topic)[:-2]} {rest}>{tooltip}</{tag}>"
     return element("g", tooltip, *shapes, class_="m", data_topic=of_topic)
-
-
-def coloured(marks: Iterable[tuple[str, str]]) -> str:
-    """Marks in groups of those with the same colour, from pairs of a colour and a mark without one."""
-    groups = ((colour, [mark for _, mark in group]) for colour, group in groupby(marks, key=itemgetter(0)))
-    return "".join(element("g", *group, fill=colour) for colour, group in groups)
 
 
 def line(start: Point, end: Point, *, colour: str, width: float = 1.0, dash: str | None = None) -> str:
@@ -182,43 +158,35 @@ def line(start: Point, end: Point, *, colour: str, width: float = 1.0, dash: str
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=colour, stroke_width=width, stroke_dasharray=dash)
 
 
-def lines(ends: Sequence[tuple[Point, Point]], *, colour: str) -> str:
-    """Thin lines between pairs of points, as one shape."""
-    return element("path", d="".join(map(outline, ends)), stroke=colour) if ends else ""
+def lines(ends: Sequence[tuple[Point, Point]], *, colour: str, width: float | None = None) -> str:
+    """Lines between pairs of points, as one shape."""
+    return element("path", d="".join(map(outline, ends)), stroke=colour, stroke_width=width) if ends else ""
 
 
-def box(left: float, top: float, right: float, bottom: float, *, colour: str | None) -> str:
+def box(left: float, top: float, right: float, bottom: float, *, colour: str) -> str:
     """A filled rectangle."""
     return element("rect", x=left, y=top, width=right - left, height=bottom - top, fill=colour)
 
 
-def outline(points: Iterable[Point], *, closed: bool = False) -> str:
+def outline(points: Iterable[Point]) -> str:
     """The data of a path through these points."""
-    return "M" + "L".join(f"{number(x)},{number(y)}" for x, y in points) + ("Z" if closed else "")
+    return "M" + "L".join(f"{number(x)},{number(y)}" for x, y in points)
 
 
-def upright_bar(left: float, right: float, base: float, end: float) -> str:
-    """The data of a path around a bar that stands on ``base``, or hangs from it."""
-    return f"M{number(left)},{number(base)}V{number(end)}H{number(right)}V{number(base)}Z"
-
-
-def curve(points: Iterable[Point], *, colour: str, width: float = 2.0, dash: str | None = None) -> str:
+def curve(points: Iterable[Point], *, colour: str, dash: str | None = None) -> str:
     """A line through these points."""
     return element(
-        "path", d=outline(points), fill="none", stroke=colour, stroke_width=width, stroke_dasharray=dash,
+        "path", d=outline(points), fill="none", stroke=colour, stroke_width=1.5, stroke_dasharray=dash,
         stroke_linejoin="round",
     )  # fmt: skip
 
 
-def area(points: Iterable[Point], *, colour: str, opacity: float = 0.2) -> str:
-    """The inside of these points; what it means is said by the line around it."""
-    return element("path", d=outline(points, closed=True), fill=colour, fill_opacity=opacity)
+# ---- symbols, each around its middle
+
+Symbol = Callable[[float, float, float, str], str]
 
 
-# ---- symbols, each around its middle; a filled one without a colour has that of its group
-
-
-def disc(x: float, y: float, radius: float, colour: str | None) -> str:
+def disc(x: float, y: float, radius: float, colour: str) -> str:
     """A filled circle."""
     return element("circle", cx=x, cy=y, r=radius, fill=colour)
 
@@ -228,26 +196,33 @@ def ring(x: float, y: float, radius: float, colour: str) -> str:
     return element("circle", cx=x, cy=y, r=radius, fill=Colour.PAGE, stroke=colour, stroke_width=2)
 
 
+def circle(x: float, y: float, radius: float, colour: str) -> str:
+    """A circle around another symbol."""
+    return element("circle", cx=x, cy=y, r=1.7 * radius, fill="none", stroke=colour, stroke_width=1.2)
+
+
 def diamond(x: float, y: float, radius: float, colour: str) -> str:
     """A filled square on its corner."""
     reach = radius * 1.3
-    corners = [(x - reach, y), (x, y - reach), (x + reach, y), (x, y + reach)]
-    return element("path", d=outline(corners, closed=True), fill=colour)
+    return element("path", d=outline([(x - reach, y), (x, y - reach), (x + reach, y), (x, y + reach)]), fill=colour)
 
 
-def _triangle(dx: float, dy: float) -> Callable[[float, float, float, str | None], str]:
-    """A filled triangle that points this way."""
-
-    def draw(x: float, y: float, radius: float, colour: str | None) -> str:
-        reach, tip = radius * 1.15, (x + dx * radius * 1.3, y + dy * radius * 1.3)
-        back = (x - dx * radius, y - dy * radius)
-        corners = [tip, (back[0] + dy * reach, back[1] + dx * reach), (back[0] - dy * reach, back[1] - dx * reach)]
-        return element("path", d=outline(corners, closed=True), fill=colour)
-
-    return draw
+def triangle(x: float, y: float, radius: float, colour: str) -> str:
+    """A filled triangle that points up."""
+    corners = [(x, y - 1.3 * radius), (x + 1.15 * radius, y + radius), (x - 1.15 * radius, y + radius)]
+    return element("path", d=outline(corners), fill=colour)
 
 
-left, right, up = _triangle(-1, 0), _triangle(1, 0), _triangle(0, -1)
+def square(x: float, y: float, radius: float, colour: str) -> str:
+    """A filled square."""
+    return box(x - radius, y - radius, x + radius, y + radius, colour=colour)
+
+
+def cross(x: float, y: float, radius: float, colour: str) -> str:
+    """Two lines that cross."""
+    return lines(
+        [((x - radius, y + s * radius), (x + radius, y - s * radius)) for s in (1, -1)], colour=colour, width=2
+    )
 
 
 def stroke(x: float, y: float, radius: float, colour: str) -> str:
@@ -260,79 +235,16 @@ def dashes(x: float, y: float, radius: float, colour: str) -> str:
     return line((x - 1.6 * radius, y), (x + 1.6 * radius, y), colour=colour, width=2, dash="4 3")
 
 
-def bar(x: float, y: float, radius: float, colour: str) -> str:
-    """A piece of a bar."""
-    return box(x - radius, y - radius, x + radius, y + radius, colour=colour)
+def upright(x: float, y: float, radius: float, colour: str) -> str:
+    """A piece of an upright line."""
+    return line((x, y - 1.5 * radius), (x, y + 1.5 * radius), colour=colour, width=2)
 
 
-#: All charts have this width, in units of their text; the page gives each the width it has room for.
-WIDTH = 420.0
-#: Between a drawing and its edge.
-MARGIN = 8.0
-#: Room for the title of a file.
-_TITLE = 30.0
-_VARIABLE = re.compile(r'="var\(--\w+, (#[0-9a-f]{6})\)"')
-
-
-@frozen
-class Chart:
-    """A chart of one verdict.
-
-    ``key`` names it within its gate; ``description`` says what can be seen, ``caption`` how to read it; ``main`` are
-    the few that answer what changed, which a page shows first. ``drawing`` is SVG of the given height.
-    """
-
-    key: str
-    title: str
-    description: str
-    caption: str
-    drawing: str
-    height: float
-    main: bool = False
-    width: float = WIDTH
-
-    @property
-    def svg(self) -> str:
-        """The chart as part of a page, whose colours and font it takes."""
-        return element(
-            "svg",
-            self._described,
-            self.drawing,
-            viewBox=f"0 0 {self.width:g} {round(self.height):d}",
-            role="img",
-            aria_label=self._name,
-        )
-
-    @property
-    def file(self) -> str:
-        """The chart as a file: with its title, on white, in colours of its own."""
-        height = round(self.height + _TITLE)
-        drawn = element(
-            "svg",
-            self._described,
-            box(0, -_TITLE, WIDTH, self.height, colour="#ffffff"),
-            words(MARGIN, -10, self.title, width=WIDTH - 2 * MARGIN, size=15, weight="bold"),
-            self.drawing,
-            xmlns="http://www.w3.org/2000/svg",
-            viewBox=f"0 {-_TITLE:g} {WIDTH:g} {height:d}",
-            width=1.5 * WIDTH,
-            height=1.5 * height,
-            font_family="system-ui, sans-serif",
-            role="img",
-            aria_label=self._name,
-        )
-        return _VARIABLE.sub(r'="\1"', drawn)
-
-    @property
-    def _name(self) -> str:
-        return clean(self.title)
-
-    @property
-    def _described(self) -> str:
-        return element("desc", quoted(clean(self.description, limit=2000)))
-
-
-def row_of(top: float, height: float, *texts: str) -> str:
-    """The room of a row, all of which can be pointed at, and its texts, which can be selected and keep their look."""
-    room = element("rect", x=1, y=top + 1, width=WIDTH - 2, height=height - 2, rx=4, fill="transparent")
-    return room + element("g", *texts, stroke="none")
+SYMBOLS: dict[str, Symbol] = {
+    "disc": disc,
+    "ring": ring,
+    "diamond": diamond,
+    "triangle": triangle,
+    "square": square,
+    "cross": cross,
+}

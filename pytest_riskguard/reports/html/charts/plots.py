@@ -1,47 +1,46 @@
-"""A chart of points and lines, for a report of any kind."""
+"""A chart of points, bars and lines, for a report of any kind."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.html.charts.axes import (
-    BELOW,
-    BELOW_TITLE,
     Entry,
     Frame,
     Scale,
-    Symbol,
     beside,
+    frame,
     legend,
-    plot,
     scale_of,
 )
 from pytest_riskguard.reports.html.charts.drawing import (
     MARGIN,
     SMALL,
+    SYMBOLS,
     WIDTH,
-    Chart,
     Colour,
     Point,
-    bar,
+    Symbol,
+    box,
+    circle,
     clipped,
     curve,
     dashes,
-    diamond,
-    disc,
     element,
     line,
+    lines,
     mark,
-    outline,
-    ring,
+    quoted,
+    square,
     stroke,
     text_width,
-    up,
+    upright,
     words,
 )
 from pytest_riskguard.reports.parts import shortened
@@ -53,30 +52,11 @@ _ROOM, _STEP = 0.06, 4.0
 _NAME_WIDTH, _NAMES_WIDTH, _LABEL_WIDTH, _MAX_LABELS = 118.0, 190.0, 62.0, 10
 #: Widths between which a page chooses by that of its screen.
 _WIDE, _NARROW = 900.0, 330.0
-
-
-def _cross(x: float, y: float, radius: float, colour: str) -> str:
-    """Two lines that cross."""
-    ends = [((x - radius, y + sign * radius), (x + radius, y - sign * radius)) for sign in (1, -1)]
-    return element("path", d="".join(map(outline, ends)), stroke=colour, stroke_width=2.2)
-
-
-def _circle(x: float, y: float, radius: float, colour: str) -> str:
-    return element("circle", cx=x, cy=y, r=1.7 * radius, fill="none", stroke=colour, stroke_width=1.2)
-
-
-def _upright(x: float, y: float, radius: float, colour: str) -> str:
-    return line((x, y - 1.5 * radius), (x, y + 1.5 * radius), colour=colour, width=2)
-
-
-_SYMBOLS: dict[str, Symbol] = {
-    "disc": disc,
-    "ring": ring,
-    "diamond": diamond,
-    "triangle": up,
-    "square": bar,
-    "cross": _cross,
-}
+#: The part of its place that a bar takes.
+_BAR = 0.8
+#: Room for the title of a file, and the page's colours, which a file has by itself.
+_TITLE = 30.0
+_VARIABLE = re.compile(r'="var\(--\w+, (#[0-9a-f]{6})\)"')
 
 
 @frozen
@@ -94,6 +74,16 @@ class _Point:
 
 
 @frozen
+class _Bar:
+    x: float
+    y: float
+    text: str
+    colour: str
+    means: str
+    topic: str
+
+
+@frozen
 class _Line:
     points: Sequence[tuple[float, float | None]]
     means: str
@@ -103,7 +93,7 @@ class _Line:
 
 @frozen
 class Plot:
-    """A chart with two axes, to which points and lines are added; a page draws it, and says it in words.
+    """A chart with two axes, to which points, bars and lines are added; a page draws it, and says it in words.
 
     Parameters
     ----------
@@ -122,6 +112,8 @@ class Plot:
         Whether it takes the whole width of the page.
     log : bool
         Whether the x axis shows values from 0 on as their logarithm, that of 1 more.
+    key : str
+        Its name among the charts of a gate.
     """
 
     title: str
@@ -133,7 +125,9 @@ class Plot:
     zero: bool = False
     wide: bool = False
     log: bool = False
+    key: str = ""
     _points: list[_Point] = field(default_factory=list, init=False, repr=False)
+    _bars: list[_Bar] = field(default_factory=list, init=False, repr=False)
     _lines: list[_Line] = field(default_factory=list, init=False, repr=False)
 
     def point(
@@ -156,8 +150,12 @@ class Plot:
         The legend says what a symbol ``means``, and what that it is ``circled``. An interval reaches from ``low`` to
         ``high``.
         """
-        shown, drawn = getattr(Colour, colour.upper()), _SYMBOLS[symbol]
+        shown, drawn = getattr(Colour, colour.upper()), SYMBOLS[symbol]
         self._points.append(_Point(x, y, text, drawn, shown, means, name, circled, low, high))
+
+    def bar(self, x: float, y: float, text: str, *, colour: str, means: str = "", topic: str = "") -> None:
+        """Add a bar from 0 to ``y``; the page opens the ``topic`` that it stands for."""
+        self._bars.append(_Bar(x, y, text, getattr(Colour, colour.upper()), means, topic))
 
     def line(
         self,
@@ -174,86 +172,118 @@ class Plot:
     def drawings(self) -> list[str]:
         """The chart as SVG, for a page; a wide one once for wide screens and once for narrow ones."""
         if not self.wide:
-            return [self.chart().svg]
-        return [self.chart(width=_WIDE).svg, self.chart(width=_NARROW, tooltips=False).svg]
+            return [self.svg]
+        return [self._svg(_WIDE), self._svg(_NARROW, tooltips=False)]
 
-    def chart(self, key: str = "", *, width: float = WIDTH, tooltips: bool = True) -> Chart:
-        """The chart, drawn."""
-        keys, top = legend(self._entries(), left=MARGIN, top=2, right=width - MARGIN)
-        ends = [(point.x, y) for point in self._points for y in (point.y, point.low, point.high)]
-        ends += [end for one in self._lines for end in one.points]
-        ys = [y for _, y in ends if y is not None and math.isfinite(y)]
-        xs = [x for x, _ in ends if math.isfinite(x)]
-        x = Scale(0, max(xs, default=1.0), symlog=True) if self.log else _roomy(xs)
-        frame = plot(
-            Scale(-0.5, len(self.labels) - 0.5) if self.labels else x,
-            scale_of(ys, zero=True) if self.zero else _roomy(ys),
-            top=top if self.y else top + 8,
-            height=200 if self.wide else 270,
-            x_title=self.x,
-            y_title=self.y,
-            right=width - 2 * MARGIN,
-            x_labels=not self.labels,
+    @cached_property
+    def svg(self) -> str:
+        """The chart as part of a page, whose colours and font it takes."""
+        return self._svg(WIDTH)
+
+    @cached_property
+    def file(self) -> str:
+        """The chart as a file: with its title, on white, in colours of its own."""
+        drawing, bottom = self._drawing(WIDTH, tooltips=True)
+        height = round(bottom + _TITLE)
+        drawn = element(
+            "svg",
+            self._described,
+            box(0, -_TITLE, WIDTH, bottom, colour="#ffffff"),
+            words(MARGIN, -10, self.title, width=WIDTH - 2 * MARGIN, size=15, weight="bold"),
+            drawing,
+            xmlns="http://www.w3.org/2000/svg",
+            viewBox=f"0 {-_TITLE:g} {WIDTH:g} {height:d}",
+            width=1.5 * WIDTH,
+            height=1.5 * height,
+            font_family="system-ui, sans-serif",
+            role="img",
+            aria_label=clean(self.title),
         )
-        drawn, along = [frame.across(0, colour=Colour.GREY, dash=None, width=1)] if self.zero else [], list[Point]()
+        return _VARIABLE.sub(r'="\1"', drawn)
+
+    def _svg(self, width: float, *, tooltips: bool = True) -> str:
+        drawing, height = self._drawing(width, tooltips=tooltips)
+        view, name = f"0 0 {width:g} {round(height):d}", clean(self.title)
+        return element("svg", self._described, drawing, viewBox=view, role="img", aria_label=name)
+
+    @property
+    def _described(self) -> str:
+        return element("desc", quoted(clean(self.description, limit=2000)))
+
+    def _drawing(self, width: float, *, tooltips: bool) -> tuple[str, float]:
+        """The drawing and its height."""
+        keys, top = legend(self._entries(), right=width - MARGIN)
+        x, y = self._scales()
+        below = 34.0 if self.x and not self._bars else 17.0
+        axes = frame(
+            x,
+            y,
+            top=top if self.y else top + 8,
+            height=200 if self.wide or self._bars else 270,
+            width=width,
+            titles=(self.x, self.y),
+            ticks=not (self.labels or self._bars),
+            below=below,
+        )
+        zero = axes.y(0)
+        drawn = [line((axes.x.start, zero), (axes.x.end, zero), colour=Colour.GREY)] if self.zero else []
+        half = _BAR / 2
+        for bar in self._bars:
+            low, high = sorted((zero, axes.y(bar.y)))
+            shape = box(axes.x(bar.x - half), low, axes.x(bar.x + half), high, colour=bar.colour)
+            drawn.append(mark(bar.text, shape, topic=bar.topic))
         whiskers = [
-            ((frame.x(point.x), frame.y(point.low)), (frame.x(point.x), frame.y(point.high)))
+            ((axes.x(point.x), axes.y(point.low)), (axes.x(point.x), axes.y(point.high)))
             for point in self._points
             if point.low is not None and point.high is not None
         ]
-        if whiskers:
-            drawn.append(element("path", d="".join(map(outline, whiskers)), stroke=Colour.GREY, stroke_width=2))
+        drawn.append(lines(whiskers, colour=Colour.GREY, width=2))
+        along = list[Point]()
         for one in self._lines:
             for part in _unbroken(one.points):
-                corners = [(frame.x(x), frame.y(y)) for x, y in part]
+                corners = [(axes.x(x), axes.y(y)) for x, y in part]
                 along += _along(corners)
-                drawn.append(curve(corners, colour=one.colour, width=1.5, dash="5 4" if one.dashed else None))
-        at = [(frame.x(p.x), frame.room.bottom if p.y is None else frame.y(p.y)) for p in self._points]
+                drawn.append(curve(corners, colour=one.colour, dash="5 4" if one.dashed else None))
+        at = [(axes.x(p.x), axes.room.bottom if p.y is None else axes.y(p.y)) for p in self._points]
         together = _together(at)
         drawn += self._marks(at, together, tooltips=tooltips)
-        names = self._names(at, together)
-        return Chart(
-            key,
-            self.title,
-            description=self.description,
-            caption=self.caption,
-            drawing=frame.axes
-            + self._labels(frame)
-            + keys
-            + "".join(drawn)
-            + beside(names, within=frame.room, taken=at, along=along, limit=_NAMES_WIDTH),
-            height=frame.y.start + (BELOW if self.x else BELOW_TITLE),
-            width=width,
-        )
+        names = beside(self._names(at, together), within=axes.room, taken=at, along=along, limit=_NAMES_WIDTH)
+        drawing = axes.axes + self._labels(axes) + keys + "".join(drawn) + names
+        return drawing, axes.y.start + below + 7
+
+    def _scales(self) -> tuple[Scale, Scale]:
+        ends = [(point.x, y) for point in self._points for y in (point.y, point.low, point.high)]
+        ends += [end for one in self._lines for end in one.points]
+        ends += [(bar.x + side, bar.y) for bar in self._bars for side in (-0.5, 0.5)]
+        ys = [y for _, y in ends if y is not None and math.isfinite(y)]
+        xs = [x for x, _ in ends if math.isfinite(x)]
+        x = Scale(0, max(xs, default=1.0), symlog=True) if self.log else _roomy(xs)
+        if self.labels:
+            x = Scale(-0.5, len(self.labels) - 0.5)
+        return x, scale_of(ys, zero=True) if self.zero else _roomy(ys)
 
     def _entries(self) -> list[Entry]:
-        found = [Entry(point.symbol, point.colour, point.means) for point in self._points]
-        found += [Entry(_circle, Colour.INK, point.circled) for point in self._points]
+        found = [Entry(square, bar.colour, bar.means) for bar in self._bars]
+        found += [Entry(point.symbol, point.colour, point.means) for point in self._points]
+        found += [Entry(circle, Colour.INK, point.circled) for point in self._points]
         if any(point.low is not None for point in self._points):
-            found.append(Entry(_upright, Colour.GREY, "interval"))
+            found.append(Entry(upright, Colour.GREY, "interval"))
         found += [Entry(dashes if one.dashed else stroke, one.colour, one.means) for one in self._lines]
         return [entry for entry in dict.fromkeys(found) if entry.text]
 
-    def _labels(self, frame: Frame) -> str:
+    def _labels(self, axes: Frame) -> str:
         """The labels of the x axis for which there is room, the last one first."""
-        count = len(self.labels)
-        room = min((frame.x.end - frame.x.start) // _LABEL_WIDTH, _MAX_LABELS)
+        count, y = len(self.labels), axes.room.bottom + 17
+        room = min((axes.x.end - axes.x.start) // _LABEL_WIDTH, _MAX_LABELS)
         return "".join(
-            words(
-                frame.x(place),
-                frame.room.bottom + 17,
-                self.labels[place],
-                size=SMALL,
-                anchor="middle",
-                colour=Colour.MUTED,
-            )
+            words(axes.x(place), y, self.labels[place], size=SMALL, anchor="middle", colour=Colour.MUTED)
             for place in range(count - 1, -1, -max(1, math.ceil(count / room)))
         )
 
     def _marks(self, at: Sequence[Point], together: Sequence[Sequence[int]], *, tooltips: bool) -> Iterator[str]:
         for place, (point, where) in enumerate(zip(self._points, at, strict=True)):
             shapes = [point.symbol(*where, 4.5, point.colour)]
-            shapes += [_circle(*where, 4.5, Colour.INK)] if point.circled else []
+            shapes += [circle(*where, 4.5, Colour.INK)] if point.circled else []
             others = [clean(self._points[one].name, limit=60) for one in together[place] if one != place]
             also = f" (same as {', '.join(filter(None, others))})" if any(others) else ""
             yield mark(point.text + also, *shapes) if tooltips else "".join(shapes)
@@ -261,7 +291,7 @@ class Plot:
     def _names(self, at: Sequence[Point], together: Sequence[Sequence[int]]) -> list[tuple[Point, str]]:
         """A label for each place, those of circled points first: all names there, or one and how many others."""
         named = [place for place, point in enumerate(self._points) if point.name]
-        cut = partial(clipped, width=_NAME_WIDTH, size=SMALL, middle=True)
+        cut = partial(clipped, width=_NAME_WIDTH, size=SMALL)
         shown = dict(zip(named, shortened([self._points[place].name for place in named], cut), strict=True))
         labels = []
         for place in sorted(named, key=lambda place: not self._points[place].circled):
