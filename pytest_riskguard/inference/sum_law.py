@@ -33,7 +33,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.distributions import log_ndtr, ndtr, ndtri, ndtri_exp
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray
+from pytest_riskguard.risk.checks import FloatArray, IntArray
 
 ComplexArray = npt.NDArray[np.complex128]
 
@@ -59,7 +59,15 @@ ON_LATTICE = 1e-6
 COUNTED = 24
 #: Points of the circle of more bets; odds of theirs whose powers soon are nothing; the logarithm of a mean square of
 #: phi that is little beside a probability; patterns of the largest bets that stay open at once.
-COARSE_BETS, BETS_POINTS, MAX_ODDS, LAST_TERM, ALIKE, MAX_PATTERNS, MISSED = 2**12, 2**15, 0.6, 1e-13, -18.4, 512, 1e-6
+COARSE_BETS, BETS_POINTS, MAX_ODDS, LAST_TERM, ALIKE, MAX_PATTERNS, MISSED = (
+    2**12,
+    2**15,
+    0.6,
+    1e-13,
+    -18.4,
+    512,
+    1e-6,
+)
 #: What high frequencies may add to a probability; magnitudes of phi that are nothing; kinds and frequencies that are
 #: multiplied at a time, and every how many of these show whether the others are something.
 LITTLE, NOTHING, KINDS, BLOCK, SOME = 1e-11, 1e-16, 16, 64, 8
@@ -247,7 +255,7 @@ class SumLaw:
             return -math.inf
         if value <= end + self.same:
             return log_share
-        steps = self._tail(self._root(lambda tilt: (tilt.mean - value) / (tilt.deviation or 1.0)))
+        steps = self._tail(self._root(lambda tilt: (tilt.mean - value) / (tilt.deviation or TINY)))
         share = float(steps.share(value, inclusive=inclusive))
         return max(math.log(share) + steps.log_unit if share > 0 else -math.inf, log_share)
 
@@ -334,7 +342,7 @@ class SumLaw:
         return max(PERIOD * tilt.deviation, PERIOD / 2 * tilt.deviation + VALUES_IN_PERIOD * widest)
 
     def _on_circle(self, tilt: Tilt) -> tuple[FloatArray, FloatArray, float, bool]:
-        """Sums and masses in a window about the mean; the width over which a mass is spread; whether it is settled."""
+        """Sums and masses in a window about the mean; over which width a mass is spread; whether that is settled."""
         period = self.period(tilt)
         few = self._one and self.times[0] * (1 - tilt.chances[0, 0]) < FEW
         most = GRID_POINTS if self._one else BETS_POINTS
@@ -405,12 +413,12 @@ class SumLaw:
     def _beyond(self, value: float) -> float:
         """From the tail that begins at the value, under the tilt that makes it the expected one."""
         side = 1 if value > self.plain.mean else -1
-        tilt = self._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or 1.0), side=side)
+        tilt = self._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or TINY), side=side)
         law, p, sums, masses = self, 0.0, np.zeros(1), np.ones(1)
         steps = self._towards(side, tilt) if self.alike(tilt) <= ALIKE else None
         if steps is None or not steps.settled:
             p, sums, masses, law = self._parted(value)
-            if not sums.size:
+            if not (sums.size and law.times.size):
                 return p
             steps = law._towards(side, tilt)
         points = sums - value if side > 0 else value - sums
@@ -450,7 +458,6 @@ class SumLaw:
         spread, angles = np.prod(tilt.chances, axis=1), self.values[:, 1] * math.pi * COARSE_BETS / 2
         squares = np.maximum(np.log1p(-2 * spread), -spread * (angles / self.period(tilt)) ** 2)
         return float(np.sum(self.times * squares))
-
 
 
 def vectors(chances: FloatArray, most: int, *, least: float = -math.inf) -> tuple[IntArray, IntArray, FloatArray]:
@@ -626,7 +633,7 @@ def _of_bets(sizes: FloatArray, chances: FloatArray, times: FloatArray, points: 
     likely = chances[:, 1] > chances[:, 0]
     lost = float(np.sum((times * sizes)[likely]))
     odds, sizes = np.maximum(np.min(chances, axis=1) / np.max(chances, axis=1), TINY), np.where(likely, -sizes, sizes)
-    phi = np.exp(-2j * math.pi / points * (lost % points) * np.arange(points // 2 + 1))
+    phi: ComplexArray = np.exp(-2j * math.pi / points * (lost % points) * np.arange(points // 2 + 1))
     uneven = odds < MAX_ODDS
     # as many terms of each as are something
     counts = np.ceil(math.log(LAST_TERM) / np.log(odds[uneven])).astype(np.int64)
@@ -634,7 +641,7 @@ def _of_bets(sizes: FloatArray, chances: FloatArray, times: FloatArray, points: 
     terms = np.arange(1, bets.size + 1) - np.repeat(np.cumsum(counts) - counts, counts)
     weights = times[bets] * np.exp(terms * np.log(odds)[bets]) * (2 * (terms % 2) - 1) / terms
     logs = np.fft.rfft(_histogram(sizes[bets] * terms, weights, points))
-    phi *= np.exp(logs - logs[0].real)
+    phi *= np.exp(logs - float(logs[0].real))
     if not np.all(uneven):
         even = ~uneven
         phi *= _product(-2 * math.pi / points * sizes[even], odds[even], times[even], phi.size)
