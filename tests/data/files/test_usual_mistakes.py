@@ -57,7 +57,7 @@ def test_a_run_that_cannot_be_read(tmp_path, name, content, problem):
 
 def test_the_option_is_named_that_forces_the_format(tmp_path):
     path = tmp_path / "a.json"
-    path.write_text('{"q1": ["d1"]}')
+    path.write_text('{"q1": {"d1": "high"}}')
     with pytest.raises(QrelsFormatError, match="`format:` in riskguard"):
         read_qrels(path)
     with pytest.raises(TopicsFormatError, match="rename its columns, or say with `columns:`"):
