@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any
 
@@ -202,11 +202,13 @@ class Table(Rows):
         return topics, known
 
 
-def table_of_rows(given: Input, rows: Iterable[Mapping[Any, Any]], lines: Lines | None = None) -> Table:
+def table_of_rows(
+    given: Input, rows: Iterable[Mapping[Any, Any]], lines: Lines | Callable[[], Lines] | None = None
+) -> Table:
     """The columns of rows with named cells, of which each may lack some; many rows at a time, which saves memory."""
     rows, parts = iter(rows), []
     while some := list(islice(rows, ROWS_AT_ONCE)):
-        held = dict.fromkeys(name for row in some for name in row)
+        held = dict.fromkeys(chain.from_iterable(some))
         parts.append((len(some), {name: packed([row.get(name) for row in some]) for name in held}))
     names = list(dict.fromkeys(name for _, part in parts for name in part))
 

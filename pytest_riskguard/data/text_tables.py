@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -160,16 +160,17 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit:
 
 def jsonl_table(file: InputFile, _kind: Kind) -> Table:
     """An object for each row."""
-    lines: list[int] = []
+
+    def numbered() -> Iterable[tuple[int, Any]]:
+        return enumerate(file.json, 1) if _is_list(file) else file.json_lines()
 
     def rows() -> Iterator[dict[str, Any]]:
-        for line, row in enumerate(file.json, 1) if _is_list(file) else file.json_lines():
+        for line, row in numbered():
             if not isinstance(row, dict):
                 raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
-            lines.append(line)
             yield row
 
-    return table_of_rows(file, rows(), lines)
+    return table_of_rows(file, rows(), lambda: [line for line, _ in numbered()])
 
 
 def _is_list(file: InputFile) -> bool:
