@@ -108,10 +108,10 @@ SITUATIONS = {
     ),
     "compare, options of the gate": Situation(
         "riskguard compare old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv --measure AP "
-        "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --set ties=docid --gate not_significantly_risky",
+        "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --gate not_significantly_risky",
         (
             "riskguard judge-next old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv "
-            "--set ties=docid --measure AP --alpha 5 --set level=0.9 --set tolerance=0.01 --set on_churn=fail",
+            "--measure AP --alpha 5 --set level=0.9 --set tolerance=0.01 --set on_churn=fail",
             "reproduce",
         ),
     ),

@@ -20,7 +20,6 @@ from itertools import product
 import numpy as np
 
 from pytest_riskguard.inference.georisk import georisk_differences
-from pytest_riskguard.inference.georisk_replicates import Draws
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.tables import Row, Study, places
 
@@ -92,11 +91,8 @@ def simulate(cell: Cell) -> list[Row]:
     if cell.changed is None:
         alphas, methods = ALPHAS, {"percentile": "percentile", **METHODS}
     fails = np.zeros((cell.simulations, len(alphas), len(methods)), dtype=bool)
-    draws = Draws(cell.topics)
     for number, scores in enumerate(cell.pools()):
-        found = georisk_differences(
-            scores, candidate=0, references=[1], alphas=alphas, replicates=REPLICATES, draws=draws
-        )
+        found = georisk_differences(scores, candidate=0, references=[1], alphas=alphas, replicates=REPLICATES)
         for (i, one), (j, method) in product(enumerate(found.differences), enumerate(methods.values())):
             fails[number, i, j] = one.interval(method=method, level=LEVEL).upper < -ROUNDING_ERROR
     rows: list[Row] = []
