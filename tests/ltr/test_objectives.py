@@ -226,7 +226,7 @@ def test_threads_change_nothing(monkeypatch):
         for processors in (1, 5):
             monkeypatch.setattr("os.cpu_count", lambda processors=processors: processors)
             found.append(objective.gradients(labels, scores, group))
-        np.testing.assert_array_equal(*found)
+        np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_an_objective_can_go_on_to_other_data():
@@ -239,9 +239,10 @@ def test_an_objective_can_go_on_to_other_data():
 def test_ndcg_is_that_of_the_baselines():
     labels, group = ROWS
     scores, queries = three_queries().scores, three_queries().queries
+    measures: Any = ((3, "exponential"), (2, "exponential"), (3, "linear"))
     found = [
         UCRO(QueryBaselines(("b",), queries, scores, k, gain), 3).gradients(labels, SOME, group)[0].tolist()
-        for k, gain in ((3, "exponential"), (2, "exponential"), (3, "linear"))
+        for k, gain in measures
     ]
     assert found[0] == UCRO(three_queries(), 3).gradients(labels, SOME, group)[0].tolist()
     assert found[0] not in found[1:]
