@@ -177,9 +177,8 @@ def live_systems(settings: Config, engine: Engine) -> Callable[[Queried, int], L
 
     def live(candidate: Queried, line: int) -> LiveRun:
         from pytest_riskguard.live_systems.candidates import live_candidate
-        from pytest_riskguard.live_systems.console import TerminalConsole
 
-        return live_candidate(engine, candidate, settings=settings, line=line, console=TerminalConsole())
+        return live_candidate(engine, candidate, settings=settings, line=line)
 
     return live
 
