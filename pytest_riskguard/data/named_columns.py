@@ -77,17 +77,11 @@ def _stripped(ids: Ids) -> Ids:
     return ids if all(text == text.strip() for text in texts) else Ids.of(map(str.strip, ids.strings()))
 
 
-def _whole_numbers(column: npt.NDArray[Any]) -> Ids | None:
-    """Numbers as ids, NaN as nothing; None where one is not whole, or may be another as a float."""
-    filled = ~np.isnan(column)
-    if column.dtype.kind == "f":
-        column = np.where(filled, column, 0)
-        if not ((np.abs(column) < _MAX_EXACT) & (column == np.floor(column))).all():
-            return None
-        column = column.astype(np.int64)
+def _whole_numbers(column: npt.NDArray[Any]) -> Ids:
+    """Whole numbers as ids."""
     digits = column.astype(f"S{_WIDTH}").view(np.uint8)
     lengths = np.count_nonzero(digits.reshape(-1, _WIDTH), axis=1)
-    return Ids(digits, _WIDTH * np.arange(len(column)), np.where(filled, lengths, 0))
+    return Ids(digits, _WIDTH * np.arange(len(column)), lengths)
 
 
 def _is_nothing(cell: Any) -> bool:
@@ -161,8 +155,8 @@ class Table(Rows):
         column = self.column(self.places[what])
         if isinstance(column, Ids):
             return _stripped(column)
-        if isinstance(column, np.ndarray) and (ids := _whole_numbers(column)) is not None:
-            return ids
+        if isinstance(column, np.ndarray) and column.dtype.kind != "f":
+            return _whole_numbers(column)
         texts = self._each(column, text_of, f"text or a whole number as the {what}")
         return self.ids(texts, what, is_text=True)
 
