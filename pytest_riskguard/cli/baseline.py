@@ -228,7 +228,7 @@ def update(
 def rescore(name: str, *, place: Place) -> None:
     """Score the kept runs of NAME again.
 
-    Uses today's judgements, query texts and libraries, and scores replicates and earlier runs too.
+    Uses today's judgements, query texts and libraries, and scores replicates too.
     """
     store = place.store
     before = store.stored_scores(name)
