@@ -233,7 +233,6 @@ def show(
     Where not every gate was asked for, the run is not ``complete``, and has no answer.
     """
     from pytest_riskguard.reports import comparisons
-    from pytest_riskguard.reports.card import word
     from pytest_riskguard.reports.comparisons import answer
     from pytest_riskguard.reports.terminal.failure import (
         explain,
@@ -244,6 +243,7 @@ def show(
         repeats,
     )
     from pytest_riskguard.reports.terminal.layout import wrapped
+    from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Detail, Screen
 
     width = terminal_width()

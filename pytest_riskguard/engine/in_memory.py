@@ -32,7 +32,7 @@ from pytest_riskguard.gates.option_types import SHARES, OptionTypeError, is_numb
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.plugins import told
-from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.reports.messages import worded
 
 _Names = Mapping[str, str]
 

@@ -38,10 +38,10 @@ def shorten(reports: Sequence[pytest.TestReport], judged: Mapping[str, Sequence[
 
 
 def _shorten(report: pytest.TestReport, verdict: Verdict, shown: str) -> None:
-    from pytest_riskguard.reports.card import card
     from pytest_riskguard.reports.terminal.failure import pointer
+    from pytest_riskguard.reports.words import line as line_of
 
-    headline = card(verdict).line
+    headline = line_of(verdict)
     for lines in _texts(report.longrepr):
         start = next((place for place, line in enumerate(lines) if headline in line), None)
         end = next((place for place, line in enumerate(lines) if line.lstrip("E ").startswith(_KEPT)), None)

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from pytest_riskguard import check
 from pytest_riskguard.gates.verdict import Inputs, VerdictWarning
-from pytest_riskguard.reports.card import card
+from pytest_riskguard.reports import words
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, prose, render
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import explained
@@ -73,7 +73,7 @@ def test_queries_have_a_column_where_there_are_any():
     ],
 )
 def test_what_was_asked_for_is_said(kind, options, said):
-    assert said in card(asked(kind, LOSS, **options)).why
+    assert said in words.why(asked(kind, LOSS, **options))
 
 
 def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():

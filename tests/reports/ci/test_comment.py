@@ -7,6 +7,7 @@ import re
 import pytest
 
 from pytest_riskguard.gates.verdict import Inputs, Verdict
+from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.ci.comment import MARKER, Run, no_verdict, pending, verdict
 from pytest_riskguard.reports.comparisons import KnownGate
@@ -36,7 +37,7 @@ def heading(text: str) -> str:
 
 
 def shown_line(judged: Verdict) -> str:
-    return prose(card(judged).line.replace(" -> ", " → "))
+    return prose(words.line(judged).replace(" -> ", " → "))
 
 
 def test_while_gates_are_judged_it_says_so():
