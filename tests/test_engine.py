@@ -122,8 +122,8 @@ def promoted(folder):
     """A store whose baseline ``prod`` had another run accepted in its place."""
     store = Store(folder / "store")
     options = {"qrels": folder / "qrels.txt", "topics": None, "measures": ["RR"]}
-    store.add("prod", folder / "good.run", kind="previous", **options)
-    store.promote("prod", folder / "poor.run", **options)
+    store.add("prod", folder / "good.run", **options)
+    store.update("prod", folder / "poor.run", **options)
     return store
 
 
@@ -172,13 +172,10 @@ def test_a_pool_is_judged_whole_and_in_families(folder):
     engine = Engine(qrels=folder / "qrels.txt")
     good, poor = RunFile(folder / "good.run"), RunFile(folder / "poor.run")
     again = RunFile(folder / "good.run", "again")
-    question = Question(
-        gate_of("g", kind="georisk_not_worse", alpha=5), poor, good, "RR", pool=(again,), alphas=(1.0, 5.0)
-    )
+    question = Question(gate_of("g", kind="georisk_not_worse", alpha=5), poor, good, "RR", pool=(again,))
     verdict = engine.verdict(question)
     assert (verdict.outcome, verdict.baselines) == ("fail", ("good", "again"))
     assert verdict.pool is not None
-    assert [point.alpha for point in verdict.pool.curve] == [1.0, 5.0]
     other = Question(gate_of("h"), poor, good, "RR")
     family = engine.verdicts([question, other], correction="holm")
     assert [one.family is not None and one.family.size for one in family] == [2, 2]

@@ -172,7 +172,7 @@ def test_a_measure_gives_plain_scores_their_range():
         ({"qrels": GRADES}, TypeError, r"add measure=\Z"),
         ({"measure": "AP"}, TypeError, r"add qrels=\Z"),
         ({"qrels": GRADES, "measure": "nDCG@ten"}, UsageError, "nDCG@ten"),
-        ({"qrels": 7, "measure": "AP"}, TypeError, "judgements: expected a mapping topic -> {document: grade}"),
+        ({"qrels": 7, "measure": "AP"}, TypeError, "judgements: expected a mapping by topic, a frame"),
     ],
 )
 def test_what_rankings_need_is_asked_for(options, error, message):

@@ -338,7 +338,7 @@ class Inputs:
         if measures and not self._collection.measures:
             asked = tuple(measures)
         return [
-            Question(replace(gate, slice=part), candidate, baseline, measure, pool=others, alphas=alphas)
+            Question(replace(gate, slice=part), candidate, baseline, measure, pool=others)
             for measure, gate, (baseline, others), part in product(asked, gates, pools, parts)
         ]
 

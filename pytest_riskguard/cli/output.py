@@ -420,7 +420,7 @@ def present(
 
 
 def _provenance(verdicts: Sequence[Verdict], folder: Path) -> Provenance:
-    from pytest_riskguard.baselines.build import report_date, this_build
+    from pytest_riskguard.build import report_date, this_build
     from pytest_riskguard.reports.provenance import provenance_of
 
     return provenance_of(verdicts, this_build(folder), report_date())

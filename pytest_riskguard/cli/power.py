@@ -23,7 +23,7 @@ from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.power_plan import Plan
+    from pytest_riskguard.gates.power import Plan
 
 EFFECTS = (0.005, 0.01, 0.02, 0.05)
 CORRELATIONS = (0.7, 0.8, 0.9, 0.95)
@@ -62,13 +62,6 @@ def _listed(values: tuple[float, ...]) -> str:
     help="Without CANDIDATE: the correlation of its scores with the baseline's over topics, between -1 and 1. "
     f"Repeatable. [default: {_listed(CORRELATIONS)}]",
 )
-@click.option(
-    "--next",
-    "more",
-    type=click.IntRange(1, 1_000_000),
-    metavar="N",
-    help="Divide the next N judged topics among strata, so that URisk becomes as certain as it can.",
-)
 @output_options("the plans")
 def power(
     runs: tuple[NamedPath, ...],
@@ -78,7 +71,6 @@ def power(
     chance: float,
     effects: tuple[float, ...],
     correlations: tuple[float, ...],
-    more: int | None,
     outputs: Outputs,
 ) -> int:
     """Plan how many topics a gate needs.
@@ -90,7 +82,7 @@ def power(
     """
     from pytest_riskguard.cli.inputs import Inputs, once
     from pytest_riskguard.gates.kinds import gate_of
-    from pytest_riskguard.gates.power_plan import NextTopics, next_topics, plan_from_baseline, plan_from_runs
+    from pytest_riskguard.gates.power import plan_of
     from pytest_riskguard.reports.power_table import dumps, section
 
     if not baselines:
@@ -110,20 +102,14 @@ def power(
     alphas, options = alphas or (OPTIONS["alpha"].default,), collection.options
     measures = inputs.measures(tested.file if tested else Path(baselines[0].text))
     parts = inputs.slices(collection.settings.get("slice", ()), tested or sources[0], measures[0])
-    topics, plans, divisions = inputs.engine.topics, list["Plan"](), list[NextTopics]()
+    topics, plans = inputs.engine.topics, list["Plan"]()
     for measure, baseline, part, alpha in product(measures, sources, parts, alphas):
         gate = gate_of("power", alpha=alpha, slice=part, **options)
         asked: Any = {"power": chance, "effects": effects or EFFECTS, "topics": topics}
         of_baseline = inputs.engine.scores(baseline, measure, gate=gate)
         of_candidate = None if tested is None else inputs.engine.scores(tested, measure, gate=gate)
-        if more is not None and (tested is not None or alpha == alphas[0]):
-            try:
-                divisions.append(next_topics(gate, of_candidate, of_baseline, more, topics=topics))
-            except ValueError as error:
-                raise UsageError(str(error)) from None
-        if of_candidate is not None:
-            plans.append(plan_from_runs(gate, of_candidate, of_baseline, **asked))
-        else:
-            for correlation in correlations or CORRELATIONS:
-                plans.append(plan_from_baseline(gate, of_baseline, correlation=correlation, **asked))
-    return outputs.finish(section(plans, divisions), dumps(plans, divisions))
+        assumed = [None] if of_candidate is not None else correlations or CORRELATIONS
+        plans += [
+            plan_of(gate, of_candidate, of_baseline, correlation=correlation, **asked) for correlation in assumed
+        ]
+    return outputs.finish(section(plans), dumps(plans))

@@ -38,7 +38,7 @@ class Ids:
     ----------
     text : array of uint8
         Holds every id, and maybe more.
-    starts, lengths : array of int64 or of int32, shape (n,)
+    starts, lengths : array of whole numbers, shape (n,)
         Where each id begins, and its bytes.
     """
 
@@ -106,10 +106,9 @@ class Ids:
     def hashes(self) -> Words:
         """A number for each id, the same wherever its text is; two ids rarely share one, unless somebody tries."""
         hashes = self.lengths.astype(np.uint64) * _SPREAD_LENGTH
-        rows: Any = slice(None)
-        for place in range(-(-int(self.lengths.max(initial=0)) // WORD_BYTES)):
-            if place:
-                rows = np.flatnonzero(self.lengths > place * WORD_BYTES)
+        shortest, longest = self.lengths.min(initial=WORD_BYTES), int(self.lengths.max(initial=0))
+        for place, begin in enumerate(range(0, longest, WORD_BYTES)):
+            rows = slice(None) if begin < shortest else np.flatnonzero(self.lengths > begin)
             mixed = (hashes[rows] ^ self.words(place, rows)) * _SPREAD
             hashes[rows] = mixed ^ (mixed >> np.uint64(32))
         return hashes
@@ -119,18 +118,22 @@ class Ids:
 
         Bytes beyond the end of an id are 0.
         """
-        starts, left = (column[rows] for column in (self.starts, self.lengths))
-        if place:
-            starts, left = starts + place * WORD_BYTES, left - place * WORD_BYTES
+        begin = place * WORD_BYTES
+        words, left = self.words_at(self.starts[rows] + begin), self.lengths[rows]
+        if left.min(initial=begin + WORD_BYTES) < begin + WORD_BYTES:
+            words &= _MASKS[np.clip(left.astype(np.int64) - begin, 0, WORD_BYTES)]
+        return words
+
+    def words_at(self, starts: IntArray) -> Words:
+        """The 8 bytes from these places of the text on; bytes beyond its end are 0."""
         text = self.text
         if len(text) < WORD_BYTES:
             text = np.append(text, np.zeros(WORD_BYTES, dtype=np.uint8))
         last = len(text) - WORD_BYTES
         every: Words = np.ndarray((last + 1,), dtype="<u8", buffer=text, strides=(1,))
-        words = every[np.minimum(starts, last)].astype(np.uint64, copy=False)
-        late = np.flatnonzero(starts > last)  # these were read from before, too
+        late = np.flatnonzero(starts > last)  # these are read from before, too
+        words = every[np.minimum(starts, last) if len(late) else starts].astype(np.uint64, copy=False)
         words[late] >>= (WORD_BYTES * (starts[late] - last)).astype(np.uint64)
-        words &= _MASKS.take(left, mode="clip")
         return words
 
     def same(self, rows: IntArray, others: Ids, other_rows: IntArray) -> BoolArray:
@@ -153,8 +156,9 @@ def _wholes(text: npt.NDArray[np.uint8], length: int) -> npt.NDArray[np.void]:
 
 def starts_of(lengths: IntArray) -> IntArray:
     """Where ids of these lengths begin if they stand one after the other."""
-    ends: Any = np.cumsum(lengths, dtype=np.int32 if int(lengths.sum()) < _SHORT_TEXT else np.int64)
-    starts: IntArray = np.subtract(ends, lengths, out=ends, casting="same_kind")
+    starts: IntArray = lengths.astype(np.int32 if int(lengths.sum()) < _SHORT_TEXT else np.int64)
+    np.cumsum(starts, out=starts)
+    starts -= lengths
     return starts
 
 

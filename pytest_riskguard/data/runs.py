@@ -92,7 +92,9 @@ def changes(values: npt.NDArray[Any], offsets: IntArray) -> tuple[BoolArray, Boo
 
 def in_order(values: npt.NDArray[Any], offsets: IntArray) -> IntArray:
     """The rows of each topic by rising value, then by line."""
-    if not changes(values, offsets)[1].any():
+    falls = values[1:] < values[:-1]
+    falls[offsets[1:-1] - 1] = False
+    if not falls.any():
         return np.arange(len(values))
     return np.lexsort((values, topic_of_rows(offsets)))
 
@@ -102,12 +104,11 @@ def rank_column(scores: FloatArray, ranks: Ranks | None, offsets: IntArray) -> t
 
     Among equal scores, the row with the lower number comes first in the order as written: its rank where ranks number
     the documents of the topic, else its line. Ranks that number nothing contradict no scores, unless these number the
-    lines: then they are the ranks. ``ranks`` has ``NO_RANK`` where a rank is no whole number.
+    lines: then they are the ranks. ``ranks`` has ``NO_RANK`` where a rank is no whole number; None are the lines.
     """
     lines = lines_of(offsets)
     if ranks is None:
-        none = np.zeros(len(offsets) - 1, dtype=bool)
-        return lines, none, none
+        return lines, *changes(scores, offsets)
     order = in_order(ranks, offsets)
     by_rank, first, lengths = ranks[order], scores[offsets[:-1]], np.diff(offsets)
     is_numbered = ~with_pair(by_rank[1:] == by_rank[:-1], offsets) & ~topics_with(ranks == NO_RANK, offsets)
@@ -148,6 +149,8 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
     rows = by_score[tied]
     numbers, letters = rank_column(scores, ranks, offsets)[0][rows], _alphabet(documents.at(rows).strings())
     found: dict[Order, Ranks] = {}
+    untied = np.empty_like(lines)
+    untied[by_score] = lines
     for order, number, of_row in (
         (Order.WRITTEN, numbers, doubles),
         (Order.SINGLE_DESCENDING, -letters, singles),
@@ -155,10 +158,8 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
         (Order.ASCENDING, letters, doubles),
         (Order.STABLE, rows, doubles),
     ):
-        in_this = by_score.copy()
-        in_this[tied] = rows[np.lexsort((number, of_row[tied]))]
-        found[order] = np.empty_like(lines)
-        found[order][in_this] = lines
+        found[order] = untied.copy()
+        found[order][rows[np.lexsort((number, of_row[tied]))]] = lines[tied]
     return found
 
 
@@ -413,7 +414,7 @@ def _by_score(rows: Rows, run: Run) -> Run:
 
     Without ranks equal scores stand in the order of the document ids, as the lines may stand in any.
     """
-    if run.ranks is None:
+    if run.ranks is None and not run.source.is_trec:
         order = [np.zeros(0, dtype=np.int64)]
         for topics, part in run.parts():
             ranks = ranking(part.scores, None, part.offsets, part.documents)[Order.DESCENDING]

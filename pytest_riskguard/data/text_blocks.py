@@ -7,11 +7,12 @@ nothing is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from pytest_riskguard.data.ids import FloatArray, Ids
+from pytest_riskguard.data.ids import WORD_BYTES, BoolArray, FloatArray, Ids, Words
 from pytest_riskguard.limits import Limit
 
 if TYPE_CHECKING:
@@ -25,6 +26,20 @@ _SPACES = bytes.maketrans(_WHITE, b"    ")
 #: Numbers of up to so many characters are read together.
 _MOST_CHARACTERS = 64
 _PLUS, _UNDERSCORE = ord("+"), ord("_")
+#: Up to eight digits are made into one number, all cells at once: each is a byte of a word, without the bits of "0".
+_ZEROS, _NO_DIGITS, _ABOVE_NINE, _HIGH_BITS = (
+    np.uint64(byte * 0x0101010101010101) for byte in (ord("0"), 0x10, 0x06, 0xF0)
+)
+_MINUS, _POINT, _BYTE = np.uint64(ord("-")), np.uint64(ord(".") ^ ord("0")), np.uint64(0xFF)
+#: Multiplied with bit 4 of a byte, the highest four bits say how many bytes stand above it.
+_BYTES_ABOVE = np.uint64(0x0706050403020100)
+#: Three steps: bits to shift, what the first half is worth, bits to keep.
+_STEPS = tuple(
+    tuple(map(np.uint64, step))
+    for step in ((8, 10, 0x00FF00FF00FF00FF), (16, 100, 0x0000FFFF0000FFFF), (32, 10_000, 0x00000000FFFFFFFF))
+)
+#: The largest number up to which all whole ones are floats, and powers of ten that are.
+_MOST_DIGITS, _POWERS = 2**53, 10.0 ** np.arange(23)
 
 
 class RefusedError(Exception):
@@ -63,9 +78,10 @@ def text_blocks(
 def _columns(text: bytes, fields: int, longest: Limit, separator: bytes | None) -> tuple[Ids, ...] | None:
     """The fields of lines in which one separator stands between two; None for others."""
     characters = np.frombuffer(text, dtype=np.uint8)
-    between, unusual = ord(separator or b" "), b'"\r' if separator else _WHITE
-    edges = np.flatnonzero((characters == between) | (characters == _FEED))
-    if len(edges) % fields or any(character in text for character in unusual):
+    unusual = b'"\r' if separator else _WHITE
+    is_feed = characters == _FEED
+    edges = np.flatnonzero(is_feed | (characters == ord(separator or b" "))).astype(np.int32)
+    if len(edges) != fields * np.count_nonzero(is_feed) or any(character in text for character in unusual):
         return None
     ends = np.ascontiguousarray(edges.reshape(-1, fields).T)
     starts = np.empty_like(ends)  # each field begins after the end of the one before
@@ -77,8 +93,7 @@ def _columns(text: bytes, fields: int, longest: Limit, separator: bytes | None) 
         lengths.min() < (separator is None)
         or lines.min() < fields  # nothing but separators
         or lines.max() > longest.value
-        or (characters[ends[-1]] != _FEED).any()
-        or np.count_nonzero(characters == between) != len(edges) - len(lines)
+        or not is_feed[ends[-1]].all()
     ):
         return None
     return tuple(Ids(characters, *places) for places in zip(starts, lengths, strict=True))
@@ -93,17 +108,76 @@ def _with_single_spaces(text: bytes) -> bytes:
     return text.lstrip()
 
 
+class _Digits(NamedTuple):
+    """Cells of at most eight characters as whole numbers, without the decimal point that they may have.
+
+    ``decimals`` are the digits behind it; ``is_plain`` tells which cells hold nothing else.
+    """
+
+    values: Words
+    decimals: Words
+    has_point: BoolArray
+    is_plain: BoolArray
+
+
+def _digits(cells: Ids) -> _Digits:
+    missing = (WORD_BYTES - cells.lengths).astype(np.uint64)
+    digits = (cells.words_at(cells.starts) ^ _ZEROS) << (missing * np.uint64(8))  # the last digit is the highest byte
+    mark = digits & _NO_DIGITS
+    mark &= ~mark + np.uint64(1)  # in the first character that is no digit, which may be a point
+    point = mark >> np.uint64(4)
+    digits ^= point * _POINT
+    is_plain = (digits & (point * _BYTE)) == 0
+    has_point = point > 0
+    digits += (digits & (point - has_point)) * _BYTE  # the digits before it move one on
+    is_plain &= ((digits | (digits + _ABOVE_NINE)) & _HIGH_BITS) == 0
+    for bits, worth, kept in _STEPS:
+        digits = (digits * worth + (digits >> bits)) & kept
+    return _Digits(digits, (mark * _BYTES_ABOVE) >> np.uint64(60), has_point, is_plain & (cells.lengths > has_point))
+
+
+def whole_numbers(cells: Ids, otherwise: int) -> npt.NDArray[np.int32]:
+    """Numbers of at most eight digits; ``otherwise`` for anything else."""
+    found = _digits(cells)
+    is_whole = found.is_plain & ~found.has_point & (cells.lengths <= WORD_BYTES)
+    return np.where(is_whole, found.values.astype(np.int32), np.int32(otherwise))
+
+
 def numbers(cells: Ids) -> FloatArray:
     """Numbers as ``float`` reads them, NaN where a cell is empty.
 
     ``RefusedError`` for what is no finite number, or written as hardly any program writes one.
     """
+    is_negative = (cells.words_at(cells.starts) & _BYTE == _MINUS) & (cells.lengths > 0)
+    starts, lengths = cells.starts, cells.lengths
+    if is_negative.any():
+        starts, lengths = starts + is_negative, lengths - is_negative
+    before = np.maximum(lengths - WORD_BYTES, 0)
+    tail = _digits(Ids(cells.text, starts + before, lengths - before))
+    digits, decimals, is_plain = tail.values, tail.decimals, tail.is_plain
+    if before.any():
+        head = _digits(Ids(cells.text, starts, before))
+        digits = digits + head.values * np.where(tail.has_point, np.uint64(10**7), np.uint64(10**8))
+        decimals = decimals + head.has_point * (head.decimals + np.uint64(WORD_BYTES))
+        is_plain &= (before == 0) | (head.is_plain & (before <= WORD_BYTES) & ~(head.has_point & tail.has_point))
+    # a quotient of two numbers that are exact is rounded once, as the number in the text is
+    values = digits.astype(np.float64) / _POWERS[decimals]
+    values[is_negative] *= -1
+    others = np.flatnonzero(~is_plain | (digits > _MOST_DIGITS))
+    if len(others):
+        values[others] = _unusual_numbers(cells.at(others))
+    return values
+
+
+def _unusual_numbers(cells: Ids) -> FloatArray:
+    """The same for numbers of any form."""
     filled = cells.lengths > 0
     if not filled.all():
         values = np.full(len(cells), np.nan)
-        values[filled] = numbers(cells.at(filled))
+        if filled.any():
+            values[filled] = _unusual_numbers(cells.at(filled))
         return values
-    width = int(cells.lengths.max(initial=1))
+    width = int(cells.lengths.max())
     if width > _MOST_CHARACTERS:
         raise RefusedError
     text = np.concatenate([cells.text, np.zeros(width, dtype=np.uint8)])

@@ -15,15 +15,14 @@ from typing import IO, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import WORD_BYTES, FloatArray, Ids, IntArray, starts_of
+from pytest_riskguard.data.ids import FloatArray, Ids, starts_of
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, NO_RANK, Ranks, Run, Source, run_of_groups
-from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks
+from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, NO_RANK, Ranks, Run, Source, lines_of, run_of_groups
+from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks, whole_numbers
 from pytest_riskguard.limits import MAX_GRADE, ROW_BYTES
 
 #: What the second column of a row with encoded ids holds.
@@ -87,52 +86,47 @@ def _rows(file: InputFile) -> Rows:
     return Rows(file, lambda: [number for number, line in file.lines(ROW_BYTES) if line.split()])
 
 
-def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ranks]:
-    """The topics, the document and the number of each row, and its rank if that is the fourth column."""
+def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ranks | None]:
+    """The topics, the document and the number of each row, and its rank, unless they number its lines."""
     heads: list[str] = []
-    sizes: list[IntArray] = []
-    text, lengths, values, ranks = map(_Column, (np.uint8, np.int32, np.float64, np.int32))
+    sizes: list[int] = []
+    others: list[tuple[int, Ranks]] = []  # ranks of blocks in which they do not number the lines of the topic
+    text, lengths, values = bytearray(), bytearray(), bytearray()  # these grow where they are, never held twice
+    rows = 0
     try:
         for cells in text_blocks(file, layout.fields, longest=ROW_BYTES):
-            found = numbers(cells[layout.place])
+            found, ranks = numbers(cells[layout.place]), whole_numbers(cells[3], NO_RANK)
             if np.abs(found).max(initial=0) > layout.most:
                 raise RefusedError
             topics, documents = _unescaped(*cells[:3])
-            of_block, sizes_of_block = pieces(topics)
+            of_block, counts = pieces(topics)
+            expected = lines_of(np.append(0, np.cumsum(counts))) + 1
+            if heads and heads[-1] == of_block[0]:  # it goes on
+                expected[: counts[0]] += sizes[-1]
+                counts[0] += sizes.pop()
+                heads.pop()
             heads += of_block
-            sizes.append(sizes_of_block)
-            text.add(documents.compact().text)
-            lengths.add(documents.lengths)
-            values.add(found)
-            ranks.add(_rank_numbers(cells[3]))
+            sizes += counts.tolist()
+            if not np.array_equal(ranks, expected):
+                others.append((rows, ranks))
+            text += documents.compact().text.data
+            lengths += documents.lengths.astype(np.uint16).data
+            values += found.data
+            rows += len(found)
     except RefusedError:
         lines = file.lines(ROW_BYTES)
         number, line, problem = next((n, line, wrong) for n, line in lines if (wrong := layout.wrong(line)))
         raise file.refuse_line(number, line, *problem) from None
     if not heads:
         raise file.refuse(None, f"expected {layout.columns}, found an empty file")
-    id_lengths = lengths.whole()
-    ids = Ids(text.whole(), starts_of(id_lengths), id_lengths)
-    return grouped(heads, np.concatenate(sizes)), ids, values.whole(), ranks.whole()
-
-
-class _Column:
-    """Values that come block by block; a large array grows where it is, so that it is never held twice."""
-
-    def __init__(self, dtype: npt.DTypeLike) -> None:
-        self._values: npt.NDArray[Any] = np.empty(0, dtype=dtype)
-        self._size = 0
-
-    def add(self, values: npt.NDArray[Any]) -> None:
-        end = self._size + len(values)
-        if end > len(self._values):
-            self._values.resize(end + end // 32, refcheck=False)
-        self._values[self._size : end] = values
-        self._size = end
-
-    def whole(self) -> npt.NDArray[Any]:
-        self._values.resize(self._size, refcheck=False)
-        return self._values
+    groups, numbering = grouped(heads, np.array(sizes)), None
+    if others or len(groups.names) < len(heads):
+        numbering = (lines_of(np.append(0, np.cumsum(sizes))) + 1).astype(np.int32)
+        for row, ranks in others:
+            numbering[row : row + len(ranks)] = ranks
+    id_lengths: Any = np.frombuffer(lengths, np.uint16)
+    ids = Ids(np.frombuffer(text, np.uint8), starts_of(id_lengths), id_lengths)
+    return groups, ids, np.frombuffer(values), numbering
 
 
 def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:
@@ -146,20 +140,6 @@ def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:
         return Ids.of([unquote(cell) if escaped else cell for cell, escaped in cells])
 
     return plain(topics), plain(documents)
-
-
-#: Eight digits are made into one number in three steps: bits to shift, what the first half is worth, bits to keep.
-_STEPS = ((8, 10, 0x00FF00FF00FF00FF), (16, 100, 0x0000FFFF0000FFFF), (32, 10_000, 0x00000000FFFFFFFF))
-
-
-def _rank_numbers(ranks: Ids) -> Ranks:
-    """Ranks of at most eight digits; ``NO_RANK`` for anything else."""
-    missing = np.maximum(WORD_BYTES - ranks.lengths, 0).astype(np.uint64)
-    digits = (ranks.words(0) ^ np.uint64(0x3030303030303030)) << (missing * np.uint64(8))  # zeros come first
-    others = (digits | (digits + np.uint64(0x0606060606060606))) & np.uint64(0xF0F0F0F0F0F0F0F0)
-    for bits, worth, kept in _STEPS:
-        digits = (digits * np.uint64(worth) + (digits >> np.uint64(bits))) & np.uint64(kept)
-    return np.where((others == 0) & (ranks.lengths <= WORD_BYTES), digits.astype(np.int32), NO_RANK)
 
 
 def write_run(target: Path | IO[bytes], run: Run) -> None:

@@ -15,9 +15,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.baselines.build import Base, build_of_ci
 from pytest_riskguard.baselines.git import Repository
 from pytest_riskguard.baselines.names import name_problem
+from pytest_riskguard.build import Base, build_of_ci
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import RiskguardError
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.config.schema import Config, GateSettings
 
-#: Bytes of changed files that are read of a commit.
-_MOST_READ = 50_000_000
 #: What git has of a file that Git LFS keeps: a pointer with the digest of its content.
 _LFS = b"version https://git-lfs"
 _LACKING = "the clone does not have it as it was"
@@ -131,9 +129,10 @@ class _Comparison:
             return []
         wanted = {name: before[name] for name in changed if name in before}
         limits = {own: YAML_BYTES.value}
-        small = [blob for name, blob in wanted.items() if blob.size <= limits.get(name, MANIFEST_BYTES.value)]
-        contents = self.repository.contents(small, most=_MOST_READ)
-        earlier = {name: contents.get(blob.name) for name, blob in wanted.items()}
+        earlier = {
+            name: self.repository.content(blob, most=limits.get(name, MANIFEST_BYTES.value))
+            for name, blob in wanted.items()
+        }
         new = self._committed(name for name in changed if name not in before)
         if own in changed and own not in before:
             return [Change("file_added", self._shown, (self._shown,))] if own in new else []
@@ -242,14 +241,13 @@ class _Comparison:
             yield Change("baseline_rescored", file, names)
         if old is not None and new is not None:
             for setting, one, other in (
-                ("kind", old.kind, new.kind),
                 ("replicates", str(len(old.replicates)), str(len(new.replicates))),
                 ("allow_unanswered", str(old.allow_unanswered).lower(), str(new.allow_unanswered).lower()),
             ):
                 if one != other:
                     yield Change("baseline_setting", file, names, setting, one, other)
-            if not {earlier.run for earlier in old.history} <= {earlier.run for earlier in new.history}:
-                counts = (str(len(manifest.history)) for manifest in (old, new))
+            if new.number < old.number:
+                counts = (str(manifest.number - 1) for manifest in (old, new))
                 yield Change("baseline_setting", file, names, "earlier runs", *counts)
 
     def _of_ledger(self, before: bytes | None, now: bytes | None) -> Iterator[Change]:

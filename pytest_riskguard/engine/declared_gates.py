@@ -123,7 +123,7 @@ class DeclaredGates:
         first, *pool = (baseline_source(baseline, self._runs) for baseline in item.baselines)
         others = tuple(source for source in pool if not isinstance(source, Computed))
         candidate = self._candidate or self._candidate_of(item)
-        return Question(item.gate, candidate, first, item.measure, pool=others, alphas=item.settings.alpha)
+        return Question(item.gate, candidate, first, item.measure, pool=others)
 
     def _candidate_of(self, item: GateItem) -> RunFile | ScoreFile | LiveRun:
         own, shared = item.settings.candidate, self.settings.candidate

@@ -16,7 +16,7 @@ from pytest_riskguard.data.measures import (
     refuse_uninformative,
     span,
 )
-from pytest_riskguard.data.memory import JudgementsData, SystemData, system_in_memory
+from pytest_riskguard.data.memory import system_in_memory
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run
@@ -112,8 +112,8 @@ def _checked(weights: Mapping[str, float]) -> dict[str, float]:
 
 
 #: Per-topic scores; or rankings, which need judgements and a measure.
-System = TopicScores | Run | SystemData
-Judgements = Qrels | Path | str | JudgementsData
+System = TopicScores | Run | Any
+Judgements = Qrels | Path | str | Any
 
 
 def verdict_on(

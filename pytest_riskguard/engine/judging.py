@@ -255,7 +255,7 @@ class Engine:
         if not isinstance(candidate, RunFile | ScoreFile):
             return
         names = {source.name for source in question.sources if isinstance(source, Stored)}
-        place = None if self._store is None else stored_file(candidate.path, self._store.place, of=names)
+        place = None if self._store is None else stored_file(candidate.path, self._store.root, of=names)
         if place is not None:
             raise UsageError(own_file(candidate.path.name, place))
         for source in question.sources[1:]:
@@ -304,7 +304,7 @@ class Engine:
         if gate.is_pool:
             from pytest_riskguard.gates.pool.judge import judge_pool
 
-            return judge_pool(gate, candidate, others, alphas=question.alphas, together=together, **context)
+            return judge_pool(gate, candidate, others, together=together, **context)
         baseline, replicates = others[0], others[1:]
         if isinstance(question.baseline, Computed):
             baseline, replicates = computed_baseline(gate, question.baseline, candidate, others), []

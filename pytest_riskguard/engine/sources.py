@@ -112,17 +112,13 @@ Baseline = Source | Computed
 
 @frozen(eq=False)
 class Question:
-    """A gate and the systems that it compares; ``pool`` holds all baselines but the first of a gate over a pool.
-
-    ``alphas`` are asked together with the gate's.
-    """
+    """A gate and the systems that it compares; ``pool`` holds all baselines but the first of a gate over a pool."""
 
     gate: Gate
     candidate: Source
     baseline: Baseline
     measure: str | None
     pool: tuple[Source, ...] = ()
-    alphas: tuple[float, ...] = ()
 
     @property
     def baselines(self) -> tuple[Baseline, ...]:
@@ -297,7 +293,7 @@ class ScoreCache:
         """A stored baseline's scores; the first that are asked for are computed with all that will be."""
         store, qrels = self.store_of(source), self._judgements_of(source)
         if source.earlier is not None:
-            found = store.earlier_scores(source.name, source.earlier, measure, qrels=qrels, topics=self.topics)
+            found = store.scores(source.name, measure, qrels=qrels, topics=self.topics, earlier=source.earlier)
             return replace(found, scores=replace(found.scores, name=label(source)))
         if qrels is None:
             return store.scores(source.name, measure, qrels=None, topics=self.topics)
@@ -359,14 +355,13 @@ class ScoreCache:
             return replace(unknown, metadata=metadata_of(source))
         try:
             store = self.store_of(source)
-            manifest = self._once(("manifest", source, self._stamps(source)), lambda: store.manifest(source.name))
-            earlier = None if source.earlier is None else store.earlier_run(source.name, source.earlier)
+            key = ("manifest", source, self._stamps(source))
+            held = self._once(key, lambda: store.manifest(source.name, earlier=source.earlier))
         except RiskguardError:  # the verdict says what is wrong with it
             return unknown
-        held = earlier or manifest
         commit = None if held.git is None else held.git.commit
         known = replace(unknown, commit=commit, note=held.note, stored=held.created)
-        return known if earlier else replace(known, metadata=manifest.metadata, latency=manifest.latency)
+        return replace(known, metadata=held.metadata, latency=held.latency)
 
     def ties(self, source: Source) -> Ties | None:
         """Which order counted for equal scores of a source's run; None without a run that could be read."""
@@ -395,12 +390,11 @@ class ScoreCache:
     def lineage(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of the runs that a stored baseline has held, oldest first; none where it never changed."""
         store = self.store_of(source)
-        history = store.manifest(source.name).history
-        since = None if source.earlier is None else store.earlier_run(source.name, source.earlier)
-        if measure is None or not history or (source.earlier is not None and since is None):
+        newest = store.manifest(source.name).number
+        first = 1 if source.earlier is None else store.manifest(source.name, earlier=source.earlier).number
+        if measure is None or first == newest:
             return ()
-        first = 0 if since is None else [earlier.number for earlier in history].index(since.number)
-        return store.lineage(source.name, measure, qrels=self._judgements_of(source))[first:]
+        return store.lineage(source.name, measure, qrels=self._judgements_of(source))[first - 1 :]
 
     def _judgements_of(self, source: Stored) -> Qrels | None:
         """The judgements that a baseline is scored on now; None if it was stored from scores."""
@@ -445,7 +439,7 @@ class ScoreCache:
         if isinstance(source, RunFile | ScoreFile):
             paths.append(source.file)
         elif isinstance(source, Stored) and self._store is not None:
-            paths.append(self._store.place / source.name / "manifest.json")
+            paths.append(self._store.root / source.name / "manifest.json")
         return tuple(_stamp(path) for path in paths)
 
 

@@ -47,19 +47,9 @@ def paired_estimates(comparison: Comparison) -> Estimates:
         trisk=ruling.test.statistic,
         p_value=ruling.test.p_value,
         break_even_p_value=None if comparison.gate.by_topic else ruling.break_even,
-        win_loss_ratio=_win_loss_ratio(evidence),
         noise_urisk=evidence.noise_estimate(comparison.gate.alpha),
         collapsed=len(comparison.collapsed) if comparison.gate.by_topic else None,
     )
-
-
-def _win_loss_ratio(evidence: Evidence) -> float | None:
-    """The mean win over the mean loss; None without one of either."""
-    d = evidence.differences
-    won, lost = (evidence.mean((sign * d > 0).astype(np.float64)) for sign in (1.0, -1.0))
-    if won == 0 or lost == 0:
-        return None
-    return evidence.mean(np.maximum(0.0, d)) / won / (evidence.mean(np.maximum(0.0, -d)) / lost)
 
 
 def topic_counts(comparison: Comparison) -> TopicCounts:

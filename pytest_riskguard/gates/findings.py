@@ -197,8 +197,7 @@ class TopicCounts:
 class Estimates:
     """The figures of the literature, in units of the measure; None where they do not exist.
 
-    ``win_loss_ratio`` is the mean win over the mean loss; a failure stands up to ``stands_up_to_ratio``, the largest
-    such ratio of fair bets with which the break-even test finds a loss. With replicates of the baseline, URisk is the
+    With replicates of the baseline, URisk is the
     excess over ``noise_urisk``, their mean URisk. ``collapsed`` is how many topics lost more than they may. In a
     pool, figures of two systems are of candidate and reference, ``zrisk`` and ``georisk`` of every system.
     """
@@ -211,8 +210,6 @@ class Estimates:
     trisk: float | None = None
     p_value: float | None = None
     break_even_p_value: Probability | None = None
-    win_loss_ratio: float | None = field(default=None, metadata=UNWRITTEN)
-    stands_up_to_ratio: float | None = field(default=None, metadata=UNWRITTEN)
     noise_urisk: float | None = None
     decision_p_value: Probability | None = None
     collapsed: Count | None = None
@@ -286,15 +283,6 @@ class AgainstReference:
 
 
 @frozen
-class CurvePoint:
-    """GeoRisk of candidate and reference at one alpha."""
-
-    alpha: Alpha
-    candidate: float
-    reference: float
-
-
-@frozen
 class ChainedRun:
     """A run of a baseline's chain; ``urisk`` is against the oldest."""
 
@@ -330,13 +318,8 @@ class Lineage:
 class PoolFigures:
     """Where the candidate stands in its pool; rank 1 has the highest GeoRisk.
 
-    ``decided_by`` is the reference that means, wins, intervals and topics are about, ``curve`` GeoRisk at each alpha.
-    Probabilities are shares of replicates: those with each rank, and those with a GeoRisk below each baseline's.
+    ``decided_by`` is the reference that means, wins, intervals and topics are about.
     """
 
     decided_by: str
-    rank_probabilities: tuple[Probability, ...]
-    probability_below: Mapping[str, Probability]
     references: Annotated[tuple[AgainstReference, ...], Bounds(min_length=1)]
-    replicates: Positive = field(default=1, metadata=UNWRITTEN)
-    curve: tuple[CurvePoint, ...] = field(default=(), metadata=UNWRITTEN)

@@ -29,7 +29,7 @@ from pytest_riskguard.gates.kinds import (
     NotSignificantlyRisky,
     options_of,
 )
-from pytest_riskguard.gates.power_plan import power_of_verdict
+from pytest_riskguard.gates.power import power_of_verdict
 from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics, standardised_parts
 from pytest_riskguard.gates.ruling import Answer, Comparison, Ruling
 from pytest_riskguard.gates.verdict import (
@@ -348,11 +348,9 @@ def _estimates(comparison: Comparison, *, p_value: float | None, judged: bool) -
         flips, star = (), "any" if any_alpha else None
     elif judged:
         flips, star = flip_set(ruling, topics), alpha_star(ruling)
-    failed = ruling.gate.is_tested and comparison.answer[0] == "fail"
     return replace(
         paired_estimates(comparison),
         decision_p_value=p_value,
-        stands_up_to_ratio=ruling.stands_up_to_ratio if failed else None,
         alpha_star=star,
         flip_set=flips,
     )

@@ -29,13 +29,7 @@ from pytest_riskguard.gates.limits import (
     own_method,
     witnesses,
 )
-from pytest_riskguard.inference.break_even import (
-    MOST_RATIO,
-    break_even,
-    break_even_above,
-    break_even_quantile,
-    largest_ratio,
-)
+from pytest_riskguard.inference.break_even import break_even, break_even_above, break_even_quantile
 from pytest_riskguard.inference.intervals import Interval, intervals, leave_one_out_upper, upper_p_value
 from pytest_riskguard.inference.power import minimum_detectable_effect, observed_critical
 from pytest_riskguard.inference.sample import Sample
@@ -180,24 +174,6 @@ class Ruling:
     def _tolerated(self) -> float:
         """The tolerance, in units of the sum over topics."""
         return self.evidence.n * self.gate.tolerance
-
-    @cached_property
-    def stands_up_to_ratio(self) -> float | None:
-        """The largest ratio of win to loss of fair bets with which the break-even test still finds what it failed.
-
-        None where it finds nothing at any ratio. Where two conditions must fail, the smaller of theirs; where failing
-        one is enough, the larger.
-        """
-        at_most = self.plain._ratio(MOST_RATIO) if self.gate.on_churn == "warn" else MOST_RATIO
-        return max(one._ratio(at_most) for one in (self, self.at_zero_too) if one is not None) or None
-
-    def _ratio(self, at_most: float) -> float:
-        """The same at this alpha alone, 0 for none."""
-        if at_most == 0:
-            return 0.0
-        gains, losses, lost = self.evidence.stakes(self.alpha)
-        p, tolerated = highest_p(self.gate), self._tolerated
-        return largest_ratio(gains, losses, lost, p_value=p, tolerated=tolerated, at_most=at_most) or 0.0
 
     @property
     def breaks_even(self) -> bool:

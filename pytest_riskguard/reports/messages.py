@@ -79,8 +79,8 @@ _TEMPLATES = {
     ),
     "rests_on_unjudged": "this answer rests on {documents} unjudged documents; judge-next lists those to judge first",
     "rests_on_judges": (
-        "the judges decide: {agree} of {judges} alone give this answer, and {agreeing:.0%} of panels drawn from them "
-        "do; have them agree on what is relevant, or judge again"
+        "the judges decide: {agree} of {judges} alone give this answer; have them agree on what is relevant, or "
+        "judge again"
     ),
 }
 

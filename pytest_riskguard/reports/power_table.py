@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.power_plan import Chances, NextTopics, Plan
+from pytest_riskguard.gates.power import Plan
 from pytest_riskguard.reports.json import document
 from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
@@ -17,62 +17,30 @@ SCHEMA = "riskguard-power/1"
 MIN_PARAMETRIC_TOPICS = 250
 
 
-def dumps(plans: Sequence[Plan], divisions: Sequence[NextTopics] = ()) -> str:
-    """The plans as JSON text, with how the next topics are divided if that was asked."""
-    more = {"next_topics": divisions} if divisions else {}
-    return document(SCHEMA, {"plans": plans, **more})
+def dumps(plans: Sequence[Plan]) -> str:
+    """The plans as JSON text."""
+    return document(SCHEMA, {"plans": plans})
 
 
-def section(plans: Sequence[Plan], divisions: Sequence[NextTopics] = ()) -> Section:
-    """For each measure and baseline an answer, a table with one line for each alpha, and notes; then a legend.
-
-    Then how the next topics are divided among strata, if that was asked.
-    """
+def section(plans: Sequence[Plan]) -> Section:
+    """For each measure and baseline an answer, a table with one line for each alpha, and notes; then a legend."""
     parts = []
     for _, group in groupby(plans, key=lambda plan: (plan.measure, plan.baseline, plan.slice)):
         together = list(group)
-        parts.append(Section(_heading(together[0]), _answer(together), _tables(together), _notes(together)))
-    legend = [_legend(plans[0], simulated=any(plan.cost is not None for plan in plans))]
-    parts += map(_division, divisions)
+        parts.append(Section(_heading(together[0]), _answer(together), [_table(together)], _notes(together)))
+    legend = [_legend(plans[0])]
     if len(parts) == 1:
         return replace(parts[0], notes=legend)
     return Section("What gates detect", parts=parts, notes=legend)
 
 
-def _division(division: NextTopics) -> Section:
-    """How many topics of each stratum to judge next, and the standard error before and after."""
-    systems = clean(division.baseline)
-    what, error = "the baseline's scores, up to a factor", "the standard error falls"
-    if division.candidate is not None:
-        systems = f"{clean(division.candidate)} against {systems}"
-        what, error = f"trade-off scores at alpha {short(division.alpha)}", "the standard error of URisk falls"
-    if division.candidate is None:
-        error += f" to {percent(division.standard_error_after / (division.standard_error or 1.0), 1)} of what it is"
-    else:
-        error += f" from {plain(division.standard_error)} to {plain(division.standard_error_after)}"
-    more = counted(sum(row.next for row in division.strata), "topic")
-    columns = {"stratum": "name", "share": ".1%", "topics": "d", "sd": ".4f", "next": "d"}
-    rows = [(row.stratum, row.share, row.topics, row.standard_deviation, row.next) for row in division.strata]
-    return Section(
-        f"{systems}: {clean(division.measure or 'scores')}, the next {more} to judge",
-        parts=[Table("", columns, rows, note=f"{error}; sd is that of {what}")],
-    )
-
-
-def _legend(plan: Plan, *, simulated: bool) -> str:
-    text = (
+def _legend(plan: Plan) -> str:
+    return (
         f"MDE: minimum detectable effect, the smallest fall of {_what(plan)} that fails the gate with "
         f"{percent(plan.power)} power, at level {short(plan.level)}, method {plan.method}, tolerance "
         f"{short(plan.tolerance)}, on_churn {plan.on_churn}. n X: topics needed to detect a fall of X; - where "
         "no number is enough. churn fails: probability that a change that moves topics as much but does not move the "
         "mean fails at this alpha, which is churn."
-    )
-    if not simulated:
-        return text
-    return (
-        f"{text} Pull requests: drawn with a fixed "
-        "generator and judged by the rule; each topic moves as far as here, up or down by chance. Harmless: with "
-        "equal chances; -X: so that the mean falls by X. With on_churn: warn only the losses fail."
     )
 
 
@@ -117,32 +85,17 @@ def _answer(plans: Sequence[Plan]) -> list[str]:
     return [f"{text}."]
 
 
-def _tables(plans: Sequence[Plan]) -> list[Table]:
-    """What each alpha detects; and how many of 100 pull requests fail, where that was simulated."""
+def _table(plans: Sequence[Plan]) -> Table:
+    """What each alpha detects."""
     sizes = [short(effect.size) for effect in plans[0].effects]
     known = {"correlation": "g", "alpha": "g"} if plans[0].correlation is not None else {"alpha": "g"}
     detected = {"sd": ".4f", "MDE": ".4f", "churn fails": ".1%", **{f"n {size}": "d" for size in sizes}}
-    rows, costs = [], []
+    rows = []
     for plan in plans:
         head = [getattr(plan, name) for name in known]
         needed = [effect.topics_needed for effect in plan.effects]
         rows.append((*head, plan.standard_deviation, plan.minimum_detectable_effect, plan.churn_power, *needed))
-        if plan.cost is not None:
-            costs.append((*head, *map(_failing, (plan.cost.harmless, *plan.cost.harmful))))
-    tables = [Table("", known | detected, rows, none="-")]
-    if costs:
-        failing = dict.fromkeys(["harmless", *(f"-{size}" for size in sizes)], "number")
-        tables.append(Table("of 100 pull requests so many fail, as loss + churn:", known | failing, costs))
-    return tables
-
-
-def _failing(chances: Chances) -> str:
-    return f"{_in_100(chances.loss)} + {_in_100(chances.churn)}"
-
-
-def _in_100(number: float) -> str:
-    """A number of 100, below 10 with one decimal."""
-    return f"{number:.1f}" if 0 < number < 9.95 else f"{number:.0f}"
+    return Table("", known | detected, rows, none="-")
 
 
 def _notes(plans: Sequence[Plan]) -> list[str]:

@@ -278,7 +278,7 @@ CASES = (
     Case(
         "history",
         (
-            add("prod", "bm25s_lucene", "--measure nDCG@10 --kind previous"),
+            add("prod", "bm25s_lucene", "--measure nDCG@10"),
             *(
                 add("prod", run, "--measure nDCG@10 --note again").replace("baseline add", "baseline update")
                 for run in ("bm25s_k12b075", "bm25s_k09b04", "bm25s_nostop")

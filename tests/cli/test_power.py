@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.power_plan import Effect, Plan, policy_cost
+from pytest_riskguard.gates.power import Effect, Plan
 from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.inference.power import minimum_detectable_effect, topics_needed
 from pytest_riskguard.risk.tradeoff import linear
@@ -215,31 +214,6 @@ def test_each_field_of_a_plan_is_in_the_reference(command):
     assert list(plan) == [field.name for field in fields(Plan)]
 
 
-@pytest.mark.slow
-def test_it_says_what_the_policy_costs_and_sees(command):
-    asked = "power loss.run --baseline prod --measure AP --alpha 0 --alpha 1 --effect 0.05 --effect 0.1"
-    ended = command(f"{asked} --json -")
-    plans = json.loads(ended.out)["plans"]
-    for plan, alpha in zip(plans, (0, 1), strict=True):
-        cost = plan["cost"]
-        assert [harm["size"] for harm in (cost["harmless"], *cost["harmful"])] == [0, 0.05, 0.1]
-        expected = policy_cost(gate_of("power", alpha=alpha), LOSS, (0.05, 0.1))
-        assert cost["harmless"]["loss"] == pytest.approx(expected.harmless.loss)
-        assert cost["harmful"][1]["churn"] == pytest.approx(expected.harmful[1].churn)
-    heading, names, *rows = ended.err.split("of 100 pull requests")[1].splitlines()[:4]
-    assert heading == " so many fail, as loss + churn:"
-    assert names.split() == ["alpha", "harmless", "-0.05", "-0.1"]
-    assert [row.split()[0] for row in rows] == ["0", "1"]
-    assert rows[0].count("+ 0") == 3  # without alpha there is no churn
-    assert command(f"{asked} --json -").out == ended.out
-
-
-def test_what_cannot_be_simulated_is_left_out(command):
-    ended = command("power --baseline prod --measure AP --json -")  # the baseline does not vary
-    assert {plan["cost"] for plan in json.loads(ended.out)["plans"]} == {None}
-    assert "pull requests so many fail" not in ended.err
-
-
 def in_strata(shares: str) -> None:
     """The collection with its first ten topics in the stratum ``a``, and shares in riskguard.yaml."""
     rows = [f"{topic}\t{world.QUERIES[topic]}\t{'ab'[place >= 10]}\n" for place, topic in enumerate(world.TOPICS)]
@@ -247,32 +221,6 @@ def in_strata(shares: str) -> None:
     text = Path("riskguard.yaml").read_text()
     assert text.count("topics: topics.tsv") == 1
     Path("riskguard.yaml").write_text(text.replace("topics: topics.tsv", f"topics: topics.tsv{shares}"))
-
-
-def test_the_next_topics_are_divided_among_strata(command):
-    asked = "power loss.run --baseline prod --measure AP --alpha 0 --alpha 1 --next 60"
-    ended = command(asked)
-    assert ended.status == 2
-    assert "--next: the topics have no strata" in ended.err
-    in_strata(", strata: {a: 0.9, b: 0.1}")
-    ended = command(f"{asked} --json -")
-    assert ended.status == 0
-    found = json.loads(ended.out)
-    assert [division["alpha"] for division in found["next_topics"]] == [0, 1]
-    for division, plan in zip(found["next_topics"], found["plans"], strict=True):
-        assert [row["stratum"] for row in division["strata"]] == ["a", "b"]
-        assert [row["topics"] for row in division["strata"]] == [10, 20]
-        assert sum(row["next"] for row in division["strata"]) == 60
-        assert division["strata"][0]["next"] > division["strata"][1]["next"]
-        assert division["standard_error"] == pytest.approx(plan["standard_deviation"] / np.sqrt(30))
-        assert f"falls from {division['standard_error']:.4f} to {division['standard_error_after']:.4f}" in ended.err
-        assert plan["cost"] is None
-    assert "Pull requests" not in ended.err
-    alone = command("power --baseline ./loss.run --measure AP --next 60 --alpha 0 --alpha 1 --json -")
-    (division,) = json.loads(alone.out)["next_topics"]
-    assert division["candidate"] is None
-    assert re.search(r"the standard error falls to \d+\.\d% of what it is", " ".join(alone.err.split()))
-    assert command("power loss.run --baseline prod --measure AP --next 0").status == 2
 
 
 def test_a_topics_file_on_the_command_line_has_the_strata_of_the_collection(command):

@@ -47,7 +47,7 @@ def rank_column(scores: Sequence[float], ranks: Ranks) -> tuple[bool, bool]:
     """Whether the scores of a topic rise, and whether they fall, from rank to rank."""
     scores = list(scores)
     if ranks is None:
-        return False, False
+        ranks = range(len(scores))
     if (of_lines := numbers(ranks)) is None:
         are_lines = scores[0] in (0, 1) and scores == [scores[0] + place for place in range(len(scores))]
         # two scores may number the lines by chance

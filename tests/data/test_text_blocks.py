@@ -94,7 +94,12 @@ def test_lines_go_on_in_the_next_block(tmp_path: Path) -> None:
         assert [cell for columns in blocks for cell in columns[place].strings()] == [row[place] for row in rows]
 
 
-@given(st.lists(st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers(-(2**70), 2**70)).map(repr)))
+#: Numbers of few and of many digits, about the ends of words.
+PLAIN = st.from_regex(r"[+-]?([0-9]{1,17}|[0-9]{0,9}\.[0-9]{1,9}|[0-9]{1,17}\.)", fullmatch=True)
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(st.lists(st.one_of(FLOATS.map(repr), st.integers(-(2**70), 2**70).map(repr), PLAIN)))
 def test_numbers_are_those_that_python_reads(cells: list[str]) -> None:
     np.testing.assert_array_equal(numbers(Ids.of(cells)), [float(cell) for cell in cells])
 
@@ -103,7 +108,37 @@ def test_an_empty_cell_is_no_number() -> None:
     np.testing.assert_array_equal(numbers(Ids.of(["1", "", "2"])), [1, np.nan, 2])
 
 
-@pytest.mark.parametrize("cell", ["x", "1_0", "nan", "inf", "-inf", "1e400", "0x1p3", "1,5", " 1", "1 2", "1" * 65])
+NO_NUMBERS = [
+    "x",
+    "1_0",
+    "nan",
+    "inf",
+    "-inf",
+    "1e400",
+    "0x1p3",
+    "1,5",
+    " 1",
+    "1 2",
+    "1" * 65,
+    "-",
+    ".",
+    "--1",
+    "1/5",
+]
+NO_NUMBERS += [
+    "1-2",
+    "1..5",
+    "1.2.3",
+    "1.2345678.9",
+    "x12345678.5",
+    "1.23456789x",
+    "1.2 345678",
+    "1.5\x01",
+    "\x011.5",
+]
+
+
+@pytest.mark.parametrize("cell", NO_NUMBERS)
 def test_what_is_no_plain_number_is_refused(cell: str) -> None:
     with pytest.raises(RefusedError):
         numbers(Ids.of(["1.0", cell]))

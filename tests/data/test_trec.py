@@ -16,13 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data import input_files, trec
+from pytest_riskguard.data import input_files
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import MAX_RUN_SCORE, NO_RANK, Run, read_run
+from pytest_riskguard.data.text_blocks import whole_numbers
 from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError
 
@@ -141,7 +142,7 @@ def test_columns_hold_what_lines_hold_and_errors_name_lines(path, kind, data):
 def test_ranks_are_whole_numbers_of_at_most_eight_digits(write):
     ranks = ["1", "007", "98765432", "100", "123456789", "+3", "1_0", "x", "1.0", "-2", "3\x01", "٣", "/1", "1:"]
     expected = [1, 7, 98765432, 100, *[NO_RANK] * 10]
-    assert trec._rank_numbers(Ids.of(ranks)).tolist() == expected
+    assert whole_numbers(Ids.of(ranks), NO_RANK).tolist() == expected
     assert float(np.finfo(np.float32).max) == MAX_RUN_SCORE
     path = write("b.run", f"1 Q0 a 1 {MAX_RUN_SCORE!r} t\n")
     assert read_run(path).scores.tolist() == [MAX_RUN_SCORE]

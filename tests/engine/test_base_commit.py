@@ -127,14 +127,14 @@ def test_a_replaced_baseline_a_new_one_and_a_removed_one_are_named(project):
     assert said(project) == "changed by this commit: baseline new removed"
 
 
-def test_scores_from_other_judgements_and_another_kind_of_baseline_are_named(project):
+def test_scores_from_other_judgements_and_other_settings_of_a_baseline_are_named(project):
     path = project / "baselines" / "prod" / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
-    manifest["kind"], manifest["digests"]["qrels"] = "previous", "sha256:" + "0" * 64
+    manifest["allow_unanswered"], manifest["digests"]["qrels"] = True, "sha256:" + "0" * 64
     path.write_text(json.dumps(manifest), encoding="utf-8")
     commit(project)
     assert said(project) == (
-        "changed by this commit: baseline prod scored again; kind of baseline prod fixed -> previous"
+        "changed by this commit: baseline prod scored again; allow_unanswered of baseline prod false -> true"
     )
 
 
@@ -407,8 +407,11 @@ def test_names_that_lead_nowhere_are_no_error(project):
     assert said(project) == ("changed by this commit: store baselines -> loop")
 
 
-def test_a_file_of_the_base_that_is_too_large_is_not_read(project, monkeypatch):
-    replaced(project, "0.01", "0.05")
+def test_a_file_of_the_base_that_is_too_large_is_not_read(project, set_limit):
+    (project / "riskguard.yaml").write_text(YAML + "#" * 100, encoding="utf-8")
     commit(project)
-    monkeypatch.setattr(base_commit, "_MOST_READ", 100)
+    replaced(project, "0.01", "0.05")
+    (project / "riskguard.yaml").write_text(YAML.replace("0.01", "0.05"), encoding="utf-8")
+    commit(project)
+    set_limit("YAML_BYTES", len(YAML))
     assert said(project) == "what changed in riskguard.yaml is not known: the clone does not have it as it was"

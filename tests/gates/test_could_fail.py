@@ -13,7 +13,7 @@ import pytest
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky
-from pytest_riskguard.gates.power_plan import plan_from_runs
+from pytest_riskguard.gates.power import plan_of
 from pytest_riskguard.gates.ruling import Ruling, could_fail
 from pytest_riskguard.gates.warnings import warnings
 from tests.gates.conftest import pair
@@ -100,7 +100,7 @@ def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not():
         if stuck:
             assert found["few_changed_topics"]["cannot_fail"]
             assert not found["few_changed_topics"]["needs_student_t"]
-        plan = plan_from_runs(gate, *pair(0.4 * losses(m, 100)), power=0.8, effects=(0.05,))
+        plan = plan_of(gate, *pair(0.4 * losses(m, 100)), power=0.8, effects=(0.05,))
         assert (plan.changes_needed, plan.cannot_fail) == (3, stuck)
         assert (plan.minimum_detectable_effect is None) is stuck
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,10 +9,9 @@ from scipy import stats
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.figures import paired_estimates, topic_counts
 from pytest_riskguard.gates.judge import explain, judge, rule
-from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family
-from tests.gates.conftest import pair, topic_scores
+from tests.gates.conftest import topic_scores
 from tests.strict import gate_of
 
 D = np.array([-0.4, 0.1, -0.05, 0.2, 0.0, -0.15, 0.3, -0.1, 0.25, -0.2, 0.05, 0.15])
@@ -57,48 +54,6 @@ def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     noise_urisk = np.where(noise < 0, 3 * noise, noise).mean()
     assert noisy.noise_urisk == pytest.approx(noise_urisk, abs=1e-14)
     assert noisy.urisk == pytest.approx((1.05 - 2.7) / 12 - noise_urisk, abs=1e-14)
-
-
-def test_a_mean_win_is_so_many_times_a_mean_loss():
-    d = np.array([0.3, 0.1, 0.0, -0.1, -0.1, -0.4] + [0.0] * 6)
-    assert paired_estimates(compared(d=d)).win_loss_ratio == pytest.approx(0.2 / 0.2)
-    weights = np.array([3.0, 1.0] + [1.0] * 10)
-    topics = Topics.of({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
-    weighted = paired_estimates(compared(gate_of("g", weighted=True), d=d, topics=topics))
-    assert weighted.win_loss_ratio == pytest.approx((1.0 / 4) / (0.6 / 3))
-    heavier = paired_estimates(compared(d=np.where(d > 0, 3 * d, d) / 2))
-    assert heavier.win_loss_ratio == pytest.approx(3)
-    assert [paired_estimates(compared(d=one * np.abs(d))).win_loss_ratio for one in (-1, 0, 1)] == [None] * 3
-
-
-def strict(**options: Any) -> Gate:
-    return gate_of("g", **{"alpha": 0, **options})
-
-
-def test_a_failure_stands_up_to_a_ratio_of_wins_to_losses_and_nothing_else_has_one():
-    # six losses of fair bets with ratio c have the chance (c/(1 + c))^6: 0.025 at c = 1.178
-    six = np.append(np.full(6, -0.3), np.zeros(94))
-    failed = judge(strict(), *pair(six)).estimates
-    assert failed.stands_up_to_ratio == pytest.approx(1.178, abs=2e-3)
-    assert failed.win_loss_ratio is None
-    for gate, d in (
-        (strict(), np.append(six[:3], np.zeros(97))),
-        (strict(tolerance=0.2), six),
-        (gate_of("g", kind="not_inferior", alpha=0), six),
-        (gate_of("g", kind="no_topic_collapse", max_loss=0.1), six),
-    ):
-        assert judge(gate, *pair(d)).estimates.stands_up_to_ratio is None
-
-
-def test_where_the_mean_must_fail_too_the_failure_stands_up_to_the_smaller_ratio():
-    nine = np.append(np.full(9, -0.3), np.zeros(91))
-    ratio = {
-        (alpha, churn): judge(strict(alpha=alpha, on_churn=churn), *pair(nine)).estimates.stands_up_to_ratio
-        for alpha in (0, 1)
-        for churn in ("fail", "warn")
-    }
-    assert ratio[1, "fail"] == pytest.approx(2 * ratio[0, "fail"], rel=3e-3)
-    assert ratio[1, "warn"] == ratio[0, "warn"] == ratio[0, "fail"]
 
 
 def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_it():

@@ -246,9 +246,8 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     (
         "rests_on_judges",
         VERDICT,
-        {"judges": 3, "agree": 2, "agreeing": 0.741},
-        "the judges decide: 2 of 3 alone give this answer, and 74% of panels drawn from them do; have them agree on "
-        "what is relevant, or judge again",
+        {"judges": 3, "agree": 2},
+        "the judges decide: 2 of 3 alone give this answer; have them agree on what is relevant, or judge again",
     ),
     (
         "slow_slide",
@@ -288,7 +287,8 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "stale_labels",
         VERDICT,
         {"topics": ("t1", "t2"), "documents": 3, "file": "docs.jsonl"},
-        "in 2 topics (t1, t2) relevant documents (3) are no longer in docs.jsonl; the outcome does not depend on them",
+        "in 2 topics (t1, t2) relevant documents (3) are no longer in docs.jsonl; the outcome does not depend on "
+        "them",
     ),
     (
         "history_unusable",

@@ -23,7 +23,6 @@ from pytest_riskguard.gates.figures import (
 )
 from pytest_riskguard.gates.findings import (
     AgainstReference,
-    CurvePoint,
     Estimates,
     Exhibits,
     Lines,
@@ -31,8 +30,7 @@ from pytest_riskguard.gates.findings import (
     Power,
 )
 from pytest_riskguard.gates.judge import refuse_without_scores
-from pytest_riskguard.gates.kinds import MEDIAN, Gate
-from pytest_riskguard.gates.pool.against_references import CANDIDATE
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool.responsible import (
     contributions,
     flip_set,
@@ -61,7 +59,6 @@ def judge_pool(
     candidate: TopicScores,
     baselines: Sequence[TopicScores],
     *,
-    alphas: Sequence[float] = (),
     rescored: bool = False,
     family: Family | None = None,
     together: int = 1,
@@ -70,7 +67,7 @@ def judge_pool(
 ) -> Verdict:
     """Ask whether the candidate's GeoRisk is significantly below that of a reference in its pool.
 
-    Otherwise like ``gates.judge.judge``. The verdict gives GeoRisk at each of ``alphas`` and at the gate's own.
+    Otherwise like ``gates.judge.judge``.
     ``together`` is how many gates are judged together, this one included: it decides how far into the tail draws
     must reach. ``ValueError`` for no baseline, two of one name, a reference that is not a baseline, two measures.
     """
@@ -95,7 +92,7 @@ def judge_pool(
             _refuse_if_a_silent_candidate_passes(comparison, compared)
     except DataError as error:
         return refused(question, error)
-    findings = Deferred(lambda: explain(comparison, alphas=alphas, rescored=rescored))
+    findings = Deferred(lambda: explain(comparison, rescored=rescored))
     verdict = replace(question, outcome=outcome, reason=reason, findings=findings)
     return replace(verdict, exhibits=pool_exhibits(comparison)) if report else verdict
 
@@ -136,8 +133,8 @@ def _refuse_if_a_silent_candidate_passes(
         )
 
 
-def explain(comparison: PoolComparison, *, alphas: Sequence[float], rescored: bool) -> Findings:
-    """All findings about an answer; ``alphas`` and ``rescored`` are as in ``judge_pool``."""
+def explain(comparison: PoolComparison, *, rescored: bool) -> Findings:
+    """All findings about an answer; ``rescored`` is as in ``judge_pool``."""
     failed, ruling = comparison.answer[0] == "fail", comparison.ruling if comparison.enough_topics else None
     alone, parts = without_each(comparison, failed=failed), contributions(comparison)
     found = responsible_topics(comparison, parts)
@@ -149,7 +146,7 @@ def explain(comparison: PoolComparison, *, alphas: Sequence[float], rescored: bo
         responsible_topics=found.losers,
         flagged_wins=found.winners,
         power=Power(minimum_detectable_effect=comparison.minimum_detectable_effect),
-        pool=_figures(comparison, alphas) if comparison.enough_topics else None,
+        pool=_figures(comparison) if comparison.enough_topics else None,
         explanation=pool_explanation(comparison, parts, alone),
     )
     return bounded(findings, found)
@@ -172,17 +169,10 @@ def _by_name(comparison: PoolComparison, values: FloatArray) -> Mapping[str, flo
     return {name: float(value) for name, value in zip(comparison.names, values, strict=True)}
 
 
-def _figures(comparison: PoolComparison, alphas: Sequence[float]) -> PoolFigures:
-    ranks = comparison.ranks
+def _figures(comparison: PoolComparison) -> PoolFigures:
     return PoolFigures(
         decided_by=comparison.reference.name,
-        rank_probabilities=tuple(float(p) for p in ranks.rank_probabilities),
-        probability_below={
-            name: float(ranks.probability_below[row]) for row, name in enumerate(comparison.names) if row != CANDIDATE
-        },
-        replicates=comparison.replicates,
         references=tuple(_against(comparison, place) for place in range(len(comparison.references))),
-        curve=_curve(comparison, alphas),
     )
 
 
@@ -198,18 +188,6 @@ def _against(comparison: PoolComparison, place: int) -> AgainstReference:
         adjusted_p_value=ruling.adjusted_p_value,
         passes=ruling.passes,
     )
-
-
-def _curve(comparison: PoolComparison, alphas: Sequence[float]) -> tuple[CurvePoint, ...]:
-    """GeoRisk at every alpha asked; the smooth trade-off has only one."""
-    gate, reference = comparison.gate, comparison.reference
-    asked = sorted({gate.alpha, *(alphas if gate.tradeoff == "linear" else ())})
-    points = []
-    for alpha in asked:
-        values = georisk(comparison.scores, alpha=alpha, kind=gate.tradeoff)
-        against = np.median(values[1:]) if reference.row == MEDIAN else values[int(reference.row)]
-        points.append(CurvePoint(alpha, float(values[CANDIDATE]), float(against)))
-    return tuple(points)
 
 
 def pool_exhibits(comparison: PoolComparison) -> Exhibits:

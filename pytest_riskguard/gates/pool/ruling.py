@@ -18,7 +18,6 @@ from pytest_riskguard.gates.kinds import ANY, MEDIAN, Gate, NotSignificantlyRisk
 from pytest_riskguard.gates.limits import detects_max_mde
 from pytest_riskguard.gates.pool.against_references import CANDIDATE, PoolRulings, ReferenceRuling
 from pytest_riskguard.gates.ruling import Answer, Comparison
-from pytest_riskguard.inference.georisk import CandidateRanks, candidate_ranks
 from pytest_riskguard.inference.power import minimum_detectable_effect
 from pytest_riskguard.risk import expected_scores, georisk
 
@@ -142,18 +141,6 @@ class PoolComparison(PoolRulings):
             topics=self.topics,
         )
         return Comparison(gate, aligned)
-
-    @cached_property
-    def ranks(self) -> CandidateRanks:
-        """The candidate's rank in its pool at the gate's alpha, from the same draws."""
-        return candidate_ranks(
-            self.scores,
-            candidate=CANDIDATE,
-            alpha=self.gate.alpha,
-            tradeoff=self.gate.tradeoff,
-            replicates=self.replicates,
-            draws=self.draws,
-        )
 
     @cached_property
     def minimum_detectable_effect(self) -> float | None:

@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Literal
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.findings import Count, Positive, Probability
+from pytest_riskguard.gates.findings import Count
 from pytest_riskguard.serialization import UNWRITTEN
 
 
@@ -23,36 +23,6 @@ class IfJudged:
     case: str
     urisk: float
     outcome: Literal["pass", "fail", "inconclusive"]
-
-
-@frozen
-class LabelInterval:
-    """URisk where topics are drawn at random and so are labels, with its interval and the gate's answer to that.
-
-    ``share`` is the part of its variance that labels add. There is no ``outcome`` where the interval fails, but churn
-    only warns: whether the gate would fail depends on the mean too.
-    """
-
-    urisk: float
-    lower: float
-    upper: float
-    share: Probability
-    outcome: Literal["pass", "fail"] | None
-
-
-@frozen
-class UnderJudges:
-    """The verdict under each judge, and under ``panels`` that could have judged instead.
-
-    With up to four judges these are all panels of as many judges drawn from them with replacement, else those without
-    one judge; ``agreeing`` is the probability that such a panel gives the verdict's outcome.
-    """
-
-    judges: tuple[IfJudged, ...]
-    depends: bool = False
-    panels: Positive = 1
-    agreeing: Probability = 1.0
-    interval: LabelInterval | None = None
 
 
 @frozen
@@ -73,4 +43,3 @@ class Judgements:
     tried: Count = field(default=0, metadata=UNWRITTEN)
     certain: bool = False
     judges: tuple[IfJudged, ...] = ()
-    panels: UnderJudges | None = field(default=None, metadata=UNWRITTEN)

@@ -246,8 +246,7 @@ def judgements(rejudged: Rejudged) -> Judgements:
     judges = under_judges(rejudged)
     if rejudged.rules.is_complete:
         depth = depth_of(rejudged.measure)
-        alone = () if judges is None else judges.judges
-        return Judgements(0, (), depth=depth, depends=False, certain=True, judges=alone, panels=judges)
+        return Judgements(0, (), depth=depth, depends=False, certain=True, judges=judges)
     unjudged, tried = rejudged.unjudged, rejudged.tried
     candidate, baseline = np.count_nonzero(unjudged.found, axis=0).tolist()
     return Judgements(
@@ -259,8 +258,7 @@ def judgements(rejudged: Rejudged) -> Judgements:
         depends=tried.depends,
         tried=tried.count,
         certain=tried.certain,
-        judges=() if judges is None else judges.judges,
-        panels=judges,
+        judges=judges,
     )
 
 
@@ -268,9 +266,9 @@ def rests_on_labels(outcome: Outcome, labels: Judgements) -> Iterator[VerdictWar
     """The warnings that more judgements could change a verdict that is not a pass, and that judges disagree on it."""
     if outcome != "pass" and labels.depends:
         yield warning("rests_on_unjudged", documents=labels.documents)
-    if (found := labels.panels) is not None and found.depends:
-        agree = sum(judge.outcome == outcome for judge in found.judges)
-        yield warning("rests_on_judges", judges=len(found.judges), agree=agree, agreeing=found.agreeing)
+    if len({judge.outcome for judge in labels.judges}) > 1:
+        agree = sum(judge.outcome == outcome for judge in labels.judges)
+        yield warning("rests_on_judges", judges=len(labels.judges), agree=agree)
 
 
 @frozen

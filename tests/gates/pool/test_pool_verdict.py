@@ -16,15 +16,11 @@ def test_what_is_asked_of_a_pool_is_what_the_verdict_has():
     topics = Topics.of({}, {topic: {"half": "xy"[place % 2]} for place, topic in enumerate(pool[0].topics)})
     asked = gate(alpha=2.0, level=0.5)
     family = Family("holm", 2, 0.6, 0.9)
-    verdict = judge_pool(
-        asked, pool[0], pool[1:], alphas=(5.0, 1.0), rescored=True, family=family, topics=topics, report=True
-    )
+    verdict = judge_pool(asked, pool[0], pool[1:], rescored=True, family=family, topics=topics, report=True)
     assert (verdict.outcome, verdict.reason, verdict.family) == ("pass", None, family)
     assert "changed_inputs" in [notice.code for notice in verdict.warnings]
     assert verdict.pool is not None
     x = np.array([system.values for system in pool])
-    curve = [(alpha, *georisk(x, alpha=alpha)[:2]) for alpha in (1.0, 2.0, 5.0)]
-    assert [(point.alpha, point.candidate, point.reference) for point in verdict.pool.curve] == curve
     assert verdict.pool.decided_by == "s1"
     assert verdict.explanation is not None
     assert [part.value for part in verdict.explanation.slices] == ["x", "y"]
@@ -56,13 +52,3 @@ def test_a_tolerance_that_georisk_cannot_fall_by_is_refused(tolerance, is_refuse
         f"tolerance {tolerance:g}: GeoRisk cannot fall that far, since GeoRisk of s1 is at most 0.5000; choose a "
         "smaller tolerance"
     )
-
-
-def test_the_curve_of_the_median_is_of_the_baselines_without_the_candidate():
-    pool = systems(14, n=12, count=4)
-    verdict = judge_pool(gate(reference="median", level=0.5), pool[0], pool[1:], alphas=(5.0,))
-    x = np.array([system.values for system in pool])
-    assert verdict.pool is not None
-    assert [point.reference for point in verdict.pool.curve] == [
-        np.median(georisk(x, alpha=point.alpha)[1:]) for point in verdict.pool.curve
-    ]

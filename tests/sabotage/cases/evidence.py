@@ -88,8 +88,8 @@ def moved(folder: Path) -> None:
     """A baseline that moved twice, to the candidate in the end."""
     unpack(folder, "bm25")
     note = "--note better"
-    riskguard(f"baseline promote prod runs/bm25.run --kind previous {note}")(folder)
-    riskguard(f"baseline promote prod runs/candidate.run {note}")(folder)
+    riskguard(f"baseline update prod runs/bm25.run {note}")(folder)
+    riskguard(f"baseline update prod runs/candidate.run {note}")(folder)
 
 
 def without_history(folder: Path) -> None:
@@ -97,7 +97,7 @@ def without_history(folder: Path) -> None:
     moved(folder)
     path = folder / "baselines/prod/manifest.json"
     manifest = json.loads(path.read_text())
-    manifest["history"] = []
+    manifest |= {"number": 1, "predecessor": None}
     path.write_text(json.dumps(manifest))
     for place in sorted((folder / "baselines/prod/history").rglob("*"), reverse=True):
         place.rmdir() if place.is_dir() else place.unlink()
@@ -135,7 +135,6 @@ CASES = [
         for name, command in (
             ("add", f"add other {BASELINE}"),
             ("update", f"update prod {BASELINE} --note new"),
-            ("promote", f"promote prod {BASELINE} --kind previous --note new"),
         )
     ),
     Case(
@@ -186,7 +185,7 @@ CASES = [
     Case(
         "drift-without-history",
         only(DRIFT),
-        words=["has no earlier run", "promote adds one"],
+        words=["has no earlier run", "update adds one"],
         **_DRIFTED,
     ),
     Case(

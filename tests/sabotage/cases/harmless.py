@@ -56,7 +56,7 @@ CRLF_CHECKOUT = [
 #: Killed between its two renames.
 INTERRUPTED = run_program(
     'python -c "import os; from pathlib import Path; from pytest_riskguard.baselines.atomic_folder import '
-    "temporary_folder; work = temporary_folder(Path('baselines'), 'prod'); new = work.__enter__(); "
+    "replaced; work = replaced(Path('baselines'), 'prod'); new = work.__enter__(); "
     "Path('baselines/prod').rename('baselines/.tmp-old-prod'); os._exit(0)\""
 )
 CLONE = [*IN_GIT, run_program("git clone -q --depth 1 file://{project} clone")]

@@ -109,9 +109,6 @@ CASES = [
     Case("query-texts-changed", query(lambda text: f"easy {text}"), words=ASKED),
     # commands that replace
     replaced("update-without-note", f"baseline update prod {CANDIDATE}", status=2, words=["needs --note"]),
-    replaced(
-        "promote-without-note", f"baseline promote prod {CANDIDATE} --kind previous", status=2, words=["--note"]
-    ),
     replaced("dry-update", f"baseline update prod {CANDIDATE} --dry-run", status=0, words=["would replace", "fall"]),
     # harmless
     harmless("no-run-warns", riskguard("baseline remove old"), command="baseline verify"),
@@ -126,5 +123,5 @@ CASES = [
             riskguard("baseline rescore old"),
         ],
     ),
-    harmless("judged-unknown", on_manifest(lambda m: m.update(judged=None))),
+    harmless("judged-unknown", on_manifest(lambda m: m["topics"].update(judged=None))),
 ]

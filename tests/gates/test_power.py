@@ -13,7 +13,7 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.power_plan import Plan, plan_from_baseline, plan_from_runs
+from pytest_riskguard.gates.power import Plan, plan_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.inference.power import (
@@ -37,9 +37,7 @@ def planned(
 ) -> Plan:
     gate = gate_of("plan", **of)  # type: ignore[arg-type]
     baseline = np.full(len(differences), 0.5)
-    return plan_from_runs(
-        gate, scores("new", baseline + differences), scores("old", baseline), power=power, effects=effects
-    )
+    return plan_of(gate, scores("new", baseline + differences), scores("old", baseline), power=power, effects=effects)
 
 
 def noise(n: int, seed: int = 1) -> np.ndarray:
@@ -146,8 +144,8 @@ def test_from_a_baseline_alone_the_law_is_the_assumed_one():
     sd = float(np.std(values, ddof=1))
     rng = np.random.default_rng(4)
     for alpha in (0, 5):
-        plan = plan_from_baseline(
-            gate_of("g", alpha=alpha), scores("old", values), correlation=0.8, power=0.8, effects=(0.02,)
+        plan = plan_of(
+            gate_of("g", alpha=alpha), None, scores("old", values), correlation=0.8, power=0.8, effects=(0.02,)
         )
         x = linear(rng.normal(0, sd * math.sqrt(2 * 0.2), 100_000), alpha=alpha)
         assert plan.candidate is None
@@ -175,8 +173,8 @@ def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_sa
         correlation = float(np.corrcoef(values, ours)[0, 1])
         if correlation < 0.75 or np.count_nonzero(values != ours) < 6:
             continue
-        observed = plan_from_runs(gate, scores("new", values), baseline, power=0.8, effects=())
-        assumed = plan_from_baseline(gate, baseline, correlation=correlation, power=0.8, effects=())
+        observed = plan_of(gate, scores("new", values), baseline, power=0.8, effects=())
+        assumed = plan_of(gate, None, baseline, correlation=correlation, power=0.8, effects=())
         ratios.append(assumed.minimum_detectable_effect / observed.minimum_detectable_effect)
     assert len(ratios) == 14
     assert [min(ratios), max(ratios)] == pytest.approx([least, most], abs=0.005)
