@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 TIES = {"as_returned": "in the order returned", "docid": "by document id, as trec_eval ranks them"}
 #: How many baselines, and how many differences, a line names; days after which a baseline is called old.
 MAX_NAMED, MAX_AGE = 3, 30
+_RUN = "CI run"
 
 
 @frozen
@@ -113,7 +114,7 @@ def differences(candidate: Origin, baseline: Origin) -> tuple[Difference, ...]:
 def line(provenance: Provenance) -> str:
     """In one line of plain text: which change, when, how old its baselines are, and what differs from them."""
     candidate = provenance.candidate or Origin("", {})
-    parts = [text for text, _ in head(provenance)]
+    parts = [text for text, _ in head(provenance) if text != _RUN]
     parts.append(f"equal scores {TIES[candidate.ties]}" if candidate.ties else "")
     parts.append(f"latency {candidate.latency}" if candidate.latency else "")
     changes = list(dict.fromkeys(map(_changed, provenance.differences)))
@@ -133,7 +134,7 @@ def head(provenance: Provenance) -> list[tuple[str, str | None]]:
         (f"commit {_commit(provenance.commit)}" if provenance.commit else "", None),
         (f"{clean(provenance.date[:16]).replace('T', ' ')} UTC", None),
         *((_stored(provenance, baseline), None) for baseline in provenance.baselines[:MAX_NAMED]),
-        ("CI run" if provenance.run_url else "", provenance.run_url),
+        (_RUN if provenance.run_url else "", provenance.run_url),
     ]
     return [(text, address) for text, address in found if text]
 

@@ -327,7 +327,7 @@ def paragraph(verdict: Verdict) -> str:
 #: What became of queries, and where that points.
 _FATES: dict[Fate, tuple[str, str]] = {
     "empty": ("{} found nothing", "how such queries are parsed"),
-    "gone": ("{} lost their best document", "the index, or a filter"),
+    "gone": ("{} lost the best document", "the index, or a filter"),
     "lower": ("in {} it ranks lower", "the ranking"),
 }
 

@@ -56,10 +56,10 @@ def test_warnings_are_said():
 
 
 def test_queries_have_a_column_where_there_are_any():
-    assert "| topic | baseline → candidate |" in render([LOST])
+    assert "| topic | scores |" in render([LOST])
     topics = tuple(replace(t, query="white shoes") for t in LOST.responsible_topics)
     text = render([altered(LOST, responsible_topics=topics)])
-    assert "| topic | query | baseline → candidate |" in text
+    assert "| topic | query | scores |" in text
     assert "<code>white shoes</code>" in text
 
 

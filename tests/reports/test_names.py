@@ -18,7 +18,7 @@ def at_width(names: list[str], width: int) -> list[str]:
     ("names", "width", "expected"),
     [
         (["short", "a-long-name-1", "a-long-name-2"], 9, ["short", "a-lo…me-1", "a-lo…me-2"]),
-        (["a-name-in-twelve", "a-name-of-twelve", "a-name-on-twelve"], 9, ["a-na…elve", "a-na…lv~2", "a-na…lv~3"]),
+        (["a-name-in-twelve", "a-name-of-twelve", "a-name-on-twelve"], 9, ["a-na…elve", "a-na…el~2", "a-na…el~3"]),
         # a short name that looks like one that was cut
         (["abcdefghijkl", "abc…ijkl"], 8, ["abc…ij~2", "abc…ijkl"]),
         # nothing printable differs

@@ -220,9 +220,9 @@ def moved(topic: int, before: int, after: int | None, *, depth: int = 10) -> Top
         (
             [moved(i, 1, 40) for i in range(4)],
             0,
-            "Of 4 queries examined, 4 lost their best document: look at the",
+            "Of 4 queries examined, 4 lost the best document: look at the",
         ),
-        ([moved(0, 1, None, depth=0)], 0, "Of 1 query examined, 1 lost their best document: "),
+        ([moved(0, 1, None, depth=0)], 0, "Of 1 query examined, 1 lost the best document: "),
         (
             [moved(0, 1, 7), moved(1, 2, 5)],
             0,
@@ -231,7 +231,7 @@ def moved(topic: int, before: int, after: int | None, *, depth: int = 10) -> Top
         (
             [moved(3, 1, 11), moved(4, 2, 5), moved(5, 2, 6), moved(6, 2, 6)],
             2,
-            "Of 6 queries examined, 2 found nothing, 1 lost their best document, in 3 it ranks lower: look at how",
+            "Of 6 queries examined, 2 found nothing, 1 lost the best document, in 3 it ranks lower: look at how",
         ),
         ([moved(50, 1, None)], 0, None),  # a topic that did not lose
         ([], 0, None),
