@@ -14,7 +14,6 @@ from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Famil
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.numbers import from_to, limits
 from pytest_riskguard.reports.parts import Section, Table
-from pytest_riskguard.reports.provenance import TIES
 from pytest_riskguard.reports.words import METHODS, opponent
 from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, sentence, short, signed
 
@@ -36,8 +35,8 @@ _CASES = {
     "relevant": "all have their topic's highest grade",
     "candidate_relevant": "only the candidate's are relevant",
     "baseline_relevant": "only the baseline's are relevant",
-    "lowest": "they are judged as is worst for the candidate, topic by topic",
-    "highest": "they are judged as is best for the candidate, topic by topic",
+    "lowest": "each topic is judged as is worst for the candidate",
+    "highest": "each topic is judged as is best for the candidate",
     "other": "they are judged in another way that was tried",
 }
 
@@ -92,9 +91,7 @@ def _topics(card: Card) -> list[Table]:
 def _statistics(verdict: Verdict) -> Section:
     card = Card(verdict)
     shown = card.explains_topics or verdict.asked.by_topic
-    return Section(
-        "Statistics", [*figures(verdict), *_flips(card), *_answers(verdict)], _topics(card) if shown else []
-    )
+    return Section("Statistics", [*figures(verdict), *_flips(card)], _topics(card) if shown else [])
 
 
 def figures(verdict: Verdict) -> list[str]:
@@ -242,19 +239,6 @@ def _flips(card: Card) -> Iterator[str]:
     more = card.left_out("flip_set")
     names = listed(flips, most=10, left_out=more)
     yield f"would pass without {counted(len(flips) + more, 'topic')}: {names}{bound}"
-
-
-def _answers(verdict: Verdict) -> Iterator[str]:
-    """The order of equal scores, and how fast the candidate answered, and live baselines when they were stored."""
-    if (origins := verdict.origins) is None:
-        return
-    if origins.candidate.ties:
-        yield f"equal scores of the candidate: {TIES[origins.candidate.ties]}"
-    if origins.candidate.latency is not None:
-        before = [
-            f"{clean(one.name, limit=60)} when stored: {one.latency}" for one in origins.baselines if one.latency
-        ]
-        yield "; ".join([f"latency of the candidate: {origins.candidate.latency}", *before])
 
 
 # ---- what explains it

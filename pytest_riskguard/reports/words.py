@@ -328,7 +328,7 @@ def paragraph(verdict: Verdict) -> str:
 _FATES: dict[Fate, tuple[str, str]] = {
     "empty": ("{} found nothing", "how such queries are parsed"),
     "gone": ("{} lost the best document", "the index, or a filter"),
-    "lower": ("in {} it ranks lower", "the ranking"),
+    "lower": ("in {} the best document ranks lower", "the ranking"),
 }
 
 
@@ -470,7 +470,8 @@ def estimate(verdict: Verdict) -> str:
         return _largest(card)
     if card.risk is None:
         return ""
-    name = "drift" if verdict.asked.looks_back and verdict.alpha == 0 else risk_name(verdict)
+    name = risk_name(verdict).replace("weighted ", "")  # which a table has no room for
+    name = "drift" if verdict.asked.looks_back and verdict.alpha == 0 else name
     between = "" if interval is None else limits(interval.lower, interval.upper, digits)
     return f"{name} {signed(card.risk, digits)} {between}".rstrip()
 
@@ -674,7 +675,7 @@ def unsaid(verdict: Verdict, *, with_paragraph: bool = True) -> list[VerdictWarn
     """The warnings that the line, and the paragraph where it is shown, do not state in other words."""
     missing = Card(verdict).unanswered
     stated = f"the candidate did not answer {counted(missing, 'topic')} "
-    return [
+    found = [
         warning
         for warning in verdict.warnings
         if warning.code not in _STATED
@@ -682,3 +683,4 @@ def unsaid(verdict: Verdict, *, with_paragraph: bool = True) -> list[VerdictWarn
             with_paragraph and warning.code == "missing_topics" and missing and warning.message.startswith(stated)
         )
     ]
+    return sorted(found, key=lambda warning: warning.code == "few_changed_topics")  # which says least

@@ -127,7 +127,7 @@ def test_a_lineage_lists_each_run_against_the_oldest():
 def settings_of(verdict: Verdict) -> dict[str, str]:
     (shown,) = settings(verdict).parts
     assert isinstance(shown, Table)
-    return {name: value for name, value in shown.cells}
+    return dict(shown.cells)
 
 
 def test_settings_are_the_options_of_the_kind_that_a_report_holds():

@@ -226,12 +226,12 @@ def moved(topic: int, before: int, after: int | None, *, depth: int = 10) -> Top
         (
             [moved(0, 1, 7), moved(1, 2, 5)],
             0,
-            "Of 2 queries examined, in 2 it ranks lower: look at the ranking",
+            "Of 2 queries examined, in 2 the best document ranks lower: look",
         ),
         (
             [moved(3, 1, 11), moved(4, 2, 5), moved(5, 2, 6), moved(6, 2, 6)],
             2,
-            "Of 6 queries examined, 2 found nothing, 1 lost the best document, in 3 it ranks lower: look at how",
+            "Of 6 queries examined, 2 found nothing, 1 lost the best document, in 3 the best",
         ),
         ([moved(50, 1, None)], 0, None),  # a topic that did not lose
         ([], 0, None),

@@ -9,6 +9,7 @@ from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.details import details, worst_topics
+from pytest_riskguard.reports.provenance import TIES
 from pytest_riskguard.reports.terminal.layout import at_most, wrapped
 from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.text import clean, columns, counted, fitted, short
@@ -191,12 +192,26 @@ def _new_results(card: Card, screen: Screen) -> list[str]:
 
 
 def _details(verdict: Verdict, screen: Screen) -> Iterator[str]:
-    """Figures, documents, slices and judgements."""
+    """How the candidate answered; figures, documents, slices and judgements."""
+    yield from _indented(_answers(verdict), screen)
     everything = screen.detail == Detail.EVERYTHING
     for section in details(verdict):
         for line in section.lines(_width(screen) - 2, most=None if everything else MAX_ROWS):
             if line:
                 yield f"  {line}"
+
+
+def _answers(verdict: Verdict) -> Iterator[str]:
+    """The order of equal scores, and how fast the candidate answered, and live baselines when they were stored."""
+    if (origins := verdict.origins) is None:
+        return
+    if origins.candidate.ties:
+        yield f"equal scores of the candidate: {TIES[origins.candidate.ties]}"
+    if origins.candidate.latency is not None:
+        before = [
+            f"{clean(one.name, limit=60)} when stored: {one.latency}" for one in origins.baselines if one.latency
+        ]
+        yield "; ".join([f"latency of the candidate: {origins.candidate.latency}", *before])
 
 
 def _warnings(

