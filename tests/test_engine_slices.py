@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.sources import Computed, Question, RunFile, ScoreFile, Stored
+from pytest_riskguard.engine.question import Computed, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from tests.verdicts import altered
 

@@ -13,7 +13,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.sources import Computed, Question, RunFile, Stored
+from pytest_riskguard.engine.question import Computed, Question, RunFile, Stored
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict

@@ -17,7 +17,7 @@ from pytest_riskguard.data import read_qrels, write_run
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.judging import Engine
-from pytest_riskguard.engine.sources import Question, RunFile
+from pytest_riskguard.engine.question import Question, RunFile
 from pytest_riskguard.errors import RiskyError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict

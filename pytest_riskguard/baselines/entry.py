@@ -50,11 +50,8 @@ class Entry:
 
     def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
         """The error to raise; reports show it without the path of the store."""
-        return BaselineError(
-            f"{self.store / self.place}: {problem}",
-            reason=reason,
-            problem=f"{self.store.name}/{self.place}: {problem}",
-        )
+        where, name = self.store / self.place, f"{self.store.name}/{self.place}"
+        return BaselineError(problem, where=where, name=name, reason=reason)
 
     @cached_property
     def manifest(self) -> Manifest:

@@ -199,9 +199,7 @@ class StoreReader:
         return Entry(self.root, name, folder)
 
     def _missing(self, problem: str) -> BaselineError:
-        return BaselineError(
-            f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
-        )
+        return BaselineError(problem, where=self.root, reason="missing_input")
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

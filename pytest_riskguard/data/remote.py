@@ -1,4 +1,4 @@
-"""Files at addresses such as ``s3://bucket/run.gz``: listed, and copied to this machine while they are read.
+"""Files at addresses such as ``s3://bucket/run.gz``: copied to this machine while they are read.
 
 fsspec opens them, with the package that the user has installed for the address. Credentials are found where that
 package looks for them, never in an address.
@@ -45,16 +45,6 @@ def address_of(path: Path | str) -> str:
     return f"{scheme}:///{rest}" if scheme in ("file", "local") else f"{scheme}://{rest}"
 
 
-def files_below(path: Path) -> dict[str, int | None]:
-    """The files of a folder and of all folders in it, by their paths in the folder, with their bytes where known."""
-    with _named(address := address_of(path)):
-        files, place = _file_system(address)
-        folder, infos = place.rstrip("/") + "/", files.find(place, detail=True)
-        return {
-            name.removeprefix(folder): info.get("size") for name, info in infos.items() if name.startswith(folder)
-        }
-
-
 @contextmanager
 def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
     """A copy of the file at an address, under its own name, until the block ends; a path that is none, as it is.
@@ -71,11 +61,9 @@ def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
         _copy(address_of(path), copy, limit)
         yield copy
     except FileError as error:
-        if error.path != copy:
+        if error.where != copy:
             raise
-        where = "" if error.line is None else f":{error.line}"
-        problem = error.problem.removeprefix(f"{copy.name}{where}: ")
-        raise type(error)(address_of(path), error.line, problem) from None
+        raise type(error)(address_of(path), error.line, error.fault) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

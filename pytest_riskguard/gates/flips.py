@@ -15,7 +15,7 @@ from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.limits import highest_p, least_shown, limit_of, margins_of, own_method, witnesses
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Outcome
-from pytest_riskguard.inference.break_even import break_even, break_even_without_each
+from pytest_riskguard.inference.break_even import break_even, exceeds_without_each
 from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, first_in_order, stable_order
 
@@ -174,7 +174,7 @@ def _saved(ruling: Ruling, places: npt.NDArray[np.intp], *, passing: bool) -> Bo
         saved[asked] = passing
         asked = asked[first_in_order(pull, affordable)]
     if asked.size:
-        saved[asked] = break_even_without_each(*stakes, tolerated=tolerated, places=rank[asked]) > highest_p(gate)
+        saved[asked] = exceeds_without_each(*stakes, p_value=highest_p(gate), tolerated=tolerated, places=rank[asked])
     return saved
 
 

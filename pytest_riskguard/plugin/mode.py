@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
@@ -88,7 +87,7 @@ def is_selection_typed(config: pytest.Config) -> bool:
 
 
 def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
-    """Each riskguard.yaml with gates that is not collected, in folders given as arguments or above them.
+    """Each riskguard.yaml that is not collected, in folders given as arguments or above them.
 
     Folders below these are not searched, since that would slow down every run of pytest.
     """
@@ -98,19 +97,7 @@ def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
     for given in filter(Path.is_dir, (Path(os.path.normpath(path)) for path in _arguments(config))):
         folders |= dict.fromkeys(f for f in (given, *given.parents) if f == given or f.is_relative_to(root))
     files = [folder / CONFIG_NAME for folder in folders if (folder / CONFIG_NAME).is_file()]
-    return [path for path in files if path.resolve() not in known and _has_gates(path)]
-
-
-def _has_gates(path: Path) -> bool:
-    """Whether a file mentions gates; one for the fixture alone may have none. Parsing here would be slow."""
-    from pytest_riskguard.data.input_files import read_limited
-    from pytest_riskguard.errors import FileError
-    from pytest_riskguard.limits import YAML_BYTES
-
-    try:
-        return b"gates" in read_limited(path, YAML_BYTES)
-    except FileError:
-        return True
+    return [path for path in files if path.resolve() not in known]
 
 
 def is_strict(config: pytest.Config) -> bool:
@@ -127,7 +114,7 @@ def header_of(config: pytest.Config, mode: Mode) -> list[str]:
     if not config.getoption("riskguard_no_yaml"):
         for path in left_out(config, mode):
             name = _relative(path, config.rootpath)
-            lines.append(f"riskguard: {name} is not listed in riskguard_config: its gates are not run")
+            lines.append(f"riskguard: {name} is not listed in riskguard_config: gates in it are not run")
     return lines
 
 
@@ -168,13 +155,3 @@ def _from_here(test: str, config: pytest.Config) -> str:
 def tell_worker(node: Any) -> None:
     """Tell an xdist worker how wide the screen is."""
     node.workerinput[WIDTH] = shutil.get_terminal_size().columns
-
-
-def with_paths_from_here(message: str, config: pytest.Config) -> str:
-    """A message whose paths inside the working folder or the rootdir are relative to the working folder."""
-    here = config.invocation_params.dir
-    for folder, prefix in ((here, ""), (config.rootpath, f"{os.path.relpath(config.rootpath, here)}{os.sep}")):
-        if folder.parent != folder:
-            start = re.escape(f"{folder}{os.sep}")
-            message = re.sub(rf"(?<![\w./\\-]){start}", lambda _, prefix=prefix: prefix, message)  # type: ignore[misc]
-    return message

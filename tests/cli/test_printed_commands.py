@@ -108,19 +108,13 @@ SITUATIONS = {
     ),
     "compare, options of the gate": Situation(
         "riskguard compare old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv --measure AP "
-        "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --set ties=docid --gate not_significantly_risky",
-        (
-            "riskguard judge-next old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv "
-            "--set ties=docid --measure AP --alpha 5 --set level=0.9 --set tolerance=0.01 --set on_churn=fail",
-            "reproduce",
-        ),
+        "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --gate not_significantly_risky",
+        ("reproduce",),
     ),
     "compare, the default policy": Situation(
         "riskguard compare prod.run 'my new.run' --qrels qrels.txt --measure AP",
         (
             "riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP",
-            "riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP --gate no_topic_collapse "
-            "--set max_loss=0.3 --set allowed=0.05",
             "reproduce",
         ),
     ),

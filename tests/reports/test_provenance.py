@@ -40,7 +40,7 @@ def test_systems_without_metadata_do_not_differ():
 
 
 def test_plain_scores_have_names_and_a_report_without_verdicts_nothing():
-    found = provenance_of([verdict_with("x")], Build(), DATE)
+    found = provenance_of([replace(verdict_with("x"), origins=None)], Build(), DATE)
     assert (found.candidate, [baseline.name for baseline in found.baselines]) == (Origin("x", {}), ["x"])
     assert provenance_of([], Build(), DATE).candidate is None
 

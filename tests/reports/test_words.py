@@ -61,7 +61,7 @@ def pooled(shift: float, **options: Any) -> Verdict:
 
 
 def refused(reason: str, problem: str = "new.run:3: expected 6 columns, found 5") -> Verdict:
-    error = DataError("runs/new.run:3: no", reason=reason, problem=problem)
+    error = DataError(problem, reason=reason)
     return incomparable(gate_of("g"), error, measure="AP", candidate="candidate", baselines=("prod",))
 
 

@@ -14,7 +14,6 @@ from pytest_riskguard.gates.kinds import MEDIAN, MIN_TOPICS, Gate
 from pytest_riskguard.gates.limits import witnesses
 from pytest_riskguard.inference.families import effective_levels, holm
 from pytest_riskguard.inference.georisk import GeoRiskDifference, georisk_differences, replicates_for
-from pytest_riskguard.inference.georisk_replicates import Draws
 from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
@@ -85,8 +84,8 @@ class PoolRulings:
 
     ``scores`` has shape (n_systems, n_topics), the candidate first. ``rows`` are the references: rows, or ``median``.
     ``level`` is what a family of gates leaves of the gate's own; ``together`` is how many gates are judged together,
-    all of which must be able to fail. ``draws`` may be shared by pools of as many topics. ``clusters`` (n_topics,)
-    number the clusters that the jackknife leaves out, None where each topic stands for itself.
+    all of which must be able to fail. ``clusters`` (n_topics,) number the clusters that the jackknife leaves out,
+    None where each topic stands for itself.
     """
 
     def __init__(
@@ -97,13 +96,10 @@ class PoolRulings:
         *,
         level: float,
         together: int = 1,
-        draws: Draws | None = None,
         clusters: IntArray | None = None,
     ) -> None:
         self.gate, self.scores, self.rows, self.clusters = gate, scores, tuple(rows), clusters
         self.level, self.together = level, together
-        self.draws = Draws(self.n) if draws is None else draws
-        self._left_one_out: Draws | None = None
         self._passes_only = False
         self._found: dict[float, tuple[float, Sequence[GeoRiskDifference]]] = {}
 
@@ -175,7 +171,6 @@ class PoolRulings:
             alphas=alphas,
             tradeoff="linear" if alphas[0] == 0 else self.gate.tradeoff,
             replicates=self.replicates,
-            draws=self.draws,
             clusters=self.clusters,
         )
         return {
@@ -282,13 +277,10 @@ class PoolRulings:
         return self.rulings[self.deciding]
 
     def without(self, columns: npt.NDArray[np.intp]) -> PoolRulings:
-        """The same question without these topics; all pools without one topic share their draws."""
+        """The same question without these topics."""
         scores = np.delete(self.scores, columns, axis=1)
-        draws = None
-        if scores.shape[1] == self.n - 1:
-            draws = self._left_one_out = self._left_one_out or Draws(self.n - 1)
         left = None if self.clusters is None else np.unique(np.delete(self.clusters, columns), return_inverse=True)[1]
-        context: Any = {"level": self.level, "together": self.together, "draws": draws, "clusters": left}
+        context: Any = {"level": self.level, "together": self.together, "clusters": left}
         rest = PoolRulings(self.gate, scores, self.rows, **context)
         # whether one of several references decides, or the gate lets churn pass, is asked at alpha 0 too
         rest._passes_only = self.gate.on_churn == "fail" and (len(self.rows) == 1 or len(columns) > 1)

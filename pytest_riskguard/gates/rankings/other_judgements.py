@@ -142,7 +142,7 @@ def under_judges(rejudged: Rejudged) -> tuple[IfJudged, ...]:
 
 def _scores_under(rejudged: Rejudged, judge: str) -> tuple[TopicScores, TopicScores]:
     """Candidate and baseline on the grades of one judge; ``DataError`` for grades that the measure does not take."""
-    qrels = rejudged.runs[0].qrels.under([judge])
+    qrels = rejudged.runs[0].qrels.under(judge)
     check_labels(rejudged.measure, qrels)
     runs = [RankedRun(run.run, qrels, run.measure) for run in rejudged.runs]
     places = qrels.arrays.places_of(rejudged.scores[0].topics)
