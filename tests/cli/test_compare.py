@@ -37,7 +37,7 @@ QRELS = "--qrels qrels.txt --measure AP"
         (
             "churn.run --baseline prod --alpha 5",
             1,
-            "mean itself is not significantly down, but counting losses 6 times the",
+            "FAIL losses counted 6 times outweigh gains; 15 of 30 queries lost",
         ),
         (
             "churn.run --baseline prod --alpha 5 --on-churn warn",
