@@ -196,9 +196,9 @@ SITUATIONS = {
         ("riskguard baseline add pord RUN", "reproduce"),
         (("riskguard.yaml", world.YAML.replace("prod", "pord") % 1),),
     ),
-    "init": Situation("riskguard init --yes", ("riskguard baseline add prod RUN", "pytest --riskguard"), fresh=True),
+    "init": Situation("riskguard init", ("riskguard baseline add prod RUN", "pytest --riskguard"), fresh=True),
     "init, in another folder": Situation(
-        "riskguard init --yes --output ci/riskguard.yaml --qrels ../qrels.txt --candidate ../good.run",
+        "riskguard init --output ci/riskguard.yaml --qrels ../qrels.txt --candidate ../good.run",
         ("riskguard baseline add prod RUN --config ci/riskguard.yaml", "pytest --riskguard ci"),
         (("ci/.keep", ""),),
         fresh=True,
