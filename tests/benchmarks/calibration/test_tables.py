@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.benchmarks.calibration.studies import STUDIES
-from tests.benchmarks.calibration.tables import TABLES, Table, disagreements, processes, read
+from tests.benchmarks.calibration.tables import Table, disagreements, processes, read
 from tests.docs.pages import DOCS
 from tests.shared_data import SHARED
 
