@@ -29,7 +29,6 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.option_types import SHARES, OptionTypeError, is_number
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.wording import worded
@@ -168,7 +167,7 @@ def _judged(
     _refuse_if_it_cannot_fail(gate, systems[0].measure)
     candidate, *baselines = systems
     if gate.is_pool:
-        return told(worded(judge_pool(gate, candidate, baselines, topics=topics, report=report)))
+        return told(worded(judge(gate, candidate, *baselines, topics=topics, report=report)))
     return told(worded(judge(gate, candidate, baselines[0], replicates=replicates, topics=topics, report=report)))
 
 

@@ -42,7 +42,8 @@ from pytest_riskguard.engine.sources import (
 )
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
 from pytest_riskguard.gates.origins import Origin, Origins
 from pytest_riskguard.gates.rankings.documents import topic_documents
@@ -302,9 +303,7 @@ class Engine:
         rescored = any(scored.rescored for scored in systems[1:])
         context = _Context(topics=self._cache.topics, rescored=rescored, family=family, report=self._report)
         if gate.is_pool:
-            from pytest_riskguard.gates.pool.judge import judge_pool
-
-            return judge_pool(gate, candidate, others, together=together, **context)
+            return judge(gate, candidate, *others, together=together, **context)
         baseline, replicates = others[0], others[1:]
         if isinstance(question.baseline, Computed):
             baseline, replicates = computed_baseline(gate, question.baseline, candidate, others), []
@@ -427,13 +426,11 @@ class Engine:
         gate = question.gate
         try:
             candidate, *others = (scored.scores for scored in self._systems(question))
-            if gate.is_pool:
-                from pytest_riskguard.gates.pool.ruling import PoolComparison
-
-                return PoolComparison(gate, candidate, others, together=together).p_value, None
             if isinstance(question.baseline, Computed):
                 others = [computed_baseline(gate, question.baseline, candidate, others)]
-            found = rule(gate, candidate, others[0], replicates=others[1:], topics=self._cache.topics)
+            found = compare(gate, candidate, others, topics=self._cache.topics, together=together)
+            if not isinstance(found, Comparison):
+                return found.p_value, None
             compared = Compared(found.aligned.candidate.topics, found.aligned.candidate.measure, found.evidence)
             return found.p_value_of_look if of_look else found.p_value, compared
         except DataError:

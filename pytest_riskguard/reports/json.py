@@ -230,7 +230,7 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
 
 def _check_columns(exhibits: Exhibits) -> None:
     """Check that lists which charts and the strip read in parallel have the same length."""
-    for name, wanted in (("curve", ["lower", "trisk", "upper", "urisk"]), ("density", ["density"])):
+    for name, wanted in (("curve", ["lower", "upper", "urisk"]),):
         drawn = exhibits.charts.get(name)
         if drawn is not None and sorted(drawn.lines) != wanted:
             raise ValueError(

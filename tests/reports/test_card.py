@@ -15,12 +15,11 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, VerdictWarning, incomparable
 from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.text import clean
-from tests.gates.conftest import pair, topic_scores
+from tests.gates.conftest import judge_pool, pair, topic_scores
 from tests.gates.test_groups import tagged
 from tests.reports.cases import CASES, explained
 from tests.verdicts import altered

@@ -24,11 +24,12 @@ from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.rankings.other_judgements import OtherJudgements, under_judges
-from pytest_riskguard.gates.ruling import Comparison, Ruling
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 
 if TYPE_CHECKING:

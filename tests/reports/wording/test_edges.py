@@ -10,12 +10,11 @@ import pytest
 from pytest_riskguard.gates.findings import Explanation, Power, Slice
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.reports.wording.sentences import from_to
-from tests.gates.conftest import pair, topic_scores
+from tests.gates.conftest import judge_pool, pair, topic_scores
 from tests.verdicts import altered
 
 LEVEL = 0.5

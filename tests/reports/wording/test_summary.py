@@ -15,11 +15,10 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.reports.wording.paragraph import lost_documents
-from tests.gates.conftest import pair, topic_scores
+from tests.gates.conftest import judge_pool, pair, topic_scores
 from tests.gates.test_groups import tagged
 from tests.snapshots import golden
 from tests.verdicts import altered
