@@ -19,14 +19,63 @@ if TYPE_CHECKING:
 
 
 _MAX_SHOWN = 50
-#: Characters of a path.
+#: Characters of a path: of one that is longer than any file's both ends are shown, or the problem would be cut.
 _MAX_PATH = 400
 #: Characters of what is wrong with a riskguard.yaml.
 _MAX_PROBLEM = 10_000
 
 
 class RiskguardError(Exception):
-    """Something that a person can correct; the message says where, what was expected, what was found."""
+    """Something that a person can correct.
+
+    Attributes
+    ----------
+    where : Path or str, optional
+        The file, folder or address at fault; ``line`` is where in it.
+    fault : str
+        What was expected and what was found, and what to do about it.
+    reason : str
+        The machine-readable reason of the report.
+    name : str
+        What reports call ``where``: the file's name without its folder, unless it is given.
+    """
+
+    reason = ""
+
+    def __init__(
+        self,
+        fault: str,
+        *,
+        where: Path | str | None = None,
+        line: int | None = None,
+        name: str | None = None,
+        reason: str | None = None,
+    ) -> None:
+        self.where, self.line, self.fault = where, line, fault
+        self.name = name or Path(where or "").name
+        self.reason = reason or self.reason
+        super().__init__(self.message(str(where)))
+
+    def message(self, place: str) -> str:
+        """The whole message; ``place`` is what it calls ``where``."""
+        if self.where is None:
+            return self.fault
+        if len(place) > _MAX_PATH:
+            place = f"{place[: _MAX_PATH // 2]}…{place[-_MAX_PATH // 2 :]}"
+        return f"{place}{'' if self.line is None else f':{self.line}'}: {self.fault}"
+
+    @property
+    def problem(self) -> str:
+        """The message for reports, which must not carry paths."""
+        return self.message(self.name)
+
+    def in_report(self, folder: Path | None) -> str:
+        """The same for a report about this folder: what is inside it is named by its path there."""
+        return self.message((folder and nearby(self.where, folder)) or self.name)
+
+    def seen_from(self, *folders: Path) -> str:
+        """The message with a path in one of the folders as it is typed in the first of them."""
+        return self.message(nearby(self.where, *folders) or str(self.where))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _same_error, (type(self), self.args), self.__dict__  # other processes raise it again
@@ -36,75 +85,54 @@ def _same_error(kind: type[RiskguardError], args: tuple[object, ...]) -> Riskgua
     return kind.__new__(kind, *args)
 
 
+def nearby(path: Path | str | None, *folders: Path) -> str | None:
+    """A path in one of the folders as it is typed in the first of them; None for any other, and for an address."""
+    absolute = Path(os.path.abspath(path or ""))  # noqa: PTH100 - Path.absolute keeps ".."
+    is_inside = any(absolute.is_relative_to(folder) and folder.parent != folder for folder in folders)
+    if not is_inside or not isinstance(path, Path):
+        return None
+    return Path(os.path.relpath(absolute, folders[0])).as_posix()
+
+
+class InternalError(Exception):
+    """What is wrong with riskguard itself: no answer of a gate, whatever it is."""
+
+
 class UsageError(RiskguardError):
     """The question is wrong: an option, a measure, a setting."""
 
 
 class ConfigError(UsageError):
-    """A riskguard.yaml is wrong; the message begins ``path:line:``."""
+    """A riskguard.yaml is wrong; ``errors`` are all of the file, ordered by line."""
 
-    def __init__(self, path: Path, line: int, problem: str, *, errors: Sequence[ConfigError] = ()) -> None:
-        problem = clean(problem, limit=_MAX_PROBLEM)
-        message = f"{path}:{line}: {problem}"
+    def __init__(self, path: Path, line: int, fault: str, *, errors: Sequence[ConfigError] = ()) -> None:
+        super().__init__(clean(fault, limit=_MAX_PROBLEM), where=path, line=line)
+        self.errors = tuple(errors) or (self,)
         if len(errors) > 1:
             others = "error" if len(errors) == 2 else "errors"
             shown = [*map(str, errors[1:_MAX_SHOWN]), *(["..."] if len(errors) > _MAX_SHOWN else [])]
-            message = "\n".join([f"{message} (and {len(errors) - 1} more {others})", *shown])
-        super().__init__(message)
-        self.path, self.line, self.problem = path, line, problem
-        #: Every error of the file, ordered by line.
-        self.errors = tuple(errors) or (self,)
+            self.args = ("\n".join([f"{self} (and {len(errors) - 1} more {others})", *shown]),)
 
     @classmethod
     def of(cls, errors: Sequence[ConfigError]) -> ConfigError:
         """The first of a file's errors; if there are several it carries and names them all."""
         first = errors[0]
-        return first if len(errors) == 1 else cls(first.path, first.line, first.problem, errors=errors)
+        return (
+            first if len(errors) == 1 else cls(Path(first.where or ""), first.line or 1, first.fault, errors=errors)
+        )
 
 
 class DataError(RiskguardError):
-    """Data are bad, missing or do not match, so nothing can be compared.
-
-    ``reason`` is the machine-readable reason of the report; ``problem`` is the message with the file's name
-    but without its folder, for reports that must not carry paths.
-    """
+    """Data are bad, missing or do not match, so nothing can be compared."""
 
     reason = "missing_input"
 
-    def __init__(self, message: str, *, reason: str | None = None, problem: str | None = None) -> None:
-        super().__init__(message)
-        if reason is not None:
-            self.reason = reason
-        self.problem = message if problem is None else problem
-
-    def problem_seen_from(self, _folder: Path | None) -> str:
-        """The ``problem`` for a report about this folder: a file inside it is named by its path there."""
-        return self.problem
-
 
 class FileError(DataError):
-    """A file is not what it should be; the message begins ``path:line:`` (or ``path:`` for the whole file)."""
+    """A file is not what it should be, in this line or as a whole."""
 
-    def __init__(self, path: Path | str, line: int | None, problem: str) -> None:
-        where = "" if line is None else f":{line}"
-        super().__init__(f"{_named(path)}{where}: {problem}", problem=f"{_named(Path(path).name)}{where}: {problem}")
-        self.path, self.line = Path(path), line
-
-    def problem_seen_from(self, folder: Path | None) -> str:
-        """A file outside the folder keeps its name alone: no report says where somebody's other files are."""
-        try:
-            path = Path(self.path.name if folder is None else os.path.relpath(self.path, folder))
-        except ValueError:  # on another drive
-            return self.problem
-        if ".." in path.parts or _named(path) != str(path):
-            return self.problem
-        return path.as_posix() + self.problem.removeprefix(self.path.name)
-
-
-def _named(path: Path | str) -> str:
-    """A path as messages name it: of one that is longer than any file's, both ends, or the problem would be cut."""
-    text = str(path)
-    return text if len(text) <= _MAX_PATH else f"{text[: _MAX_PATH // 2]}…{text[-_MAX_PATH // 2 :]}"
+    def __init__(self, path: Path | str, line: int | None, fault: str) -> None:
+        super().__init__(fault, where=path, line=line)
 
 
 class MissingFileError(FileError):

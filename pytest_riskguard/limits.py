@@ -67,8 +67,6 @@ RATIO = Limit(100, "times the compressed size after decompression")
 JSON_VALUES = Limit(3_000_000, "values in a JSON file")
 #: What a command prints, or an engine sends, for one query.
 ANSWER_BYTES = Limit(50_000_000, "bytes in the answer of a live system")
-STORE_BYTES = Limit(4_000_000_000, "bytes in the baselines at an address")
-STORE_FILES = Limit(100_000, "files in the baselines at an address")
 MANIFEST_BYTES = Limit(20_000_000, "bytes in a manifest")
 #: A report of 10,000 topics with the data of all charts has some 10 million bytes.
 REPORT_BYTES = Limit(60_000_000, "bytes in a report")

@@ -9,7 +9,7 @@ import pytest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.sources import Computed, Question, RunFile, ScoreFile, Stored
+from pytest_riskguard.engine.question import Computed, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Yardstick
@@ -73,9 +73,9 @@ def test_a_report_names_a_file_and_the_screen_its_folder_too(folder):
     verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "no.run"), RunFile(folder / "good.run"), "RR"))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "missing_input")
     assert str(folder) not in verdict.problem
-    assert str(folder / "no.run") in verdict.problem_with_paths
+    assert str(folder / "no.run") in str(verdict.error)
     judged = engine.verdict(Question(gate_of("g"), RunFile(folder / "good.run"), RunFile(folder / "poor.run"), "RR"))
-    assert judged.problem_with_paths is None
+    assert judged.error is None
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_report_names_a_file_by_its_path_in_the_project(folder, path, said):
     engine = Engine(qrels=folder / "qrels.txt", folder=folder / "project")
     verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / path), RunFile(folder / "good.run"), "RR"))
     assert verdict.problem == said
-    assert verdict.problem_with_paths == f"{folder / path}: no such file"
+    assert str(verdict.error) == f"{folder / path}: no such file"
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ def promoted(folder):
     """A store whose baseline ``prod`` had another run accepted in its place."""
     store = Store(folder / "store")
     options = {"qrels": folder / "qrels.txt", "topics": None, "measures": ["RR"]}
-    store.add("prod", folder / "good.run", kind="previous", **options)
-    store.promote("prod", folder / "poor.run", **options)
+    store.add("prod", folder / "good.run", **options)
+    store.update("prod", folder / "poor.run", **options)
     return store
 
 

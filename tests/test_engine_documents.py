@@ -8,16 +8,13 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.data.judged import JudgedRun
-from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.engine import Engine, sources
-from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Source, Stored
+from pytest_riskguard.engine.question import Computed, LiveRun, Question, RunFile, Source, Stored
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
-from tests.data.tables import falling, judged_run
 from tests.plugin import world
 from tests.verdicts import altered
 
@@ -140,26 +137,6 @@ def test_a_run_that_is_no_longer_held_is_read_again(folder, monkeypatch):
     held = engine(folder).verdict(question)
     monkeypatch.setattr(sources, "MOST_BYTES", 0)
     assert engine(folder).verdict(question) == held
-
-
-def test_the_runs_asked_for_last_are_held(monkeypatch):
-    runs = [_run_of(documents) for documents in (10, 20, 30)]
-    sizes = [run.nbytes for run in runs]
-    assert sizes[0] < sizes[1] < sizes[2]
-    monkeypatch.setattr(sources, "MOST_BYTES", sizes[0] + sizes[2])
-    recent = sources.RecentRuns()
-    recent.keep("a", runs[0])
-    recent.keep("b", runs[1])
-    assert recent.get("a") is runs[0]
-    recent.keep("c", runs[2])
-    assert [recent.get(key) for key in "abc"] == [runs[0], None, runs[2]]
-    monkeypatch.setattr(sources, "MOST_BYTES", 0)
-    recent.keep("b", runs[1])
-    assert [recent.get(key) for key in "abc"] == [None, runs[1], None]
-
-
-def _run_of(documents: int) -> JudgedRun:
-    return judged_run(falling({"t": [f"d{number}" for number in range(documents)]}), read_qrels({"t": {"d1": 1}}))
 
 
 @pytest.mark.slow

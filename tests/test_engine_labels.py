@@ -11,8 +11,8 @@ from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.changed_data import stale_labels
-from pytest_riskguard.engine.sources import Question, RunFile
+from pytest_riskguard.engine.question import Question, RunFile
+from pytest_riskguard.engine.what_ifs import stale_labels
 from pytest_riskguard.gates.verdict import Verdict
 from tests.strict import gate_of
 
@@ -73,7 +73,7 @@ def test_a_loss_that_rests_on_documents_that_are_gone_is_incomparable(judged):
     assert (verdict.outcome, verdict.reason) == ("incomparable", "stale_labels")
     assert verdict.problem is not None
     assert verdict.problem.startswith(
-        "10 relevant documents of 10 topics (q20, q21, q22, q23, q24 and 5 more) are not in documents.tsv, so no "
+        "documents.tsv lacks 10 relevant documents of 10 topics (q20, q21, q22, q23, q24 and 5 more), so no "
         "system can retrieve them any more. The gate's answer is fail with these topics and pass without"
     )
     assert judged(range(20), None).outcome == "fail"

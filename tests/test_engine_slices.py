@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.sources import Computed, Question, RunFile, ScoreFile, Stored
+from pytest_riskguard.engine.question import Computed, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from tests.verdicts import altered
 
@@ -129,8 +129,8 @@ def test_replicates_and_earlier_runs_are_those_of_the_slice(collections, tmp_pat
     for folder, gate in zip(collections, (gate_of("g", slice="kind=code"), gate_of("g")), strict=True):
         store = Store(tmp_path / folder.name)
         given = {"qrels": folder / "qrels.txt", "topics": folder / "topics.tsv", "measures": ["AP"]}
-        store.add("prod", folder / "other.run", **given, kind="previous")
-        store.promote("prod", folder / "old.run", **given)
+        store.add("prod", folder / "other.run", **given)
+        store.update("prod", folder / "old.run", **given)
         judge = engine(folder, store=store)
         chained = judge.verdict(Question(gate, RunFile(folder / "new.run"), Stored("prod"), "AP"))
         store.add_replicate("prod", folder / "again.run", **given)

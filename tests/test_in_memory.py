@@ -17,7 +17,7 @@ from pytest_riskguard.data import read_qrels, write_run
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.judging import Engine
-from pytest_riskguard.engine.sources import Question, RunFile
+from pytest_riskguard.engine.question import Question, RunFile
 from pytest_riskguard.errors import RiskyError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
@@ -172,7 +172,7 @@ def test_a_measure_gives_plain_scores_their_range():
         ({"qrels": GRADES}, TypeError, r"add measure=\Z"),
         ({"measure": "AP"}, TypeError, r"add qrels=\Z"),
         ({"qrels": GRADES, "measure": "nDCG@ten"}, UsageError, "nDCG@ten"),
-        ({"qrels": 7, "measure": "AP"}, TypeError, "judgements: expected a mapping topic -> {document: grade}"),
+        ({"qrels": 7, "measure": "AP"}, TypeError, "judgements: expected a mapping by topic, a frame"),
     ],
 )
 def test_what_rankings_need_is_asked_for(options, error, message):

@@ -1,4 +1,4 @@
-"""Folders that are either complete or absent, and the digests of the files in them.
+"""Folders that are either complete or absent.
 
 Not every system can replace a folder in one step. A new folder is therefore written under another name; the old one
 is renamed, and then the new one gets its place. A reader that comes between the two, or after a process was killed
@@ -7,17 +7,12 @@ there, reads the old one, which the next writer puts back.
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
 
-from pytest_riskguard.data.input_files import blocks
 from pytest_riskguard.errors import BaselineError
-from pytest_riskguard.limits import RUN_BYTES
 
 LOCK = ".lock"
 #: Seconds that a writer waits for another one.
@@ -43,34 +38,12 @@ def locked(root: Path) -> Iterator[None]:
             yield
     except Timeout:
         raise BaselineError(
-            f"{lock}: another process has been writing to this store for over {LOCK_TIMEOUT:g} "
-            "seconds; wait until it is done and try again"
+            f"{lock}: another process has been writing to this store for over {LOCK_TIMEOUT:g} seconds; wait until "
+            "it is done and try again"
         ) from None
     except (OSError, NotImplementedError) as error:  # filelock raises the latter where a file system has no locks
         why = getattr(error, "strerror", None) or error
         raise BaselineError(f"{root}: the store cannot be written ({why})") from error
-
-
-def sha256(content: bytes) -> str:
-    """``sha256:...`` of some bytes."""
-    return f"sha256:{hashlib.sha256(content).hexdigest()}"
-
-
-@contextmanager
-def compressed(target: Path) -> Iterator[IO[bytes]]:
-    """A gzip file to write, the same bytes each time."""
-    with target.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-        yield cast("IO[bytes]", packed)
-
-
-def copy_compressed(source: Path, target: Path) -> str:
-    """Write the decompressed bytes of ``source``, a run, as gzip; return their digest."""
-    digest = hashlib.sha256()
-    with compressed(target) as packed:
-        for block in blocks(source, RUN_BYTES):
-            digest.update(block)
-            packed.write(block)
-    return f"sha256:{digest.hexdigest()}"
 
 
 def newest(root: Path, name: str) -> Path | None:
@@ -89,20 +62,20 @@ def held_names(root: Path) -> set[str]:
 
 
 @contextmanager
-def temporary_folder(root: Path, name: str) -> Iterator[Path]:
+def replaced(root: Path, name: str) -> Iterator[Path]:
     """An empty folder that takes the place of ``name`` at the end; the caller holds the store's lock."""
-    new, old, target = root / f"{_NEW}{name}", root / f"{_OLD}{name}", root / name
+    new, target = root / f"{_NEW}{name}", root / name
     try:
         new.mkdir()
         yield new
         if target.exists():
-            target.rename(old)
+            target.rename(root / f"{_OLD}{name}")
         new.rename(target)
     finally:
         _finish(root, name)
 
 
-def withdraw(root: Path, name: str) -> None:
+def delete(root: Path, name: str) -> None:
     """Delete a folder in one step; the caller holds the store's lock."""
     (root / name).rename(root / f"{_NEW}{name}")
     _finish(root, name)

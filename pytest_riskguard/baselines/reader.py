@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from functools import cached_property
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from pytest_riskguard.baselines import atomic_folder, environment
-from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
-from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, Staleness, staleness
+from pytest_riskguard.baselines import atomic_folder
+from pytest_riskguard.baselines.entry import Entry
+from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.names import name_problem
-from pytest_riskguard.baselines.remote_stores import local_folder, shown
-from pytest_riskguard.baselines.rescoring import KeptRun, as_stored, present_scores, problems
+from pytest_riskguard.baselines.rescoring import KeptRun, present_scores, problems
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.measures import measure_name
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
 from pytest_riskguard.text import did_you_mean
 
-#: How often a baseline that is replaced while it is being read is read again.
-_MAX_ATTEMPTS = 30
+#: How often a baseline is read that is replaced each time.
+_MOST_TIMES = 30
 #: What means the first run that a baseline held.
 OLDEST = "oldest"
 
@@ -36,27 +32,23 @@ _Result = TypeVar("_Result")
 def stored_scores(store: Path | str, measure: str, *names: str) -> dict[str, TopicScores]:
     """The scores of stored baselines with a measure, as they were stored, by name; without names those of all.
 
-    ``store`` is the folder of the baselines, or their address. ``BaselineError`` for a baseline that is missing,
-    damaged or was not stored with this measure.
+    ``store`` is the folder of the baselines. ``BaselineError`` for a baseline that is missing, damaged or was not
+    stored with this measure.
     """
     reader = StoreReader(Path(store))
     return {name: reader.scores(name, measure, qrels=None).scores for name in names or reader.names()}
 
 
 class StoreReader:
-    """What can be read of a folder of baselines, which need not exist, or of baselines at an address.
+    """What can be read of a folder of baselines, which need not exist.
 
     Every method raises ``UsageError`` for text that cannot be a name or a measure, and ``BaselineError`` with reason
     ``missing_input`` for a baseline that does not exist and a store that cannot be read, ``bad_baseline`` for damage.
+    ``earlier`` means a run that a baseline has held: its number, its note or ``oldest``.
     """
 
-    def __init__(self, place: Path) -> None:
-        self.place = Path(place)
-
-    @cached_property
-    def root(self) -> Path:
-        """The folder; that of a store at an address is a copy, which is made when it is first read."""
-        return local_folder(self.place) if is_address(self.place) else self.place
+    def __init__(self, root: Path) -> None:
+        self.root = root
 
     def names(self) -> tuple[str, ...]:
         """Every stored name, sorted, including the names of damaged baselines."""
@@ -64,12 +56,28 @@ class StoreReader:
             held = atomic_folder.held_names(self.root)
         return tuple(sorted(name for name in held if name_problem(name) is None))
 
-    def manifest(self, name: str) -> Manifest:
+    def manifest(self, name: str, *, earlier: str | None = None, replicate: int | None = None) -> Manifest:
         """The manifest of a baseline; its scores and its run are not checked."""
-        return self._read(name, lambda baseline: baseline.manifest)
+
+        def work(entry: Entry) -> Manifest:
+            held = _held(entry, earlier)
+            return (held if replicate is None else held.replicate(replicate)).manifest
+
+        return self.read(name, work)
+
+    def history(self, name: str) -> list[Manifest]:
+        """The manifests of all runs that a baseline has held, oldest first, its present one last."""
+        return self.read(name, lambda entry: [one.manifest for one in (*entry.history(), entry)])
 
     def scores(
-        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None, accept: bool = False
+        self,
+        name: str,
+        measure: str,
+        *,
+        qrels: Qrels | None,
+        topics: Topics | None = None,
+        accept: bool = False,
+        earlier: str | None = None,
     ) -> Scored:
         """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
 
@@ -80,202 +88,104 @@ class StoreReader:
         document or, with ``topics``, has another query text. Scores that were stored without a run are read, whatever
         the judgements; without ``qrels`` those of a run are, too.
         """
-        canonical, unknown = _spelled(measure)
 
-        def work(baseline: StoredBaseline) -> Scored:
-            if unknown is not None and qrels is not None and baseline.manifest.has_run:
-                raise unknown
-            return present_scores(baseline, canonical, qrels, topics=topics, accept=accept)
+        def work(entry: Entry) -> Scored:
+            held = _held(entry, earlier)
+            return _scores(held, measure, qrels, topics, accept=accept)
 
-        return self._read(name, work)
+        return self.read(name, work)
 
     def scores_together(
         self,
         name: str,
         measures: Sequence[str],
         *,
-        qrels: Qrels,
+        qrels: Qrels | None,
         topics: Topics | None = None,
+        earlier: str | None = None,
     ) -> Mapping[str, Scored | RiskguardError]:
         """What ``scores`` returns or raises for each of several measures; the stored run is read once for all.
 
         Measures are spelled as ir-measures prints them.
         """
+        return self.read(name, lambda entry: present_scores(_held(entry, earlier), measures, qrels, topics=topics))
 
-        def work(baseline: StoredBaseline) -> Mapping[str, Scored | RiskguardError]:
-            before, kept = baseline.stamp(), KeptRun(baseline, qrels, measures)
-            found: dict[str, Scored | RiskguardError] = {}
-            for measure in measures:
-                try:
-                    found[measure] = present_scores(baseline, measure, qrels, topics=topics, kept=kept)
-                except RiskguardError as error:
-                    if baseline.stamp() != before:
-                        raise
-                    found[measure] = error
-            return found
-
-        return self._read(name, work)
-
-    def judged_run(self, name: str, measure: str, *, qrels: Qrels, depth: int | None = None) -> JudgedRun:
+    def judged_run(self, name: str, measure: str, *, qrels: Qrels, depth: int) -> JudgedRun:
         """What a reading of the stored run keeps for reports about a measure; ``depth`` as for ``KeptRun``.
 
         ``BaselineError`` (``missing_input``) where there is no run.
         """
 
-        def work(baseline: StoredBaseline) -> JudgedRun:
-            baseline.need_run()
-            return KeptRun(baseline, qrels, depth=depth).judged_for(measure)
+        def work(entry: Entry) -> JudgedRun:
+            if not entry.manifest.run_kept:
+                raise entry.error("its run was not kept, or it was stored from scores", reason="missing_input")
+            return KeptRun(entry, qrels, depth=depth).judged(measure)
 
-        return self._read(name, work)
+        return self.read(name, work)
 
     def replicates(
         self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None
     ) -> tuple[Scored, ...]:
         """Scores of a baseline's replicates, by number, each as ``scores`` gives the baseline's own.
 
-        All come from one state of the store, which may be later than the state that an earlier call of ``scores``
-        saw. Their names are ``NAME/replicates/NUMBER``.
+        Their names are ``NAME/replicates/NUMBER``.
         """
-        canonical, _ = _spelled(measure)
-        return self._read(
-            name,
-            lambda baseline: tuple(
-                present_scores(replicate, canonical, qrels, topics=topics) for replicate in baseline.replicates()
-            ),
-        )
 
-    def stored_scores(self, name: str, *, replicate: int | None = None) -> tuple[TopicScores, ...]:
-        """The scores of a baseline or of one replicate as stored, for every measure, on the judgements used then."""
+        def work(entry: Entry) -> tuple[Scored, ...]:
+            return tuple(_scores(replicate, measure, qrels, topics) for replicate in entry.replicates())
 
-        def work(baseline: StoredBaseline) -> tuple[TopicScores, ...]:
-            return (baseline if replicate is None else baseline.listed(baseline.find(replicate))).table()
-
-        return self._read(name, work)
-
-    def replicate_manifest(self, name: str, number: int) -> Manifest:
-        """The manifest of one replicate; its scores and its run are not checked."""
-        return self._read(name, lambda baseline: baseline.listed(baseline.find(number)).manifest)
-
-    def verify(self, name: str, *, qrels: Qrels | None = None) -> list[str]:
-        """Every problem of a baseline, its replicates and earlier runs, as text; empty if there is none.
-
-        Scores that were computed with ``qrels`` are compared with what their runs score; on other judgements the run
-        must have as much left to lose.
-        """
-        baseline = self._baseline(name)
-        with self._reading():
-            found = problems(baseline, qrels)
-            if found or qrels is None or not baseline.manifest.run_kept:
-                return found
-            kept = KeptRun(baseline, qrels, baseline.manifest.measure_names)
-            for measure in baseline.manifest.measure_names:
-                try:
-                    present_scores(baseline, measure, qrels, kept=kept)
-                except RiskguardError as error:
-                    found.append(error.problem if isinstance(error, DataError) else str(error))
-            return list(dict.fromkeys(found))
+        return self.read(name, work)
 
     def lineage(self, name: str, measure: str, *, qrels: Qrels | None = None) -> tuple[Scored, ...]:
         """Scores of every run that a baseline has held, oldest first, the present one last, on the same judgements.
 
-        All come from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
-        Without ``qrels`` these are the stored scores, all of which must come from the same judgements.
+        Their names are ``NAME/history/0001`` and so on, and last ``NAME``. Without ``qrels`` these are the stored
+        scores, all of which must come from the same judgements.
         """
-        measure, _ = _spelled(measure)
 
-        def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
-            chain = (*baseline.history(), baseline)
-            if qrels is not None:
-                return tuple(present_scores(entry, measure, qrels, accept=True) for entry in chain)
-            digests = {entry.manifest.digests.qrels for entry in chain}
-            if len(digests) > 1:
-                raise baseline.error(
+        def work(entry: Entry) -> tuple[Scored, ...]:
+            chain = (*entry.history(), entry)
+            if qrels is None and len({one.manifest.digests.qrels for one in chain}) > 1:
+                raise entry.error(
                     "its runs were scored with different judgements; give the present ones with --qrels, or rescore "
                     f"all runs with `riskguard baseline rescore {name}`",
                     reason="inputs_changed",
                 )
-            return tuple(Scored(as_stored(entry, measure)) for entry in chain)
+            return tuple(_scores(one, measure, qrels, None, accept=True) for one in chain)
 
-        return self._read(name, work)
+        return self.read(name, work)
 
-    def earlier_run(self, name: str, run: str) -> EarlierRun | None:
-        """The earlier run that a text means: its number, its note, or ``oldest``; None for the present run.
+    def stored_scores(self, name: str) -> tuple[TopicScores, ...]:
+        """The scores of a baseline as stored, for every measure, on the judgements used then."""
+        return self.read(name, lambda entry: entry.table())
 
-        ``BaselineError`` (``missing_input``) if none is meant, or a note is that of several; a baseline that never
-        changed has no ``oldest``, since it would be compared with itself.
+    def verify(self, name: str, *, qrels: Qrels | None = None) -> list[str]:
+        """Every problem of a baseline, its replicates and earlier runs, as text; empty if there is none.
+
+        With ``qrels`` the scores are compared with what the runs score now; on other judgements than when they were
+        stored the runs must have as much left to lose.
         """
+        with self._reading():
+            return problems(self.entry(name), qrels)
 
-        def work(baseline: StoredBaseline) -> EarlierRun | None:
-            manifest = baseline.manifest
-            meant: list[EarlierRun | None] = [
-                earlier
-                for earlier in manifest.history
-                if run == earlier.note or run.lstrip("0") == str(earlier.number)
-            ]
-            if run == OLDEST:
-                meant = [*manifest.history[:1]]
-            elif run == manifest.note:
-                meant.append(None)
-            if len(meant) == 1:
-                return meant[0]
-            known = ", ".join(f"{earlier.number:04d}" for earlier in manifest.history) or "none yet, promote adds one"
-            found = f"{len(meant)} earlier runs" if meant else "no earlier run"
-            raise baseline.error(
-                f"has {found} {run!r}; expected the number or the note of one, or {OLDEST}: it has {known}",
-                reason="missing_input",
-            )
-
-        return self._read(name, work)
-
-    def earlier_scores(
-        self, name: str, run: str, measure: str, *, qrels: Qrels | None, topics: Topics | None
-    ) -> Scored:
-        """What ``scores`` gives, for the run that ``earlier_run`` means."""
-        earlier, (canonical, _) = self.earlier_run(name, run), _spelled(measure)
-        return self._read(
-            name,
-            lambda baseline: present_scores(
-                baseline if earlier is None else baseline.listed(earlier),
-                canonical,
-                qrels,
-                topics=topics,
-            ),
-        )
-
-    def staleness(self, name: str) -> Staleness:
-        """How old a baseline is now; other baselines that are damaged are not counted."""
-        manifests = {name: self.manifest(name)}
-        for other in set(self.names()) - {name}:
-            with suppress(BaselineError):
-                manifests[other] = self.manifest(other)
-        return staleness(name, manifests, now=environment.now())
-
-    def run(self, name: str) -> Path:
-        """The path of the run of a baseline, after checking that it is the one that was stored."""
-
-        def work(baseline: StoredBaseline) -> Path:
-            baseline.need_run()
-            baseline.check_run()
-            return baseline.file(RUN)
-
-        return self._read(name, work)
-
-    def _read(self, name: str, work: Callable[[StoredBaseline], _Result]) -> _Result:
-        """The result of ``work`` on a baseline; tried again if a replacement meanwhile made it look damaged."""
-        attempt = 0
-        while True:
-            baseline = self._baseline(name)
-            before = baseline.stamp()
+    def read(self, name: str, work: Callable[[Entry], _Result]) -> _Result:
+        """The result of ``work`` on one state of a baseline: it is done again where another took its place."""
+        for _ in range(_MOST_TIMES):
+            entry = self.entry(name)
+            before = _stamp(entry)
             try:
                 with self._reading():
-                    return work(baseline)
+                    result = work(entry)
             except DataError:
-                if attempt == _MAX_ATTEMPTS or self._baseline(name).stamp() == before:
+                if _stamp(self.entry(name)) == before:
                     raise
-                attempt += 1
-                time.sleep(0.005 * attempt)
+            else:
+                if _stamp(self.entry(name)) == before:
+                    return result
+        raise self._missing(f"{name} is replaced again and again, try again later")
 
-    def _baseline(self, name: str) -> StoredBaseline:
+    def entry(self, name: str) -> Entry:
+        """A baseline, of which nothing is read yet."""
         check_name(name)
         with self._reading():
             folder = atomic_folder.newest(self.root, name)
@@ -286,15 +196,10 @@ class StoreReader:
                 f"no baseline {name!r} ({contents}){did_you_mean(name, names)}; store it with "
                 f"`riskguard baseline add {name} RUN`"
             )
-        baseline = StoredBaseline(self.root, name, folder)
-        if not resolved(folder).is_relative_to(resolved(self.root)):
-            raise baseline.error("is a link to a folder outside the store; store the run itself")
-        return baseline
+        return Entry(self.root, name, folder)
 
     def _missing(self, problem: str) -> BaselineError:
-        return BaselineError(
-            f"{shown(self.root)}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
-        )
+        return BaselineError(problem, where=self.root, reason="missing_input")
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -310,9 +215,46 @@ def check_name(name: str) -> None:
         raise UsageError(f"{name!r} cannot name a baseline: {problem}")
 
 
-def _spelled(measure: str) -> tuple[str, UsageError | None]:
-    """A measure as ir-measures writes it; or any other text, with the error that says that it is not a measure."""
+def _scores(
+    entry: Entry, measure: str, qrels: Qrels | None, topics: Topics | None, *, accept: bool = False
+) -> Scored:
     try:
-        return measure_name(measure), None
-    except UsageError as error:
-        return measure, error
+        measure = measure_name(measure)
+    except UsageError:  # scores that somebody gave may have any name
+        if qrels is not None and entry.manifest.has_run:
+            raise
+    scored = present_scores(entry, [measure], qrels, topics=topics, accept=accept)[measure]
+    if isinstance(scored, RiskguardError):
+        raise scored
+    return scored
+
+
+def _held(entry: Entry, run: str | None) -> Entry:
+    """The run that a text means; without one the present run."""
+    if run is None:
+        return entry
+    *earlier, present = *entry.history(), entry
+    meant = earlier[:1]
+    if run != OLDEST:
+        meant = [
+            one
+            for one in (*earlier, present)
+            if run == one.manifest.note or run.lstrip("0") == str(one.manifest.number)
+        ]
+    if len(meant) == 1:
+        return meant[0]
+    known = ", ".join(f"{one.manifest.number:04d}" for one in earlier) or "none yet, update adds one"
+    found = f"{len(meant)} earlier runs" if meant else "no earlier run"
+    raise entry.error(
+        f"has {found} {run!r}; expected the number or the note of one, or {OLDEST}: it has {known}",
+        reason="missing_input",
+    )
+
+
+def _stamp(entry: Entry) -> tuple[Path, int, int] | None:
+    """Something that changes when the baseline is replaced, and while it is; None if its folder is gone."""
+    try:
+        status = entry.folder.stat()
+    except OSError:
+        return None
+    return entry.folder, status.st_ino, status.st_mtime_ns

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine import Engine
-    from pytest_riskguard.engine.sources import LiveRun, RunFile
+    from pytest_riskguard.engine.question import LiveRun, RunFile
     from pytest_riskguard.reports.comparisons import KnownGate
 
 
@@ -85,13 +85,8 @@ def check(
         gates=_known(settings, every, items),
         config=settings.path,
         places=[(settings.path, settings.line_of(item.settings)) for item in items],
-        problems=[_from_here(declared.problem(verdict, item)) for verdict, item in zip(verdicts, items, strict=True)],
+        problems=[declared.problem(verdict, item, here) for verdict, item in zip(verdicts, items, strict=True)],
     )
-
-
-def _from_here(problem: str | None) -> str | None:
-    """With paths below the working folder relative to it, as they are typed."""
-    return None if problem is None else problem.replace(f"{Path.cwd()}{os.sep}", "")
 
 
 def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence[str] = ()) -> list[GateItem]:
@@ -125,10 +120,10 @@ def replacements(given: Sequence[NamedPath], settings: Config) -> dict[str, RunF
 
 def run_of(path: Path, name: str | None = None) -> RunFile:
     """A run, which may be a part of a file."""
-    from pytest_riskguard.engine.sources import RunFile
+    from pytest_riskguard.engine.question import RunFile
 
     given = GivenFile.of(path)
-    return RunFile(given.path, name, given=given)
+    return RunFile(given, name)
 
 
 def files_of(settings: Config) -> Iterator[Path]:

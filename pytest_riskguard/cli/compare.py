@@ -31,7 +31,7 @@ from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline
-    from pytest_riskguard.engine.sources import Baseline, Computed, Question, Source
+    from pytest_riskguard.engine.question import Baseline, Computed, Question, Source
     from pytest_riskguard.gates.verdict import Verdict
 
 
@@ -189,7 +189,7 @@ def _shared(values: dict[str, Any], kind: str) -> dict[str, Any]:
 def _declared_pool(systems: Sequence[str | ComputedBaseline]) -> tuple[Baseline, tuple[Source, ...]]:
     """The baselines of one question of a gate of riskguard.yaml."""
     from pytest_riskguard.engine.declared_gates import baseline_source
-    from pytest_riskguard.engine.sources import Computed
+    from pytest_riskguard.engine.question import Computed
 
     first, *pool = (baseline_source(system) for system in systems)
     return first, tuple(source for source in pool if not isinstance(source, Computed))

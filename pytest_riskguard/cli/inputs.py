@@ -29,7 +29,7 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.sources import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
+from pytest_riskguard.engine.question import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import BaselineError, ConfigError, DataError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import NO_TOPICS, clusters_of, on_one_list, strata_of, weights_of
@@ -176,7 +176,7 @@ class Inputs:
     ) -> RunFile | ScoreFile:
         given = self._collection.system(path)
         kind = ScoreFile if self._collection.scores else RunFile
-        return kind(given.path, name, metadata or {}, given)
+        return kind(given, name, metadata or {})
 
     @cached_property
     def systems(self) -> list[System]:
@@ -234,7 +234,7 @@ class Inputs:
         if len(self.systems) > 1 or not isinstance(self.systems[0], Stored) or self._store is None:
             return [self.engine.scores(source, measure) for source in self.systems]
         name = self.systems[0].name
-        judgements = self.engine.qrels if self._store.manifest(name).has_run else None
+        judgements = self.engine.sources.qrels if self._store.manifest(name).has_run else None
         *earlier, newest = (scored.scores for scored in self._store.lineage(name, measure, qrels=judgements))
         return [*(replace(scores, name=scores.name.rpartition("/")[2]) for scores in earlier), newest]
 
@@ -242,7 +242,7 @@ class Inputs:
         """The scores of systems on one list of topics, as a gate with these options compares them."""
         gate = gate_of("together", **options)
         scores, missing = on_one_list(gate, [self.engine.scores(system, measure) for system in systems])
-        return Together(scores, missing, gate, self.engine.topics or NO_TOPICS)
+        return Together(scores, missing, gate, self.engine.sources.topics or NO_TOPICS)
 
     def verdicts(
         self,

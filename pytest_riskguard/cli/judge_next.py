@@ -33,7 +33,7 @@ from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.engine import Engine
-    from pytest_riskguard.engine.sources import Question
+    from pytest_riskguard.engine.question import Question
     from pytest_riskguard.gates.rankings.unjudged import Rejudged, ToJudge
 
 #: Kinds of gates on one baseline; each is asked with its own defaults.
@@ -182,7 +182,7 @@ def judge_next(
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
     written = table if list_format is None else FORMATS[list_format]
-    text = written(wanted[:budget], engine.queries)
+    text = written(wanted[:budget], engine.sources.queries)
     write_text(text, None if out is None else str(out), option="--out")
     settled = all(rejudged.tried.certain for rejudged in compared)
     click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents)), settled=settled), err=True)

@@ -144,8 +144,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except DataError as error:
         return _say(ExitStatus.INCOMPARABLE, f"Error: {error}")
     except ConfigError as error:  # all errors of the file, one a line, whatever the file is called
-        lines = str(error).replace(str(error.path), clean(str(error.path), limit=MAX_LINE))
-        return _say(ExitStatus.USAGE, *f"Error: {lines}".split("\n"))
+        return _say(ExitStatus.USAGE, *f"Error: {error}".split("\n"))
     except RiskguardError as error:
         from pytest_riskguard.cli.output import OutputError
 

@@ -253,7 +253,7 @@ def show(
     same_as = repeats(verdicts, most=most_topics(screen))
 
     def in_words(place: int, verdict: Verdict) -> str:
-        problem = problems[place] if problems else verdict.problem_with_paths
+        problem = problems[place] if problems else None if verdict.error is None else str(verdict.error)
         said = {warning.message for earlier in verdicts[:place] for warning in earlier.warnings}
         again = verdict.problem is not None and verdict.problem in {one.problem for one in verdicts[:place]}
         if quiet and again:
@@ -420,7 +420,7 @@ def present(
 
 
 def _provenance(verdicts: Sequence[Verdict], folder: Path) -> Provenance:
-    from pytest_riskguard.baselines.build import report_date, this_build
+    from pytest_riskguard.build import report_date, this_build
     from pytest_riskguard.reports.provenance import provenance_of
 
     return provenance_of(verdicts, this_build(folder), report_date())

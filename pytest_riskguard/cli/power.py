@@ -102,7 +102,7 @@ def power(
     alphas, options = alphas or (OPTIONS["alpha"].default,), collection.options
     measures = inputs.measures(tested.file if tested else Path(baselines[0].text))
     parts = inputs.slices(collection.settings.get("slice", ()), tested or sources[0], measures[0])
-    topics, plans = inputs.engine.topics, list["Plan"]()
+    topics, plans = inputs.engine.sources.topics, list["Plan"]()
     for measure, baseline, part, alpha in product(measures, sources, parts, alphas):
         gate = gate_of("power", alpha=alpha, slice=part, **options)
         asked: Any = {"power": chance, "effects": effects or EFFECTS, "topics": topics}

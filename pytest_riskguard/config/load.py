@@ -73,7 +73,7 @@ def load_config(path: Path, *, require_gates: bool = True, content: bytes | None
         content = read_limited(path, YAML_BYTES) if content is None else content
         document = yaml_lines.parse(yaml_lines.decode(content))
     except FileError as error:
-        raise ConfigError(path, 1, error.problem.removeprefix(f"{path.name}: ")) from None
+        raise ConfigError(path, 1, error.fault) from None
     except yaml_lines.YamlError as error:
         raise ConfigError(path, error.line, error.problem) from None
     config, problems = check(document, path.absolute(), require_gates=require_gates)

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainValidator
 
-from pytest_riskguard.baselines.remote_stores import pinned
 from pytest_riskguard.config.asking import MAX_DEPTH, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import IRDS, TIES, Ties
@@ -19,7 +18,6 @@ from pytest_riskguard.data.headers import WANTED
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.remote import is_address
-from pytest_riskguard.errors import UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 
@@ -142,14 +140,10 @@ def is_importable(name: str) -> bool:
 
 
 def _store(value: Any, info: Any) -> Path:
-    """As ``_file``; an address, whose baselines must be pinned, stays as it is."""
-    if not (isinstance(value, str) and is_address(value)):
-        return _file(value, info)
-    try:
-        pinned(value)
-    except UsageError as error:
-        raise ValueError(str(error)) from None
-    return Path(value)
+    """As ``_file``; baselines are not read at an address."""
+    if isinstance(value, str) and is_address(value):
+        raise ValueError("expected a folder, found an address: copy the baselines into a folder before they are used")
+    return _file(value, info)
 
 
 File = Annotated[Path, PlainValidator(_file, json_schema_input_type=str)]

@@ -11,9 +11,9 @@ from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.qrels import read_qrels
+    from pytest_riskguard.data.run_scores import score_frame
     from pytest_riskguard.data.runs import Run
     from pytest_riskguard.data.score_files import read_scores
-    from pytest_riskguard.data.score_frames import score_frame
     from pytest_riskguard.data.scores import TopicScores, write_scores
     from pytest_riskguard.data.topics import read_topics
     from pytest_riskguard.data.trec import write_run
@@ -37,7 +37,7 @@ __getattr__ = lazily(
         "data.qrels": "read_qrels",
         "data.runs": "Run",
         "data.score_files": "read_scores",
-        "data.score_frames": "score_frame",
+        "data.run_scores": "score_frame",
         "data.scores": "TopicScores write_scores",
         "data.trec": "write_run",
     },

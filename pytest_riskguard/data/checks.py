@@ -17,7 +17,7 @@ from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, Limit
 
 Text = Ids | Sequence[str]
 Numbers = npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[float | None]
-Lines = npt.NDArray[np.integer] | Sequence[int | None]
+Lines = npt.NDArray[np.integer] | Sequence[int | str | None]
 
 #: About how many rows are worked on at a time.
 ROWS_AT_ONCE = 2**16
@@ -45,8 +45,8 @@ class Input(Protocol):
     def digest(self) -> str | None:
         """``sha256:...``."""
 
-    def refuse(self, line: int | None, problem: str) -> DataError:
-        """The error to raise; ``line`` is None if it concerns the whole."""
+    def refuse(self, line: int | str | None, problem: str) -> DataError:
+        """The error to raise; ``line`` is a number, a place in words, or None if it concerns the whole."""
 
 
 class Rows:
@@ -61,11 +61,11 @@ class Rows:
             return self
         return Rows(self.given, lambda: np.asarray(lines() if callable(lines) else lines, dtype=object)[rows])
 
-    def line(self, row: int) -> int | None:
+    def line(self, row: int) -> int | str | None:
         """The line of a row, if it has one."""
         lines = self.lines() if callable(self.lines) else self.lines
         line = None if lines is None else lines[row]
-        return None if line is None else int(line)
+        return line if line is None or isinstance(line, str) else int(line)
 
     def error(self, row: int, problem: str) -> DataError:
         """The error to raise."""

@@ -88,8 +88,8 @@ def _unreadable(path: Path, problem: OSError | ValueError) -> MissingFileError:
 # One file as its reader sees it: its start, to find out what it is, its lines, its content.
 
 
-#: How files that are not text begin: Parquet, Arrow, Feather of the first version, LZ4.
-_BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18")
+#: How files that are not text begin: Parquet, Arrow, LZ4.
+_BINARY = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18")
 _PACKED = "a file compressed with another program than gzip; unpack it"
 #: The first bytes of files that no reader reads -> what they are, and what to do.
 _FOREIGN = {
@@ -280,8 +280,10 @@ class InputFile:
         except JsonError as problem:
             raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
 
-    def refuse(self, line: int | None, problem: str) -> FileError:
-        """The error to raise for this file."""
+    def refuse(self, line: int | str | None, problem: str) -> FileError:
+        """The error to raise for this file; ``line`` is the number of one, or a place in words."""
+        if isinstance(line, str):
+            return self._error(self.path, None, f"{line}: {problem}")
         return self._error(self.path, line, problem)
 
     def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> FileError:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
 from typing import Any
 
+from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import IRDS, names_collection
 from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Misfit, imported
@@ -14,12 +14,9 @@ from pytest_riskguard.data.json_nodes import chosen, marked, nodes, require
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of_rankings
-from pytest_riskguard.data.topics import Topics, topics_of_rows
+from pytest_riskguard.data.topics import Topics, topics_of
 from pytest_riskguard.errors import MissingFileError
 from pytest_riskguard.text import did_you_mean
-
-Numbers = Mapping[str, Mapping[str, float]]
-
 
 # ``{topic: {document: number}}`` as ranx and pytrec_eval have it: JSON, or CBOR that ranx compresses twice with LZ4.
 
@@ -49,11 +46,10 @@ def _misfit(value: Any) -> Misfit | None:
     return None
 
 
-def _numbers(file: InputFile) -> Numbers:
+def _numbers(file: InputFile) -> Any:
     value = _unpacked(file) if file.start.startswith(_LZ4) else file.json
     require(_misfit(value), file)
-    numbers: Numbers = value
-    return numbers
+    return value
 
 
 def _unpacked(file: InputFile) -> Any:
@@ -69,19 +65,12 @@ def _unpacked(file: InputFile) -> Any:
 
 def ranx_judgements(file: InputFile) -> Qrels:
     """The grades of each topic."""
-    rows = ((topic, *pair, "", None) for topic, graded in _numbers(file).items() for pair in graded.items())
-    return qrels_of_rows(file, rows)
+    return memory.judgements(_numbers(file), file)
 
 
 def ranx_rankings(file: InputFile) -> Run:
     """The scores of each topic."""
-    return _rankings(file, _numbers(file))
-
-
-def _rankings(file: InputFile, numbers: Numbers) -> Run:
-    """Whose order in the file means nothing."""
-    rows = ((topic, list(scores), list(scores.values()), None) for topic, scores in numbers.items())
-    return run_of_rankings(file, rows)
+    return memory.rankings(_numbers(file), file)
 
 
 # Predictions of MTEB: ``{subset: {split: {topic: {document: score}}}}``, and what is known of the model.
@@ -98,7 +87,7 @@ def mteb_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 def mteb_rankings(file: InputFile) -> Run:
     """The scores of one subset and split: ``FILE#subset/split``, or the name of one where that is enough."""
     require(mteb_fits(file, "rankings"), file)
-    return _rankings(file, chosen(file, "subset and split", _parts(file)))
+    return memory.rankings(chosen(file, "subset and split", _parts(file)), file)
 
 
 def _parts(file: InputFile) -> list[tuple[tuple[str, ...], Any]]:
@@ -134,7 +123,7 @@ def sentence_transformers_rankings(file: InputFile) -> Run:
     return run_of_rankings(file, rankings, texts=texts)
 
 
-# Collections of the package ir_datasets, ``irds:NAME``: what is on this machine.
+# Collections of the package ir_datasets, ``irds:NAME``, which downloads what is not on this machine.
 
 
 def irds_fits(file: InputFile, _kind: Kind) -> Misfit | None:
@@ -151,11 +140,12 @@ def irds_judgements(file: InputFile) -> Qrels:
 def irds_topics(file: InputFile) -> Topics:
     """A row for each query, with the text that ir_datasets searches with by default."""
     rows = _collection_rows(file, "queries")
-    return topics_of_rows(file, [(str(row.query_id), " ".join(row.default_text().split()), {}, None) for row in rows])
+    texts = [" ".join(row.default_text().split()) for row in rows]
+    return topics_of(file, [str(row.query_id) for row in rows], texts)
 
 
 def _collection_rows(file: InputFile, part: str) -> list[Any]:
-    """The rows of one part of the collection; ``MissingFileError`` if it is unknown or not on this machine."""
+    """The rows of one part of the collection; ``MissingFileError`` if it is unknown or cannot be read."""
     package = imported("ir_datasets", what=file.name)
     name = file.name.removeprefix(IRDS)
     try:
@@ -163,23 +153,8 @@ def _collection_rows(file: InputFile, part: str) -> list[Any]:
     except KeyError:
         hint = did_you_mean(name, list(package.registry))
         raise MissingFileError(file.path, None, f"ir_datasets has no collection {name!r:.100}{hint}") from None
-    kept, package.lazy_libs.requests = package.lazy_libs.requests, _refuse_download
     try:
         return list(getattr(dataset, f"{part}_iter")())
-    except _DownloadNeededError:
-        said = f"are not on this machine: run `ir_datasets export {name} {part} > {part}.txt`, which downloads them"
     except Exception as problem:  # of the network, of a damaged file, of a file that people have to ask for
-        reason = str(problem).partition("\n")[0]
-        said = f"cannot be read ({type(problem).__name__}: {reason:.200})"
-    finally:
-        package.lazy_libs.requests = kept
-    raise MissingFileError(file.path, None, f"its {part} {said}")
-
-
-class _DownloadNeededError(BaseException):
-    """ir_datasets wants to download; no ``Exception``, since it tries other addresses after one."""
-
-
-def _refuse_download() -> None:
-    """Stands for what loads requests, with which ir_datasets downloads."""
-    raise _DownloadNeededError
+        reason = f"{type(problem).__name__}: {problem}".partition("\n")[0]
+        raise MissingFileError(file.path, None, f"its {part} cannot be read ({reason:.200})") from None

@@ -28,14 +28,6 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError, RunFormatError, ScoresFormatError, ScoringError
 from pytest_riskguard.text import clean
 
-#: Mappings by topic, frames of pandas, polars, PyArrow and other libraries, rows with named fields, objects of ranx.
-RankingsData = Any
-JudgementsData = Any
-TopicsData = Any
-ScoresData = Any
-#: Rankings, or per-topic scores for one measure, which may also be a series with topics as its index.
-SystemData = Any
-
 
 class InputData:
     """An object in memory; ``reason`` is that of the ``DataError`` to raise for its content."""
@@ -45,13 +37,11 @@ class InputData:
         self.keys: TopicKeys | None = None
         self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
         self.is_part, self.digest = False, None
-        #: What an error calls a row, of which the first has number 1.
-        self.where: Callable[[int], str] = "row {}".format
 
-    def refuse(self, line: int | None, problem: str) -> DataError:
-        """The error to raise; ``line`` is the number of the row."""
-        where = self.name if line is None else f"{self.name}, {self.where(line)}"
-        return DataError(f"{where}: {problem}", reason=self._reason)
+    def refuse(self, line: int | str | None, problem: str) -> DataError:
+        """The error to raise; ``line`` is the number of a row, from 1, or a place in words."""
+        place = {int: f", row {line}", str: f", {line}"}.get(type(line), "")
+        return DataError(f"{self.name}{place}: {problem}", reason=self._reason)
 
 
 # Which shape data in memory have.
@@ -87,7 +77,7 @@ def shown(value: object) -> str:
 # Values, rows and frames as tables.
 
 
-def _plain(cell: object) -> object:
+def _plain(cell: Any) -> Any:
     """A cell as Python has it: None for nothing, numbers of any library as ``int`` and ``float``, UUIDs as text."""
     kind = type(cell)
     if cell is None or kind in (str, int, float, bool):
@@ -104,12 +94,12 @@ def _plain(cell: object) -> object:
     return cell
 
 
-def _table(data: Any, given: Input, mapping: str = "", columns: str = "") -> Table:
+def _table(data: Any, given: Input) -> Table:
     """The columns of a frame, or of rows with named fields; ``TypeError`` for anything else."""
     if is_frame(data):
         return _of_frame(given, data)
     if is_series(data) or not is_data(data):
-        shapes = f"a mapping topic -> {mapping}, a frame with columns for topic, {columns}, or rows with such fields"
+        shapes = "a mapping by topic, a frame with named columns, or rows with named fields"
         raise TypeError(f"{given.name}: expected {shapes}; found {shown(data)}")
     rows = []
     for number, row in enumerate(data, 1):
@@ -122,7 +112,7 @@ def _table(data: Any, given: Input, mapping: str = "", columns: str = "") -> Tab
 
 
 def _of_frame(given: Input, frame: Any) -> Table:
-    """The columns of a frame; the levels of pandas' index that have names are columns too.
+    """The columns of a frame; if levels of pandas' index have names, they are columns too.
 
     ``TypeError`` for a frame that is not in memory.
     """
@@ -130,7 +120,9 @@ def _of_frame(given: Input, frame: Any) -> Table:
     from narwhals.exceptions import NarwhalsError
 
     try:
-        eager = nw.from_native(_with_index(frame), eager_only=True)
+        if hasattr(frame, "reset_index") and any(frame.index.names):
+            frame = frame.reset_index()
+        eager = nw.from_native(frame, eager_only=True)
     except TypeError:
         found = f"found {type(frame).__module__.partition('.')[0]} {type(frame).__name__}"
         remedy = "collect it first, such as with `.collect()`"
@@ -150,20 +142,6 @@ def _of_frame(given: Input, frame: Any) -> Table:
     return Table(given, map(str, eager.columns), column)
 
 
-def _with_index(frame: Any) -> Any:
-    """The frame with the named levels of its index as columns; without topics, with its unnamed index as topics."""
-    if not hasattr(frame, "reset_index"):
-        return frame
-    if any(name is not None for name in frame.index.names):
-        with suppress(ValueError):  # there is a column of that name already
-            return frame.reset_index()
-    elif type(frame.index).__name__ != "RangeIndex" and places(map(str, frame.columns), "topics").keys() <= {
-        "weight"
-    }:
-        return frame.reset_index(names="topic")
-    return frame
-
-
 def _of_mapping(
     data: Mapping[Any, Any],
     given: Input,
@@ -177,21 +155,14 @@ def _of_mapping(
         found = None if isinstance(about, str | bytes) or not isinstance(about, Iterable) else cells(about)
         if found is None:
             raise given.refuse(None, f"expected {expected} for topic {topic!r:.60}, found {shown(about)}")
-        rows += [tuple(map(_plain, (topic, *row))) for row in found]
+        rows += [(topic, *row) for row in found]
     if len({*map(str, data)}) < len(data):
         raise given.refuse(None, "expected each topic once, found one as text and as a number")
-    if isinstance(given, InputData):
-        given.where = lambda row: f"{rows[row - 1][1]!r:.60} of topic {rows[row - 1][0]!r:.60}"
-    return Table(given, ["topic", *names], lambda place: [row[place] for row in rows])
 
+    def places() -> list[str]:
+        return [f"{_plain(inner)!r:.60} of topic {_plain(topic)!r:.60}" for topic, inner, *_ in rows]
 
-def _ranx(data: Any, wanted: str, what: str) -> Any:
-    """A ``Run`` or ``Qrels`` of ranx as a mapping, which other data stay; ``TypeError`` for one of the other kind."""
-    if not is_of_ranx(data):
-        return data
-    if wanted not in [base.__name__ for base in type(data).__mro__]:
-        raise TypeError(f"{what}: expected a ranx {wanted}, found a ranx {type(data).__name__}")
-    return data.to_dict()
+    return Table(given, ["topic", *names], lambda place: [_plain(row[place]) for row in rows], places)
 
 
 # What they hold. ``TypeError`` for data of another shape, the error of ``given`` for what a file could not hold.
@@ -199,11 +170,10 @@ def _ranx(data: Any, wanted: str, what: str) -> Any:
 
 def rankings(data: Any, given: Input) -> Run:
     """Rankings in memory."""
-    data = _ranx(data, "Run", given.name)
+    data = data.to_dict() if is_of_ranx(data) else data
     if not isinstance(data, Mapping):
-        expected = "{document: score} or topic -> [document, ...]"
-        return run_of_table(_table(data, given, expected, "document and score"))
-    expected = "a mapping document -> score, or a sequence of documents, pairs or hits,"
+        return run_of_table(_table(data, given))
+    expected = "a mapping document -> score, or a sequence of documents or pairs,"
     return run_of_table(_of_mapping(data, given, ("document", "score", "rank"), _ranked, expected))
 
 
@@ -214,14 +184,6 @@ def _ranked(answer: Any) -> Iterable[tuple[Any, Any, Any]] | None:
     if isinstance(answer, Set):
         return None
     entries = list(answer)
-    if entries and all(isinstance(entry, Mapping) for entry in entries):
-        names = list(entries[0])
-        found = places(map(str, names), "rankings")
-        wanted = [names[found[what]] for what in ("document", "score") if what in found]
-        if "document" not in found:
-            return None
-        columns = [[hit.get(name) for hit in entries] for name in wanted]
-        entries = list(zip(*columns, strict=True)) if len(columns) > 1 else columns[0]
     if entries and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in entries):
         return ((document, score, None) for document, score in entries)
     return ((document, None, rank) for rank, document in enumerate(entries, 1))
@@ -229,9 +191,9 @@ def _ranked(answer: Any) -> Iterable[tuple[Any, Any, Any]] | None:
 
 def judgements(data: Any, given: Input) -> Qrels:
     """Judgements in memory; a mapping may have a set of relevant documents for a topic, whose grade is 1."""
-    data = _ranx(data, "Qrels", given.name)
+    data = data.to_dict() if is_of_ranx(data) else data
     if not isinstance(data, Mapping):
-        return judgements_of(_table(data, given, "{document: grade}", "document and grade"))
+        return judgements_of(_table(data, given))
     expected = "a mapping document -> grade, or a set of relevant documents,"
     return judgements_of(_of_mapping(data, given, ("document", "grade"), _graded, expected))
 
@@ -245,7 +207,7 @@ def topics(data: Any, given: Input) -> Topics:
     if isinstance(data, Mapping):
         about = [value if isinstance(value, Mapping) else {"query": value} for value in data.values()]
         data = [{"topic": key, **value} for key, value in zip(data, about, strict=True)]
-    return topics_of_table(_table(data, given, "query text", "query"))
+    return topics_of_table(_table(data, given))
 
 
 def scores(data: Any, given: Input, *, system: str | None = None) -> tuple[TopicScores, ...]:
@@ -254,15 +216,13 @@ def scores(data: Any, given: Input, *, system: str | None = None) -> tuple[Topic
     A mapping is topic -> measure -> value, as pytrec_eval has it, or measure -> topic -> value, as ranx does. A table
     has a row for each topic and measure, or a row for each topic and a column for each measure.
     """
-    if is_of_ranx(data) and not getattr(data, "scores", {}):
-        raise TypeError(f"{given.name}: expected per-topic scores, found a ranx {type(data).__name__} without any")
-    data = data.scores if is_of_ranx(data) else data
+    data = getattr(data, "scores", {}) if is_of_ranx(data) else data
     if isinstance(data, Mapping):
         table = _of_mapping(data, given, ("measure", "value"), _measured, "a mapping measure -> value")
         if are_measures(data):
             table.names[:2] = ["measure", "topic"]
     else:
-        table = _table(data, given, "{measure: value}", "measure and value")
+        table = _table(data, given)
     by_system = score_rows_of(table)
     if len(by_system) > 1 and system not in by_system:
         problem = f"expected the scores of one system, found those of {', '.join(by_system)}: say whose with `name=`"
@@ -278,10 +238,9 @@ def topic_scores(values: Mapping[Any, Any], what: str) -> TopicScores:
     """``{topic: value}``, for a measure without a name."""
     rows = [{"topic": _plain(topic), "value": _plain(value)} for topic, value in values.items()]
     given = InputData(what, reason=ScoresFormatError.reason)
-    given.where = lambda row: f"topic {rows[row - 1]['topic']!r:.60}"
     if not rows:
         raise given.refuse(None, "expected per-topic scores, found none")
-    table = table_of_rows(given, rows)
+    table = table_of_rows(given, rows, [f"topic {row['topic']!r:.60}" for row in rows])
     (found,) = scores_of_rows(given, score_rows_of(table).get("", []))
     return replace(found, measure=None, digest=None)
 
@@ -311,7 +270,7 @@ def topic_values(series: Any, what: str) -> dict[Any, Any]:
 
 
 def run(
-    data: RankingsData,
+    data: Any,
     *,
     name: str | None = None,
     ties: Ties | None = None,
@@ -355,7 +314,7 @@ def run(
     return rankings(data, given).with_source(name=label, metadata=MappingProxyType(about))
 
 
-def as_run(data: RankingsData | Run, name: str = "") -> Run:
+def as_run(data: Any, name: str = "") -> Run:
     """Rankings in memory under their own name, or under this one if they have none."""
     found = data if isinstance(data, Run) else run(data)
     return found if found.source.name else found.with_source(name=name)

@@ -129,7 +129,11 @@ class Table(Rows):
     """
 
     def __init__(
-        self, given: Input, names: Iterable[str], column: Callable[[int], Column], lines: Lines | None = None
+        self,
+        given: Input,
+        names: Iterable[str],
+        column: Callable[[int], Column],
+        lines: Lines | Callable[[], Lines] | None = None,
     ) -> None:
         super().__init__(given, self._numbers if lines is None else lines)
         self.names = [name.strip() for name in names]

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKe
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
-
-if TYPE_CHECKING:
-    from pytest_riskguard.data.memory import JudgementsData
 
 Grades = Mapping[str, Mapping[str, float]]
 #: Topic, document, grade, judge and line.
@@ -222,7 +219,7 @@ class Qrels:
 
 
 def read_qrels(
-    given: Path | str | GivenFile | JudgementsData,
+    given: Path | str | GivenFile | Any,
     keys: TopicKeys | None = None,
     *,
     labels: LabelRules | None = None,

@@ -71,11 +71,9 @@ def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
         _copy(address_of(path), copy, limit)
         yield copy
     except FileError as error:
-        if error.path != copy:
+        if error.where != copy:
             raise
-        where = "" if error.line is None else f":{error.line}"
-        problem = error.problem.removeprefix(f"{copy.name}{where}: ")
-        raise type(error)(address_of(path), error.line, problem) from None
+        raise type(error)(address_of(path), error.line, error.fault) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

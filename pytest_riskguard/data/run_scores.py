@@ -10,12 +10,13 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pytest_riskguard.data import memory
 from pytest_riskguard.data.formats import system_name
-from pytest_riskguard.data.given_file import GivenFile, Ties
+from pytest_riskguard.data.given_file import AS_GIVEN, TIES, GivenFile, LabelRules, Ties
 from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
 from pytest_riskguard.data.ids import FloatArray
 from pytest_riskguard.data.judged import (
@@ -25,14 +26,13 @@ from pytest_riskguard.data.judged import (
     rank_order,
     scored_topics,
 )
-from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure
-from pytest_riskguard.data.memory import InputData, JudgementsData, RankingsData, as_run
+from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Order, Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.data.scoring import check_labels, kernel_of, topics_named, values_of_part
-from pytest_riskguard.errors import DataError
+from pytest_riskguard.errors import DataError, QrelsFormatError, RunFormatError, UsageError
 from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ FEW_CHANGED = 2
 #: Two scores of a topic that differ by no more are the same.
 SAME_SCORE = 1e-12
 
-RunData = Path | str | GivenFile | Run | RankingsData
+RunData = Path | str | GivenFile | Run | Any
 
 
 @frozen(eq=False)
@@ -66,7 +66,7 @@ class ScoredRun:
 
 def score_run(
     run: RunData,
-    qrels: Qrels | Path | str | GivenFile | JudgementsData,
+    qrels: Qrels | Path | str | GivenFile | Any,
     measures: Sequence[str],
     *,
     name: str | None = None,
@@ -99,7 +99,7 @@ def score_run(
 
 def scored_run(
     run: RunData,
-    qrels: Qrels | Path | str | GivenFile | JudgementsData,
+    qrels: Qrels | Path | str | GivenFile | Any,
     measures: Sequence[str],
     *,
     name: str | None = None,
@@ -121,9 +121,9 @@ def scored_run(
         given = GivenFile.of(run)
         name, opened = name or system_name(given), read_run(given, TopicKeys(texts))
     else:
-        opened = as_run(run)
+        opened = memory.as_run(run)
         name = name or opened.source.name or "candidate"
-        opened = keyed(InputData(name, reason="bad_run"), opened, TopicKeys(texts))
+        opened = keyed(memory.InputData(name, reason="bad_run"), opened, TopicKeys(texts))
         texts = texts or opened.source.texts
     source = opened.source.file or name
     depth = depth or depth_for(parsed, qrels)
@@ -224,3 +224,76 @@ def _repeated(
             reason="bad_run",
         )
     return found
+
+
+# Where the data lie: a pure function of frames, for engines that work on several machines.
+
+
+def score_frame(
+    rankings: Any,
+    judgements: Any,
+    measures: Sequence[str],
+    *,
+    ties: Ties | None = None,
+    labels: LabelRules | None = None,
+) -> Any:
+    """Per-topic scores of a frame of rankings, as a frame of the same library.
+
+    The scores of a topic depend on its own rows alone: however queries are divided among calls, their scores are
+    those of ``score_run`` on all of them, to the last bit. What only a whole run shows is not checked, such as
+    document ids that are not those of the judgements, or rankings that are upside down.
+
+    Parameters
+    ----------
+    rankings : frame of pandas, Polars, PyArrow, or another library that narwhals knows
+        A row for each document, with columns for topic, document, and score or rank, under the names that search
+        tools give them. It may have no rows.
+    judgements : frame
+        Columns for topic, document and grade. Those of the same topics: a topic with a relevant document that
+        ``rankings`` do not answer is scored 0, and one without is left out.
+    measures : sequence of str
+        As ir-measures writes them: ``nDCG@10``, ``AP(rel=2)``.
+    ties : 'as_returned' or 'docid', optional
+        As ``run`` takes it.
+    labels : LabelRules, optional
+        What the settings of a ``collection`` say of judgements.
+
+    Returns
+    -------
+    frame with the columns ``topic``, ``measure`` and ``value``
+        A row for each measure and topic, topics sorted as text. ``read_scores`` takes it, and files of it.
+
+    Raises
+    ------
+    UsageError
+        A measure that does not exist or cannot be computed here.
+    DataError
+        A column that is missing, an id, score or grade that files could not hold, a document twice in a topic, a
+        grade above the scale of a measure.
+    TypeError
+        What is not a frame in memory.
+    """
+    if ties is not None and ties not in TIES:
+        raise UsageError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
+    names = [measures] if isinstance(measures, str) else list(measures)
+    for name in names:
+        provider_of(parse_measure(name))
+    for what, frame in (("rankings", rankings), ("judgements", judgements)):
+        if not memory.is_frame(frame):
+            raise TypeError(f"{what}: expected a frame, found {type(frame).__name__}")
+    judged = memory.InputData("judgements", reason=QrelsFormatError.reason)
+    ranked = memory.InputData("rankings", reason=RunFormatError.reason)
+    judged.is_part = ranked.is_part = True
+    judged.labels, ranked.ties = labels or AS_GIVEN, ties
+    qrels = memory.judgements(judgements, judged)
+    scores = scored_run(memory.rankings(rankings, ranked), qrels, names, is_part=True).scores if qrels.topics else ()
+    import narwhals as nw
+
+    library = nw.get_native_namespace(nw.from_native(rankings, eager_only=True))
+    columns = {
+        "topic": [topic for one in scores for topic in one.topics],
+        "measure": [one.measure for one in scores for _ in one.topics],
+        "value": [value for one in scores for value in one.values.tolist()],
+    }
+    types = {"topic": nw.String(), "measure": nw.String(), "value": nw.Float64()}
+    return nw.from_dict(columns, types, backend=library).to_native()

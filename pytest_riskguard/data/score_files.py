@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.checks import Input
@@ -15,9 +16,8 @@ from pytest_riskguard.data.formats import format_of, system_name
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode
 from pytest_riskguard.data.measure_names import are_measures, known
-from pytest_riskguard.data.memory import InputData, ScoresData
+from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import (
@@ -33,7 +33,7 @@ _TABLE = "a table with the header topic,<measure>,... (commas, semicolons or tab
 
 
 def read_scores(
-    given: Path | str | GivenFile | ScoresData,
+    given: Path | str | GivenFile | Any,
     measures: Sequence[str] | None = None,
     *,
     name: str | None = None,
@@ -189,8 +189,4 @@ def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def ranx_scores_scores(file: InputFile) -> tuple[TopicScores, ...]:
     """The scores of each topic."""
-    entries = JsonNode(file, file.json).entries()
-    rows = [(outer, inner, score.number(), None) for outer, node in entries for inner, score in node.entries()]
-    if are_measures(file.json):
-        rows = [(topic, measure, value, line) for measure, topic, value, line in rows]
-    return scores_of_rows(file, rows)
+    return memory.scores(file.json, file)

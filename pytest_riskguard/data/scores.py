@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 #: A score in a file: topic, measure, value and line.
-Row = tuple[str, str, float, int | None]
+Row = tuple[str, str, float, int | str | None]
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 

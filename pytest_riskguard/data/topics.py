@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_riskguard.data.checks import Input, Lines, Rows
 from pytest_riskguard.data.formats import format_of
@@ -20,16 +20,11 @@ from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import TOPICS
 
-if TYPE_CHECKING:
-    from pytest_riskguard.data.memory import TopicsData
-
 WEIGHT = "weight"
 #: The tag that says which topics hang together: variants of a query, a session, one need in several languages.
 CLUSTER = "cluster"
 #: The tag that says from which part of all queries a topic was drawn.
 STRATUM = "stratum"
-#: A topic in a file: its id, if it has one, its text, its tags, and the line.
-Row = tuple[str | None, str, Mapping[str, str], int | None]
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -151,12 +146,6 @@ def topics_of(
     return replace(found, digest=given.digest or f"sha256:{hashlib.sha256(write_topics(found)).hexdigest()}")
 
 
-def topics_of_rows(given: Input, rows: Sequence[Row]) -> Topics:
-    """As ``topics_of``, from rows, whose tags may differ."""
-    topics, texts, tags, lines = zip(*rows, strict=True) if rows else ((), (), (), ())
-    return topics_of(given, topics, texts, columns_of(tags).items(), lines=lines)
-
-
 def write_topics(topics: Topics) -> bytes:
     """A table with tabs and a header; white space inside texts becomes single spaces."""
     columns: dict[str, Sequence[str | None]] = {"topic": topics.topics, "query": topics.texts}
@@ -167,7 +156,7 @@ def write_topics(topics: Topics) -> bytes:
     return "".join("\t".join(" ".join((cell or "").split()) for cell in row) + "\n" for row in rows).encode()
 
 
-def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
+def read_topics(given: Path | str | GivenFile | Any) -> Topics:
     """Read topics: a file in any format of ``data.formats``, plain or gzip, or data in memory.
 
     Data are a mapping topic -> query text, a frame, or rows with named fields.

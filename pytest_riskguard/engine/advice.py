@@ -13,11 +13,10 @@ from pathlib import Path
 
 from pytest_riskguard.config.load import find_config
 from pytest_riskguard.data.formats import system_name
-from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.engine.sources import Baseline, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
+from pytest_riskguard.engine.question import Baseline, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.gates.kinds import KINDS, Gate, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
-from pytest_riskguard.text import clean, plain
+from pytest_riskguard.text import clean, plain, short
 
 #: Characters of the longest command.
 _MAX_COMMAND = 2000
@@ -33,15 +32,12 @@ def advised(verdict: Verdict, commands: Callable[[], Commands]) -> Verdict:
 def about_runs(question: Question, verdict: Verdict, *, where: Sequence[str], here: Path) -> Commands:
     """What can be typed in the folder ``here``; ``where`` are words that name judgements, store or riskguard.yaml."""
     candidate, baseline = _named(question.candidate, here), _named(question.baseline, here)
-    judge_next: list[str | None] = ["judge-next", baseline, candidate, *where, *_reading(question)]
-    if question.measure is not None:
-        judge_next += ["--measure", question.measure]
-    judge_next += _gate_words(question.gate, verdict)
-    return Commands(
-        judge_next="" if isinstance(question.candidate, ScoreFile) else _command(judge_next),
-        update=_update(question, verdict, where, here),
-        verify=_command(["baseline", "verify", *where]),
-    )
+    if isinstance(question.candidate, ScoreFile):
+        candidate = None
+    gate = question.gate if verdict.family is None else replace(question.gate, level=verdict.family.level)
+    measure = () if question.measure is None else ("--measure", question.measure)
+    judge_next = _command(["judge-next", baseline, candidate, *where, *measure, *_gate_words(gate)])
+    return _commands(question, verdict, judge_next, where, here)
 
 
 def about_gate(
@@ -52,23 +48,28 @@ def about_gate(
     config: Path,
     here: Path,
     runs: Mapping[str, Source],
-    given: bool,
+    candidate: Source | None,
 ) -> Commands:
-    """The same of a gate of a riskguard.yaml; its candidate was ``given`` by path, or is the file's.
-
-    ``runs`` took the place of stored baselines, by name.
-    """
+    """The same of a gate of riskguard.yaml; ``runs`` took the place of stored baselines, ``candidate`` of its own."""
     where = config_words(config, here)
-    judge_next: list[str | None] = ["judge-next", _path(question.candidate, here)] if given else ["judge-next"]
-    judge_next += ["--gate", None if id in KINDS else id, *where]
+    words = ["judge-next", *([] if candidate is None else [_path(candidate, here)])]
+    words += ["--gate", None if id in KINDS else id, *where]
     for name, run in runs.items():
         path = _path(run, here)
-        judge_next += ["--baseline", None if path is None else f"{name}={path}"]
-    return Commands(
-        judge_next=_command(judge_next),
-        update=_update(question, verdict, where, here),
-        verify=_command(["baseline", "verify", *where]),
-    )
+        words += ["--baseline", path and f"{name}={path}"]
+    return _commands(question, verdict, _command(words), where, here)
+
+
+def _commands(question: Question, verdict: Verdict, judge_next: str, where: Sequence[str], here: Path) -> Commands:
+    verify = _command(["baseline", "verify", *where])
+    source, means = question.candidate, (verdict.estimates.baseline_mean, verdict.estimates.candidate_mean)
+    if not isinstance(question.baseline, Stored) or question.pool or None in means:
+        return Commands(judge_next, "", verify)
+    note = f"significantly better: {verdict.measure or 'mean'} {plain(means[0])} to {plain(means[1])}"
+    words: list[str | None] = ["baseline", "update", question.baseline.name]
+    words += [] if isinstance(source, LiveRun) else [_path(source, here)]
+    words += ["--scores"] if isinstance(source, ScoreFile) else []
+    return Commands(judge_next, _command([*words, "--note", note, *where]), verify)
 
 
 def config_words(config: Path, here: Path) -> list[str]:
@@ -78,10 +79,8 @@ def config_words(config: Path, here: Path) -> list[str]:
 
 def _command(words: Sequence[str | None]) -> str:
     """The words as a command of a shell; empty if one is missing, or cannot be printed as it is."""
-    if any(word is None for word in words):
-        return ""
-    command = f"riskguard {shlex.join(word for word in words if word is not None)}"
-    return command if clean(command, limit=_MAX_COMMAND) == command else ""
+    command = f"riskguard {shlex.join(filter(None, words))}"
+    return command if None not in words and clean(command, limit=_MAX_COMMAND) == command else ""
 
 
 def _from(here: Path, path: Path) -> str:
@@ -94,10 +93,12 @@ def _from(here: Path, path: Path) -> str:
 
 def _path(source: Baseline, here: Path) -> str | None:
     """The file of a system, with its part; None if there is none, or other words than its path say how it is read."""
-    if not isinstance(source, RunFile | ScoreFile) or source.file.columns or not source.path.exists():
+    if not isinstance(source, RunFile | ScoreFile):
         return None
-    path = _from(here, source.path) + (f"#{source.file.part}" if source.file.part else "")
-    return None if path.startswith("-") else path
+    file = source.file
+    if file.columns or file.format or file.ties or not file.path.exists():
+        return None
+    return _from(here, file.path) + (f"#{file.part}" if file.part else "")
 
 
 def _named(source: Baseline, here: Path) -> str | None:
@@ -105,30 +106,13 @@ def _named(source: Baseline, here: Path) -> str | None:
     if isinstance(source, Stored):
         return source.name if source.earlier is None and not (here / source.name).exists() else None
     path = _path(source, here)
-    if path is None or not isinstance(source, RunFile | ScoreFile):
-        return None
-    return path if source.name in (None, system_name(source.file)) else f"{label(source)}={path}"
+    if path is None or not isinstance(source, RunFile | ScoreFile) or source.name in (None, system_name(source.file)):
+        return path
+    return f"{label(source)}={path}"
 
 
-def _reading(question: Question) -> Iterator[str | None]:
-    """How the files of both systems are read, which must be the same for one command."""
-    files = [source.file for source in (question.candidate, question.baseline) if isinstance(source, RunFile)]
-    if len({(file.format, file.ties) for file in files}) > 1:
-        yield None
-    for file in files[:1]:
-        yield from _read_words(file)
-
-
-def _read_words(file: GivenFile) -> list[str]:
-    """The settings that say how a file is read."""
-    settings = {"format": file.format, "ties": file.ties}
-    return [word for name, value in settings.items() if value for word in ("--set", f"{name}={value}")]
-
-
-def _gate_words(gate: Gate, verdict: Verdict) -> Iterator[str]:
-    """The options that ask a gate's question again, at the level that its family left it."""
-    if verdict.family is not None:
-        gate = replace(gate, level=verdict.family.level)
+def _gate_words(gate: Gate) -> Iterator[str]:
+    """The options that ask a gate's question again."""
     if gate.kind != next(iter(KINDS)):
         yield from ("--gate", gate.kind)
     for name, known in options_of(type(gate)).items():
@@ -136,7 +120,7 @@ def _gate_words(gate: Gate, verdict: Verdict) -> Iterator[str]:
         if value == known.default or name in _NOT_ASKED:
             continue
         if name == "alpha":
-            yield from (known.flag, _word(value))
+            yield from (known.flag, short(value))
             continue
         for one in value if isinstance(value, tuple | list) else [value]:
             yield from ("--set", f"{name}={_word(one)}")
@@ -144,24 +128,6 @@ def _gate_words(gate: Gate, verdict: Verdict) -> Iterator[str]:
 
 def _word(value: object) -> str:
     """The value of an option as it is typed."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or value is None:
         return str(value).lower()
-    if isinstance(value, float):
-        return f"{value:.12g}"
-    return "none" if value is None else str(value)
-
-
-def _update(question: Question, verdict: Verdict, where: Sequence[str], here: Path) -> str:
-    """What stores the candidate in the place of the stored baseline that it was judged against."""
-    source, means = question.candidate, (verdict.estimates.baseline_mean, verdict.estimates.candidate_mean)
-    if not isinstance(question.baseline, Stored) or question.pool or None in means:
-        return ""
-    measure = f"{verdict.measure} " if verdict.measure else ""
-    note = f"significantly better: {measure}{plain(means[0])} to {plain(means[1])}"
-    words: list[str | None] = ["baseline", "update", question.baseline.name]
-    if not isinstance(source, LiveRun):
-        words += [_path(source, here)]
-        words += ["--scores"] if isinstance(source, ScoreFile) else []
-        given = source.file if isinstance(source, RunFile | ScoreFile) else None
-        words += [] if given is None else _read_words(given)
-    return _command([*words, "--note", note, *where])
+    return short(value) if isinstance(value, float) else str(value)

@@ -6,27 +6,27 @@ verdict. Its lines are a set, so that two versions of it are merged by keeping t
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.topics import Topics, read_collection, write_topics
-from pytest_riskguard.engine.sources import Computed, Question
+from pytest_riskguard.data.topics import Topics, read_collection
+from pytest_riskguard.engine.question import Computed, Question
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
-from pytest_riskguard.gates.verdict import Verdict, digests
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.limits import REPORT_BYTES
 from pytest_riskguard.serialization import JsonError, decoded, parsed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.engine.sources import ScoreCache
+    from pytest_riskguard.gates.pool import PoolComparison
 
 
 @frozen
@@ -44,40 +44,33 @@ class Budget:
     def look(
         self,
         questions: Sequence[Question],
-        compared: Sequence[Sequence[TopicScores] | None],
-        collection: Callable[[], tuple[Qrels, Topics | None]],
+        compared: Sequence[Comparison | PoolComparison | None],
+        collection: ScoreCache,
     ) -> Look:
         """The look that these questions are about what they compare, None where it cannot be compared.
 
         Everything that the answers depend on is part of it: options, runs, their scores, the shares of strata.
         ``UsageError`` where nothing tells one collection from another, or one candidate from another.
         """
-        inputs = [None if systems is None else digests(systems[0], systems[1:]) for systems in compared]
-        judgements = {None if given is None else given.qrels for given in inputs} - {None}
-        if len(judgements) != 1:
+        found = [one.aligned if isinstance(one, Comparison) else None for one in compared]
+        if any(aligned is not None and aligned.candidate.qrels_digest is None for aligned in found):
             raise UsageError(
                 "budget: needs candidates and baselines that are scored with judgements, which it is for"
             )
         about = []
-        for question, systems, given in zip(questions, compared, inputs, strict=True):
+        for question, aligned in zip(questions, found, strict=True):
             options = {name: str(value) for name, value in sorted(vars(question.gate).items()) if name != "name"}
-            files = None if given is None else [given.candidate, list(given.baselines.values())]
-            scores = None if systems is None else [_digest_of_scores(system) for system in systems]
-            computed = (
-                [question.baseline.kind, question.baseline.candidate_inside]
-                if isinstance(question.baseline, Computed)
-                else None
-            )
-            about.append([question.gate.name, question.measure, options, computed, files, scores])
-        qrels, topics = collection()
-        shares = {} if topics is None else dict(topics.shares)
-        return self.recorded.next(
-            _digest_of_content(qrels, topics),
-            self.gates,
-            digest_of([about, shares]),
-            looks=self.looks,
-            before=self.before,
-        )
+            baseline, runs = question.baseline, []
+            systems = () if aligned is None else (aligned.candidate, aligned.baseline, *aligned.replicates)
+            for system in systems:  # ten decimals are the same on all machines
+                values = (system.values.round(10) + 0.0).tolist()
+                runs.append([system.digest, digest_of([system.topics, values])])
+            computed = [baseline.kind, baseline.candidate_inside] if isinstance(baseline, Computed) else None
+            about.append([question.gate.name, question.measure, options, computed, runs])
+        topics = collection.topics
+        inputs = digest_of([about, {} if topics is None else dict(topics.shares)])
+        collected = _digest(collection.qrels, topics)
+        return self.recorded.next(collected, self.gates, inputs, looks=self.looks, before=self.before)
 
 
 def collection_of(settings: Config) -> str:
@@ -85,25 +78,15 @@ def collection_of(settings: Config) -> str:
     given = settings.collection.given_qrels
     if given is None:
         raise UsageError(f"{settings.path}: a budget needs judgements: these tell collections apart")
-    qrels, topics = read_collection(given, settings.collection.given_topics)
-    return _digest_of_content(qrels, topics)
+    return _digest(*read_collection(given, settings.collection.given_topics))
 
 
-def _digest_of_content(qrels: Qrels, topics: Topics | None) -> str:
+def _digest(qrels: Qrels, topics: Topics | None) -> str:
     """The same whatever the order of the rows: sorting a file must not begin a new budget."""
-    judged = hashlib.sha256()
-    for topic, grades in sorted(qrels.grades.items()):
-        judged.update(json.dumps([topic, sorted(grades.items())]).encode())
-    if topics is None:
-        return digest_of([qrels.rules.digest(judged.hexdigest()), None])
-    table = write_topics(Topics.of(dict(sorted(topics.queries.items())), topics.tags, topics.weights))
-    return digest_of([qrels.rules.digest(judged.hexdigest()), hashlib.sha256(table).hexdigest()])
-
-
-def _digest_of_scores(system: TopicScores) -> str:
-    """Of ten decimals, which are the same on all machines."""
-    values = system.values.round(10) + 0.0
-    return digest_of([system.topics, hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()])
+    known = None if topics is None else [topics.queries, topics.tags, topics.weights]
+    return digest_of(
+        [qrels.rules.digest(digest_of([{topic: dict(grades) for topic, grades in qrels.grades.items()}])), known]
+    )
 
 
 def read_ledger(path: Path) -> Looks:
@@ -112,41 +95,31 @@ def read_ledger(path: Path) -> Looks:
         return Looks()
     try:
         lines = read_limited(path, REPORT_BYTES).decode("utf-8").splitlines()
-    except (FileError, UnicodeDecodeError, OSError) as error:
-        raise UsageError(f"{path}: the ledger of looks cannot be read: {error}") from None
+    except (FileError, UnicodeDecodeError) as error:
+        raise UsageError(f"the ledger of looks cannot be read: {error}", where=path) from None
     recorded = []
     for number, line in enumerate(lines, start=1):
         try:
             if line.strip():
                 recorded.append(decoded(RecordedLook, parsed(line.encode())))
         except JsonError as error:
-            raise UsageError(
-                f"{path}:{number}: expected a look that budget --record wrote: {error.problem}"
-            ) from None
+            fault = f"expected a look that budget --record wrote: {error.problem}"
+            raise UsageError(fault, where=path, line=number) from None
     return Looks(recorded)
 
 
 def looks_of(verdicts: Sequence[Verdict]) -> tuple[RecordedLook, ...]:
     """The looks that verdicts are, each once; a look has failed if all its gates were judged, and failed."""
-    rejections: dict[Look, list[bool]] = {}
+    of_look: dict[Look, list[Verdict]] = {}
     sizes: dict[Look, int] = {}
     for verdict in verdicts:
         family = verdict.family
-        if family is None or family.look is None or verdict.identical_to:
-            continue
-        rejections.setdefault(family.look, []).append(verdict.outcome == "fail")
-        sizes[family.look] = family.size
+        if family is not None and family.look is not None and not verdict.identical_to:
+            of_look.setdefault(family.look, []).append(verdict)
+            sizes[family.look] = family.size
     return tuple(
-        RecordedLook(
-            look.collection,
-            look.gates,
-            look.inputs,
-            look.number,
-            all(failed) and len(failed) >= sizes[look],
-            look.share,
-            look.looks,
-        )
-        for look, failed in rejections.items()
+        RecordedLook(**vars(look), failed=len(judged) >= sizes[look] and all(one.outcome == "fail" for one in judged))
+        for look, judged in of_look.items()
     )
 
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import DescribedScores, file_of, key_of
 from pytest_riskguard.config.items import GateItem, family_of, judged_together
-from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
+from pytest_riskguard.config.schema import ComputedBaseline, Config
 from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.engine.advice import about_gate
 from pytest_riskguard.engine.budget import Budget, read_ledger
 from pytest_riskguard.engine.judging import Engine
-from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
-from pytest_riskguard.errors import ConfigError, UsageError
+from pytest_riskguard.engine.question import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
+from pytest_riskguard.errors import ConfigError, UsageError, nearby
 from pytest_riskguard.gates.chain.looks import Looks
 from pytest_riskguard.gates.kinds import BUDGETED
 from pytest_riskguard.gates.verdict import Commands, Verdict
@@ -56,9 +57,8 @@ class DeclaredGates:
         candidate: RunFile | None = None,
         runs: Mapping[str, RunFile] | None = None,
     ) -> None:
-        self.settings = settings
-        self._engine, self._live = engine, live
-        self._candidate, self._runs = candidate, runs
+        self.settings, self._engine, self._live = settings, engine, live
+        self._candidate, self._runs = candidate, runs or {}
         self._queried: dict[Queried, LiveRun] = {}
         self._of_families: dict[str, Verdict] = {}
         self._looks: Looks | None = None
@@ -68,26 +68,24 @@ class DeclaredGates:
 
         ``ConfigError`` if the question cannot be asked.
         """
-        try:
-            return self._judged(item)
-        except ConfigError:
-            raise
-        except UsageError as error:
-            gate, path = item.settings, self.settings.path
-            problem = f"gate {gate.name!r}: {error}"
-            raise ConfigError(path, self.settings.line_of(gate), problem) from None
-
-    def _judged(self, item: GateItem) -> Verdict:
+        if item.id in self._of_families:
+            return self._of_families[item.id]
         correction, family = family_of(self.settings, item)
         family = family or (item,)
         budget = self._budget(family)
-        if len(family) == 1 and correction == "none" and budget is None:
-            return self._engine.verdict(self._question(item))
-        if item.id not in self._of_families:
+        try:
             questions = [self._question(member) for member in family]
             verdicts = self._engine.verdicts(questions, correction=correction, budget=budget)
-            self._of_families |= {member.id: verdict for member, verdict in zip(family, verdicts, strict=True)}
-        return self._of_families[item.id]
+        except ConfigError:
+            raise
+        except UsageError as error:
+            gate = item.settings
+            problem = f"gate {gate.name!r}: {error}"
+            raise ConfigError(self.settings.path, self.settings.line_of(gate), problem) from None
+        found = {member.id: verdict for member, verdict in zip(family, verdicts, strict=True)}
+        if len(family) > 1 or budget is not None:
+            self._of_families |= found
+        return found[item.id]
 
     def _budget(self, family: Sequence[GateItem]) -> Budget | None:
         """What the file leaves the looks of gates that are judged together; None if it says nothing about them."""
@@ -108,16 +106,30 @@ class DeclaredGates:
 
     def commands(self, verdict: Verdict, item: GateItem, here: Path) -> Commands:
         """What can be typed about a verdict in the folder ``here``."""
-        question, runs, given = self._question(item), self._runs or {}, self._candidate is not None
-        about = about_gate(item.id, question, verdict, config=self.settings.path, here=here, runs=runs, given=given)
+        config, question = self.settings.path, self._question(item)
+        about = about_gate(
+            item.id, question, verdict, config=config, here=here, runs=self._runs, candidate=self._candidate
+        )
         if isinstance(question.candidate, LiveRun) and item.settings.candidate is not None:
             about = replace(about, update="")  # it would store what the candidate of the whole file answers
         return about
 
-    def problem(self, verdict: Verdict, item: GateItem) -> str | None:
-        """Why nothing can be compared: with the setting that names the file, if the message begins with one."""
-        message = verdict.problem_with_paths
-        return None if message is None else whose(message, self.settings, item.settings)
+    def problem(self, verdict: Verdict, item: GateItem, *folders: Path) -> str | None:
+        """Why nothing can be compared, ``seen_from`` these folders, with the setting that names the file at fault."""
+        if verdict.error is None:
+            return None
+        settings, gate = self.settings, item.settings
+        message, in_collection = verdict.error.seen_from(*folders), settings.line("collection")
+        line = settings.line_of(gate, "candidate") if gate.candidate else settings.line("candidate")
+        for what, given, named_at in (
+            ("qrels", settings.collection.qrels, in_collection),
+            ("topics", settings.collection.topics, in_collection),
+            ("candidate", file_of(gate.candidate or settings.candidate), line),
+        ):
+            if given is not None and verdict.error.where == given.path:
+                file = nearby(settings.path, *folders) or settings.path
+                return f"{message} (the {what} named in {file}:{named_at})"
+        return message
 
     def _question(self, item: GateItem) -> Question:
         first, *pool = (baseline_source(baseline, self._runs) for baseline in item.baselines)
@@ -131,10 +143,9 @@ class DeclaredGates:
         if candidate is None:
             raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a system to query")
         if not isinstance(candidate, Queried):
-            given = file_of(candidate)
             metadata = {} if isinstance(candidate, Path) else dict(candidate.metadata)
             kind = ScoreFile if isinstance(candidate, DescribedScores) else RunFile
-            return kind(given.path, metadata=metadata, given=given)
+            return kind(file_of(candidate), metadata=metadata)
         if candidate not in self._queried:
             where = ("candidate", key_of(candidate))
             line = self.settings.line_of(item.settings, *where) if own else self.settings.line(*where)
@@ -143,28 +154,11 @@ class DeclaredGates:
 
 
 def baseline_source(
-    baseline: str | ComputedBaseline, runs: Mapping[str, RunFile] | None = None
+    baseline: str | ComputedBaseline, runs: Mapping[str, RunFile] = MappingProxyType({})
 ) -> RunFile | Stored | Computed:
     """What a gate names as a baseline, perhaps as ``NAME/RUN``; ``runs`` replace stored baselines, by name."""
-
-    def named(name: str) -> RunFile | Stored:
-        name, _, earlier = name.partition("/")
-        return (runs or {}).get(name) or Stored(name, earlier or None)
-
     if isinstance(baseline, str):
-        return named(baseline)
-    return Computed(baseline.kind, tuple(map(named, baseline.systems)), baseline.candidate_inside)
-
-
-def whose(message: str, settings: Config, gate: GateSettings) -> str:
-    """A message that begins with a file name, followed by the setting that names this file."""
-    line = settings.line_of(gate, "candidate") if gate.candidate else settings.line("candidate")
-    in_collection = settings.line("collection")
-    for what, given, named_at in (
-        ("qrels", settings.collection.qrels, in_collection),
-        ("topics", settings.collection.topics, in_collection),
-        ("candidate", file_of(gate.candidate or settings.candidate), line),
-    ):
-        if given is not None and message.startswith(f"{given.path}:"):
-            return f"{message} (the {what} named in {settings.path}:{named_at})"
-    return message
+        name, _, earlier = baseline.partition("/")
+        return runs.get(name) or Stored(name, earlier or None)
+    systems = tuple(runs.get(name) or Stored(name) for name in baseline.systems)
+    return Computed(baseline.kind, systems, baseline.candidate_inside)

@@ -10,42 +10,30 @@ import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.measures import measure_name, parse_measure, refuse_uninformative, span
+from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.engine.changed_data import (
+from pytest_riskguard.engine.question import Computed, Question, ScoreFile, Source, Stored, asked_measure, label
+from pytest_riskguard.engine.sources import ScoreCache
+from pytest_riskguard.engine.what_ifs import (
     StaleLabels,
-    refuse_changed,
     refuse_reassigned,
     rescoring,
-    rests_on_replicate,
     stale_labels,
-    warned_of_stored,
-    worse,
+    what_ifs,
+    with_stored,
 )
-from pytest_riskguard.engine.sources import (
-    Computed,
-    Question,
-    RunFile,
-    ScoreCache,
-    ScoreFile,
-    Source,
-    Stored,
-    label,
-    metadata_of,
-)
-from pytest_riskguard.errors import DataError, RiskguardError, UsageError
+from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
-from pytest_riskguard.gates.origins import Origin, Origins
+from pytest_riskguard.gates.origins import Origins
 from pytest_riskguard.gates.rankings.documents import topic_documents
 from pytest_riskguard.gates.rankings.side_by_side import side_by_side, titled
 from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judgements, rests_on_labels
@@ -54,27 +42,15 @@ from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, d
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk.reference import reference_scores
-from pytest_riskguard.text import counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.scored import Scored
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.engine.budget import Budget
-    from pytest_riskguard.gates.chain.families import Compared
+    from pytest_riskguard.gates.pool import PoolComparison
 
-#: The verdict of a question on its systems, perhaps with other scores.
-Judged = Callable[[Sequence["Scored"]], Verdict]
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
 MOST_KNOWN = 4
-
-
-class _Context(TypedDict):
-    """What every gate is judged with besides its question."""
-
-    topics: Topics | None
-    rescored: bool
-    family: Family | None
-    report: bool
 
 
 class Engine:
@@ -97,34 +73,15 @@ class Engine:
         titles: DocumentTitles | None = None,
         folder: Path | None = None,
     ) -> None:
+        #: What the collection and the systems contain.
+        self.sources = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures)
         self._report, self._folder, self._on_changed_inputs = report, folder, on_changed_inputs
-        self._titles = DocumentTitles() if titles is None else titles
-        self._store = store
+        self._titles = titles or DocumentTitles()
         self._stale: dict[str, StaleLabels | None] = {}
         self._known: dict[Hashable, Known] = {}
-        self._cache = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures)
-
-    @property
-    def qrels(self) -> Qrels:
-        """The collection's judgements."""
-        return self._cache.qrels
-
-    @property
-    def queries(self) -> Mapping[str, str]:
-        """The topics' query texts; empty without a topics file."""
-        return self._cache.queries
-
-    @property
-    def topics(self) -> Topics | None:
-        """The topics file; None without one."""
-        return self._cache.topics
 
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
-        """As ``_verdict``; plugins receive it."""
-        return told(self._verdict(question, family, together))
-
-    def _verdict(self, question: Question, family: Family | None, together: int) -> Verdict:
-        """The gate's verdict; ``family`` holds the level that a correction over several gates leaves it.
+        """The gate's verdict, which plugins receive; ``family`` holds the level that a correction leaves it.
 
         ``together`` is how many gates are judged together, with or without a p-value. ``UsageError`` for an unknown
         measure, a provider that is not installed, a run without qrels, weights that are not in the topics file.
@@ -132,41 +89,28 @@ class Engine:
         try:
             systems = self._systems(question)
             judged = functools.partial(self._judged, question, family, together)
-            verdict = judged(systems)
-            self._refuse_unasked(verdict, question, systems, judged)
-            self._refuse_diluted(verdict, question, systems, judged)
-            verdict = self._with_labels(verdict, systems, judged)
-            verdict = warned_of_stored(verdict, systems[1:])
-            if self._on_changed_inputs == "fail":
-                refuse_changed(worded(verdict), question)
+            verdict = self._sure(judged(systems), question, systems, judged)
         except DataError as error:
-            refused = incomparable(
+            verdict = incomparable(
                 question.gate,
                 error,
-                measure=_asked_measure(question.measure, *question.sources),
+                measure=asked_measure(question.measure, *question.sources),
                 candidate=label(question.candidate),
-                baselines=tuple(label(baseline) for baseline in question.baselines),
-                inputs=Inputs(baselines=dict.fromkeys(label(source) for source in question.sources[1:])),
+                baselines=tuple(map(label, question.baselines)),
+                inputs=Inputs(baselines=dict.fromkeys(map(label, question.sources[1:]))),
             )
-            return replace(refused, problem=error.problem_seen_from(self._folder), origins=self._origins(question))
+            verdict = replace(verdict, problem=error.in_report(self._folder))
         except ValueError as error:
             raise UsageError(str(error)) from None
-        verdict = self._with_documents(verdict, question, systems)
-        return replace(worded(verdict), origins=self._origins(question))
-
-    def _origins(self, question: Question) -> Origins:
-        """Where the candidate and all other systems of the question come from."""
+        except AssertionError as error:  # pytest, and whoever calls an assertion, would take it for a failed gate
+            raise InternalError(f"{type(error).__name__}: {error}; please report this bug in riskguard") from error
+        else:
+            verdict = worded(self._with_documents(verdict, question, systems))
         candidate, *others = question.sources
-        return Origins(
-            candidate=Origin(
-                label(candidate),
-                metadata_of(candidate),
-                ties=self._cache.ties(candidate),
-                latency=self._cache.latency(candidate),
-            ),
-            baselines=tuple(self._cache.origin(source) for source in others),
-            judges=self._cache.judges,
+        origins = Origins(
+            self.sources.candidate_origin(candidate), tuple(map(self.sources.origin, others)), self.sources.judges
         )
+        return told(replace(verdict, origins=origins))
 
     def verdicts(
         self, questions: Sequence[Question], *, correction: str, budget: Budget | None = None
@@ -177,25 +121,30 @@ class Engine:
         A ``budget`` leaves them the share of one of many looks. Raises like ``verdict``, also where the gates have
         different levels, and where nothing is left.
         """
-        if correction == "none" and budget is None:
-            return [self.verdict(question) for question in questions]
-        from pytest_riskguard.gates.chain.families import at_the_rules_level, in_families
+        families: list[Family | None] = [None] * len(questions)
+        if correction != "none" or budget is not None:
+            from pytest_riskguard.gates.chain.families import Compared, at_the_rules_level, in_families
 
-        together, gates = len(questions), [question.gate for question in questions]
-        ruled = [self._ruled(question, together) for question in questions]
-        p_values = [p_value for p_value, _ in ruled]
-        look, of_look = None, p_values
-        if budget is not None and any(p_value is not None for p_value in p_values):
-            look = budget.look(questions, [*map(self._compared, questions)], lambda: (self.qrels, self.topics))
-            of_look = [self._ruled(question, together, of_look=True)[0] for question in questions]
-        try:
-            compared = [compared for _, compared in ruled]
-            families = in_families(gates, of_look, correction=correction, look=look, compared=compared)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
-        families = at_the_rules_level(families, p_values, of_look)
+            ruled = [self._ruled(question, len(questions)) for question in questions]
+            compared = [
+                Compared(one.aligned.candidate.topics, one.aligned.candidate.measure, one.evidence)
+                if isinstance(one, Comparison)
+                else None
+                for one in ruled
+            ]
+            look, p_values = None, [None if one is None else one.p_value for one in ruled]
+            of_look = p_values
+            if budget is not None and any(p is not None for p in p_values):
+                look = budget.look(questions, ruled, self.sources)
+                of_look = [one.p_value_of_look if isinstance(one, Comparison) else None for one in ruled]
+            try:
+                gates = [question.gate for question in questions]
+                families = in_families(gates, of_look, correction=correction, look=look, compared=compared)
+            except ValueError as error:
+                raise UsageError(str(error)) from None
+            families = at_the_rules_level(families, p_values, of_look)
         return [
-            self.verdict(question, family=family, together=together)
+            self.verdict(question, family=family, together=len(questions))
             for question, family in zip(questions, families, strict=True)
         ]
 
@@ -209,7 +158,7 @@ class Engine:
             raise UsageError(f"{label(question.baseline)} has replicates, whose noise depends on judgements too")
         if systems[0].scores.measure is None:
             raise DataError("scores without a measure have no run that could be judged", reason="missing_input")
-        if self.qrels.rules.is_complete:
+        if self.sources.qrels.rules.is_complete:
             raise UsageError(
                 "the judgements are complete (`collection: {unjudged: ignore}`): a document without one is not "
                 "relevant, so there is nothing to judge"
@@ -221,62 +170,31 @@ class Engine:
 
         Raises like ``verdict``, and ``DataError`` for a source that is bad or missing.
         """
-        scored = self._cache.scored(source, _asked_measure(measure, source))
+        scored = self.sources.scored(source, asked_measure(measure, source))
         return scored.scores if gate is None else self._restricted(gate, [scored])[0].scores
 
-    def slices(
-        self,
-        entries: Sequence[str],
-        source: Source,
-        measure: str | None,
-    ) -> tuple[str, ...]:
+    def slices(self, entries: Sequence[str], source: Source, measure: str | None) -> tuple[str, ...]:
         """The slices that entries (``TAG=VALUE`` or ``TAG``) ask for, each once; see ``gates.slices.slices_of``.
 
         The judged topics are those of the qrels, or of a ``source`` that holds scores. Raises ``UsageError``
         if there is no such slice or none with enough topics, ``DataError`` if a file is bad or missing.
         """
         holds_scores = isinstance(source, ScoreFile | TopicScores)
-        judged = self.scores(source, measure).topics if holds_scores else self.qrels.topics
-        slices: list[str] = []
-        for entry in entries:
-            try:
-                slices += slices_of(entry, judged, self._tags_for(entry))
-            except ValueError as error:
-                raise UsageError(f"slice: {error}") from None
-        return tuple(slices)
-
-    def refuse_without_answer(self, question: Question) -> None:
-        """``UsageError`` for a question whose answer is known: a gate that cannot fail, the same file on both sides.
-
-        No file is read.
-        """
-        measure, candidate = question.measure, question.candidate
-        if measure is not None:
-            refuse_if_it_cannot_fail(question.gate, measure)
-        if not isinstance(candidate, RunFile | ScoreFile):
-            return
-        names = {source.name for source in question.sources if isinstance(source, Stored)}
-        place = None if self._store is None else stored_file(candidate.path, self._store.place, of=names)
-        if place is not None:
-            raise UsageError(own_file(candidate.path.name, place))
-        for source in question.sources[1:]:
-            if not isinstance(source, RunFile | ScoreFile) or source.file.part != candidate.file.part:
-                continue  # a file may hold several systems
-            if same_file(candidate.path, source.path):
-                raise UsageError(
-                    f"{candidate.path.name} is both the candidate and the baseline {label(source)}: a file cannot be "
-                    "compared with itself; name another run"
-                )
+        judged = self.scores(source, measure).topics if holds_scores else self.sources.qrels.topics
+        try:
+            return tuple(part for entry in entries for part in slices_of(entry, judged, self._tags_for(entry)))
+        except ValueError as error:
+            raise UsageError(f"slice: {error}") from None
 
     def _systems(self, question: Question) -> Sequence[Scored]:
-        """The candidate, the baselines, and the replicates of a single one, scored."""
-        measure = _asked_measure(question.measure, *question.sources)
-        self.refuse_without_answer(question)
-        systems = [self._cache.scored(source, measure) for source in question.sources]
+        """The candidate, the baselines, and the replicates of a single one, scored; the question is checked whole."""
+        measure, store = asked_measure(question.measure, *question.sources), self.sources.store
+        question.refuse_without_answer(None if store is None else store.root)
+        systems = [self.sources.scored(source, measure) for source in (*question.sources, *question.replicates)]
         if question.gate.takes_replicates and isinstance(question.baseline, Stored):
-            systems += self._cache.replicates(question.baseline, measure)
+            systems += self.sources.replicates(question.baseline, measure)
         restricted = self._restricted(question.gate, systems)
-        refuse_reassigned(question, self._cache.topics, restricted[1:])
+        refuse_reassigned(question.gate, self.sources.topics, restricted[1:])
         return restricted
 
     def _restricted(self, gate: Gate, systems: Sequence[Scored]) -> Sequence[Scored]:
@@ -291,113 +209,70 @@ class Engine:
         return [replace(scored, scores=scores) for scored, scores in zip(systems, parts, strict=True)]
 
     def _tags_for(self, asked: str) -> Mapping[str, Mapping[str, str]]:
-        if self._cache.topics is None:
+        if self.sources.topics is None:
             raise UsageError(
                 f"slice {asked}: there is no topics file, whose further columns are the tags; give --topics, or "
                 "`topics:` of `collection:` in a riskguard.yaml"
             )
-        return self._cache.topics.tags
+        return self.sources.topics.tags
 
     def _judged(self, question: Question, family: Family | None, together: int, systems: Sequence[Scored]) -> Verdict:
-        gate, (candidate, *others) = question.gate, [scored.scores for scored in systems]
-        rescored = any(scored.rescored for scored in systems[1:])
-        context = _Context(topics=self._cache.topics, rescored=rescored, family=family, report=self._report)
+        """What the rule says of these scores; nothing else about the systems is asked."""
+        gate, baseline, (candidate, *others) = question.gate, question.baseline, _scores(systems)
+        context: Any = {
+            "topics": self.sources.topics,
+            "rescored": any(scored.rescored for scored in systems[1:]),
+            "family": family,
+            "report": self._report,
+        }
         if gate.is_pool:
             return judge(gate, candidate, *others, together=together, **context)
-        baseline, replicates = others[0], others[1:]
-        if isinstance(question.baseline, Computed):
-            baseline, replicates = computed_baseline(gate, question.baseline, candidate, others), []
-        verdict = judge(gate, candidate, baseline, replicates=replicates, **context)
-        worse_run = worse(baseline, replicates) if verdict.outcome == "pass" else None
-        if worse_run is not None and judge(gate, candidate, baseline, **context).outcome == "fail":
-            raise rests_on_replicate(worse_run, baseline)
-        if isinstance(question.baseline, Computed):
-            computed = question.baseline
-            yardstick = Yardstick(computed.kind, computed.names, computed.candidate_inside)
-            return replace(verdict, inputs=digests(candidate, others), yardstick=yardstick)
+        if not isinstance(baseline, Computed):
+            return judge(gate, candidate, others[0], replicates=others[1:], **context)
+        verdict = judge(gate, candidate, computed_baseline(gate, baseline, candidate, others), **context)
+        yardstick = Yardstick(baseline.kind, baseline.names, baseline.candidate_inside)
+        return replace(verdict, inputs=digests(candidate, others), yardstick=yardstick)
+
+    def _sure(
+        self, verdict: Verdict, question: Question, systems: Sequence[Scored], judged: Callable[..., Verdict]
+    ) -> Verdict:
+        """The verdict with what it rests on; ``DataError`` where it would be another without that."""
+        stale = self._stale_labels(systems)
+        for what_if in what_ifs(question, verdict, systems, stale):
+            outcome = "inconclusive" if what_if.systems is None else judged(what_if.systems).outcome
+            if outcome not in what_if.harmless:
+                raise what_if.refused(outcome)
+        if stale is not None:
+            verdict = verdict.warned(
+                warning(
+                    "rests_on_judges",
+                    about="stale_labels",
+                    topics=tuple(stale.by_topic),
+                    documents=stale.documents,
+                    file=stale.file,
+                )
+            )
         if isinstance(question.baseline, Stored):
-            return self._with_lineage(verdict, question.baseline, candidate)
-        return verdict
-
-    def _refuse_unasked(
-        self, verdict: Verdict, question: Question, systems: Sequence[Scored], judged: Judged
-    ) -> None:
-        """Refuse an answer that rests on topics added since a run was stored, which that run was never asked.
-
-        They score 0 in that run, so any answer of the candidate is a win. ``DataError`` if the gate
-        passes with these topics and would be red without them.
-        """
-        unasked = {topic for scored in systems[1:] for topic in scored.unasked}
-        topics = systems[0].scores.topics
-        if verdict.outcome != "pass" or not unasked or unasked.issuperset(topics):
-            return
-        others = [
-            replace(scored, scores=scored.scores.only(lambda topic: topic not in unasked)) for scored in systems
-        ]
-        other_outcome = judged(others).outcome
-        if other_outcome == "pass" or (other_outcome == "inconclusive" and question.gate.on_inconclusive == "warn"):
-            return
-        names = [label(source) for source in question.sources[1:] if isinstance(source, Stored)]
-        added = tuple(sorted(unasked.intersection(topics)))
-        raise DataError(
-            f"the gate passes only because of {counted(len(added), 'topic')} ({listed(added, most=5)}), which "
-            f"{'was' if len(added) == 1 else 'were'} judged after {', '.join(names)} "
-            f"{'was' if len(names) == 1 else 'were'} stored and not answered there: a topic without an answer scores "
-            f"0, so any answer wins. Without them the gate's answer is {other_outcome}; store a run that answers "
-            f"them with `riskguard baseline update {names[0]} RUN --note WHY`",
-            reason="topics_differ",
-        )
-
-    def _refuse_diluted(
-        self, verdict: Verdict, question: Question, systems: Sequence[Scored], judged: Judged
-    ) -> None:
-        """Refuse an answer that rests on judgements by which a stored run scores much less than it did.
-
-        A grade that no run finds makes all scores of a topic small, and a loss with them. ``DataError`` if the gate
-        passes, and would be red with these topics' scores as large as they were.
-        """
-        factors: dict[str, float] = {}
-        for scored in systems[1:]:
-            factors |= {topic: max(factor, factors.get(topic, 1.0)) for topic, factor in scored.diluted.items()}
-        if verdict.outcome != "pass" or not any(factor > 1 for factor in factors.values()):
-            return
-        reach = span(verdict.measure or "")
-        others = [replace(scored, scores=scored.scores.scaled(factors, reach=reach)) for scored in systems]
-        other_outcome = judged(others).outcome
-        if other_outcome != "pass":
+            verdict = self._with_lineage(verdict, question.baseline, systems[0].scores)
+        verdict = with_stored(verdict, systems[1:])
+        if self._on_changed_inputs == "fail" and (changed := worded(verdict).changed_inputs):
             raise DataError(
-                f"the judgements of {counted(len(factors), 'topic')} ({listed(tuple(sorted(factors)), most=5)}) "
-                f"changed since {label(question.baseline)} was stored, and its run scores less than half of what it "
-                f"did there: with scores as large as they were the gate's answer is {other_outcome}. Restore the "
-                f"judgements; once they are reviewed, run {' and '.join(rescoring(question))}",
+                f"{'; '.join(warning.message for warning in changed)}. A gate stops here (on_changed_inputs: fail); "
+                f"once the change is reviewed, run {rescoring(question)}",
                 reason="inputs_changed",
             )
+        return verdict
 
-    def _with_labels(self, verdict: Verdict, systems: Sequence[Scored], judged: Judged) -> Verdict:
-        """The verdict with warnings about its labels; ``DataError`` if it rests on documents that no longer exist."""
-        if not all(scored.scores.from_run for scored in systems):
-            return verdict
-        topics, qrels = systems[0].scores.topics, self.qrels
+    def _stale_labels(self, systems: Sequence[Scored]) -> StaleLabels | None:
+        """What is stale in the judgements of the topics that are compared."""
+        if self._titles.file is None or not all(scored.scores.from_run for scored in systems):
+            return None
+        qrels = self.sources.qrels
         if qrels.digest not in self._stale:
             self._stale[qrels.digest] = stale_labels(qrels, self._titles)
         labels = self._stale[qrels.digest]
-        if labels is None or not (stale := labels.among(topics)).by_topic:
-            return verdict
-        other_outcome = "inconclusive"
-        if len(stale.by_topic) < len(topics):
-            others = [
-                replace(scored, scores=scored.scores.only(lambda topic: topic not in stale.by_topic))
-                for scored in systems
-            ]
-            other_outcome = judged(others).outcome
-        if verdict.outcome in ("pass", "fail") and other_outcome != verdict.outcome:
-            raise stale.refused(verdict.outcome, other_outcome)
-        topics = tuple(stale.by_topic)
-        return verdict.warned(
-            warning(
-                "rests_on_judges", about="stale_labels", topics=topics, documents=stale.documents, file=stale.file
-            )
-        )
+        stale = None if labels is None else labels.among(systems[0].scores.topics)
+        return stale if stale is not None and stale.by_topic else None
 
     def _with_lineage(self, verdict: Verdict, baseline: Stored, candidate: TopicScores) -> Verdict:
         """The verdict with the changes that the baseline went through, if any; they decide nothing."""
@@ -405,67 +280,53 @@ class Engine:
         if not gate.is_tested or verdict.outcome not in ("pass", "fail"):
             return verdict
         try:
-            chain = self._cache.lineage(baseline, candidate.measure)
+            chain = self.sources.lineage(baseline, candidate.measure)
             if not chain:
                 return verdict
             from pytest_riskguard.gates.chain.history import with_lineage
 
-            runs = [scored.scores for scored in self._restricted(gate, chain)]
-            return with_lineage(verdict, runs, candidate, topics=self._cache.topics)
+            runs = _scores(self._restricted(gate, chain))
+            return with_lineage(verdict, runs, candidate, topics=self.sources.topics)
         except DataError as error:
             return verdict.warned(
                 warning("slow_slide", about="history_unusable", baseline=baseline.name, problem=error.problem)
             )
 
-    def _ruled(
-        self, question: Question, together: int, *, of_look: bool = False
-    ) -> tuple[float | None, Compared | None]:
-        """The gate's p-value, perhaps as one of many looks, and what it compares, if that is two means."""
-        from pytest_riskguard.gates.chain.families import Compared
-
+    def _ruled(self, question: Question, together: int) -> Comparison | PoolComparison | None:
+        """The question's comparison, with its p-value; None for data that cannot be compared."""
         gate = question.gate
         try:
-            candidate, *others = (scored.scores for scored in self._systems(question))
+            candidate, *others = _scores(self._systems(question))
             if isinstance(question.baseline, Computed):
                 others = [computed_baseline(gate, question.baseline, candidate, others)]
-            found = compare(gate, candidate, others, topics=self._cache.topics, together=together)
-            if not isinstance(found, Comparison):
-                return found.p_value, None
-            compared = Compared(found.aligned.candidate.topics, found.aligned.candidate.measure, found.evidence)
-            return found.p_value_of_look if of_look else found.p_value, compared
+            found = compare(gate, candidate, others, topics=self.sources.topics, together=together)
+            return found if found.p_value is not None else None
         except DataError:
-            return None, None
+            return None
         except ValueError as error:
             raise UsageError(str(error)) from None
 
-    def _compared(self, question: Question) -> list[TopicScores] | None:
-        """What a question compares; None for data that cannot be compared."""
-        try:
-            return [scored.scores for scored in self._systems(question)]
-        except DataError:
-            return None
-
     def _with_documents(self, verdict: Verdict, question: Question, systems: Sequence[Scored]) -> Verdict:
         """The verdict with its documents and judgements, if it does not pass or is to be written to a file."""
-        asked = self._report or verdict.outcome != "pass" or self._cache.judges is not None
-        if verdict.outcome == "incomparable" or not asked:
+        asked = self._report or verdict.outcome != "pass" or self.sources.judges is not None
+        of_runs = not isinstance(question.baseline, Computed) and all(one.scores.from_run for one in systems)
+        if verdict.outcome == "incomparable" or not (asked and of_runs):
             return verdict
-        if isinstance(question.baseline, Computed) or not all(scored.scores.from_run for scored in systems):
-            return verdict
-        place = 1
-        if question.gate.is_pool:
+        gate, place = question.gate, 1
+        if gate.is_pool:
             names = [label(source) for source in question.sources[1:]]
             if verdict.pool is None or verdict.pool.decided_by not in names:
                 return verdict
             place += names.index(verdict.pool.decided_by)
-        gate = question.gate if verdict.family is None else replace(question.gate, level=verdict.family.level)
+        if verdict.family is not None:
+            gate = replace(gate, level=verdict.family.level)
         try:
             rejudged = self._rejudged(gate, question, systems, place)
             losers, winners = verdict.responsible_topics, verdict.flagged_wins
             documents = topic_documents(losers, winners, *rejudged.runs, rejudged.known.documents)
             rankings = titled(side_by_side(rejudged, [topic.topic for topic in documents]), rejudged, self._titles)
             verdict = replace(verdict, documents=documents, rankings=rankings)
-            if gate.is_pool or verdict.replicates or not self.qrels.is_uncertain:
+            if gate.is_pool or verdict.replicates or not self.sources.qrels.is_uncertain:
                 return verdict
             labels = judgements(rejudged)
         except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation
@@ -475,38 +336,21 @@ class Engine:
 
     def _rejudged(self, gate: Gate, question: Question, systems: Sequence[Scored], place: int) -> Rejudged:
         """The candidate and the baseline at a place among the sources, with their runs."""
-        qrels = self.qrels
-        scores = (systems[0].scores, systems[place].scores)
+        qrels, scores = self.sources.qrels, (systems[0].scores, systems[place].scores)
         measure = parse_measure(scores[0].measure or "")
-        sources = (question.sources[0], question.sources[place])
         candidate, baseline = (
-            self._cache.ranked(source, of_source, measure, qrels)
-            for source, of_source in zip(sources, scores, strict=True)
+            self.sources.ranked(source, of_source, measure, qrels)
+            for source, of_source in zip((question.sources[0], question.sources[place]), scores, strict=True)
         )
         key = (candidate.run.digest, baseline.run.digest, qrels.digest, scores[0].topics)
         known = self._known[key] = self._known.pop(key, Known())
         for other in list(self._known)[:-MOST_KNOWN]:
             del self._known[other]
-        return Rejudged(gate, scores, (candidate, baseline), self._cache.topics, known)
+        return Rejudged(gate, scores, (candidate, baseline), self.sources.topics, known)
 
 
-def refuse_if_it_cannot_fail(gate: Gate, measure: str) -> None:
-    """``UsageError`` for a gate that no scores of this measure could fail."""
-    try:
-        refuse_uninformative(measure)
-        gate.refuse_if_it_cannot_fail(span(measure))
-    except ValueError as error:
-        raise UsageError(f"{gate.kind}, {measure}: {error}") from None
-
-
-def _asked_measure(measure: str | None, *sources: Source) -> str | None:
-    """The measure as ir-measures writes it; where only scores are given, it may be any name."""
-    try:
-        return None if measure is None else measure_name(measure)
-    except UsageError:
-        if all(isinstance(source, ScoreFile | TopicScores | Stored) for source in sources):
-            return measure  # the store refuses it for a baseline that was stored from a run
-        raise
+def _scores(systems: Sequence[Scored]) -> list[TopicScores]:
+    return [scored.scores for scored in systems]
 
 
 def computed_baseline(

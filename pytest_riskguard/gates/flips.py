@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.comparison import Comparison
     from pytest_riskguard.gates.pool import PoolComparison
 
-#: Topics are left out one at a time from either end of the order, until so many in a row have changed nothing ...
+#: Topics are left out one at a time, from the largest losses and from the largest wins on, until so many in a row have changed nothing ...
 MISSES = 20
 #: ... or the product of topics and topics left out is larger than this; the first ones are always left out.
 MAX_SCORES, ALONE = 100_000, 10
@@ -35,7 +35,7 @@ def pivots(comparison: Comparison | PoolComparison) -> tuple[int, ...]:
     if outcome == "inconclusive" or comparison.overruled or comparison.identical or comparison.n - 1 < MIN_TOPICS:
         return ()
     found: dict[int, float] = {}
-    order, near = comparison.order, comparison.near
+    order, near = np.argsort(np.round(comparison.parts, 12), kind="stable"), comparison.near
     most = max(ALONE, MAX_SCORES // comparison.n)
     for places in (order, order[::-1]):
         misses = 0

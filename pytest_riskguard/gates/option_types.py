@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
-from types import MappingProxyType
 from typing import Annotated, Any, Protocol, TypeVar
 
 from pytest_riskguard.frozen import frozen
@@ -102,38 +100,6 @@ def declared(cls: type) -> dict[str, Option]:
         for field in dataclasses.fields(cls)
         if _METADATA in field.metadata
     }
-
-
-def lists_options(
-    options: Mapping[str, Option], *, beside: Mapping[str, Any] = MappingProxyType({})
-) -> Callable[[Function], Function]:
-    """Have ``inspect.signature`` and ``help`` show the options that a function takes as ``**options``.
-
-    In the docstring they replace the line ``{options}``, or follow the text. An option that the function has as a
-    parameter of its own is required. ``beside`` are types of what it also takes so.
-    """
-
-    def decorate(function: Function) -> Function:
-        signature = inspect.signature(function)
-        parameters = [given for given in signature.parameters.values() if given.kind is not given.VAR_KEYWORD]
-        entries = []
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        for name, kind in beside.items():
-            parameters.append(inspect.Parameter(name, keyword, default=None, annotation=kind))
-        for name, known in options.items():
-            if name in signature.parameters:
-                entries.append(f"{name} : {known.type_text}\n    {known.help}")
-                continue
-            entries.append(f"{name} : {known.type_text}, default {known.default!r}\n    {known.help}")
-            parameters.append(inspect.Parameter(name, keyword, default=known.default, annotation=known.type))
-        function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        text = inspect.cleandoc(function.__doc__ or "")
-        if "{options}" not in text:
-            text += "\n\nParameters\n----------\n{options}"
-        function.__doc__ = text.replace("{options}", "\n".join(entries))
-        return function
-
-    return decorate
 
 
 @frozen

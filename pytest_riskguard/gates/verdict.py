@@ -207,8 +207,10 @@ class Verdict(_Asked):
     family : Family or None
     yardstick : Yardstick or None
         Where the baseline is computed from several.
-    problem, problem_with_paths : str or None
-        Why the data cannot be compared; reports name files by their paths in the project, screens by whole paths.
+    problem : str or None
+        Why the data cannot be compared; reports name files by their paths in the project.
+    error : DataError or None
+        The same as the error that was raised here, from which screens make messages with paths as they are typed.
     findings : Deferred of Findings
         Estimates, intervals, responsible topics, ...; each can be read from the verdict by its own name. Where there
         is a ``slice`` (``TAG=VALUE``) everything is about its topics alone.
@@ -223,7 +225,7 @@ class Verdict(_Asked):
         Where the systems come from.
     commands : Commands or None
         What its reader can type in the folder where it was judged; None where nobody knows where it is read.
-        ``rankings``, ``origins`` and ``commands`` are no part of the verdict's JSON.
+        ``error``, ``rankings``, ``origins`` and ``commands`` are no part of the verdict's JSON.
     """
 
     asked: Gate
@@ -242,7 +244,7 @@ class Verdict(_Asked):
     documents: tuple[TopicDocuments, ...] | None = None
     judgements: Judgements | None = None
     exhibits: Exhibits | None = None
-    problem_with_paths: str | None = field(default=None, compare=False)
+    error: DataError | None = field(default=None, compare=False)
     rankings: Rankings | None = field(default=None, compare=False)
     origins: Origins | None = field(default=None, compare=False)
     commands: Commands | None = field(default=None, compare=False)
@@ -496,9 +498,7 @@ def unanswered(
 
 def refused(question: Verdict, error: DataError) -> Verdict:
     """The verdict on data that cannot be compared."""
-    return replace(
-        question, outcome="incomparable", reason=error.reason, problem=error.problem, problem_with_paths=str(error)
-    )
+    return replace(question, outcome="incomparable", reason=error.reason, problem=error.problem, error=error)
 
 
 def incomparable(

@@ -15,7 +15,7 @@ from pytest_riskguard.data.given_file import TIES, Ties
 from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.metadata import checked_metadata, latency_of
 from pytest_riskguard.data.runs import Run, run_of_rankings
-from pytest_riskguard.engine.sources import LiveRun
+from pytest_riskguard.engine.question import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live_systems.commands import command_search
@@ -102,7 +102,7 @@ def live_candidate(
 
 def _wanted(collection: Engine) -> dict[str, Topic]:
     """Each judged topic."""
-    queries, judged = collection.queries, collection.qrels.topics
+    queries, judged = collection.sources.queries, collection.sources.qrels.topics
     missing = [topic for topic in judged if topic not in queries]
     if missing:
         raise ScoringError(
@@ -110,7 +110,7 @@ def _wanted(collection: Engine) -> dict[str, Topic]:
             "topics file with query texts in riskguard.yaml (collection: topics)",
             reason="missing_input",
         )
-    tags = {} if collection.topics is None else collection.topics.tags
+    tags = {} if collection.sources.topics is None else collection.sources.topics.tags
     return {topic: Topic(queries[topic], id=topic, tags=tags.get(topic, {})) for topic in judged}
 
 

@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 import pytest
 
-from pytest_riskguard.assertions import BurdenOptions, CollapseOptions, GeoRiskOptions, RiskOptions, demand
+from pytest_riskguard.assertions import System, assertion, demand
 from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
@@ -19,22 +19,11 @@ from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.engine.advice import about_runs, advised, config_words
-from pytest_riskguard.engine.in_memory import System
-from pytest_riskguard.engine.sources import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
+from pytest_riskguard.engine.question import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.gates.kinds import (
-    Equivalent,
-    GeoRiskNotWorse,
-    NoDrift,
-    NotInferior,
-    NoTopicCollapse,
-    NotSignificantlyRisky,
-    gate_of,
-    options_of,
-)
-from pytest_riskguard.gates.option_types import lists_options
+from pytest_riskguard.gates.kinds import KINDS, gate_of, options_of
 from pytest_riskguard.gates.verdict import Verdict, incomparable
-from pytest_riskguard.plugin.mode import mode_of, with_paths_from_here
+from pytest_riskguard.plugin.mode import mode_of
 from pytest_riskguard.plugin.options import CONFIG_NAME, typed_again
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import record
@@ -44,29 +33,9 @@ Candidate = RunFile | ScoreFile | LiveRun | System
 Named = str | Candidate
 
 
-class FromFiles(TypedDict, total=False):
-    """Options that need the files of a riskguard.yaml."""
-
-    measure: str | None
-    slice: str | None
-
-
-class WeightedFromFiles(FromFiles, total=False):
-    """The same for kinds that can weigh topics."""
-
-    weighted: bool
-
-
-class _Risk(RiskOptions, WeightedFromFiles, total=False): ...
-
-
-class _GeoRisk(GeoRiskOptions, FromFiles, total=False): ...
-
-
-class _Burden(BurdenOptions, WeightedFromFiles, total=False): ...
-
-
-class _Collapse(CollapseOptions, FromFiles, total=False): ...
+def _method(kind: str, ask: Callable[..., Verdict]) -> Callable[..., Verdict]:
+    gate = KINDS[kind]
+    return assertion(gate, ask, ("self", "candidate", "baseline", "measure="), options_of(gate))
 
 
 class Riskguard:
@@ -110,8 +79,7 @@ class Riskguard:
         path = self.folder / _path(data)
         if ties is not None and ties not in TIES:
             raise ValueError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
-        given = None if format is ties is None else replace(GivenFile.of(path), format=format, ties=ties)
-        return RunFile(path, name, _metadata(metadata), given)
+        return RunFile(replace(GivenFile.of(path), format=format, ties=ties), name, _metadata(metadata))
 
     def scores(
         self,
@@ -125,9 +93,8 @@ class Riskguard:
         __tracebackhide__ = True
         if not isinstance(path, str | bytes | os.PathLike) and is_data(path):
             raise TypeError(f"expected a path, found {_found(path)}; give scores in memory to the assertion itself")
-        file = self.folder / _path(path)
-        given = None if format is None else replace(GivenFile.of(file), format=format)
-        return ScoreFile(file, name, _metadata(metadata), given)
+        given = replace(GivenFile.of(self.folder / _path(path)), format=format)
+        return ScoreFile(given, name, _metadata(metadata))
 
     def retrieve(
         self,
@@ -194,61 +161,20 @@ class Riskguard:
         except RiskguardError as error:
             raise error.with_traceback(None) from None
 
-    @lists_options(options_of(NotSignificantlyRisky), beside={"measure": str | None})
-    def assert_not_significantly_risky(
-        self, candidate: Candidate, baseline: Named, **options: Unpack[_Risk]
-    ) -> Verdict:
-        """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
-        __tracebackhide__ = True
-        return self._demand(NotSignificantlyRisky.kind, candidate, baseline, **options)
-
-    @lists_options(options_of(GeoRiskNotWorse), beside={"measure": str | None})
-    def assert_georisk_not_worse(
-        self, candidate: Candidate, baselines: Sequence[Named], **options: Unpack[_GeoRisk]
-    ) -> Verdict:
-        """Like the assertion of this name; ``baselines`` are stored names, or other candidates."""
-        __tracebackhide__ = True
-        return self._demand(GeoRiskNotWorse.kind, candidate, baselines, **options)
-
-    @lists_options(options_of(NotInferior), beside={"measure": str | None})
-    def assert_not_inferior(
-        self, candidate: Candidate, baseline: Named, *, tolerance: float, **options: Unpack[_Burden]
-    ) -> Verdict:
-        """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
-        __tracebackhide__ = True
-        return self._demand(NotInferior.kind, candidate, baseline, tolerance=tolerance, **options)
-
-    @lists_options(options_of(Equivalent), beside={"measure": str | None})
-    def assert_equivalent(
-        self, candidate: Candidate, baseline: Named, *, tolerance: float, **options: Unpack[_Burden]
-    ) -> Verdict:
-        """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
-        __tracebackhide__ = True
-        return self._demand(Equivalent.kind, candidate, baseline, tolerance=tolerance, **options)
-
-    @lists_options(options_of(NoDrift), beside={"measure": str | None})
-    def assert_no_drift(
-        self, candidate: Candidate, baseline: Named, *, tolerance: float, **options: Unpack[_Burden]
-    ) -> Verdict:
-        """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
-        __tracebackhide__ = True
-        return self._demand(NoDrift.kind, candidate, baseline, tolerance=tolerance, **options)
-
-    @lists_options(options_of(NoTopicCollapse), beside={"measure": str | None})
-    def assert_no_topic_collapse(
-        self, candidate: Candidate, baseline: Named, **options: Unpack[_Collapse]
-    ) -> Verdict:
-        """Like the assertion of this name; ``protected`` may also name tags of the topics file (``TAG=VALUE``)."""
-        __tracebackhide__ = True
-        return self._demand(NoTopicCollapse.kind, candidate, baseline, **options)
-
-    def _demand(self, *question: Any, **options: Any) -> Verdict:
+    def _demand(self, candidate: Candidate, baseline: Named | Sequence[Named], *, kind: str, **more: Any) -> Verdict:
         """As ``check``, but raises unless the verdict passes."""
         __tracebackhide__ = True
-        verdict = self.check(*question, **options)
-        problem = verdict.problem_with_paths
-        shown = None if problem is None else with_paths_from_here(problem, self._config)
-        return demand(verdict, options=typed_again(self._config), problem=shown)
+        verdict = self.check(kind, candidate, baseline, **more)
+        folders = self._config.invocation_params.dir, self._config.rootpath
+        problem = None if verdict.error is None else verdict.error.seen_from(*folders)
+        return demand(verdict, options=typed_again(self._config), problem=problem)
+
+    assert_not_significantly_risky = _method("not_significantly_risky", _demand)
+    assert_georisk_not_worse = _method("georisk_not_worse", _demand)
+    assert_not_inferior = _method("not_inferior", _demand)
+    assert_equivalent = _method("equivalent", _demand)
+    assert_no_drift = _method("no_drift", _demand)
+    assert_no_topic_collapse = _method("no_topic_collapse", _demand)
 
     def _measure(self, measure: str | None, *sources: Source) -> str | None:
         """The measure asked for, else the measure of the given scores, else the first of riskguard.yaml."""

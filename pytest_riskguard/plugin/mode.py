@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
@@ -168,13 +167,3 @@ def _from_here(test: str, config: pytest.Config) -> str:
 def tell_worker(node: Any) -> None:
     """Tell an xdist worker how wide the screen is."""
     node.workerinput[WIDTH] = shutil.get_terminal_size().columns
-
-
-def with_paths_from_here(message: str, config: pytest.Config) -> str:
-    """A message whose paths inside the working folder or the rootdir are relative to the working folder."""
-    here = config.invocation_params.dir
-    for folder, prefix in ((here, ""), (config.rootpath, f"{os.path.relpath(config.rootpath, here)}{os.sep}")):
-        if folder.parent != folder:
-            start = re.escape(f"{folder}{os.sep}")
-            message = re.sub(rf"(?<![\w./\\-]){start}", lambda _, prefix=prefix: prefix, message)  # type: ignore[misc]
-    return message

@@ -259,7 +259,7 @@ class RiskguardSession:
         return problems
 
     def _provenance(self) -> Provenance:
-        from pytest_riskguard.baselines.build import report_date, this_build
+        from pytest_riskguard.build import report_date, this_build
         from pytest_riskguard.reports.provenance import provenance_of
 
         return provenance_of(self.verdicts, this_build(self.config.rootpath), report_date())

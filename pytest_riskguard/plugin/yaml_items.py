@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
     from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine.declared_gates import DeclaredGates
-    from pytest_riskguard.engine.sources import LiveRun
+    from pytest_riskguard.engine.question import LiveRun
     from pytest_riskguard.gates.verdict import Verdict
 
 
@@ -84,7 +84,7 @@ def _short(error: BaseException) -> str:
         from pytest_riskguard.reports.terminal.failure import one_line
 
         return one_line(error.verdict)
-    text = f"line {error.line}: {error.problem}" if isinstance(error, ConfigError) else str(error)
+    text = f"line {error.line}: {error.fault}" if isinstance(error, ConfigError) else str(error)
     return text.partition("\n")[0]
 
 
@@ -93,7 +93,7 @@ class BrokenConfiguration(_Reported):
 
     def __init__(self, *, error: ConfigError, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.error, self.line = error, error.line
+        self.error, self.line = error, error.line or 1
 
     def runtest(self) -> None:
         """Fail with what is wrong with the file."""
@@ -119,14 +119,11 @@ class GateTest(_Reported):
 
     def _explained(self, verdict: Verdict) -> str:
         """Why the gate failed."""
-        from pytest_riskguard.plugin.mode import with_paths_from_here
         from pytest_riskguard.reports.terminal.failure import explain
         from pytest_riskguard.reports.terminal.layout import command, completed, report_hint
 
-        problem = None
-        if verdict.problem_with_paths is not None:
-            problem = self.file.declared.problem(verdict, self.item)
-            problem = None if problem is None else with_paths_from_here(problem, self.config)
+        folders = self.config.invocation_params.dir, self.config.rootpath
+        problem = self.file.declared.problem(verdict, self.item, *folders)
         reproduce = command(self.nodeid, options=typed_again(self.config))
         screen = current().screen
         report = None if current().report_wanted else report_hint()

@@ -11,7 +11,7 @@ from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.text import clean, counted, web_address
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.build import Build
+    from pytest_riskguard.build import Build
     from pytest_riskguard.gates.verdict import Verdict
 
 #: The order of documents whose scores are equal, in words.

@@ -186,7 +186,7 @@ def _reading(path: Path) -> _Reading:
     try:
         report = read(path)
     except FileError as error:
-        problem = error.problem.removeprefix(f"{path.name}: ")
+        problem = error.fault
     answers: dict[_Question, _Answer] = {}
     seen: Counter[_Question] = Counter()
     for verdict in report.get("verdicts", ()):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.baselines import atomic_folder
+from pytest_riskguard.baselines.entry import sha256
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.qrels import read_qrels
 
@@ -94,13 +94,22 @@ def link():
 def add(store, collection):
     """Store the collection's run."""
 
-    def add(name="prod", run=None, *, replace=False, **options):
+    def add(name="prod", run=None, **options):
         options = {"qrels": collection.qrels, "topics": collection.topics, "measures": MEASURES} | options
-        if replace:
-            return store.update(name, run or collection.run, **options).manifest
         return store.add(name, run or collection.run, **options)
 
     return add
+
+
+@pytest.fixture
+def update(store, collection):
+    """Accept another run in the place of the stored one."""
+
+    def update(run=None, **options):
+        options = {"qrels": collection.qrels, "topics": collection.topics} | options
+        return store.update("prod", run or collection.other_run(), **options)
+
+    return update
 
 
 @pytest.fixture
@@ -124,7 +133,7 @@ def lie():
         lines = ["\t".join([topic, *[repr(value)] * 2]) if line.startswith(f"{topic}\t") else line for line in lines]
         folder.joinpath("scores.tsv").write_text("".join(f"{line}\n" for line in lines))
         manifest = json.loads(folder.joinpath("manifest.json").read_text())
-        manifest["digests"]["scores"] = atomic_folder.sha256(folder.joinpath("scores.tsv").read_bytes())
+        manifest["digests"]["scores"] = sha256(folder.joinpath("scores.tsv").read_bytes())
         folder.joinpath("manifest.json").write_text(json.dumps(manifest))
 
     return lie

@@ -29,7 +29,7 @@ _STEPS = frozenset({"open", "os.listdir", "os.mkdir", "os.remove", "os.rename", 
 
 
 class Writer:
-    """Does ``what`` to baseline ``name``: ``add``, ``update``, ``replicate``, ``remove``, ``promote`` or ``rescore``.
+    """Does ``what`` to baseline ``name``: ``add``, ``update``, ``replicate``, ``remove`` or ``rescore``.
 
     With ``stop`` it waits there to be killed; with ``last_step`` it kills itself before the step after that one, a
     step being a file that is opened or a folder that is read or changed.
@@ -113,8 +113,6 @@ def _write(
             store.add_replicate(name, run, **scoring)
         elif what == "remove":
             store.remove_replicate(name, 1)
-        elif what == "promote":
-            store.promote(name, run, **scoring)
         else:
             store.rescore(name, **scoring)
     except RiskguardError as error:

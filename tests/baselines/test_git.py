@@ -9,21 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.baselines.git import git_state
+from pytest_riskguard.baselines import git
+from pytest_riskguard.baselines.manifest import GitState
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
 
 
-class Repository:
-    """A work tree with a tracked program, a tracked store and a program that says that it was started."""
+def git_state(store: Path) -> GitState | None:
+    """What is recorded of a store's repository."""
+    repository = git.Repository.around(store)
+    return None if repository is None else repository.state(store)
 
-    def __init__(self, root: Path, program: Path, *hashes: str) -> None:
-        self.root, self.store, self.program = root, root / "baselines", program
+
+class Repository:
+    """A work tree with a tracked program and a tracked store."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.store = root, root / "baselines"
         self.store.mkdir(parents=True)
-        self.started = program.with_name("started")
-        program.write_text(f"#!/bin/sh\necho $* >> '{self.started}'\n")
-        program.chmod(0o755)
-        self.git("init", "-q", *hashes)
+        self.git("init", "-q")
         (root / "search.py").write_text("1\n")
         (self.store / "scores.tsv").write_text("1\n")
         self.git("add", ".")
@@ -57,7 +61,7 @@ def plain_environment(monkeypatch):
 
 @pytest.fixture
 def repository(tmp_path):
-    return Repository(tmp_path / "work tree", tmp_path / "program.sh")
+    return Repository(tmp_path / "work tree")
 
 
 def test_the_commit_is_that_of_the_repository_around_the_store(repository):
@@ -88,15 +92,6 @@ def test_without_repository_commit_or_git_there_is_no_state(tmp_path, monkeypatc
     assert git_state(folder) is None
     monkeypatch.setattr("shutil.which", lambda _: None)
     assert git_state(folder) is None
-
-
-def test_a_git_in_the_current_folder_is_not_run(repository, monkeypatch):
-    (repository.root / "git").write_bytes(repository.program.read_bytes())
-    (repository.root / "git").chmod(0o755)
-    monkeypatch.chdir(repository.root)
-    monkeypatch.setenv("PATH", os.pathsep.join([".", os.environ["PATH"]]))
-    assert git_state(repository.store) is None
-    assert not repository.started.exists()
 
 
 def test_a_git_that_hangs_is_not_waited_for(repository, monkeypatch):
@@ -146,7 +141,7 @@ def test_files_that_a_filter_made_are_no_change_and_their_changes_are(repository
 
 
 def test_variables_that_redirect_git_do_not_count(repository, monkeypatch, tmp_path):
-    other = Repository(tmp_path / "other", tmp_path / "other.sh")
+    other = Repository(tmp_path / "other")
     other.git("commit", "-q", "--amend", "-m", "another")
     monkeypatch.setenv("GIT_DIR", str(other.root / ".git"))
     monkeypatch.setenv("GIT_WORK_TREE", str(other.root))

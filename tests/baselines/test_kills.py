@@ -21,7 +21,7 @@ from tests.baselines.other_process import CONTEXT, Writer
 
 pytestmark = pytest.mark.slow
 
-OPERATIONS = ("update", "promote", "rescore")
+OPERATIONS = ("update", "rescore")
 
 
 class Target:
@@ -71,19 +71,16 @@ class Target:
 def state(store: Store) -> object:
     """What a baseline holds, after checking that it is whole; the time at which it was stored does not count."""
     assert store.verify("prod") == []
-    manifest = store.manifest("prod")
-    replicates, history = ([entry.run for entry in entries] for entries in (manifest.replicates, manifest.history))
-    return manifest.digests, manifest.kind, manifest.measure_names, replicates, history
+    return [(manifest.digests, manifest.measures, len(manifest.replicates)) for manifest in store.history("prod")]
 
 
 def kills(number: int, store: Store, add: Any, replicate: Any, collection: Any, tmp_path: Path) -> Counter[str]:
     """Kill ``number`` writers in turns; returns how often the old and the new baseline was found."""
-    add(kind="previous")
-    store.promote("prod", collection.noisy_run(1), qrels=collection.qrels, topics=None)
+    add()
+    store.update("prod", collection.noisy_run(1), qrels=collection.qrels, topics=None)
     replicate(run=collection.noisy_run(2))
     inputs = {
         "update": (collection.other_run(), collection.qrels),
-        "promote": (collection.noisy_run(3), collection.qrels),
         "rescore": (collection.run, collection.other_qrels()),
     }
     targets = [Target(store.root, tmp_path, operation, *inputs[operation]) for operation in OPERATIONS]
@@ -125,7 +122,10 @@ def test_ten_readers_meet_a_whole_baseline_while_two_writers_replace_it(store, a
     runs, valid = [collection.run, collection.other_run()], set[bytes]()
     judgements = read_qrels(collection.qrels)
     for run in runs:
-        add(run=run, replace=run != collection.run)
+        if run == collection.run:
+            add()
+        else:
+            store.update("prod", run, qrels=collection.qrels, topics=None)
         valid.add(store.scores("prod", "AP", qrels=judgements).scores.values.tobytes())
     assert len(valid) == 2
     begun, done, reads = CONTEXT.Semaphore(0), CONTEXT.Event(), CONTEXT.Value("i", 0)

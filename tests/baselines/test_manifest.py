@@ -2,21 +2,15 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.baselines.manifest import (
-    Digests,
-    EarlierRun,
-    GitState,
-    Manifest,
-    StoredJudged,
-    StoredMeasure,
-    StoredReplicate,
-    StoredTopics,
-)
+from pytest_riskguard.baselines import manifest as manifests
+from pytest_riskguard.baselines.manifest import Digests, GitState, Manifest, StoredTopics
+from pytest_riskguard.data.metadata import Latency
 from pytest_riskguard.serialization import JsonError
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
@@ -24,40 +18,28 @@ OTHER = "sha256:" + "f" * 64
 MANIFEST = Manifest(
     name="prod",
     created="2025-11-21T10:00:00Z",
-    digests=Digests(run=DIGEST, qrels=DIGEST, scores=DIGEST, topics=DIGEST),
-    queries=None,
-    measures=(StoredMeasure("nDCG@10", "pytrec_eval", "0.5.11"), StoredMeasure("Compat", "compat", None)),
-    topics=StoredTopics(scored=2, without_relevant=1, unanswered=("7",), unknown=()),
-    judged=None,
+    digests=Digests(run=DIGEST, qrels=DIGEST, scores=DIGEST, topics=DIGEST, queries=DIGEST),
+    measures=("nDCG@10", "Compat"),
+    topics=StoredTopics(scored=2, without_relevant=1, unanswered=("7",), unknown=(), judged=0.25),
     run_kept=True,
     versions={"ir-measures": "0.4.3"},
     git=GitState("a" * 40, dirty=False),
     note="release 7, größer",
-    replicates=(),
-    kind="fixed",
-    history=(),
+)
+MOVED = replace(MANIFEST, number=2, predecessor=OTHER)
+NOISY = replace(MANIFEST, replicates={"1": OTHER, "12": "sha256:" + "0" * 64})
+NAMED = replace(MANIFEST, metadata={"index": "v7"}, latency=Latency(30, 1.5, 20), allow_unanswered=True)
+BARE = replace(
+    MANIFEST,
+    git=None,
+    note="",
+    digests=Digests(run=DIGEST, qrels=None, scores=DIGEST, topics=None, queries=None),
+    topics=replace(MANIFEST.topics, judged=None),
+    run_kept=False,
 )
 
-EARLIER = EarlierRun(1, OTHER, "2024-01-01T00:00:00Z", None, "first", {"nDCG@10": 0.25})
-MOVED = replace(MANIFEST, kind="previous", history=(EARLIER,))
-NAMED = replace(MANIFEST, name="prod", queries=OTHER, judged=StoredJudged(1, 0.25))
 
-
-@pytest.mark.parametrize(
-    "manifest",
-    [
-        MANIFEST,
-        MOVED,
-        NAMED,
-        replace(NAMED, queries=None, judged=None),
-        replace(MOVED, name="prod"),
-        replace(MOVED, kind="fixed", replicates=(StoredReplicate(1, OTHER),)),
-        replace(MANIFEST, kind="best"),
-        replace(MOVED, history=(EARLIER, replace(EARLIER, number=2, git=GitState("b" * 40, dirty=True), means={}))),
-        replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate(12, "sha256:" + "0" * 64))),
-        replace(MANIFEST, git=None, note="", digests=replace(MANIFEST.digests, topics=None), run_kept=False),
-    ],
-)
+@pytest.mark.parametrize("manifest", [MANIFEST, MOVED, NOISY, NAMED, BARE])
 def test_it_is_read_back_as_written(manifest):
     assert Manifest.from_bytes(manifest.to_bytes()) == manifest
 
@@ -94,19 +76,16 @@ def changed(*path, value, manifest=MANIFEST):
             MANIFEST.to_bytes().replace(b'  "note"', b'<<<<<<< HEAD\n  "note"'),
             r"line \d+: a merge conflict is left",
         ),
-        (b'{"format": 1, "note": "", "note": ""}', "key 'note' appears twice"),
+        (b'{"format": 2, "note": "", "note": ""}', "key 'note' appears twice"),
         (b'{"format": NaN}', "NaN is not a number"),
-        (changed("format", value=...), "format: expected 1, found null"),
-        (changed("format", value=True), "format: expected 1, found true"),
-        (changed("format", value=2), "format: expected 1, found 2"),
+        (changed("format", value=...), "format: expected 2, found null"),
+        (changed("format", value=True), "format: expected 2, found true"),
+        (changed("format", value=1), "format: expected 2, found 1; store the run again"),
         (changed("note", value=...), "missing key 'note'"),
         (changed("host", value="x"), "unknown key 'host'"),
         (changed("digests", "run", value=...), "missing key 'digests.run'"),
         (changed("digests", "run", value=None), "digests.run: expected text, found null"),
-        (
-            changed("measures", 0, "name", value=3),
-            r"measures\[0\]\.name: expected text, found a whole number",
-        ),
+        (changed("measures", 0, value=3), r"measures\[0\]: expected text, found a whole number"),
         (changed("topics", "scored", value=2.0), "topics.scored: expected a whole number, found a number"),
         (
             changed("topics", "scored", value=True),
@@ -114,7 +93,13 @@ def changed(*path, value, manifest=MANIFEST):
         ),
         (changed("run_kept", value=1), "run_kept: expected true or false, found a whole number"),
         (changed("versions", "ir-measures", value=1), "versions.ir-measures: expected text"),
-        (changed("created", value="yesterday"), "created: expected a date and time, found 'yesterday'"),
+        (changed("created", value="yesterday"), "'yesterday'"),
+        (changed("number", value=2), "number: expected 1, or a larger one with a predecessor"),
+        (changed("number", value=0, manifest=MOVED), "number: expected 1"),
+        (changed("predecessor", value=OTHER), "number: expected 1"),
+        (changed("replicates", value=[]), "replicates: expected an object, found a list"),
+        (changed("replicates", value={"x": OTHER}), "replicates: expected numbers, found x"),
+        (changed("replicates", "1", value=1, manifest=NOISY), r"replicates\.1: expected text, found a whole number"),
     ],
 )
 def test_anything_else_is_refused(content, problem):
@@ -122,61 +107,45 @@ def test_anything_else_is_refused(content, problem):
         Manifest.from_bytes(content)
 
 
-NOISY = replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate(2, "sha256:" + "0" * 64)))
-CHAIN = replace(MOVED, history=(EARLIER, replace(EARLIER, number=2)))
-
-
-@pytest.mark.parametrize(
-    ("manifest", "path", "value", "problem"),
-    [
-        (NOISY, ["replicates"], {}, "replicates: expected a list, found an object"),
-        (NOISY, ["replicates", 0, "number"], "1", r"replicates\[0\]\.number: expected a whole number, found text"),
-        (NOISY, ["replicates", 0, "run"], DIGEST, "replicates: the same run appears twice"),
-        (NOISY, ["replicates", 0, "note"], "x", r"unknown key 'replicates\[0\]\.note'"),
-        (CHAIN, ["kind"], "newest", "kind: expected one of fixed, previous, release, best, found 'newest'"),
-        (CHAIN, ["history", 0, "number"], 9, r"history: expected every number from 1, found \[9, 2\]"),
-        (CHAIN, ["history", 1, "number"], 1, r"history: expected every number from 1, found \[1, 1\]"),
-        (CHAIN, ["history", 0, "means", "nDCG@10"], True, r"means\.nDCG@10: expected a number, found true or false"),
-        (CHAIN, ["history", 0, "created"], "today", "created: expected a date and time, found 'today'"),
-        (CHAIN, ["history", 0, "note"], ..., r"missing key 'history\[0\]\.note'"),
-    ],
-)
-def test_what_is_listed_is_read_as_strictly(manifest, path, value, problem):
-    assert Manifest.from_bytes(manifest.to_bytes()) == manifest
-    with pytest.raises(JsonError, match=problem):
-        Manifest.from_bytes(changed(*path, value=value, manifest=manifest))
+def test_a_lone_surrogate_is_refused():
+    with pytest.raises(JsonError, match="expected text without lone surrogates"):
+        Manifest.from_bytes(MANIFEST.to_bytes().replace(b"release 7", b"\\ud800"))
 
 
 def test_the_text_of_a_manifest():
-    manifest = replace(
-        MANIFEST, name="prod", measures=(StoredMeasure("AP", "pytrec_eval", "0.5.11"),), git=None, note="größer"
-    )
     digest = f'"{DIGEST}"'
-    assert manifest.to_bytes().decode() == (
+    assert MANIFEST.to_bytes().decode() == (
         '{\n  "allow_unanswered": false,\n  "created": "2025-11-21T10:00:00Z",\n  "digests": {\n'
-        f'    "qrels": {digest},\n    "run": {digest},\n    "scores": {digest},\n    "topics": {digest}\n  }},\n'
-        '  "format": 1,\n  "git": null,\n  "history": [],\n  "judged": null,\n  "kind": "fixed",\n'
-        '  "latency": null,\n'
-        '  "measures": [\n    {\n      "name": "AP",\n      "provider": "pytrec_eval",\n'
-        '      "version": "0.5.11"\n    }\n  ],\n  "metadata": {},\n  "name": "prod",\n  "note": "größer",\n'
-        '  "predecessor": null,\n'
-        '  "queries": null,\n'
-        '  "replicates": [],\n  "run_kept": true,\n  "source": "run",\n  "topics": {\n    "scored": 2,\n'
-        '    "unanswered": [\n'
-        '      "7"\n    ],\n    "unknown": [],\n    "without_relevant": 1\n  },\n'
+        f'    "qrels": {digest},\n    "queries": {digest},\n    "run": {digest},\n    "scores": {digest},\n'
+        f'    "topics": {digest}\n  }},\n'
+        '  "format": 2,\n  "git": {\n    "commit": "' + "a" * 40 + '",\n    "dirty": false\n  },\n'
+        '  "latency": null,\n  "measures": [\n    "nDCG@10",\n    "Compat"\n  ],\n  "metadata": {},\n'
+        '  "name": "prod",\n  "note": "release 7, größer",\n  "number": 1,\n  "predecessor": null,\n'
+        '  "replicates": {},\n  "run_kept": true,\n  "topics": {\n    "judged": 0.25,\n    "scored": 2,\n'
+        '    "unanswered": [\n      "7"\n    ],\n    "unknown": [],\n    "without_relevant": 1\n  },\n'
         '  "versions": {\n    "ir-measures": "0.4.3"\n  }\n}\n'
     )
 
 
-def test_a_mean_may_be_a_whole_number():
-    content = MOVED.to_bytes().replace(b"0.25", b"1")
-    assert Manifest.from_bytes(content).history[0].means == {"nDCG@10": 1.0}
+@pytest.mark.parametrize(
+    ("created", "now", "days"),
+    [
+        ("2025-01-10T00:00:00Z", "2025-01-10T23:59:59Z", 0),
+        ("2025-01-10T00:00:00Z", "2025-01-11T00:00:00Z", 1),
+        ("2025-01-10T00:00:00Z", "2026-02-26T12:00:00Z", 412),
+        ("2025-01-10T02:00:00+02:00", "2025-01-11T00:00:00Z", 1),
+        ("2025-01-10T00:00:00", "2025-01-12T00:00:00Z", 2),  # UTC
+        ("2025-01-10T00:00:00Z", "2024-12-31T00:00:00Z", 0),  # a clock that is behind
+    ],
+)
+def test_days_are_whole(monkeypatch, created, now, days):
+    monkeypatch.setattr(manifests, "now", lambda: now)
+    assert replace(MANIFEST, created=created).days == days
 
 
-def test_a_mean_is_finite():
-    content = MOVED.to_bytes().replace(b"0.25", b"1e999")
-    with pytest.raises(JsonError, match="1e999 is larger than any number of 64 bits"):
-        Manifest.from_bytes(content)
+def test_the_time_is_that_of_the_clock_in_utc():
+    before = datetime.now(UTC).replace(microsecond=0)
+    assert before <= datetime.strptime(manifests.now(), "%Y-%m-%dT%H:%M:%S%z") <= datetime.now(UTC)
 
 
 @given(st.data())

@@ -4,18 +4,20 @@ import gzip
 import json
 from dataclasses import replace
 from importlib.metadata import version
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pytest_riskguard.baselines import atomic_folder, environment
 from pytest_riskguard.baselines import git as version_control
+from pytest_riskguard.baselines import manifest as manifests
 from pytest_riskguard.baselines.manifest import GitState
+from pytest_riskguard.data.input_files import blocks
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run, scored_run
 from pytest_riskguard.errors import BaselineError, MissingFileError, RunFormatError, UsageError
-from tests.baselines.conftest import MEASURES
+from tests.baselines.conftest import MEASURES, content
 
 
 def assert_same_scores(read, scored):
@@ -51,8 +53,6 @@ def test_changed_judgements_are_scored_anew_and_said(store, add, collection):
 def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qrels, monkeypatch):
     add()
     before = store.scores("prod", "AP", qrels=qrels).scores
-    monkeypatch.setattr(environment, "distribution_version", lambda _: "99")
-    assert not store.scores("prod", "AP", qrels=qrels).rescored  # scored, with the same values
 
     def another_definition(*arguments, **options):
         scored = scored_run(*arguments, **options)
@@ -66,18 +66,18 @@ def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qre
 
 def test_the_manifest_says_where_the_scores_come_from(store, add, qrels, monkeypatch):
     git = GitState("b" * 40, dirty=True)
-    monkeypatch.setattr("pytest_riskguard.baselines.rewrite.git_state", lambda _: git)
-    monkeypatch.setattr(environment, "now", lambda: "2025-11-21T10:00:00Z")
+    monkeypatch.setattr(version_control.Repository, "state", lambda *_: git)
+    monkeypatch.setattr(version_control.Repository, "around", version_control.Repository)
+    monkeypatch.setattr(manifests, "now", lambda: "2025-11-21T10:00:00Z")
     manifest = add(note="release 7")
     assert store.manifest("prod") == manifest
     assert manifest.created == "2025-11-21T10:00:00Z"
     assert (manifest.note, manifest.git, manifest.run_kept) == ("release 7", git, True)
     assert manifest.digests.qrels == qrels.digest
-    assert manifest.versions["ir-measures"] == version("ir-measures")
-    assert [(m.name, m.provider, m.version) for m in manifest.measures] == [
-        ("nDCG@10", "pytrec_eval", version("pytrec-eval-terrier")),
-        ("AP", "pytrec_eval", version("pytrec-eval-terrier")),
-    ]
+    assert manifest.versions == {
+        name: version(name) for name in ("ir-measures", "pytest-riskguard", "pytrec-eval-terrier")
+    }
+    assert manifest.measures == ("nDCG@10", "AP")
     topics = manifest.topics
     assert (topics.scored, topics.without_relevant, topics.unanswered, topics.unknown) == (
         13,
@@ -126,10 +126,10 @@ def test_names_are_sorted_and_nothing_else_in_the_store_is_one(store, add):
     assert store.names() == ("a", "bm25", "web")
 
 
-def test_an_update_replaces_what_was_held(store, add, collection, qrels):
+def test_an_update_replaces_what_was_held(store, add, update, qrels):
     add()
     before = store.scores("prod", "AP", qrels=qrels).scores
-    add(run=collection.other_run(), replace=True, note="better")
+    update(note="better")
     after = store.scores("prod", "AP", qrels=qrels).scores
     assert not np.array_equal(before.values, after.values)
     assert (store.manifest("prod").note, store.names()) == ("better", ("prod",))
@@ -145,31 +145,11 @@ def test_a_name_cannot_lead_out_of_the_store(store, add, replicate, qrels, name)
         lambda: store.remove(name),
         lambda: replicate(name),
         lambda: store.replicates(name, "AP", qrels=qrels),
-        lambda: store.replicate_manifest(name, 1),
+        lambda: store.manifest(name, replicate=1),
         lambda: store.remove_replicate(name, 1),
     ):
         with pytest.raises(UsageError, match="cannot name a baseline"):
             use()
-
-
-def test_a_link_cannot_lead_out_of_the_store(store, add, tmp_path, qrels, link):
-    add()
-    (store.root / "prod").rename(tmp_path / "elsewhere")
-    link(store.root / "prod", tmp_path / "elsewhere")
-    with pytest.raises(BaselineError, match="link to a folder outside the store"):
-        store.scores("prod", "AP", qrels=qrels)
-    with pytest.raises(BaselineError, match="link to a folder outside the store"):
-        store.remove("prod")
-    assert (tmp_path / "elsewhere" / "manifest.json").exists()
-
-
-def test_a_linked_file_cannot_lie_outside_the_store(store, add, tmp_path, qrels, link):
-    add()
-    scores = store.root / "prod" / "scores.tsv"
-    scores.rename(tmp_path / "scores.tsv")
-    link(scores, tmp_path / "scores.tsv")
-    with pytest.raises(BaselineError, match=r"scores\.tsv is a link to a file outside the store"):
-        store.scores("prod", "AP", qrels=qrels)
 
 
 # What cannot be stored leaves nothing behind.
@@ -187,15 +167,28 @@ def test_bad_files_are_told_as_they_are_and_store_nothing(store, add, tmp_path):
 
 
 def test_a_run_that_changes_while_it_is_stored_is_not_stored(store, add, collection, monkeypatch):
-    def copy_another(source, target):
-        return copy(collection.other_run(), target)
+    def another(_, limit):
+        return blocks(collection.other_run(), limit)
 
-    copy = atomic_folder.copy_compressed
-    monkeypatch.setattr(atomic_folder, "copy_compressed", copy_another)
+    monkeypatch.setattr("pytest_riskguard.baselines.new_entry.blocks", another)
     with pytest.raises(BaselineError, match="changed while it was being stored"):
         add()
     assert store.names() == ()
     assert [path.name for path in store.root.iterdir()] == [".lock"]
+
+
+def test_a_run_is_kept_as_the_same_bytes_whatever_it_is_called_and_whenever_it_is_stored(
+    store, add, collection, monkeypatch
+):
+    kept = []
+    for time, name in ((1.0, "a"), (1_000_000_000.0, "b")):
+        monkeypatch.setattr("gzip.time", SimpleNamespace(time=lambda time=time: time))
+        add(name, collection.run.rename(collection.folder / f"{name}.run"))
+        collection.run = collection.folder / f"{name}.run"
+        kept.append((store.root / name / "run.gz").read_bytes())
+    assert kept[0] == kept[1]
+    assert gzip.decompress(kept[0]) == collection.run.read_bytes()
+    assert (kept[0][3], kept[0][4:8]) == (0, bytes(4))  # neither a name nor a time: RFC 1952, section 2.3
 
 
 # Damage: each is found by verify, and stops the scores from being used.
@@ -246,14 +239,14 @@ DAMAGE = {
         lambda f: (f / "run.gz").write_bytes(gzip.compress(b"t1 Q0 d1 1 1.0 x\n")),
         r"run\.gz was changed after it was stored",
     ),
-    "a cut run": (lambda f: cut(f / "run.gz"), r"run\.gz is damaged \(.*ended before"),
+    "a cut run": (lambda f: cut(f / "run.gz"), r"run\.gz: .* damaged one \(.*ended before"),
     "a run that is no gzip": (
         lambda f: (f / "run.gz").write_text("t1"),
         r"run\.gz was changed after it was stored",
     ),
     "an unpackable run": (
         lambda f: (f / "run.gz").write_bytes((f / "run.gz").read_bytes()[:10] + b"\xff" * 30),
-        r"run\.gz is damaged",
+        r"run\.gz: .* damaged one",
     ),
     "no run": (lambda f: (f / "run.gz").unlink(), r"run\.gz is missing"),
     "a cut manifest": (lambda f: cut(f / "manifest.json"), r"manifest\.json: line \d+: not JSON"),
@@ -275,7 +268,7 @@ def test_damage_is_found_and_its_scores_are_not_used(store, add, qrels, damage):
     assert problem == caught.value.problem
     assert problem.startswith("baselines/prod: ")
     if damage != "CRLF":
-        assert "or store it again with `riskguard baseline update prod RUN --note WHY`" in problem
+        assert "store it again with `riskguard baseline remove prod` and `riskguard baseline add prod RUN`" in problem
 
 
 def test_verify_tells_all_that_is_wrong(store, add):
@@ -283,7 +276,7 @@ def test_verify_tells_all_that_is_wrong(store, add):
     assert store.verify("prod") == []
     cut(store.root / "prod" / "scores.tsv")
     cut(store.root / "prod" / "run.gz")
-    assert [problem.split()[1] for problem in store.verify("prod")] == ["scores.tsv", "run.gz"]
+    assert [problem.split()[1] for problem in store.verify("prod")] == ["scores.tsv", "run.gz:"]
 
 
 def test_what_is_refused_says_why_and_what_to_do(store, add, collection):
@@ -301,23 +294,14 @@ def test_what_is_refused_says_why_and_what_to_do(store, add, collection):
             "systems; choose another name",
         ),
         (
-            lambda: add("other", kind="weekly"),
-            "'weekly' is not a kind of baseline; expected one of fixed, previous, release, best",
-        ),
-        (
-            lambda: store.promote("prod", collection.run, **scoring),
-            f"{prod}: is fixed, so accepted changes do not replace it; pass --kind previous, release or best to let "
-            "it move from now on, or run `riskguard baseline update prod RUN --note WHY`",
-        ),
-        (
-            lambda: store.promote("prod", collection.run, kind="best", **scoring),
-            f"{prod}: already holds this run; to rescore it, run `riskguard baseline rescore prod`",
-        ),
-        (
             lambda: add("other", measures=()),
             "expected at least one measure to score the run with, such as nDCG@10; found none",
         ),
-        (lambda: add("other", note="\udcff"), "the note '\\udcff' is not UTF-8 text"),
+        (
+            lambda: add("other", note="\udcff"),
+            "note and metadata are text: 'utf-8' codec can't encode character '\\udcff' in position 0: surrogates "
+            "not allowed",
+        ),
         (
             lambda: add("other", measures=["nDGC@10"]),
             "'nDGC@10': ir-measures knows no measure 'nDGC'; did you mean 'nDCG@10'?",
@@ -333,19 +317,19 @@ def test_what_is_refused_says_why_and_what_to_do(store, add, collection):
     assert store.names() == ("prod",)
 
 
-def test_dry_runs_say_what_would_change_and_write_nothing(store, add, collection):
-    add(kind="previous", note="old")
-    before = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
-    scoring = {"qrels": collection.qrels, "topics": None, "measures": MEASURES}
-    run = collection.other_run()
-    updated = store.update("prod", run, dry_run=True, **scoring)
-    promoted = store.promote("prod", run, dry_run=True, **scoring)
-    assert updated.manifest is None
-    assert updated.run == atomic_folder.sha256(run.read_bytes())
-    assert [change.measure for change in updated.changes] == list(MEASURES)
-    assert (promoted.moved, promoted.changes) == (True, updated.changes)
-    assert promoted.manifest == store.manifest("prod")
-    assert {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()} == before
+def test_a_dry_run_says_what_would_change_and_writes_nothing(store, add, update, collection):
+    add(note="old")
+    before = content(store.root)
+    dry = update(dry_run=True)
+    assert (dry.manifest, dry.is_same) == (None, False)
+    assert content(store.root) == before
+    done = update()
+    assert done.manifest == store.manifest("prod")
+    for (old, new), (before_scores, after) in zip(dry.changes, done.changes, strict=True):
+        assert_array_equal(old.values, before_scores.values)
+        assert_array_equal(new.values, after.values)
+    assert [new.measure for _, new in done.changes] == list(MEASURES)
+    assert update(dry_run=True).is_same
 
 
 def test_a_new_store_comes_with_files_for_git_that_are_left_alone_later(tmp_path):
@@ -368,13 +352,12 @@ def test_each_stored_file_has_its_own_limit(store, add, collection, set_limit, l
 
 
 def test_a_folder_with_files_of_others_is_neither_replaced_nor_deleted(store, add, collection):
-    add(kind="previous")
+    add()
     readme = store.root / "prod/README.md"
     readme.write_text("ask Ann")
     scoring = {"qrels": collection.qrels, "topics": None}
     for write in (
         lambda: store.update("prod", collection.other_run(), measures=MEASURES, **scoring),
-        lambda: store.promote("prod", collection.other_run(), **scoring),
         lambda: store.rescore("prod", **scoring),
         lambda: store.remove("prod"),
     ):

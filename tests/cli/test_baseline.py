@@ -1,4 +1,6 @@
-"""``riskguard baseline``."""
+"""``riskguard baseline``: what each command prints, and with which status it ends."""
+
+from __future__ import annotations
 
 import os
 import shutil
@@ -7,16 +9,55 @@ import sys
 
 import pytest
 
+from pytest_riskguard.baselines import manifest as manifests
+from tests.baselines.conftest import content
+from tests.plugin import world
+
+
+@pytest.fixture
+def days(monkeypatch):
+    """Set the clock."""
+
+    def days(date):
+        monkeypatch.setattr(manifests, "now", lambda: f"{date}T12:00:00Z")
+
+    return days
+
+
+@pytest.fixture
+def again(folder):
+    """Runs that differ from ``prod.run`` in a few documents, as those of a noisy system do."""
+    lines = folder.joinpath("prod.run").read_text().splitlines(keepends=True)
+    for number in (1, 2):
+        text = "".join(line for position, line in enumerate(lines) if position % 50 != number)
+        (folder / f"again-{number}.run").write_text(text)
+
+
+@pytest.fixture
+def slide(folder, command, days):
+    """A baseline in whose place four runs were accepted, each a little worse: a relevant document falls by a rank."""
+    days("2024-01-01")
+    assert command("baseline add chain prod.run --note 'the first'").status == 0
+    ranks: dict[str, int] = {}
+    for number in range(1, 5):
+        days(f"2024-0{number + 1}-01")
+        ranks |= dict.fromkeys(world.TOPICS[3 * number - 3 : 3 * number], 3)
+        world.write_run(folder / f"step{number}.run", ranks)
+        ended = command(f"baseline update chain step{number}.run --note 'change {number}'")
+        assert (ended.status, ended.err) == (0, "")
+    days("2025-02-16")
+    return ended
+
 
 def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, folder):
     ended = command("baseline add new loss.run --note 'why not'")
     assert (ended.status, ended.err) == (0, "")
     assert ended.out.startswith("stored new: 30 topics; AP 0.3383; 20% judged; ")
-    listed = command("baseline list").out.splitlines()[:-1]
+    listed = command("baseline list").out.splitlines()
     assert [line.split("\t")[0] for line in listed] == ["new", "prod"]
-    assert "why not" in listed[0]
+    assert listed[0].endswith("; why not; stored today")
     shown = command("baseline show new").out
-    for text in ("why not", "AP (", "sha256:", "30 topics"):
+    for text in ("why not", "means        AP 0.3383\n", "sha256:", "30 topics", "judged       20% of the first 10"):
         assert text in shown
     assert command("baseline verify").out.splitlines() == ["new: ok", "prod: ok"]
     assert command("compare prod.run --baseline new --measure AP").status == 0
@@ -24,21 +65,13 @@ def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, 
     ended = command("baseline add new prod.run")
     assert ended.status == 2
     assert "riskguard baseline update new RUN" in ended.err
-    assert command("baseline update new good.run --note why").out.startswith("replaced new: ")
+    ended = command("baseline update new good.run --note why")
+    assert ended.out.startswith("replaced new: 30 topics; AP 0.6361; ")
+    assert ended.out.splitlines()[-1] == "kept the old run as new/0001"
     assert command("compare prod.run --baseline new --measure AP --alpha 5").status == 1
 
     assert command("baseline remove new").out.startswith("removed new: 30 topics; AP 0.6361; ")
-    assert [line.split("\t")[0] for line in command("baseline list").out.splitlines()[:-1]] == ["prod"]
-
-
-@pytest.fixture
-def again(folder):
-    """Runs that differ from ``prod.run`` in a few documents, as those of a noisy system do."""
-    lines = folder.joinpath("prod.run").read_text().splitlines(keepends=True)
-    paths = [folder / f"again-{number}.run" for number in (1, 2)]
-    for number, path in enumerate(paths, start=1):
-        path.write_text("".join(line for position, line in enumerate(lines) if position % 50 != number))
-    return paths
+    assert [line.split("\t")[0] for line in command("baseline list").out.splitlines()] == ["prod"]
 
 
 def test_replicates_are_added_shown_verified_and_removed(command, folder, again):
@@ -47,10 +80,7 @@ def test_replicates_are_added_shown_verified_and_removed(command, folder, again)
         ended = command(f"baseline add prod again-{number}.run --replicate --note 'day {number}'")
         assert (ended.status, ended.err) == (0, "")
         assert ended.out.startswith(f"stored replicate {number} of prod: 30 topics; AP; ")
-    line, digest = command("baseline list").out.splitlines()
-    assert digest.startswith("digest of all: sha256:")
-    assert line.startswith("prod\t30 topics; AP 0.5000; 20% judged; ")
-    assert "; 2 replicates" in line
+    assert "; 2 replicates" in command("baseline list").out
     shown = command("baseline show prod").out.splitlines()
     assert shown[-3].split() == ["replicates", "2"]
     for number, line in enumerate(shown[-2:], start=1):
@@ -59,35 +89,66 @@ def test_replicates_are_added_shown_verified_and_removed(command, folder, again)
     assert command("baseline verify").out == "prod: ok\n"
     assert command("compare good.run --baseline prod --measure AP").status == 0
 
-    assert command("baseline remove prod --replicate 1").out.startswith(
-        "removed replicate 1 of prod: 30 topics; AP; "
-    )
+    folder.joinpath("baselines/prod/replicates/1/manifest.json").write_text("{")
+    ended = command("baseline show prod")
+    assert (ended.status, ended.out.splitlines()[-2]) == (3, "replicate 1  damaged")
+    assert "prod/replicates/1: manifest.json was changed" in ended.err
+    ended = command("baseline verify")
+    assert (ended.status, "1 problem found" in ended.err) == (3, True)
+    assert command("baseline remove prod --replicate 1").out == "removed replicate 1 of prod: damaged\n"
     assert command("baseline show prod").out.splitlines()[-1].startswith("replicate 2  ")
     ended = command("baseline remove prod --replicate 1")
-    assert ended.status == 3
-    assert "no replicate 1 (it has 2)" in ended.err
+    assert (ended.status, "no replicate 1 (it has 2)" in ended.err) == (3, True)
     assert command("baseline remove prod --replicate 2").status == 0
-    assert command("baseline show prod").out.splitlines()[-1].split() == ["replicates", "none"]
     assert folder.joinpath("baselines/prod/manifest.json").read_bytes() == before
 
 
-def test_an_update_says_which_replicates_it_removes(command, again):
-    for path in again:
-        assert command(f"baseline add prod {path.name} --replicate").status == 0
+def test_an_update_says_what_changes_and_where_the_old_run_is(command, again):
+    assert command("baseline add prod again-1.run --replicate").status == 0
     ended = command("baseline update prod prod.run --measure nDCG@10 --note why")  # the same run
-    assert ended.out.startswith("replaced prod: 30 topics; nDCG@10 0.6309; ")
-    assert ended.out.splitlines()[0].endswith("; 2 replicates; why")
-    ended = command("baseline update prod good.run --note why")
-    first, *changes, last = ended.out.splitlines()
-    assert first.startswith("replaced prod: ")
+    assert ended.out.startswith(
+        "replaced prod with the run that it already has: 30 topics; AP 0.5000, nDCG@10 0.6309"
+    )
+    assert ended.out.splitlines()[0].endswith("; 1 replicate; why")
+    first, *changes, last = command("baseline update prod good.run --measure AP --note why").out.splitlines()
     assert "replicate" not in first
-    assert changes == [
+    assert changes[:2] == [
         "  AP 0.5000 -> 0.6361 (+0.1361)",
         "    2 of 30 topics fall: t30 0.5000 -> 0.2500, t29 0.5000 -> 0.3333",
     ]
-    assert last == "removed 2 replicates of prod: they were stored for the run that was replaced"
-    assert command("baseline add prod again-1.run --replicate").status == 0
-    assert "removed 1 replicate of prod: " in command("baseline update prod prod.run --note why").out
+    assert last == "kept the old run as prod/0001 with 1 replicate"
+
+
+def test_a_baseline_is_not_replaced_without_a_reason(command, folder):
+    before = content(folder)
+    for note in ("", "--note ''", "--note '  '"):
+        ended = command(f"baseline update prod good.run {note}")
+        assert (ended.status, ended.out) == (2, "")
+        assert "riskguard baseline update needs --note: say why" in ended.err
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("run", "lines"),
+    [
+        ("prod.run", ["would replace prod with the run that it already has; nothing was written"]),
+        (
+            "loss.run",
+            [
+                "would replace prod; nothing was written",
+                "  AP 0.5000 -> 0.3383 (-0.1617)",
+                "    12 of 30 topics fall: t07 0.5000 -> 0.0500, t01 0.5000 -> 0.1000, t02 0.5000 -> 0.1000, "
+                "t03 0.5000 -> 0.1000, t04 0.5000 -> 0.1000 and 7 more",
+            ],
+        ),
+    ],
+)
+def test_a_dry_run_says_what_would_change_and_writes_nothing(command, folder, run, lines):
+    before = content(folder)
+    ended = command(f"baseline update prod {run} --dry-run")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.splitlines()[: len(lines)] == lines
+    assert content(folder) == before
 
 
 def test_git_keeps_the_line_ends_of_a_new_store(command, folder):
@@ -99,32 +160,14 @@ def test_git_keeps_the_line_ends_of_a_new_store(command, folder):
     folder.joinpath("of/search/.gitattributes").unlink()
     assert command("baseline add next good.run").status == 0
     assert not folder.joinpath("of/search/.gitattributes").exists()  # a user may have removed it
-    assert command("baseline list").out == command("baseline list --store of/search").out
 
 
-def test_a_damaged_replicate_is_named_and_can_be_removed(command, folder, again):
-    for path in again:
-        assert command(f"baseline add prod {path.name} --replicate").status == 0
-    folder.joinpath("baselines/prod/replicates/1/manifest.json").write_text("{")
-    ended = command("baseline show prod")
-    assert ended.status == 3
-    assert ended.out.splitlines()[-2] == "replicate 1  damaged"
-    assert ended.out.splitlines()[-1].startswith("replicate 2  30 topics")
-    assert "prod/replicates/1: manifest.json: line 1: not JSON" in ended.err
-    ended = command("baseline verify")
-    assert ended.status == 3
-    assert ended.out.startswith("prod: baselines/prod/replicates/1: manifest.json")
-    assert "1 problem found" in ended.err
-    assert command("baseline remove prod --replicate 1").status == 0
-    assert command("baseline verify").status == 0
-
-
-def test_a_replicate_without_a_riskguard_yaml_has_the_measures_of_its_baseline(command, folder, again):
-    folder.joinpath("riskguard.yaml").unlink()
-    assert command("baseline add prod again-1.run --replicate").status == 2
-    assert command("baseline add prod again-1.run --replicate --qrels qrels.txt --no-run").status == 0
-    assert not folder.joinpath("baselines/prod/replicates/1/run.gz").exists()
-    assert "; AP; " in command("baseline show prod").out.splitlines()[-1]
+def test_a_store_at_an_address_is_refused(command, folder):
+    file = folder / "riskguard.yaml"
+    file.write_text(file.read_text().replace("store: baselines", "store: s3://bucket/baselines"))
+    ended = command("baseline list")
+    assert ended.status == 2
+    assert "copy the baselines into a folder" in " ".join(ended.err.split())
 
 
 @pytest.mark.parametrize(
@@ -136,44 +179,66 @@ def test_a_replicate_without_a_riskguard_yaml_has_the_measures_of_its_baseline(c
         ("add new loss.run --measure nDGC@10", 2, "nDCG@10"),
         ("add new loss.run --qrels nowhere.txt", 3, "nowhere.txt"),
         ("show prdo", 3, "did you mean 'prod'?"),
+        ("show prod --alpha -1", 2, "--alpha"),
+        ("verify --max-age -1", 2, "--max-age"),
+        ("update prdo loss.run --note why", 3, "did you mean 'prod'?"),
+        ("update prod nowhere --note why", 3, "nowhere: no such file"),
+        ("rescore prdo", 3, "did you mean 'prod'?"),
     ],
 )
 def test_mistakes_have_a_status_and_a_message(command, line, status, message):
     ended = command(f"baseline {line}")
     assert ended.status == status
-    assert message in ended.err
+    assert message in ended.err.replace("\n", " ")
     assert ended.out == ""
 
 
-def test_a_damaged_baseline_is_named_and_the_others_are_still_shown(command, folder):
+def test_damage_is_named_and_the_rest_is_still_shown(command, folder):
     shutil.copytree("baselines/prod", "baselines/a-copy")
-    with folder.joinpath("baselines/a-copy/scores.tsv").open("a") as file:
-        file.write("t99\t0.5\n")
     ended = command("baseline verify")
     assert ended.status == 3
+    assert ended.out.splitlines()[0].startswith("a-copy: ")
     assert ended.out.splitlines()[-1] == "prod: ok"
-    assert "a-copy" in ended.out.splitlines()[0]
     assert "1 problem found" in ended.err
-    folder.joinpath("baselines/a-copy/manifest.json").write_text("{")
     ended = command("baseline list")
     assert ended.status == 3
-    assert [line.split("\t")[0] for line in ended.out.splitlines()][-2] == "prod"
+    assert [line.split("\t")[0] for line in ended.out.splitlines()] == ["a-copy", "prod"]
     assert command("compare good.run --baseline a-copy --measure AP").status == 3
+    folder.joinpath("baselines/prod/scores.tsv").write_text("x")
+    ended = command("baseline show prod")
+    assert ended.status == 3
+    assert "means        unknown: the scores are damaged" in ended.out
+    assert "scores.tsv was changed after it was stored" in ended.err
 
 
-def test_without_a_riskguard_yaml_the_files_are_given(command, folder):
+def test_without_a_riskguard_yaml_the_files_are_given(command, folder, again):
     folder.joinpath("riskguard.yaml").unlink()
+    assert command("baseline add prod again-1.run --replicate").status == 2
+    assert command("baseline add prod again-1.run --replicate --qrels qrels.txt --no-run").status == 0
+    assert not folder.joinpath("baselines/prod/replicates/1/run.gz").exists()
+    assert "; AP; " in command("baseline show prod").out.splitlines()[-1]
     shutil.rmtree(folder / "baselines")
     assert command("baseline add new loss.run").status == 2
     assert command("baseline list").out == ""
     assert command("baseline add new loss.run --qrels qrels.txt --measure AP --no-run").status == 0
     assert not folder.joinpath("baselines/new/run.gz").exists()
     assert "not kept" in command("baseline show new").out
-    line = "compare loss.run --baseline new --qrels qrels.txt --measure AP"
-    assert command(line).status == 0
+    assert command("compare loss.run --baseline new --qrels qrels.txt --measure AP").status == 0
 
 
-def test_rescoring_says_which_topics_it_accepts_otherwise(command, folder):
+def test_rescoring_says_what_changes_and_what_it_accepts(command, folder):
+    text = folder.joinpath("qrels.txt").read_text()
+    folder.joinpath("qrels.txt").write_text(
+        text.replace("t02 0 good 1\n", "").replace("t03 0 bad1 0", "t03 0 bad1 1")
+    )
+    ended = command("baseline rescore prod")
+    assert ended.out.splitlines()[1:] == ["  AP 0.5000 -> 0.5172 (+0.0172)", "  no longer scored: t02"]
+    folder.joinpath("qrels.txt").write_text(text)
+    assert command("baseline rescore prod").out.splitlines()[1:] == [
+        "  AP 0.5172 -> 0.5000 (-0.0172)",
+        "    1 of 29 topics falls: t03 1.0000 -> 0.5000",
+        "  scored from now on: t02",
+    ]
     rows = [line.split("\t") for line in folder.joinpath("topics.tsv").read_text().splitlines()]
     rows[2][1] = "something else"
     table = ["topic\tquery\tweight", *(f"{topic}\t{text}\t{3 if topic < 't03' else 1}" for topic, text in rows)]
@@ -182,6 +247,156 @@ def test_rescoring_says_which_topics_it_accepts_otherwise(command, folder):
     assert "  another text of 1 topic: t03\n" in said
     assert "  another weight of 30 topics: t01, t02, t03, t04, t05 and 25 more\n" in said
     assert "another" not in command("baseline rescore prod").out
+
+
+def test_rescoring_names_what_it_could_not_score(command, folder):
+    assert command("baseline update prod prod.run --no-run --note why").status == 0
+    assert command("baseline rescore prod").status == 3
+    assert command("baseline update prod loss.run --note why").status == 0
+    ended = command("baseline rescore prod --measure AP --measure RR")
+    assert ended.out.splitlines()[0].startswith("rescored prod: 30 topics; AP 0.3383, RR 0.3383; ")
+    assert ended.out.splitlines()[-1] == "prod/history/0001 keeps its old scores: its run was not kept"
+    out = command("baseline show prod")
+    assert out.status == 3
+    assert "prod/history/0001: it has scores of AP, not of RR" in out.err
+    assert "\nAP, 30 topics" in out.out
+
+
+def test_verify_says_what_it_could_not_check(command, folder):
+    assert command("baseline verify --qrels qrels.txt").out == "prod: ok\n"
+    folder.joinpath("other.txt").write_text(folder.joinpath("qrels.txt").read_text().replace("t01 0 bad1 0\n", ""))
+    assert command("baseline verify --qrels other.txt").out == (
+        "prod: ok (scores not compared with the run: other.txt has changed since they were computed)\n"
+    )
+    assert command("baseline update prod prod.run --no-run --note small").status == 0
+    expected = "prod: ok (its run was not kept, so nothing backs its scores)\n"
+    assert command("baseline verify").out == expected
+    folder.joinpath("riskguard.yaml").unlink()
+    assert command("baseline update prod prod.run --qrels qrels.txt --measure AP --note kept").status == 0
+    assert command("baseline verify").out == "prod: ok (scores not compared with the run: no qrels, give --qrels)\n"
+
+
+def test_a_run_with_other_ids_is_not_stored(command, folder):
+    lines = folder.joinpath("good.run").read_text().splitlines(keepends=True)
+    folder.joinpath("ids.run").write_text("".join(line.replace(" Q0 ", " Q0 web-") for line in lines))
+    before = content(folder)
+    for line in ("add new ids.run", "update prod ids.run --note x"):
+        ended = command(f"baseline {line}")
+        assert (ended.status, "web-" in ended.err) == (3, True)
+    assert content(folder) == before
+
+
+# Baselines whose run was replaced.
+
+
+def test_show_prints_the_chain_in_80_columns(command, slide):
+    first, figures, falls, kept = slide.out.splitlines()
+    assert first == (
+        "replaced chain: 30 topics; AP 0.4333; 20% judged; 2024-05-01T12:00:00Z; 4 earlier runs; change 4"
+    )
+    assert figures == "  AP 0.4500 -> 0.4333 (-0.0167)"
+    assert falls == f"    3 of 30 topics fall: {', '.join(f'{t} 0.5000 -> 0.3333' for t in world.TOPICS[9:12])}"
+    assert kept == "kept the old run as chain/0004"
+    out = command("baseline show chain").out
+    assert out.startswith("stored       2024-05-01T12:00:00Z; stored 291 days ago\n")
+    chain, table = out.partition("\nhistory")[2].split("\n\n")
+    lines = chain.splitlines()
+    assert lines[0].strip() == "4 changes accepted since 2024-01-01"
+    assert [line.split()[0] for line in lines[1:]] == ["0001", "0002", "0003", "0004", "now"]
+    assert lines[1].split(maxsplit=3)[1:] == ["2024-01-01", "-", "the first"]
+    assert lines[-1].split(maxsplit=3)[1:] == ["2024-05-01", "-", "change 4"]
+    rows = table.splitlines()
+    assert rows[0] == "AP, 30 topics: in total, URisk(alpha=1) and its 95% interval are against 0001"
+    assert rows[1].split() == ["run", "mean", "change", "in", "all", "URisk", "interval", "losses"]
+    assert rows[2].split() == ["0001", "0.5000"]
+    assert rows[3].split()[:5] == ["0002", "0.4833", "-0.0167", "-0.0167", "-0.0333"]
+    assert rows[6].split()[:5] == ["now", "0.4333", "-0.0167", "-0.0667", "-0.1333"]
+    assert rows[6].split()[-1] == "12"
+    assert rows[7:] == [
+        "  significantly risky against 0001: the mean itself is significantly down; no",
+        "    single change was significantly risky against the run before it: a slow",
+        "    slide",
+    ]
+    assert max(len(line) for line in (*lines, *rows)) <= 80
+
+
+def test_show_takes_alphas_judgements_and_clusters(command, slide, folder):
+    out = command("baseline show chain --alpha 0 --alpha 5").out
+    assert out.count("URisk(alpha=0) and its 95% interval are against 0001") == 1
+    assert out.count("URisk(alpha=5) and its 95% interval are against 0001") == 1
+    folder.joinpath("topics.tsv").write_text(
+        "topic\tquery\tcluster\n" + "".join(f"{topic}\t{topic}\ta\n" for topic in world.TOPICS)
+    )
+    assert "too few topics" in command("baseline show chain").out
+    folder.joinpath("qrels.txt").write_text("".join(f"{topic} 0 good 1\n" for topic in world.TOPICS[:15]))
+    assert "\nAP, 15 topics" in command("baseline show chain").out
+
+
+def test_without_judgements_show_compares_what_is_stored(command, slide, folder):
+    expected = command("baseline show chain").out
+    folder.joinpath("riskguard.yaml").unlink()
+    folder.joinpath("qrels.txt").rename(folder / "moved.txt")
+    assert command("baseline show chain").out == expected
+    folder.joinpath("changed.txt").write_text("".join(f"{topic} 0 good 1\n" for topic in world.TOPICS[:20]))
+    assert command("baseline update chain prod.run --qrels changed.txt --measure AP --note why").status == 0
+    ended = command("baseline show chain")
+    assert ended.status == 3
+    assert "`riskguard baseline rescore chain`" in ended.err
+    assert command("baseline rescore chain --qrels changed.txt").status == 0
+    assert "\nAP, 20 topics" in command("baseline show chain").out
+
+
+def test_a_baseline_older_than_allowed_fails_verify(command, slide, days):
+    days("2025-02-16")
+    assert command("baseline verify chain --max-age 291").status == 0
+    ended = command("baseline verify chain --max-age 290")
+    assert ended.status == 3
+    assert ended.out == (
+        "chain: baselines/chain: stored 291 days ago, --max-age allows 290 days; store the run of today's system "
+        "with `riskguard baseline update chain RUN --note WHY`\n"
+    )
+    assert command("baseline rescore chain").status == 0
+    assert command("baseline verify chain --max-age 290").status == 3  # new scores make the run no younger
+
+
+def test_an_oldest_run_that_all_others_beat_is_no_yardstick(command, folder):
+    for number, count in enumerate((12, 16, 20), start=1):
+        world.write_run(folder / f"up{number}.run", dict.fromkeys(world.TOPICS[:count], 1))
+        assert command(f"baseline update prod up{number}.run --note why").status == 0
+    out = " ".join(command("baseline show prod").out.split())
+    assert out.endswith("0001 is no longer a yardstick: every run since 0002 is significantly better")
+
+
+def test_the_measures_of_riskguard_yaml_are_added(command, folder):
+    text = folder.joinpath("riskguard.yaml").read_text()
+    folder.joinpath("riskguard.yaml").write_text(text.replace("measures: [AP]", "measures: [RR]"))
+    assert "; AP 0.3383, RR 0.3383; " in command("baseline update prod loss.run --note why").out
+
+
+def test_a_damaged_history_is_said_and_the_rest_is_shown(command, slide, folder):
+    folder.joinpath("baselines/chain/history/0002/scores.tsv").write_text("x")
+    ended = command("baseline show chain")
+    assert ended.status == 3
+    assert "0002       2024-02-01  -         change 1" in ended.out
+    assert "chain/history/0002: scores.tsv was changed after it was stored" in ended.err
+    ended = command("baseline verify")
+    assert ended.status == 3
+    assert ended.out.splitlines()[0].startswith("chain: baselines/chain/history/0002: scores.tsv was changed")
+    ended = command("baseline update chain good.run --note why")
+    assert (ended.status, "`riskguard baseline remove chain`" in ended.err) == (3, True)
+    # A gate that is about the baseline alone still judges.
+    assert command("compare good.run --baseline chain --measure AP").status == 0
+    folder.joinpath("baselines/chain/manifest.json").write_text("{")
+    assert command("baseline update chain good.run --note why").status == 3
+    assert command("baseline remove chain").status == 0
+    assert command("baseline verify").status == 0
+
+
+def test_notes_of_other_people_stay_on_their_line(command, folder):
+    assert command("baseline update prod prod.run --note 'a\n::error::b \x1b[31m and more'").status == 0
+    assert command("baseline update prod good.run --note why").status == 0
+    line = next(line for line in command("baseline show prod").out.splitlines() if line.startswith("  0001  "))
+    assert line.endswith("a : :error::b [31m and more")
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from pytest_riskguard.cli.main import run
+from pytest_riskguard.errors import InternalError
 from pytest_riskguard.reports.json import SCHEMA_FILE
 from tests.plugin import world
 from tests.plugin.world import read_report
@@ -357,17 +358,18 @@ def test_hostile_text_reaches_the_terminal_as_text(command, folder):
     assert not [line for line in ended.out.splitlines() if line.startswith(("::", "##["))]
 
 
-def test_an_internal_error_is_status_70_without_a_traceback(command, monkeypatch):
+@pytest.mark.parametrize("error", [ZeroDivisionError, AssertionError])
+def test_an_internal_error_is_status_70_without_a_traceback(command, monkeypatch, error):
     def broken(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("some detail")
+        raise error("some detail")
 
-    monkeypatch.setattr("pytest_riskguard.engine.Engine.verdict", broken)
+    monkeypatch.setattr("pytest_riskguard.engine.judging.Engine._judged", broken)
     ended = command("compare good.run --baseline prod --measure AP --json -")
     assert (ended.status, ended.out) == (70, "")
-    assert "Internal error: ZeroDivisionError: some detail" in ended.err
+    assert f"{error.__name__}: some detail" in ended.err
     assert "Traceback" not in ended.err
     monkeypatch.setenv("RISKGUARD_TRACEBACK", "1")
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises((ZeroDivisionError, InternalError)):
         run(["compare", "good.run", "--baseline", "prod"])
 
 

@@ -108,10 +108,10 @@ SITUATIONS = {
     ),
     "compare, options of the gate": Situation(
         "riskguard compare old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv --measure AP "
-        "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --set ties=docid --gate not_significantly_risky",
+        "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --gate not_significantly_risky",
         (
             "riskguard judge-next old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv "
-            "--set ties=docid --measure AP --alpha 5 --set level=0.9 --set tolerance=0.01 --set on_churn=fail",
+            "--measure AP --alpha 5 --set level=0.9 --set tolerance=0.01 --set on_churn=fail",
             "reproduce",
         ),
     ),
@@ -184,7 +184,11 @@ SITUATIONS = {
     ),
     "check, a damaged store": Situation(
         "riskguard check --config ../riskguard.yaml",
-        ("riskguard baseline update prod RUN --note WHY --config ../riskguard.yaml", "reproduce"),
+        (
+            "riskguard baseline remove prod --config ../riskguard.yaml",
+            "riskguard baseline add prod RUN --config ../riskguard.yaml",
+            "reproduce",
+        ),
         (("baselines/prod/scores.tsv", "topic\tAP\nt01\t0.5\n"),),
         where="elsewhere",
     ),
@@ -215,12 +219,6 @@ SITUATIONS = {
     ),
     "baseline update, of nothing": Situation(
         "riskguard baseline update other good.run --note better", ("riskguard baseline add other RUN",)
-    ),
-    "baseline promote, a fixed baseline": Situation(
-        "riskguard baseline promote prod good.run --note better", ("riskguard baseline update prod RUN --note WHY",)
-    ),
-    "baseline promote, the same run": Situation(
-        "riskguard baseline promote prod prod.run --note better --kind previous", ("riskguard baseline rescore prod",)
     ),
     "judge-next without a riskguard.yaml": Situation(
         "riskguard judge-next --gate no-risk", ("riskguard init",), fresh=True

@@ -42,8 +42,7 @@ def test_what_is_stored_can_be_listed_shown_verified_and_replaced(command, files
     assert command("baseline add old old.eval --scores").status == 0
     shown = command("baseline show old")
     assert "scores       sha256:" in shown.out
-    assert "judged       unknown: scores were stored, no run" in shown.out
-    assert "measures     AP (given)" in shown.out
+    assert "means        AP 0.5145" in shown.out
     assert command("baseline list").out.startswith("old\t30 topics; AP 0.5145; scores alone; ")
     verified = command("baseline verify old")
     assert (verified.status, verified.out) == (0, "old: ok (scores as they were given, without a run)\n")
@@ -51,25 +50,25 @@ def test_what_is_stored_can_be_listed_shown_verified_and_replaced(command, files
     assert ended.status == 0
     assert "AP 0.5145 -> 0.6145 (+0.1000)" in ended.out
     manifest = json.loads((files / "baselines" / "old" / "manifest.json").read_text())
-    assert (manifest["format"], manifest["source"], manifest["digests"]["qrels"]) == (1, "scores", None)
+    assert manifest["digests"]["qrels"] is None
     table = files / "baselines" / "old" / "scores.tsv"
     table.write_text(table.read_text().replace("0.6\n", "0.7\n", 1))
     damaged = command("baseline verify old")
     assert damaged.status == 3
-    assert "riskguard baseline update old --scores FILE --note WHY" in damaged.out
+    assert "scores.tsv was changed after it was stored" in damaged.out
 
 
 @pytest.mark.parametrize(
     ("line", "status", "problem"),
     [
-        ("baseline rescore old --qrels qrels.txt", 3, "was stored from scores, so there is no run"),
+        ("baseline rescore old --qrels qrels.txt", 3, "its run was not kept, or it was stored from scores"),
         (
             "judge-next good.run --baseline old --qrels qrels.txt --measure AP",
             3,
-            "was stored from scores, so there is no run",
+            "its run was not kept, or it was stored from scores",
         ),
         ("baseline add old good.run --replicate --qrels qrels.txt", 2, "was stored from scores"),
-        ("baseline add new new.eval --scores --replicate", 2, "per-topic scores are not a run"),
+        ("baseline add new new.eval --scores --replicate", 2, "neither --scores nor --meta belong to it"),
         ("baseline add new new.eval --scores --measure nDCG@10", 3, "expected a measure 'nDCG@10'"),
         ("baseline add new good.run", 2, "no qrels: give --qrels"),
         ("compare new.eval --scores --baseline old --measure nDCG@10", 3, "a measure 'nDCG@10'"),
@@ -113,7 +112,7 @@ def test_gates_of_a_file_compare_with_stored_scores(command, files):
     (files / "topics.tsv").write_text("".join(f"{topic}\tboots {topic}\n" for topic in TOPICS))
     ended = command("check -v")
     assert ended.status == 3
-    assert "had a different query text when it was stored" in " ".join(ended.out.split())
+    assert "topics.tsv has a different query text than when it was stored" in " ".join(ended.out.split())
 
 
 def test_a_run_may_take_the_place_of_scores(command, files):

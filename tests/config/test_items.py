@@ -54,7 +54,7 @@ def errors(load):
     def errors(*gates: str, head: str = HEAD):
         with pytest.raises(ConfigError) as caught:
             load(*gates, head=head)
-        return [(error.line, error.problem) for error in caught.value.errors]
+        return [(error.line, error.fault) for error in caught.value.errors]
 
     return errors
 

@@ -47,7 +47,7 @@ def errors(write):
     def errors(text: str):
         with pytest.raises(ConfigError) as caught:
             load_config(write(text))
-        return [(error.line, error.problem) for error in caught.value.errors]
+        return [(error.line, error.fault) for error in caught.value.errors]
 
     return errors
 
@@ -190,7 +190,7 @@ def test_all_errors_of_a_file_are_told_at_once_by_line(write):
     assert first == f"{path}:4: unknown key 'stroe' in the file; did you mean 'store'? (and 2 more errors)"
     assert rest[0] == f"{path}:6: level of gate 'a': {LEVEL}, found the number 95"
     assert rest[1].startswith(f"{path}:7: baseline of gate 'b': expected the name of one stored baseline")
-    assert (error.line, error.problem) == (4, "unknown key 'stroe' in the file; did you mean 'store'?")
+    assert (error.line, error.fault) == (4, "unknown key 'stroe' in the file; did you mean 'store'?")
 
 
 def test_hundreds_of_errors_do_not_flood_the_terminal(write):

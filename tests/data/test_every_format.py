@@ -16,7 +16,7 @@ from pytest_riskguard.cli.main import run as riskguard
 from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.sources import Question, RunFile, ScoreFile
+from pytest_riskguard.engine.question import Question, RunFile, ScoreFile
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.reports.json import dumps
 from tests.data import written
@@ -64,11 +64,11 @@ def by_python(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
     engine = Engine(qrels=files["judgements"], topics=files["topics"])
     gate = gate_of("no-risk", "not_significantly_risky", alpha=1.0)
     if case is not None and case.kind == "scores":
-        candidate = ScoreFile(files["scores"].path, "candidate", given=files["scores"])
+        candidate = ScoreFile(files["scores"], "candidate")
         question = Question(gate, candidate, ScoreFile(folder / "prod.csv"), "AP")
     else:
         run = files["rankings"]
-        question = Question(gate, RunFile(run.path, "candidate", given=run), RunFile(folder / "prod.run"), MEASURE)
+        question = Question(gate, RunFile(run, "candidate"), RunFile(folder / "prod.run"), MEASURE)
     report = json.loads(dumps([replace(engine.verdict(question), documents=None, judgements=None)]))
     return without_provenance(json.dumps({**report, "rankings": []}))
 

@@ -20,7 +20,8 @@ from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.memory import run as in_memory
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, read_run, run_of, run_of_rankings
-from pytest_riskguard.engine.sources import LiveRun, RunFile, ScoreCache, ScoreFile
+from pytest_riskguard.engine.question import LiveRun, RunFile, ScoreFile
+from pytest_riskguard.engine.sources import ScoreCache
 from pytest_riskguard.errors import DataError, RunFormatError
 from tests.data.tables import columns
 
@@ -232,9 +233,9 @@ def test_the_order_decides_the_score_and_is_known_once_something_is_read(write, 
     path = write("tied.run", "1 Q0 b 2 5.0 x\n1 Q0 a 1 5.0 x\n1 Q0 c 3 5.0 x\n")
     cache = ScoreCache(qrels=write("qrels", "1 0 a 1\n1 0 b 0\n"), topics=None, store=None, measures=["RR"])
     returned = {ties: in_memory({"1": {"a": 1.0, "b": 1.0, "c": 1.0}}, ties=ties) for ties in TIES}
-    for ties, score, file in zip(TIES, (1.0, 1 / 3), (GivenFile(path, ties="as_returned"), None), strict=True):
-        for source in (LiveRun(partial(returned.__getitem__, ties)), RunFile(path, given=file)):
-            assert cache.ties(source) is None
+    for ties, score, file in zip(TIES, (1.0, 1 / 3), (GivenFile(path, ties="as_returned"), path), strict=True):
+        for source in (LiveRun(partial(returned.__getitem__, ties)), RunFile(file)):
+            assert cache.candidate_origin(source).ties is None
             assert cache.scored(source, "RR").scores.values.tolist() == [pytest.approx(score)]
-            assert cache.ties(source) == ties
-    assert cache.ties(ScoreFile(path)) is None
+            assert cache.candidate_origin(source).ties == ties
+    assert cache.candidate_origin(ScoreFile(path)).ties is None

@@ -17,7 +17,8 @@ from pytest_riskguard.data.cache import find, folder, keep
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.run_scores import scored_run
-from pytest_riskguard.engine.sources import RunFile, ScoreCache
+from pytest_riskguard.engine.question import RunFile
+from pytest_riskguard.engine.sources import ScoreCache
 
 QRELS = "".join(f"q{n} 0 d{place} {place % 3}\n" for n in range(6) for place in range(4))
 RUN = "".join(f"q{n} Q0 d{place} {place} {9 - (n + place) // 2} x\n" for n in range(5) for place in range(6)) + (
@@ -50,7 +51,7 @@ class Asked:
     def __call__(self, *measures, **how):
         qrels, measures = GivenFile(self.qrels, labels=self.labels), measures or ("AP",)
         self.sources = ScoreCache(qrels=qrels, topics=self.topics, store=None, measures=measures)
-        self.source = RunFile(self.path, "a", given=GivenFile(self.path, **how))
+        self.source = RunFile(GivenFile(self.path, **how), "a")
         return [self.sources.scored(self.source, measure).scores for measure in measures]
 
     def is_read(self, *measures, **how):
@@ -69,9 +70,9 @@ def fields(scores):
 
 
 def test_kept_scores_are_those_of_a_reading(asked):
-    read, ties = asked("AP", "nDCG@10"), asked.sources.ties(asked.source)
+    read, ties = asked("AP", "nDCG@10"), asked.sources.candidate_origin(asked.source).ties
     assert fields(asked("AP", "nDCG@10")) == fields(read)
-    assert (asked.readings, asked.sources.ties(asked.source)) == (1, ties)
+    assert (asked.readings, asked.sources.candidate_origin(asked.source).ties) == (1, ties)
     assert (read[0].unanswered, read[0].unknown, read[0].name) == (("q5",), ("q9",), "a")
     assert read[0].as_written
     assert read[0].queries["q1"] == "text 1"

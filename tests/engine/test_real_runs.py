@@ -13,7 +13,7 @@ import pytest
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.sources import Question, RunFile, Stored
+from pytest_riskguard.engine.question import Question, RunFile, Stored
 from pytest_riskguard.gates.kinds import POLICY, gate_of
 from pytest_riskguard.gates.verdict import Verdict
 

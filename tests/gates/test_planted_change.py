@@ -10,7 +10,7 @@ import pytest
 
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.sources import Question, RunFile
+from pytest_riskguard.engine.question import Question, RunFile
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 

@@ -90,7 +90,7 @@ def test_what_cannot_be_compared_keeps_the_question_and_says_why():
     question = unanswered(GATE, NEW, [PROD])
     verdict = refused(question, error)
     assert verdict == replace(question, outcome="incomparable", reason="bad_run", problem=problem)
-    assert verdict.problem_with_paths == f"{Path('runs/new.run')}:3: six columns are expected"
+    assert str(verdict.error) == f"{Path('runs/new.run')}:3: six columns are expected"
     inputs = Inputs(qrels="sha256:q")
     never = incomparable(GATE, error, measure="AP", candidate="new", baselines=("prod",), inputs=inputs)
     assert never == Verdict(GATE, "incomparable", "bad_run", "AP", "new", ("prod",), inputs=inputs, problem=problem)

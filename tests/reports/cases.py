@@ -6,6 +6,7 @@ import functools
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from pytest_riskguard import check
 from pytest_riskguard.data import TopicScores
-from pytest_riskguard.errors import DataError
+from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.gates.findings import (
     Exhibits,
     Explanation,
@@ -130,8 +131,8 @@ def few() -> Verdict:
 
 
 def unreadable() -> Verdict:
-    problem = "candidate.run:118: expected 6 columns (topic Q0 docid rank score tag), found 5: 't07 Q0 FT9 2 11.8'"
-    gate, error = gate_of("no-risk"), DataError(f"runs/{problem}", reason="bad_run", problem=problem)
+    problem = "expected 6 columns (topic Q0 docid rank score tag), found 5: 't07 Q0 FT9 2 11.8'"
+    gate, error = gate_of("no-risk"), RunFormatError(Path("runs/candidate.run"), 118, problem)
     return incomparable(gate, error, measure="AP", candidate="candidate", baselines=("prod",))
 
 

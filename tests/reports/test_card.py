@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,8 @@ def pooled(shift: float, **options: Any) -> Verdict:
 
 
 def refused(reason: str) -> Verdict:
-    error = DataError("runs/new.run:3: no", reason=reason, problem="new.run:3: expected 6 columns, found 5")
+    where = Path("runs/new.run")
+    error = DataError("expected 6 columns, found 5", where=where, line=3, reason=reason)
     return incomparable(gate_of("g"), error, measure="AP", candidate="candidate", baselines=("prod",))
 
 

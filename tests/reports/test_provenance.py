@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.baselines.build import Build
+from pytest_riskguard.build import Build
 from pytest_riskguard.data.metadata import Latency, checked_metadata, latency_of
 from pytest_riskguard.gates.origins import Origin, Origins
 from pytest_riskguard.reports import markdown
@@ -40,7 +40,7 @@ def test_systems_without_metadata_do_not_differ():
 
 
 def test_plain_scores_have_names_and_a_report_without_verdicts_nothing():
-    found = provenance_of([verdict_with("x")], Build(), DATE)
+    found = provenance_of([replace(verdict_with("x"), origins=None)], Build(), DATE)
     assert (found.candidate, [baseline.name for baseline in found.baselines]) == (Origin("x", {}), ["x"])
     assert provenance_of([], Build(), DATE).candidate is None
 

@@ -1,6 +1,6 @@
 """Sabotage: a project with a planted regression, broken in hundreds of ways, must never be green.
 
-A case is one line of a table in ``cases/AREA.py``: its name, what is broken, and the expected exit status and words.
+A case is an entry of ``cases/AREA.yaml``: its name, what is broken, and the expected exit status and words.
 ``runner`` copies the project of ``project.py``, breaks it, runs it by up to three ways (the command
 ``riskguard compare runs/candidate.run --baseline prod``, ``pytest --riskguard``, the same with ``-n 2``), each in a
 separate process, and looks for problems. For every case it is a problem if
@@ -12,16 +12,18 @@ separate process, and looks for problems. For every case it is a problem if
 - a file of the project, such as the store, was changed;
 - the run took over 30 s (more if the machine is busy with other things) or over 1 GB of memory.
 
-**To add a case**, write one line into the table of your area::
+**To add a case**, write an entry into the file of your area::
 
-    Case("qrels-truncated", truncate("qrels.txt", 0.5), words=["qrels.txt", "expected 4 columns"]),
+    - name: qrels-truncated
+      breaks: [{truncate: [qrels.txt, 0.5]}]
+      words: [qrels.txt, expected 4 columns]
 
 ``status`` is the exit status expected of the command (default 3: incomparable); that of pytest is then 1, unless
-``in_pytest`` says otherwise. Every case runs by the command, a quarter of them by pytest too; ``ways=PYTEST`` is for
-what the command does not read, ``ways=EVERY`` for what is read in another way. ``command="baseline verify"`` runs
-another command, and the command only. ``harmless(...)`` takes the project whose candidate is better than the baseline
-and must be green. ``Case`` documents the rest, ``sabotages`` has the vocabulary; any function that takes the
-project's folder is a sabotage. A new area is a new file in ``cases`` with a list ``CASES``; nothing else is needed.
+``in_pytest`` says otherwise. Every case runs by the command, a quarter of them by pytest too; ``ways: PYTEST`` is for
+what the command does not read, ``ways: EVERY`` for what is read in another way. ``command: baseline verify`` runs
+another command, and the command only. ``status: 0, project: improved`` is honest use of a candidate that is better
+than the baseline, which must be green. ``Case`` documents the rest, ``sabotages`` has the vocabulary; any function
+that takes the project's folder is a sabotage, and a module ``cases/AREA.py`` has those that only one area needs.
 
 **To try it**: ``python -m tests.sabotage AREA/NAME --show`` prints what each way printed. Without a name it runs all
 cases and ends with a table. CI runs all cases by the command and a fifth of those by pytest (``test_matrix.py``);

@@ -9,10 +9,11 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,27 +53,32 @@ def on_text(path: str, change: Callable[[str], str]) -> Sabotage:
     return on_bytes(path, lambda content: change(content.decode()).encode())
 
 
-def write(path: str, content: str | bytes) -> Sabotage:
-    """A file with this content, in place of what is there; missing folders are made."""
+def write(path: str, content: str | bytes, times: int = 1) -> Sabotage:
+    """A file with this content, once or so many times, in place of what is there; missing folders are made."""
 
     def sabotage(folder: Path) -> None:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_symlink():
             target.unlink()
-        target.write_bytes(content.encode() if isinstance(content, str) else content)
+        target.write_bytes((content.encode() if isinstance(content, str) else content) * times)
 
     return sabotage
 
 
-def append(path: str, content: str | bytes) -> Sabotage:
-    """More at the end of a file."""
-    return on_bytes(path, lambda before: before + (content.encode() if isinstance(content, str) else content))
+def append(path: str, content: str, times: int = 1, encoding: str = "utf-8") -> Sabotage:
+    """More at the end of a file, once or so many times."""
+    return on_bytes(path, lambda before: before + content.encode(encoding) * times)
 
 
-def prepend(path: str, content: str | bytes) -> Sabotage:
+def prepend(path: str, content: str, times: int = 1) -> Sabotage:
     """More at the beginning of a file."""
-    return on_bytes(path, lambda before: (content.encode() if isinstance(content, str) else content) + before)
+    return on_bytes(path, lambda before: content.encode() * times + before)
+
+
+def ini(*lines: str) -> Sabotage:
+    """Another pytest.ini."""
+    return write("pytest.ini", "\n".join(["[pytest]", *lines, ""]))
 
 
 def replace_text(path: str, old: str, new: str, count: int = -1) -> Sabotage:
@@ -95,6 +101,21 @@ def replace_line(path: str, number: int, line: str) -> Sabotage:
         return "\n".join(lines)
 
     return on_text(path, change)
+
+
+def substitute(path: str, pattern: str, new: str) -> Sabotage:
+    """A regular expression replaced wherever it fits, ``^`` and ``$`` at each line."""
+    return on_text(path, lambda text: re.sub(pattern, new, text.removesuffix("\n"), flags=re.MULTILINE) + "\n")
+
+
+def keep_lines(path: str, first: int, last: int | None = None) -> Sabotage:
+    """These lines alone, counted as Python counts."""
+    return on_lines(path, lambda lines: lines[first:last])
+
+
+def reverse(path: str) -> Sabotage:
+    """Lines from the last word of the alphabet to the first."""
+    return on_lines(path, lambda lines: sorted(lines, reverse=True))
 
 
 def on_lines(path: str, change: Callable[[list[str]], list[str]]) -> Sabotage:
@@ -135,7 +156,7 @@ def encode(path: str, encoding: str) -> Sabotage:
 
 def bom(path: str) -> Sabotage:
     """A byte order mark at the beginning, as Windows programs write it."""
-    return prepend(path, b"\xef\xbb\xbf")
+    return prepend(path, "\ufeff")
 
 
 def crlf(path: str) -> Sabotage:
@@ -253,11 +274,6 @@ def prefix_ids(path: str, prefix: str) -> Sabotage:
     return on_columns(path, lambda columns: [*columns[:2], prefix + columns[2], *columns[3:]])
 
 
-def on_scores(path: str, change: Callable[[float], float | str]) -> Sabotage:
-    """Every score of a run (the fifth column) changed."""
-    return on_columns(path, lambda columns: [*columns[:4], f"{change(float(columns[4]))}", *columns[5:]])
-
-
 def swap_columns(path: str, one: int, other: int, separator: str | None = None) -> Sabotage:
     """Two columns exchanged, counted from 1."""
 
@@ -270,7 +286,17 @@ def swap_columns(path: str, one: int, other: int, separator: str | None = None) 
 
 def drop_topics(path: str, *topics: str) -> Sabotage:
     """No line of these topics, in a file whose first column is the topic."""
-    return on_lines(path, lambda lines: [line for line in lines if line.split()[0] not in topics])
+    dropped = spelt_out(topics)
+    return on_lines(path, lambda lines: [line for line in lines if line.split()[0] not in dropped])
+
+
+def spelt_out(topics: Sequence[str]) -> list[str]:
+    """The ids of topics, of which ``t01-t48`` stands for 48."""
+    ids = []
+    for one in topics:
+        first, _, last = one.partition("-")
+        ids += [f"t{number:02d}" for number in range(int(first[1:]), int((last or first)[1:]) + 1)]
+    return ids
 
 
 # The store
@@ -285,6 +311,18 @@ def on_manifest(change: Callable[[dict[str, Any]], Any], name: str = "prod") -> 
         return json.dumps(manifest, indent=2, sort_keys=True) + "\n"
 
     return on_text(f"baselines/{name}/manifest.json", changed)
+
+
+def in_manifest(key: str, value: Any) -> Sabotage:
+    """One value in the manifest of prod, by keys and numbers with points between them."""
+
+    def change(manifest: Any) -> None:
+        *way, last = (int(part) if part.isdigit() else part for part in key.split("."))
+        for part in way:
+            manifest = manifest[part]
+        manifest[last] = value
+
+    return on_manifest(change)
 
 
 def lower_scores(amount: float, name: str = "prod") -> Sabotage:

@@ -25,9 +25,9 @@ def chain(folder, command):
     for number in range(5):
         ranks |= dict.fromkeys(world.TOPICS[3 * number - 3 : 3 * number] if number else (), 10)
         world.write_run(folder / f"step{number}.run", ranks)
-    assert command("baseline add main step0.run --kind previous --note release-12").status == 0
+    assert command("baseline add main step0.run --note release-12").status == 0
     for number in range(1, 4):
-        ended = command(f"baseline promote main step{number}.run --note 'change {number}'")
+        ended = command(f"baseline update main step{number}.run --note 'change {number}'")
         assert (ended.status, ended.err) == (0, "")
     assert command("baseline add release-12 step0.run").status == 0
 
@@ -134,7 +134,7 @@ def test_only_gates_that_look_back_have_it(chain, command, folder, gate, words):
 
 def test_two_earlier_runs_with_one_note_are_not_told_apart(chain, command, folder):
     world.write_run(folder / "other.run", {"t30": 5})
-    assert command("baseline promote main other.run --note release-12").status == 0
+    assert command("baseline update main other.run --note release-12").status == 0
     ended, verdict = chain("main/release-12")
     assert (ended.status, verdict["reason"]) == (3, "missing_input")
     assert "has 2 earlier runs 'release-12'" in ended.out

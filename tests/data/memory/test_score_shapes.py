@@ -34,7 +34,7 @@ def values(scores: tuple[TopicScores, ...]) -> dict[str | None, list[float]]:
         pd.DataFrame(LONG | {"qid": [2, 1] * 2, "value": [0.2, 0.1, 1.0, 0.5]}),
         pd.concat([pd.DataFrame(LONG), pd.DataFrame({"qid": ["all"], "measure": ["map"], "value": [0.15]})]),
         pl.DataFrame({"topic": ["1", "2"], "AP": [0.1, 0.2], "RR": [0.5, 1.0], "query": ["a", "c"]}),
-        pd.DataFrame(EXPECTED, index=["1", "2"]),
+        pd.DataFrame(EXPECTED, index=["1", "2"]).rename_axis("topic"),
         [{"query_id": t, "measure": m, "value": v} for t, m, v in zip(*LONG.values(), strict=True)],
     ],
 )
@@ -63,7 +63,7 @@ def test_metrics_of_ir_measures_and_an_evaluated_run_of_ranx():
     from_ranx = values(read_scores(evaluated))
     assert from_ranx.keys() == computed.keys()
     assert all(from_ranx[measure] == pytest.approx(computed[measure]) for measure in computed)
-    with pytest.raises(TypeError, match="scores: expected per-topic scores, found a ranx Run without any"):
+    with pytest.raises(DataError, match="scores: expected per-topic scores, found none"):
         read_scores(ranx.Run(system))
 
 

@@ -61,8 +61,6 @@ FIRST = UUID(int=1)
         ({"1": np.array([5, 4])}, {"1": ["5", "4"]}),
         ({"1": [("a", 1), ["b", 2]]}, {"1": ["b", "a"]}),
         ({"1": (pair for pair in [("a", 1), ("b", 2)])}, {"1": ["b", "a"]}),
-        ({"1": [{"id": "b", "score": 1}, {"id": "a", "score": 2}]}, {"1": ["a", "b"]}),
-        ({"1": [{"doc_id": "b", "text": "x"}, {"doc_id": "a"}]}, {"1": ["b", "a"]}),
         ({FIRST: {FIRST: 1.0}}, {str(FIRST): [str(FIRST)]}),
         (frame(docno=[7, FIRST, pd.NA]).head(2), {"1": ["7", str(FIRST)]}),
         ([ScoredDoc("1", "a", 1.0), ScoredDoc("1", "b", 2.0)], {"1": ["b", "a"]}),
@@ -72,7 +70,6 @@ FIRST = UUID(int=1)
         (frame(), {"1": ["a", "b"], "2": ["c"]}),
         (frame().astype({"qid": "category"}).convert_dtypes(), {"1": ["a", "b"], "2": ["c"]}),
         (frame().set_index("qid"), {"1": ["a", "b"], "2": ["c"]}),
-        (frame().set_index("qid").rename_axis(None), {"1": ["a", "b"], "2": ["c"]}),
         (frame(rank=[1, 0, 0]).drop(columns="score"), {"1": ["b", "a"], "2": ["c"]}),
         (pa.table(COLUMNS), {"1": ["a", "b"], "2": ["c"]}),
         (
@@ -99,12 +96,12 @@ def test_documents_without_scores_keep_their_order(ties):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (None, r"run: expected a mapping topic -> .*; found nothing\Z"),
+        (None, r"run: expected a mapping by topic, .*; found nothing\Z"),
         (7, r"found 7 \(int\)"),
         ("a.run", r"found 'a.run' \(str\)"),
         (
             frame()["score"],
-            r"a frame with columns .*; found 0 2.0 1 1.0 2 3.0 Name: score, dtype: float64 \(Series\)",
+            r"a frame with named columns.*; found 0 2.0 1 1.0 2 3.0 Name: score, dtype: float64 \(Series\)",
         ),
         ([("1", "a", 1.0)], r"run: expected rows with named fields, .*; found \('1', 'a', 1.0\) \(tuple\) as row 1"),
         ([{"qid": "1", "docno": "a", "score": 1.0}, 3], r"found 3 \(int\) as row 2"),
@@ -119,10 +116,10 @@ def test_another_shape_is_a_type_error(data, message):
 BAD_RANKINGS: list[tuple[Any, str]] = [
     (
         {"1": "a"},
-        "run: expected a mapping document -> score, or a sequence of documents, pairs or hits, for topic '1', "
+        "run: expected a mapping document -> score, or a sequence of documents or pairs, for topic '1', "
         "found 'a' (str)",
     ),
-    ({"1": {"a", "b"}}, "or a sequence of documents, pairs or hits, for topic '1', found {"),
+    ({"1": {"a", "b"}}, "or a sequence of documents or pairs, for topic '1', found {"),
     ({"1": {"a": 1}, "2": ["b"]}, "expected a finite number as the score of 'b' in topic '2'"),
     ({"1": {"a": "high"}}, "run, 'a' of topic '1': expected a number as the score, found 'high'"),
     (
@@ -133,8 +130,7 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ({"1": {"a": 10**400}}, "run, 'a' of topic '1': expected a number as the score, found 1000"),
     ({"1": [("a", 1.0, 2)]}, "expected text or a whole number as the document, found ('a', 1.0, 2)"),
     ({"1": ["a", ("b", 2)]}, "expected text or a whole number as the document, found ('b', 2)"),
-    ({"1": [{"text": "a", "score": 1}]}, "documents, pairs or hits, for topic '1', found [{'text'"),
-    ({"1": [{"id": "a", "score": 1}, {"id": "b"}]}, "expected a finite number as the score of 'b' in topic '1'"),
+    ({"1": [{"id": "a", "score": 1}]}, "expected text or a whole number as the document, found {'id'"),
     ({1.5: ["a"]}, "run, 'a' of topic 1.5: expected text or a whole number as the topic, found 1.5"),
     ({1: ["a"], "1": ["b"]}, "run: expected each topic once, found one as text and as a number"),
     ({"1": {None: 1.0}}, "run, None of topic '1': expected a docid on one line, without spaces around it, found ''"),
@@ -142,7 +138,7 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ({"1": {"\ud800": 1.0}}, "expected text as the document, found half of a character"),
     (
         {"1": ["a", "a"]},
-        "run, 'a' of topic '1': expected each document once per topic, found 'a' of topic '1' also on line 1",
+        "run, 'a' of topic '1': expected each document once per topic, found 'a' of topic '1' twice",
     ),
     (
         frame(score=[1.0, None, 2.0]),
@@ -176,10 +172,6 @@ def test_a_run_is_named_by_its_caller_or_by_ranx():
     assert (run(theirs).name, run(theirs, name="mine").name, run(GRADES).name) == ("bm25", "mine", "")
     assert score_run(theirs, GRADES, ["RR"])[0].name == "bm25"
     assert score_run(theirs, GRADES, ["RR"], name="mine")[0].name == "mine"
-    with pytest.raises(TypeError, match="run: expected a ranx Run, found a ranx Qrels"):
-        run(ranx.Qrels(GRADES))
-    with pytest.raises(TypeError, match="judgements: expected a ranx Qrels, found a ranx Run"):
-        read_qrels(theirs)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +216,7 @@ def test_judgements(data, grades):
         ),
         (
             {"1": ["a", "a"]},
-            "expected each document once per topic, found 'a' of topic '1' also on line 1; keep one of the two",
+            "expected each document once per topic, found 'a' of topic '1' twice; keep one of the two",
         ),
         ({}, "judgements: expected judgements, found none"),
         ({"1": {"a": 0}}, "judgements: expected at least one relevant document"),
@@ -257,7 +249,7 @@ def test_topics_have_texts_weights_and_tags():
     ):
         with pytest.raises(DataError, match=problem):
             read_topics(bad)
-    with pytest.raises(TypeError, match="topics: expected a mapping topic -> query text"):
+    with pytest.raises(TypeError, match="topics: expected a mapping by topic"):
         read_topics(7)
 
 
@@ -280,5 +272,7 @@ def test_columns_that_say_nothing_here_may_hold_anything():
 )
 def test_what_a_plugin_reads_has_the_shapes_of_data_in_memory(kind, content, error):
     added = AddedFormat("shelf", "", (kind,), plugin="p", readers={kind: lambda _: content})
-    with pytest.raises(error, match=r"format shelf fails|a.shelf:1: expected a number as the grade, found 'x'"):
+    with pytest.raises(
+        error, match=r"format shelf fails|a.shelf: 'a' of topic '1': expected a number as the grade, found 'x'"
+    ):
         added.reader(kind)(InputFile(Path("a.shelf"), error=FileError, content=b""))

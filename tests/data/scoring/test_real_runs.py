@@ -16,7 +16,8 @@ from pytest_riskguard.data import TopicScores, read_qrels, read_scores
 from pytest_riskguard.data.given_file import LabelRules
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.run_scores import score_run
-from pytest_riskguard.engine.sources import RunFile, ScoreCache
+from pytest_riskguard.engine.question import RunFile
+from pytest_riskguard.engine.sources import ScoreCache
 from tests.data.scoring import plain
 
 WEB_RUNS = [

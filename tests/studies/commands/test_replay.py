@@ -44,7 +44,7 @@ def test_a_stored_baseline_stands_for_all_runs_that_it_held(command, folder):
     store = Store(folder / "baselines")
     collection = {"qrels": folder / "qrels.txt", "topics": folder / "topics.tsv", "measures": ["AP"]}
     for name in ("good", "loss"):
-        store.promote("prod", folder / f"{name}.run", kind="previous", **collection)
+        store.update("prod", folder / f"{name}.run", **collection)
     made = json.loads(command("study replay prod --measure AP --regretted prod --json -").out)["replays"][0]
     assert [(r["name"], r["against"]) for r in made["releases"]] == [("0002", "0001"), ("prod", "0002")]
     assert made["releases"][1]["answers"][0]["reason"] == "loss"

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from pytest_riskguard.baselines.build import Build, this_build
+from pytest_riskguard.build import Build, this_build
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pytest_riskguard.baselines.environment import now
-from pytest_riskguard.baselines.git import checked_out
+from pytest_riskguard.baselines.git import Repository
+from pytest_riskguard.baselines.manifest import now
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import RiskguardError
 from pytest_riskguard.frozen import frozen
@@ -20,20 +20,7 @@ from pytest_riskguard.serialization import JsonError, parsed
 from pytest_riskguard.text import web_address
 
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
-_NUMBER = re.compile(r"[0-9]{1,18}")
 MAX_BRANCH, MAX_REPOSITORY = 250, 500
-
-
-@frozen
-class Build:
-    """None for what is not known. Names of branches are text of whoever opened the pull request."""
-
-    commit: str | None = None
-    branch: str | None = None
-    pull_request: str | None = None
-    repository: str | None = None
-    run_url: str | None = None
-    base: Base | None = None
 
 
 @frozen
@@ -48,79 +35,89 @@ class Base:
     merge: str | None = None
 
 
+@frozen
+class Build:
+    """None for what is not known. Names of branches are text of whoever opened the pull request."""
+
+    commit: str | None = None
+    branch: str | None = None
+    pull_request: str | None = None
+    repository: str | None = None
+    run_url: str | None = None
+    base: Base | None = None
+
+
+def report_date() -> str:
+    """When a report is made: UTC, to the second; ``SOURCE_DATE_EPOCH`` sets it, so that reports can be repeated."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not re.fullmatch(r"[0-9]{1,11}", epoch):
+        return now()
+    return datetime.fromtimestamp(int(epoch), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def this_build(folder: Path) -> Build:
     """The build that this process is part of; ``folder`` is asked for its commit where there is no CI service."""
-    return build_of_ci() or _checked(Build(*checked_out(folder)))
+    build, repository = build_of_ci(), Repository.around(folder)
+    if build is not None or repository is None:
+        return build or Build()
+    return Build(commit=next(iter(repository.head()), None), branch=_branch(repository.branch() or ""))
 
 
 def build_of_ci() -> Build | None:
     """The build as the CI service describes it; None where there is no service."""
     for variable, templates in _SERVICES.items():
-        if os.environ.get(variable, "").lower() not in ("", "0", "false"):
-            commit, branch, request, repository, url, base_branch, base_commit = map(_said, templates)
-            merge = None
-            if variable == "GITHUB_ACTIONS":
-                pull = re.fullmatch(r"refs/pull/([0-9]+)/.*", request)
-                request, merge = (pull.group(1), commit) if pull else ("", None)
-                commit, base_commit = _github_pull_request("head") or commit, _github_pull_request("base") or ""
-            return _checked(Build(commit, branch, request, repository, url, Base(base_branch, base_commit, merge)))
+        if os.environ.get(variable, "").lower() in ("", "0", "false"):
+            continue
+        commit, branch, request, repository, url, base_branch, base_commit = map(_filled, templates)
+        merge = None
+        if variable == "GITHUB_ACTIONS":
+            if not request.startswith("refs/pull/"):
+                request = ""
+            merge = _commit(commit) if request else None
+            request = request.removesuffix("/merge")
+            commit, base_commit = _github_pull_request("head") or commit, _github_pull_request("base")
+        base = Base(_branch(base_branch), _commit(base_commit), merge)
+        number = re.search(r"[0-9]{1,18}", request.rpartition("/")[2])
+        return Build(
+            commit=_commit(commit),
+            branch=_branch(branch),
+            pull_request=number.group() if number else None,
+            repository=_repository(repository),
+            run_url=web_address(url.replace(" ", "%20")),
+            base=base if base.branch or base.commit else None,  # else no pull request is built
+        )
     return None
 
 
-def report_date() -> str:
-    """When a report is made: UTC, to the second; ``SOURCE_DATE_EPOCH`` sets it, so that reports can be repeated."""
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if not re.fullmatch(r"[0-9]{1,11}", given):
-        return now()
-    return datetime.fromtimestamp(int(given), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _filled(templates: str) -> str:
+    """The first of several templates that the variables of the environment fill; empty if none does."""
+    variables = defaultdict(str, os.environ)
+    return next((text for template in templates.split("|") if (text := template.format_map(variables))), "")
 
 
-def _checked(build: Build) -> Build:
-    """Nothing but what it should be, in a sensible length; addresses without credentials."""
-    request = _NUMBER.search((build.pull_request or "").rpartition("/")[2])
-    base = None
-    if build.base is not None and (build.base.branch or build.base.commit):  # else no pull request is built
-        base = Base(_branch(build.base.branch), _commit(build.base.commit), _commit(build.base.merge))
-    return Build(
-        commit=_commit(build.commit),
-        branch=_branch(build.branch),
-        pull_request=request.group() if request else None,
-        repository=_repository(build.repository or ""),
-        run_url=web_address((build.run_url or "").replace(" ", "%20")),
-        base=base,
-    )
+def _commit(text: str) -> str | None:
+    return text.lower() if _COMMIT.fullmatch(text) else None
 
 
-def _commit(text: str | None) -> str | None:
-    return text.lower() if text and _COMMIT.fullmatch(text) else None
-
-
-def _branch(text: str | None) -> str | None:
-    return (text or "").removeprefix("refs/heads/")[:MAX_BRANCH] or None
+def _branch(text: str) -> str | None:
+    return text.removeprefix("refs/heads/")[:MAX_BRANCH] or None
 
 
 def _repository(text: str) -> str | None:
     """An address of the web, or what follows the user of another one; a query may hold a token."""
     text = re.split("[?#]", text, maxsplit=1)[0]
-    scheme, separator, rest = text.partition("://")
-    if separator and scheme in ("http", "https"):
+    if text.startswith(("http://", "https://")):
         return web_address(text)
-    return (rest or text).rpartition("@")[2][:MAX_REPOSITORY] or None
+    return text.rpartition("://")[2].rpartition("@")[2][:MAX_REPOSITORY] or None
 
 
-def _github_pull_request(side: str) -> str | None:
+def _github_pull_request(side: str) -> str:
     """The commit of a pull request (``head``), or of its base; ``GITHUB_SHA`` is a merge nobody has seen."""
     with suppress(RiskguardError, JsonError, KeyError, TypeError):
         event: Any = parsed(read_limited(Path(os.environ["GITHUB_EVENT_PATH"]), MANIFEST_BYTES))
         commit = event["pull_request"][side]["sha"]
-        return commit if isinstance(commit, str) else None
-    return None
-
-
-def _said(templates: str) -> str:
-    """The first of several templates that the variables of the environment fill; empty if none does."""
-    variables = defaultdict(str, os.environ)
-    return next((text for template in templates.split("|") if (text := template.format_map(variables))), "")
+        return commit if isinstance(commit, str) else ""
+    return ""
 
 
 #: The variable that each service sets; then where it says the commit, the branch, the pull request, the repository,

@@ -1,0 +1,184 @@
+"""A run or per-topic scores to be stored: read, scored, and written into an empty folder of the store."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from pathlib import Path
+from typing import IO, Any, cast
+
+from pytest_riskguard.baselines import manifest as manifests
+from pytest_riskguard.baselines import queries
+from pytest_riskguard.baselines.entry import MANIFEST, QUERIES, RUN, SCORES, sha256
+from pytest_riskguard.baselines.git import Repository
+from pytest_riskguard.baselines.manifest import Digests, Manifest, StoredTopics
+from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import blocks
+from pytest_riskguard.data.measures import measure_name, parse_measure, provider_of
+from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.records import TopicKeys
+from pytest_riskguard.data.remote import is_address, kept_copy
+from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.runs import Run, read_run
+from pytest_riskguard.data.score_files import read_scores
+from pytest_riskguard.data.scores import TopicScores, write_scores
+from pytest_riskguard.data.topics import Topics, read_collection, read_topics
+from pytest_riskguard.data.trec import with_text_digest, write_run
+from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.frozen import frozen
+from pytest_riskguard.limits import RUN_BYTES
+from pytest_riskguard.text import counted, listed
+
+
+@frozen
+class NewEntry:
+    """What is to be stored, with its scores, one ``TopicScores`` for each measure.
+
+    ``run`` and ``judgements`` are None where scores were given without a run; a ``Run`` is written in TREC's format.
+    """
+
+    run: Path | Run | None
+    scores: tuple[TopicScores, ...]
+    judgements: Qrels | None
+    topics: Topics | None
+    note: str = ""
+    keep_run: bool = True
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    allow_unanswered: bool = False
+
+    @classmethod
+    def read(
+        cls,
+        name: str,
+        run: Path | GivenFile | Run,
+        *,
+        qrels: Path | GivenFile | None,
+        topics: Path | GivenFile | None,
+        measures: Sequence[str] = (),
+        scores: bool = False,
+        **about: Any,
+    ) -> NewEntry:
+        """Score a run, or with ``scores`` read them, without ``measures`` all of them; nothing is written.
+
+        ``about`` is what else there is to know of it. ``DataError`` (``bad_run``) for a run that leaves more than a
+        small share of the topics unanswered, unless ``allow_unanswered`` says that these have no result.
+        """
+        try:
+            about.get("note", "").encode()
+            about["metadata"] = checked_metadata(about.get("metadata", {}))
+        except ValueError as error:
+            raise UsageError(f"note and metadata are text: {error}") from None
+        if scores and not isinstance(run, Run):
+            table = read_scores(run, tuple(dict.fromkeys(measures)) or None, name=name)
+            known = None if topics is None else read_topics(topics)
+            return cls(None, table, None, known, **{**about, "keep_run": False})
+        names = tuple(dict.fromkeys(map(measure_name, measures)))
+        if not names:
+            raise UsageError("expected at least one measure to score the run with, such as nDCG@10; found none")
+        if qrels is None:
+            raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
+        judgements, texts = read_collection(qrels, topics)
+        kept: Path | Run
+        if isinstance(run, Run):
+            opened = kept = with_text_digest(run)
+        else:
+            given = GivenFile.of(run)
+            if is_address(given.path):
+                given = replace(given, path=kept_copy(given.path, RUN_BYTES))
+            opened = read_run(given, TopicKeys(None if texts is None else texts.queries))
+            kept = given.path
+            if not opened.source.is_trec:
+                opened = kept = with_text_digest(opened)
+        entry = cls(kept, score_run(opened, judgements, names, name=name), judgements, texts, **about)
+        entry._refuse_unanswered()
+        return entry
+
+    def _refuse_unanswered(self) -> None:
+        scores = self.scores[0]
+        lacking = scores.unanswered
+        if not self.allow_unanswered and len(lacking) > scores.a_few:
+            raise DataError(
+                f"the run for {scores.name} leaves {len(lacking)} of {counted(len(scores.topics), 'judged topic')} "
+                f"unanswered ({listed(lacking, most=5)}): a candidate would win each that it answers. Store a whole "
+                "run, or, if the search finds nothing for these queries, pass --allow-unanswered",
+                reason="bad_run",
+            )
+
+    def likewise(self, run: Path) -> NewEntry:
+        """Another run, scored in the same way."""
+        assert self.judgements is not None
+        measures = [str(scores.measure) for scores in self.scores]
+        return replace(self, run=run, scores=score_run(run, self.judgements, measures), keep_run=True)
+
+    @property
+    def digest(self) -> str:
+        """``sha256:...`` of the run, or of the scores that were given, decompressed."""
+        return str(self.scores[0].digest)
+
+    def write(self, folder: Path, *, name: str, store: Path, like: Manifest | None = None, **more: Any) -> Manifest:
+        """Write the files into a folder of ``store`` that has none of them yet; ``more`` are parts of the manifest.
+
+        What does not depend on judgements and measures is that of ``like``, if given.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        if self.keep_run:
+            self._write_run(folder / RUN)
+        write_scores(folder / SCORES, self.scores)
+        first, stored_topics = self.scores[0], None
+        if self.topics is not None:
+            stored_topics = queries.to_bytes(queries.rows_of(self.topics, first.topics))
+            (folder / QUERIES).write_bytes(stored_topics)
+        measures = tuple(str(scores.measure) for scores in self.scores)
+        fresh: dict[str, Any] = {
+            "digests": Digests(
+                run=self.digest,
+                qrels=None if self.judgements is None else self.judgements.digest,
+                scores=sha256((folder / SCORES).read_bytes()),
+                topics=None if self.topics is None else self.topics.digest,
+                queries=None if stored_topics is None else sha256(stored_topics),
+            ),
+            "measures": measures,
+            "topics": StoredTopics(
+                scored=len(first.topics),
+                without_relevant=len(first.without_relevant),
+                unanswered=first.unanswered,
+                unknown=first.unknown,
+                judged=None if first.judged is None else first.judged.share,
+            ),
+            "run_kept": self.keep_run,
+            "versions": manifests.versions(
+                () if self.run is None else {str(provider_of(parse_measure(measure)).NAME) for measure in measures}
+            ),
+        }
+        if like is None:
+            repository = Repository.around(store)
+            like = Manifest(
+                name=name,
+                created=manifests.now(),
+                git=None if repository is None else repository.state(store),
+                note=self.note,
+                metadata=self.metadata,
+                latency=self.run.source.latency if isinstance(self.run, Run) else None,
+                allow_unanswered=self.allow_unanswered,
+                **fresh,
+            )
+        manifest = replace(like, **fresh, **more)
+        (folder / MANIFEST).write_bytes(manifest.to_bytes())
+        return manifest
+
+    def _write_run(self, target: Path) -> None:
+        """Copy the run, or write its rankings; the same bytes each time."""
+        with target.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+            if isinstance(self.run, Run):
+                write_run(cast("IO[bytes]", packed), self.run)
+                return
+            assert self.run is not None
+            digest = hashlib.sha256()
+            for block in blocks(self.run, RUN_BYTES):
+                digest.update(block)
+                packed.write(block)
+        if f"sha256:{digest.hexdigest()}" != self.digest:
+            raise BaselineError(f"{self.run} changed while it was being stored; try again")

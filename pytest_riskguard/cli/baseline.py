@@ -1,0 +1,516 @@
+"""``riskguard baseline``: show, check and change stored baselines.
+
+Whatever changes one says what that does to its scores, for the person who reviews it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_riskguard import run_context
+from pytest_riskguard.cli.check import code_from, live_systems
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.parameters import (
+    DEFAULT_MEASURE,
+    DEFAULT_STORE,
+    FILE,
+    Command,
+    GivenCollection,
+    belonging,
+    config_option,
+    file_option,
+    gate_options,
+    grouped,
+    import_measures_from,
+    metadata_option,
+    options,
+    read_as,
+    set_option,
+    surroundings,
+)
+from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.kinds import OPTIONS
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.text import clean, counted, listed, percent, plain, signed
+
+if TYPE_CHECKING:
+    from pytest_riskguard.baselines.manifest import Manifest
+    from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.data.qrels import Qrels
+    from pytest_riskguard.data.runs import Run
+    from pytest_riskguard.data.scores import TopicScores
+    from pytest_riskguard.data.topics import Topics
+
+#: How many of the topics that fall are shown.
+MAX_FALLS = 5
+Changes = Iterable[tuple["TopicScores", "TopicScores"]]
+
+
+@click.group()
+def baseline() -> None:
+    """Store and manage baselines, the runs to judge against."""
+    # what is stored and verified here rests on the runs themselves
+    click.get_current_context().with_resource(run_context.changed(cached=False))
+
+
+# What is stored where, and scored with what.
+
+
+def opened() -> Store:
+    """The store of riskguard.yaml."""
+    from pytest_riskguard.baselines.store import Store
+
+    settings = surroundings()
+    return Store(DEFAULT_STORE if settings is None else settings.store)
+
+
+@frozen
+class Place:
+    """The store, the collection, the measures of the options, and those of riskguard.yaml."""
+
+    store: Store
+    collection: GivenCollection
+    measures: tuple[str, ...]
+    default_measures: tuple[str, ...]
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """What scores a run; ``UsageError`` without judgements."""
+        if self.collection.qrels is None:
+            raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
+        return {"qrels": self.collection.qrels, "topics": self.collection.topics, "measures": self.measures}
+
+
+def _place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...]) -> Place:
+    """What the options say, with the defaults of riskguard.yaml."""
+    given, settings, store = GivenCollection.of(qrels, topics), surroundings(), opened()
+    defaults, folder = tuple[str, ...](), Path.cwd()
+    if settings is not None:
+        given, defaults, folder = given.or_of(settings.collection), settings.all_measures, settings.path.parent
+    import_measures_from(folder, (*measures, *defaults))
+    return Place(store, given, measures, defaults)
+
+
+def _scoring_options(measures: str) -> Callable[[Command], Command]:
+    """Options of a command that scores runs, handed over as ``place``; ``measures`` is what ``--help`` says."""
+    return grouped(
+        "place",
+        _place,
+        file_option("--qrels", help="Qrels file to score with. [default: riskguard.yaml's]"),
+        file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
+        click.option(
+            "--measure",
+            "measures",
+            multiple=True,
+            metavar="MEASURE",
+            help=f"A measure to score with. Repeatable. [default: {measures}]",
+        ),
+        config_option(),
+    )
+
+
+def _storing_options(measures: str) -> Callable[[Command], Command]:
+    """Options of a command that stores a run."""
+    no_run: dict[str, Any] = {"is_flag": True, "flag_value": False, "default": True}
+    return options(
+        _scoring_options(measures),
+        set_option("format", "ties"),
+        click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
+        metadata_option("What is known of the system, such as index=v7; kept in the manifest."),
+        click.option(
+            "--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **no_run
+        ),
+        click.option("--scores", is_flag=True, help="RUN is a file of per-topic scores; no run is kept."),
+        click.option(
+            "--allow-unanswered", is_flag=True, help="Topics without an answer have no result: they count as 0."
+        ),
+    )
+
+
+def _run_of(run: Path | None, place: Place, settings: dict[str, Any], about: dict[str, Any]) -> GivenFile | Run:
+    """The run that a command names, else what the candidate of riskguard.yaml answers, with its metadata."""
+    if run is not None:
+        return read_as(run, settings)
+    if about["scores"]:
+        raise UsageError("--scores: name the file of per-topic scores")
+    from pytest_riskguard.config.candidate_settings import key_of
+    from pytest_riskguard.config.setting_types import Queried
+    from pytest_riskguard.engine import Engine
+
+    config = surroundings()
+    candidate = None if config is None else config.candidate
+    if config is None or not isinstance(candidate, Queried):
+        raise UsageError(
+            "name the RUN to store; without one, the answers of riskguard.yaml's live candidate are stored, and it "
+            "names none, such as `candidate: {http: ...}`"
+        )
+    engine = Engine(qrels=place.collection.qrels, topics=place.collection.topics)
+    live = live_systems(config, engine)(candidate, config.line("candidate", key_of(candidate)))
+    about["metadata"] = about["metadata"] or dict(live.metadata)
+    with code_from(config.path.parent):
+        return live.retrieve()
+
+
+# The commands that write.
+
+
+@baseline.command()
+@click.argument("name")
+@click.argument("run", type=FILE, required=False)
+@_storing_options(f"riskguard.yaml's, else {DEFAULT_MEASURE}; with --replicate those of NAME")
+@click.option("--replicate", is_flag=True, help="RUN is another run of the same system as NAME.")
+def add(
+    name: str, run: Path | None, *, place: Place, settings: dict[str, Any], replicate: bool, **about: Any
+) -> None:
+    """Store RUN as baseline NAME, with its scores.
+
+    Without RUN, stores what the live candidate of riskguard.yaml answers now, and how fast.
+    """
+    from pytest_riskguard.baselines import git
+
+    store = place.store
+    if replicate:
+        if about["scores"] or about["metadata"]:
+            raise UsageError(
+                "--replicate: another run of the system of NAME; neither --scores nor --meta belong to it"
+            )
+        given = _run_of(run, place, settings, dict(about))
+        number = store.add_replicate(name, given, **place.scoring, **about)
+        click.echo(f"stored replicate {number} of {name}: {_line(store.manifest(name, replicate=number))}")
+        return
+    is_new_store = not store.root.exists()
+    given = _run_of(run, place, settings, about)
+    if about["scores"]:
+        scoring = {"qrels": None, "topics": place.collection.topics, "measures": place.measures}
+    else:
+        scoring = place.scoring | {"measures": place.measures or place.default_measures or (DEFAULT_MEASURE,)}
+    store.add(name, given, **scoring, **about)
+    if is_new_store:
+        git.prepare(store.root)
+    click.echo(f"stored {name}: {_stored(store, name)}")
+
+
+@baseline.command()
+@click.argument("name")
+@click.argument("run", type=FILE, required=False)
+@_storing_options("riskguard.yaml's; those of NAME are always scored too")
+@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+def update(
+    name: str, run: Path | None, *, place: Place, settings: dict[str, Any], dry_run: bool, **about: Any
+) -> None:
+    """Accept RUN as the new run of NAME, and keep the old one.
+
+    The old run becomes the newest earlier run of NAME, which show and every gate can compare with. Without RUN,
+    stores what the live candidate of riskguard.yaml answers now, and how fast.
+    """
+    if not (about["note"].strip() or dry_run):
+        raise UsageError("riskguard baseline update needs --note: say why the new run is trusted, for the reviewer")
+    store = place.store
+    old = store.manifest(name)
+    given = _run_of(run, place, settings, about)
+    if about["scores"]:
+        scoring = {"qrels": None, "topics": place.collection.topics, "measures": place.measures}
+    else:
+        scoring = place.scoring | {"measures": place.measures or place.default_measures}
+    replacement = store.update(name, given, dry_run=dry_run, **scoring, **about)
+    same = " with the run that it already has" if replacement.is_same else ""
+    if dry_run:
+        click.echo(f"would replace {name}{same}; nothing was written")
+    else:
+        click.echo(f"replaced {name}{same}: {_stored(store, name)}")
+    _tell_changes(replacement.changes)
+    if not (dry_run or replacement.is_same):
+        replicates = f" with {counted(len(old.replicates), 'replicate')}" if old.replicates else ""
+        click.echo(f"kept the old run as {name}/{old.number:04d}{replicates}")
+
+
+@baseline.command()
+@click.argument("name")
+@_scoring_options("those of NAME")
+def rescore(name: str, *, place: Place) -> None:
+    """Score the kept runs of NAME again.
+
+    Uses today's judgements, query texts and libraries, and scores replicates and earlier runs too.
+    """
+    store = place.store
+    before, accepted = store.stored_scores(name), _otherwise_known(place, name)
+    unscored = store.rescore(name, **place.scoring)
+    click.echo(f"rescored {name}: {_stored(store, name)}")
+    after = {scores.measure: scores for scores in store.stored_scores(name)}
+    _tell_changes((scores, after[scores.measure]) for scores in before if scores.measure in after)
+    for what, topics in accepted.items():
+        click.echo(f"  another {what} of {counted(len(topics), 'topic')}: {listed(topics, most=5)}")
+    for other in unscored:
+        click.echo(f"{other} keeps its old scores: its run was not kept")
+
+
+def _otherwise_known(place: Place, name: str) -> dict[str, tuple[str, ...]]:
+    """The topics whose text, weight, cluster or stratum is not that of the stored baseline."""
+    judgements, topics = _read(place.collection)
+    measure = place.store.manifest(name).measures[0]
+    with suppress(DataError):  # which rescoring says
+        known = place.store.scores(name, measure, qrels=judgements, topics=topics, accept=True)
+        return ({"text": known.rephrased} if known.rephrased else {}) | dict(known.reassigned)
+    return {}
+
+
+@baseline.command()
+@click.argument("name")
+@config_option()
+@click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate with this number.")
+def remove(name: str, *, replicate: int | None) -> None:
+    """Delete stored baseline NAME.
+
+    Its replicates and earlier runs are deleted too.
+    """
+    store, lost = opened(), "damaged"
+    try:
+        lost = _stored(store, name) if replicate is None else _line(store.manifest(name, replicate=replicate))
+    except BaselineError as error:
+        if error.reason == "missing_input":
+            raise
+    if replicate is None:
+        store.remove(name)
+        click.echo(f"removed {name}: {lost}")
+    else:
+        store.remove_replicate(name, replicate)
+        click.echo(f"removed replicate {replicate} of {name}: {lost}")
+
+
+def _tell_changes(changes: Changes) -> None:
+    """Each mean before and after, the topics that fall, worst first, and those that are scored on one side only."""
+    changes, gone, added = list(changes), set[str](), set[str]()
+    if not changes:
+        click.echo("  nothing to compare with: the old scores are from other judgements or measures")
+    for before, after in changes:
+        change = f"{plain(before.mean)} -> {plain(after.mean)} ({signed(after.mean - before.mean)})"
+        click.echo(f"  {after.measure} {change}")
+        old, new = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in (before, after))
+        falls = sorted((new[t] - old[t], t) for t in old.keys() & new.keys() if not new[t] >= old[t] - ROUNDING_ERROR)
+        if falls:
+            worst = [f"{clean(topic, limit=60)} {plain(old[topic])} -> {plain(new[topic])}" for _, topic in falls]
+            verb = "fall" if len(falls) > 1 else "falls"
+            both = counted(len(old.keys() & new.keys()), "topic")
+            click.echo(f"    {len(falls)} of {both} {verb}: {listed(tuple(worst), most=MAX_FALLS)}")
+        gone, added = gone | old.keys() - new.keys(), added | new.keys() - old.keys()
+    for what, topics in (("no longer scored", gone), ("scored from now on", added)):
+        if topics:
+            click.echo(f"  {what}: {listed(tuple(sorted(topics)), most=MAX_FALLS)}")
+
+
+# The commands that read.
+
+
+@baseline.command(name="list")
+@config_option()
+def list_() -> int:
+    """List the stored baselines."""
+    store, damaged = opened(), list[str]()
+    if not store.names():
+        click.echo(belonging(f"no baselines in {store.root}; `riskguard baseline add NAME RUN` stores one"), err=True)
+    for name in store.names():
+        try:
+            click.echo(f"{name}\t{_stored(store, name)}; {_age(store.manifest(name))}")
+        except BaselineError as error:
+            click.echo(f"{name}\tdamaged")
+            damaged.append(str(error))
+    return _status(damaged)
+
+
+def _status(damaged: Iterable[str]) -> ExitStatus:
+    """Report damage after everything else was shown, and return the exit status."""
+    problems = dict.fromkeys(damaged)
+    for problem in problems:
+        click.echo(clean(f"Error: {problem}", limit=10_000), err=True)
+    return ExitStatus.INCOMPARABLE if problems else ExitStatus.PASSED
+
+
+@baseline.command()
+@click.argument("name")
+@config_option()
+@gate_options("alpha")
+def show(name: str, *, alphas: tuple[float, ...]) -> int:
+    """Show everything known about baseline NAME.
+
+    If runs were replaced, this includes the effect of each change, and of all of them together since the oldest run.
+    """
+    store, damaged = opened(), list[str]()
+    manifest = store.manifest(name)
+    means = "unknown: the scores are damaged"
+    try:
+        means = _means(store.stored_scores(name))
+    except BaselineError as error:
+        damaged.append(str(error))
+    for key, value in _facts(manifest, means):
+        click.echo(f"{key:<12} {value}")
+    for number in sorted(map(int, manifest.replicates)):
+        try:
+            line = _line(store.manifest(name, replicate=number))
+        except BaselineError as error:
+            line = "damaged"
+            damaged.append(str(error))
+        click.echo(f"replicate {number:<2} {line}")
+    if manifest.number > 1:
+        try:
+            for line in _chain(store.history(name)):
+                click.echo(line)
+            for alpha in alphas or (OPTIONS["alpha"].default,):
+                for table in _drift(store, manifest, alpha):
+                    click.echo(f"\n{table}")
+        except DataError as error:
+            damaged.append(str(error))
+    return _status(damaged)
+
+
+def _facts(manifest: Manifest, means: str) -> Iterator[tuple[str, str]]:
+    """Everything that a manifest says, with a word for each."""
+    git, digests = manifest.git, manifest.digests
+    yield "stored", f"{manifest.created}; {_age(manifest)}"
+    changed = " (with uncommitted changes)" if git is not None and git.dirty else ""
+    yield "commit", "unknown" if git is None else f"{git.commit}{changed}"
+    yield "note", clean(manifest.note) or "none"
+    if manifest.metadata:
+        pairs = (f"{clean(key)}={clean(value, limit=500)}" for key, value in manifest.metadata.items())
+        yield "metadata", ", ".join(pairs)
+    yield "topics", _topics(manifest)
+    yield "means", means
+    if manifest.topics.judged is not None:
+        yield "judged", f"{percent(manifest.topics.judged, 0)} of the first 10 documents of all topics"
+    if manifest.latency is not None:
+        yield "latency", str(manifest.latency)
+    kept = "" if manifest.run_kept else " (not kept)"
+    yield ("run", f"{digests.run}{kept}") if manifest.has_run else ("scores", f"{digests.run} (given, without a run)")
+    yield "qrels", digests.qrels or "unknown"
+    yield "topics file", digests.topics or "none"
+    yield "versions", ", ".join(f"{library} {version}" for library, version in sorted(manifest.versions.items()))
+    yield "replicates", str(len(manifest.replicates) or "none")
+
+
+def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
+    """The runs that a baseline has held, oldest first."""
+    yield f"{'history':<12} {counted(len(runs) - 1, 'change')} accepted since {runs[0].created[:10]}"
+    for run in runs:
+        commit = "-" if run.git is None else run.git.commit[:7] + "+" * run.git.dirty
+        number = "now" if run is runs[-1] else f"{run.number:04d}"
+        yield f"  {number:<10} {run.created[:10]}  {commit:<8}  {clean(run.note, limit=50)}".rstrip()
+
+
+def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
+    """The effect of the accepted changes, a table for each measure."""
+    from pytest_riskguard.gates.chain.history import drift
+    from pytest_riskguard.reports.drift import explain
+
+    judgements, topics = _collection(None)
+    for measure in manifest.measures:
+        chain = [scored.scores for scored in store.lineage(manifest.name, measure, qrels=judgements)]
+        steps = drift(chain, alpha=alpha, level=OPTIONS["level"].default, topics=topics)
+        yield explain(steps, names=[*(f"{number:04d}" for number in range(1, len(chain))), "now"])
+
+
+@baseline.command()
+@click.argument("names", nargs=-1)
+@config_option()
+@file_option("--qrels", help="Qrels file that the scores were computed with. [default: riskguard.yaml's]")
+@click.option(
+    "--max-age",
+    type=click.IntRange(min=0),
+    metavar="DAYS",
+    help="Fail for a baseline stored more than DAYS days ago.",
+)
+def verify(names: tuple[str, ...], *, qrels: Path | None, max_age: int | None) -> None:
+    """Check that baselines are what was stored.
+
+    Compares all of them, or NAMES, with the digests in their manifests, and scores their runs again to compare,
+    replicates and earlier runs included.
+    """
+    store = opened()
+    if not (names or store.names()):
+        raise BaselineError(f"no baselines in {store.root}: nothing to verify")
+    judgements, _ = _collection(qrels)
+    found = 0
+    for name in names or store.names():
+        faults = store.verify(name, qrels=judgements)
+        if not faults and max_age is not None and store.manifest(name).days > max_age:
+            age, allowed = _age(store.manifest(name)), counted(max_age, "day")
+            faults = [
+                f"{store.root.name}/{name}: {age}, --max-age allows {allowed}; store the run of today's system with "
+                f"`riskguard baseline update {name} RUN --note WHY`"
+            ]
+        found += len(faults)
+        click.echo(f"{name}: {'; '.join(faults) or _sound(store.manifest(name), judgements)}")
+    if found:
+        raise BaselineError(f"{counted(found, 'problem')} found")
+
+
+def _sound(manifest: Manifest, qrels: Qrels | None) -> str:
+    """``ok``, and what could not be checked."""
+    if not manifest.has_run:
+        return "ok (scores as they were given, without a run)"
+    if not manifest.run_kept:
+        return "ok (its run was not kept, so nothing backs its scores)"
+    if qrels is None:
+        return "ok (scores not compared with the run: no qrels, give --qrels)"
+    if qrels.digest != manifest.digests.qrels:
+        return f"ok (scores not compared with the run: {qrels.path_name} has changed since they were computed)"
+    return "ok"
+
+
+def _collection(qrels: Path | None) -> tuple[Qrels | None, Topics | None]:
+    """What the option names, else the judgements and topics of riskguard.yaml, if there is one."""
+    given, settings = GivenCollection.of(qrels, None), surroundings()
+    return _read(given if settings is None or qrels is not None else given.or_of(settings.collection))
+
+
+def _read(collection: GivenCollection) -> tuple[Qrels | None, Topics | None]:
+    from pytest_riskguard.data.topics import read_collection, read_topics
+
+    if collection.qrels is not None:
+        return read_collection(collection.qrels, collection.topics)
+    return None, None if collection.topics is None else read_topics(collection.topics)
+
+
+# A baseline in words.
+
+
+def _stored(store: Store, name: str) -> str:
+    return _line(store.manifest(name), _means(store.stored_scores(name)))
+
+
+def _line(manifest: Manifest, means: str = "") -> str:
+    """A baseline in one line, with the means of its measures if they are known."""
+    judged = "scores alone"
+    if manifest.has_run:
+        judged = f"{percent(manifest.topics.judged or 0, 0)} judged"
+    parts = [
+        _topics(manifest),
+        means or ", ".join(manifest.measures),
+        judged,
+        manifest.created,
+        counted(manifest.number - 1, "earlier run") if manifest.number > 1 else "",
+        counted(len(manifest.replicates), "replicate") if manifest.replicates else "",
+        "" if manifest.latency is None else str(manifest.latency),
+        clean(manifest.note, limit=60),
+    ]
+    return "; ".join(filter(None, parts))
+
+
+def _means(table: Sequence[TopicScores]) -> str:
+    """``nDCG@10 0.4312, AP 0.2911``."""
+    return ", ".join(f"{scores.measure} {plain(scores.mean)}" for scores in table)
+
+
+def _topics(manifest: Manifest) -> str:
+    """How many topics are scored, and which were not answered."""
+    text, unanswered = counted(manifest.topics.scored, "topic"), manifest.topics.unanswered
+    return f"{text} ({len(unanswered)} unanswered: {listed(unanswered, most=5)})" if unanswered else text
+
+
+def _age(manifest: Manifest) -> str:
+    return f"stored {counted(manifest.days, 'day')} ago" if manifest.days else "stored today"

@@ -1,0 +1,203 @@
+"""What an answer owes to data that changed: it stands only if it would be no redder without them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_riskguard.baselines.scored import Scored
+from pytest_riskguard.data.measures import span
+from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.titles import DocumentTitles
+from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.engine.question import Computed, Question, label
+from pytest_riskguard.errors import BaselineError, DataError
+from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.verdict import Verdict, warning
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.risk.urisk import mean_test
+from pytest_riskguard.text import counted, listed
+
+#: Below this p-value of the mean difference a replicate is unlikely to be another run of the same system.
+UNLIKELY = 0.001
+
+
+@frozen
+class WhatIf:
+    """Other scores of the same systems (None: nothing would be left to judge), and what their answer may be.
+
+    ``refused`` makes the error for any other outcome.
+    """
+
+    systems: Sequence[Scored] | None
+    harmless: Collection[str]
+    refused: Callable[[str], DataError]
+
+
+def what_ifs(
+    question: Question, verdict: Verdict, systems: Sequence[Scored], stale: StaleLabels | None
+) -> Iterator[WhatIf]:
+    """Everything that an answer may rest on and must not, the first of the systems being the candidate."""
+    topics = systems[0].scores.topics
+    if verdict.outcome == "pass":
+        if not (question.gate.is_pool or isinstance(question.baseline, Computed)):
+            baseline, *replicates = (scored.scores for scored in systems[1:])
+            if (replicate := worse(baseline, replicates)) is not None:
+                error = rests_on_replicate(replicate, baseline)
+                yield WhatIf(systems[:2], ("pass", "inconclusive", "incomparable"), lambda _: error)
+        unasked = {topic for scored in systems[1:] for topic in scored.unasked} & {*topics}
+        if unasked and len(unasked) < len(topics):
+            harmless = ["pass", *["inconclusive"] * (question.gate.on_inconclusive == "warn")]
+            yield WhatIf(_without(systems, unasked), harmless, lambda other: _unasked(question, unasked, other))
+        diluted = {topic for scored in systems[1:] for topic in scored.diluted}
+        factors = {topic: max(scored.diluted.get(topic, 1.0) for scored in systems[1:]) for topic in diluted}
+        if any(factor > 1 for factor in factors.values()):
+            reach = span(verdict.measure or "")
+            others = [replace(scored, scores=scored.scores.scaled(factors, reach=reach)) for scored in systems]
+            yield WhatIf(others, ["pass"], lambda other: _diluted(question, factors, other))
+    if stale is not None and verdict.outcome in ("pass", "fail"):
+        left = _without(systems, stale.by_topic) if len(stale.by_topic) < len(topics) else None
+        yield WhatIf(left, [verdict.outcome], lambda other: stale.refused(verdict.outcome, other))
+
+
+def _without(systems: Sequence[Scored], topics: Collection[str]) -> Sequence[Scored]:
+    return [replace(one, scores=one.scores.only(lambda topic: topic not in topics)) for one in systems]
+
+
+def _unasked(question: Question, topics: Collection[str], other: str) -> DataError:
+    """They score 0 in a run that was stored before they were judged, so any answer of the candidate is a win."""
+    return DataError(
+        f"the gate passes only because of {_some(topics)}, judged after {', '.join(question.stored)} was stored and "
+        f"not answered there: a topic without an answer scores 0, so any answer wins. Without them the gate's answer "
+        f"is {other}; store a run that answers them with `riskguard baseline update {question.stored[0]} RUN --note "
+        "WHY`",
+        reason="topics_differ",
+    )
+
+
+def _diluted(question: Question, topics: Collection[str], other: str) -> DataError:
+    """A grade that no run finds makes all scores of a topic small, and a loss with them."""
+    return DataError(
+        f"the judgements of {_some(topics)} changed since {label(question.baseline)} was stored, and its run scores "
+        f"less than half of what it did there: with scores as large as they were the gate's answer is {other}. "
+        f"Restore the judgements; once they are reviewed, run {rescoring(question)}",
+        reason="inputs_changed",
+    )
+
+
+def _some(topics: Collection[str]) -> str:
+    return f"{counted(len(topics), 'topic')} ({listed(tuple(sorted(topics)), most=5)})"
+
+
+def worse(baseline: TopicScores, replicates: Sequence[TopicScores]) -> TopicScores | None:
+    """The first replicate whose mean is too far below the baseline's for a run of the same system."""
+    for replicate in replicates:
+        test = mean_test(replicate.values - baseline.values)
+        is_worse = test.estimate < -ROUNDING_ERROR
+        if is_worse and (test.p_value is None or test.p_value < UNLIKELY):  # None: every topic lost as much
+            return replicate
+    return None
+
+
+def rests_on_replicate(replicate: TopicScores, baseline: TopicScores) -> DataError:
+    """The error to raise where only the noise of such a replicate lets the candidate pass."""
+    name, _, number = replicate.name.rpartition("/replicates/")
+    return BaselineError(
+        f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is far "
+        f"below the baseline's ({replicate.mean:.4f}, that of {name} {baseline.mean:.4f}), hardly another run of the "
+        f"same system; if it comes from another system, run `riskguard baseline remove {name} --replicate {number}`"
+    )
+
+
+def refuse_reassigned(gate: Gate, topics: Topics | None, stored: Sequence[Scored]) -> None:
+    """Refuse an answer that would rest on weights, clusters or strata that changed since a baseline was stored.
+
+    ``DataError`` (``inputs_changed``): whoever may change them could otherwise make its losses count less.
+    """
+    used = {
+        "weight": gate.weighted,
+        "cluster": not gate.by_topic,
+        "stratum": bool(topics and topics.shares) and not gate.by_topic and gate.slice is None,
+    }
+    for scored in stored:
+        for role, changed in scored.reassigned.items():
+            if used[role] and (among := {*changed} & {*scored.scores.topics}):
+                name = scored.scores.name
+                remedy = f"accept this with `riskguard baseline rescore {name.partition('/')[0]}`"
+                if not scored.scores.from_run:
+                    remedy = "store the scores again to accept this"
+                raise DataError(
+                    f"{_some(among)} had another {role} when {name} was stored than in "
+                    f"{'' if topics is None else topics.path_name} now, and it decides what their losses count; "
+                    f"restore the {role}s, or {remedy}",
+                    reason="inputs_changed",
+                )
+
+
+def rescoring(question: Question) -> str:
+    """The commands that accept present judgements and topics for the stored baselines of a question."""
+    return " and ".join(f"`riskguard baseline rescore {name}`" for name in question.stored)
+
+
+def with_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
+    """The verdict with the warnings about stored baselines and replicates, which decide nothing."""
+    if verdict.outcome == "incomparable":
+        return verdict
+    means = tuple((s.scores.name, s.stored_mean, s.scores.mean) for s in stored if s.stored_mean is not None)
+    if means and verdict.slice is None:
+        verdict = verdict.detailed("rescored", means=means)
+    if unbacked := tuple(scored.scores.name for scored in stored if not scored.backed):
+        verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
+    changed = tuple(scored.scores.name for scored in stored if scored.topics_changed)
+    if changed and verdict.slice is not None:
+        verdict = verdict.warned(warning("changed_inputs", about="topics_changed", systems=changed))
+    return verdict
+
+
+@frozen
+class StaleLabels:
+    """Scored topics with relevant documents that the documents ``file`` lacks, and how many these are.
+
+    ``is_foreign``: the file has no relevant document at all.
+    """
+
+    file: str
+    by_topic: Mapping[str, int]
+    is_foreign: bool
+
+    def among(self, topics: Collection[str]) -> StaleLabels:
+        """What concerns these topics."""
+        return replace(self, by_topic={topic: gone for topic, gone in self.by_topic.items() if topic in topics})
+
+    @property
+    def documents(self) -> int:
+        """How many documents are gone, those of several topics counted for each."""
+        return sum(self.by_topic.values())
+
+    def refused(self, outcome: str, other_outcome: str) -> DataError:
+        """The error to raise where an outcome rests on these topics."""
+        foreign = f" {self.file} has no judged document at all: does it write ids as the judgements do?"
+        return DataError(
+            f"{self.file} lacks {counted(self.documents, 'relevant document')} of {_some(self.by_topic)}, so no "
+            f"system can retrieve them any more.{foreign if self.is_foreign else ''} The gate's answer is {outcome} "
+            f"with these topics and {other_outcome} without; judge them again, or remove the judgements of documents "
+            "that are gone",
+            reason="stale_labels",
+        )
+
+
+def stale_labels(qrels: Qrels, documents: DocumentTitles) -> StaleLabels | None:
+    """What is stale in the judgements; None if nothing is, or if there is no documents file."""
+    if documents.file is None:
+        return None
+    relevant = {
+        topic: [document for document, grade in qrels.grades[topic].items() if qrels.rules.is_relevant(grade)]
+        for topic in qrels.topics
+    }
+    names = {document for documents_of_topic in relevant.values() for document in documents_of_topic}
+    gone = documents.gone(names, qrels.rules)
+    counts = {topic: sum(document in gone for document in of_topic) for topic, of_topic in relevant.items()}
+    by_topic = {topic: count for topic, count in counts.items() if count}
+    return StaleLabels(documents.file.name, by_topic, len(gone) == len(names)) if gone else None
