@@ -153,16 +153,15 @@ class Lines:
 
 
 #: The charts of lines.
-CHARTS = ("curve", "density", "georisk")
+CHARTS = ("curve", "georisk")
 
 
 @frozen
 class Exhibits:
     """The data behind the charts of a report; a chart is missing if the gate's kind or data do not have it.
 
-    ``curve`` is ``urisk`` and ``trisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``;
-    ``density`` that of the bootstrap law, mass per unit of the measure; ``georisk`` that of each system of the pool
-    over alpha.
+    ``curve`` is ``urisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``; ``georisk``
+    that of each system of the pool over alpha.
     """
 
     topics: TopicColumns

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.comparison import Comparison
     from pytest_riskguard.gates.pool import PoolComparison
 
-#: Topics are left out one at a time, from the largest losses and from the largest wins on, until so many in a row have changed nothing ...
+#: Topics are left out one at a time, from the largest losses and from the largest wins on, until so many in a row
+#: have changed nothing ...
 MISSES = 20
 #: ... or the product of topics and topics left out is larger than this; the first ones are always left out.
 MAX_SCORES, ALONE = 100_000, 10

@@ -37,7 +37,6 @@ def test_the_curve_has_the_verdicts_figures_at_its_alpha(kind):
     curve, decisive = verdict.exhibits.curve, verdict.decisive_interval
     at = curve.x.index(2.5)
     assert curve.lines["urisk"][at] == verdict.estimates.urisk
-    assert curve.lines["trisk"][at] == verdict.estimates.trisk
     assert (curve.lines["lower"][at], curve.lines["upper"][at]) == (decisive.lower, decisive.upper)
     assert list(curve.x) == sorted({*ALPHAS, 2.5})
     assert all(np.diff(curve.lines["urisk"]) < 0), "a loss that counts more lowers URisk"
@@ -48,12 +47,9 @@ def test_other_points_of_the_curve_are_gates_of_their_own():
     other = reported(alpha=10.0)
     at = curve.x.index(10.0)
     assert curve.lines["upper"][at] == other.decisive_interval.upper
-    assert curve.lines["trisk"][at] == other.estimates.trisk
 
 
 def test_what_has_no_law_or_no_alpha_has_no_chart():
-    same = judge(gate_of("g"), topic_scores("new", BASE), topic_scores("old", BASE), report=True)
-    assert same.exhibits.density is None
     assert reported(kind="no_topic_collapse", alpha=0.0, max_loss=0.3).exhibits.curve is None
     assert reported(tradeoff="smooth", alpha=1.0).exhibits.curve is None
     few = judge(gate_of("g"), topic_scores("new", OURS[:5]), topic_scores("old", BASE[:5]), report=True)
