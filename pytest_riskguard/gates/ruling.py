@@ -20,7 +20,6 @@ from pytest_riskguard.gates.kinds import MAX_LEVEL, MIN_TOPICS, Gate
 from pytest_riskguard.gates.limits import (
     detects_max_mde,
     highest_p,
-    least_shown,
     limit_of,
     margin_of,
     own_method,
@@ -140,8 +139,7 @@ class Ruling:
         """
         own, student_t = self.interval(own_method(self.gate)), self.interval("student_t")
         if self.gate.must_show:
-            one, other = (np.array(limit_of(self.gate, interval)) for interval in (own, student_t))
-            return own if least_shown(self.gate, one, other) == one else student_t
+            return min(own, student_t, key=lambda interval: margin_of(self.gate, limit_of(self.gate, interval)))
         return student_t if self.passes and not self.reaches(own.method) else own
 
     def margin_by(self, method: str) -> float:
