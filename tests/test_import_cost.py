@@ -31,7 +31,7 @@ NOT_FOR_FILES = (
     "pyarrow",
     "numpy.f2py",
     "numpy.testing",
-    "pytest_riskguard.gates.chain.history",
+    "pytest_riskguard.gates.history",
     "pytest_riskguard.gates.pool.judge",
     "pytest_riskguard.inference.studentized",
     "pytest_riskguard.inference.georisk",

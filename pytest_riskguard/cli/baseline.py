@@ -15,21 +15,23 @@ import click
 from pytest_riskguard import run_context
 from pytest_riskguard.cli.check import code_from, live_systems
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.parameters import (
+from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
     DEFAULT_STORE,
     FILE,
     Command,
-    GivenCollection,
+    Files,
     belonging,
     config_option,
-    file_option,
+    file_of,
+    flag,
     gate_options,
     grouped,
     import_measures_from,
+    measure_option,
     metadata_option,
     options,
-    read_as,
+    place_option,
     set_option,
     surroundings,
 )
@@ -76,7 +78,7 @@ class Place:
     """The store, the collection, the measures of the options, and those of riskguard.yaml."""
 
     store: Store
-    collection: GivenCollection
+    collection: Files
     measures: tuple[str, ...]
     default_measures: tuple[str, ...]
 
@@ -90,12 +92,10 @@ class Place:
 
 def _place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...]) -> Place:
     """What the options say, with the defaults of riskguard.yaml."""
-    given, settings, store = GivenCollection.of(qrels, topics), surroundings(), opened()
-    defaults, folder = tuple[str, ...](), Path.cwd()
-    if settings is not None:
-        given, defaults, folder = given.or_of(settings.collection), settings.all_measures, settings.path.parent
+    config = surroundings()
+    defaults, folder = ((), Path.cwd()) if config is None else (config.all_measures, config.path.parent)
     import_measures_from(folder, (*measures, *defaults))
-    return Place(store, given, measures, defaults)
+    return Place(opened(), Files.of(qrels, topics, config), measures, defaults)
 
 
 def _scoring_options(measures: str) -> Callable[[Command], Command]:
@@ -103,41 +103,31 @@ def _scoring_options(measures: str) -> Callable[[Command], Command]:
     return grouped(
         "place",
         _place,
-        file_option("--qrels", help="Qrels file to score with. [default: riskguard.yaml's]"),
-        file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
-        click.option(
-            "--measure",
-            "measures",
-            multiple=True,
-            metavar="MEASURE",
-            help=f"A measure to score with. Repeatable. [default: {measures}]",
-        ),
+        place_option("--qrels", "Qrels file to score with. [default: riskguard.yaml's]"),
+        place_option("--topics", "Topics file; its digest is kept. [default: riskguard.yaml's]"),
+        measure_option(f"A measure to score with. Repeatable. [default: {measures}]"),
         config_option(),
     )
 
 
 def _storing_options(measures: str) -> Callable[[Command], Command]:
     """Options of a command that stores a run."""
-    no_run: dict[str, Any] = {"is_flag": True, "flag_value": False, "default": True}
+    dropped: dict[str, Any] = {"flag_value": False, "default": True}
     return options(
         _scoring_options(measures),
         set_option("format", "ties"),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
         metadata_option("What is known of the system, such as index=v7; kept in the manifest."),
-        click.option(
-            "--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **no_run
-        ),
-        click.option("--scores", is_flag=True, help="RUN is a file of per-topic scores; no run is kept."),
-        click.option(
-            "--allow-unanswered", is_flag=True, help="Topics without an answer have no result: they count as 0."
-        ),
+        flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
+        flag("--scores", help="RUN is a file of per-topic scores; no run is kept."),
+        flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0."),
     )
 
 
 def _run_of(run: Path | None, place: Place, settings: dict[str, Any], about: dict[str, Any]) -> GivenFile | Run:
     """The run that a command names, else what the candidate of riskguard.yaml answers, with its metadata."""
     if run is not None:
-        return read_as(run, settings)
+        return file_of(run, settings)
     if about["scores"]:
         raise UsageError("--scores: name the file of per-topic scores")
     from pytest_riskguard.config.candidate_settings import key_of
@@ -165,7 +155,7 @@ def _run_of(run: Path | None, place: Place, settings: dict[str, Any], about: dic
 @click.argument("name")
 @click.argument("run", type=FILE, required=False)
 @_storing_options(f"riskguard.yaml's, else {DEFAULT_MEASURE}; with --replicate those of NAME")
-@click.option("--replicate", is_flag=True, help="RUN is another run of the same system as NAME.")
+@flag("--replicate", help="RUN is another run of the same system as NAME.")
 def add(
     name: str, run: Path | None, *, place: Place, settings: dict[str, Any], replicate: bool, **about: Any
 ) -> None:
@@ -201,7 +191,7 @@ def add(
 @click.argument("name")
 @click.argument("run", type=FILE, required=False)
 @_storing_options("riskguard.yaml's; those of NAME are always scored too")
-@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+@flag("--dry-run", help="Say what would change, and write nothing.")
 def update(
     name: str, run: Path | None, *, place: Place, settings: dict[str, Any], dry_run: bool, **about: Any
 ) -> None:
@@ -404,7 +394,7 @@ def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
 
 def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
     """The effect of the accepted changes, a table for each measure."""
-    from pytest_riskguard.gates.chain.history import drift
+    from pytest_riskguard.gates.history import drift
     from pytest_riskguard.reports.drift import explain
 
     judgements, topics = _collection(None)
@@ -417,7 +407,7 @@ def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
 @baseline.command()
 @click.argument("names", nargs=-1)
 @config_option()
-@file_option("--qrels", help="Qrels file that the scores were computed with. [default: riskguard.yaml's]")
+@place_option("--qrels", "Qrels file that the scores were computed with. [default: riskguard.yaml's]")
 @click.option(
     "--max-age",
     type=click.IntRange(min=0),
@@ -464,11 +454,10 @@ def _sound(manifest: Manifest, qrels: Qrels | None) -> str:
 
 def _collection(qrels: Path | None) -> tuple[Qrels | None, Topics | None]:
     """What the option names, else the judgements and topics of riskguard.yaml, if there is one."""
-    given, settings = GivenCollection.of(qrels, None), surroundings()
-    return _read(given if settings is None or qrels is not None else given.or_of(settings.collection))
+    return _read(Files.of(qrels, None, surroundings()))
 
 
-def _read(collection: GivenCollection) -> tuple[Qrels | None, Topics | None]:
+def _read(collection: Files) -> tuple[Qrels | None, Topics | None]:
     from pytest_riskguard.data.topics import read_collection, read_topics
 
     if collection.qrels is not None:

@@ -138,12 +138,12 @@ def _whole(file: InputFile) -> Iterator[None]:
         raise file.refuse(None, f"expected a whole file of Arrow or Parquet: {problem}") from None
 
 
-def _fits(file: InputFile, kind: Kind, table: Callable[[InputFile], Table], *starts: bytes) -> Misfit | None:
+def _fits(file: InputFile, kind: Kind, table: Callable[[InputFile], Table], *starts: bytes) -> Misfit:
     """Whether a file begins so and has the columns that are needed; what is damaged the reader says."""
     if not file.start.startswith(starts):
-        return Misfit("its first bytes are others")
+        return ""
     try:
-        return columns_misfit(file, kind, table(file).names, 4)
+        return columns_misfit(file, kind, table(file).names)
     except FileError:
         return None
 
@@ -151,7 +151,7 @@ def _fits(file: InputFile, kind: Kind, table: Callable[[InputFile], Table], *sta
 # Parquet with named columns, as pandas, polars, ranx and data lakes write it.
 
 
-def parquet_fits(file: InputFile, kind: Kind) -> Misfit | None:
+def parquet_fits(file: InputFile, kind: Kind) -> Misfit:
     """Whether the file begins as Parquet does, and has the columns that are needed."""
     return _fits(file, kind, parquet_table, b"PAR1")
 
@@ -202,7 +202,7 @@ def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int 
 # Arrow's own files, which Feather's are too, and its streams.
 
 
-def arrow_fits(file: InputFile, kind: Kind) -> Misfit | None:
+def arrow_fits(file: InputFile, kind: Kind) -> Misfit:
     """Whether the file begins as those of Arrow do, and has the columns that are needed."""
     return _fits(file, kind, arrow_table, _FILE, b"\xff\xff\xff\xff")
 

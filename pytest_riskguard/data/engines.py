@@ -252,15 +252,15 @@ class _Row(NamedTuple):
     text: str | None
 
 
-def responses_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+def responses_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether one of the first rows is an answer of an engine."""
     if not file.looks_like_json:
-        return Misfit("it is not JSON")
+        return ""
     try:
         engine = _engine(file)
     except FileError as problem:
-        return Misfit(f"it cannot be read as answers: {problem.problem}", 3)
-    return None if engine else Misfit("it does not hold answers of a search engine", 1)
+        return f"it cannot be read as answers: {problem.problem}"
+    return None if engine else ""
 
 
 def _engine(file: InputFile) -> Engine | None:

@@ -33,9 +33,9 @@ class Format:
     suffixes: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
 
-    def fits(self, file: InputFile, kind: Kind) -> Misfit | None:
+    def fits(self, file: InputFile, kind: Kind) -> Misfit:
         """None if the file has this format, else why it does not."""
-        misfit: Misfit | None = self._function("fits")(file, kind)
+        misfit: Misfit = self._function("fits")(file, kind)
         return misfit
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
@@ -99,10 +99,10 @@ FORMATS: tuple[Format, ...] = (
     _format("rank-eval", "judging_tools", "judgements rankings", ".json"),
     # ratings of the Rated Ranking Evaluator
     _format("rre", "judging_tools", "judgements", ".json"),
-    # ranx, pytrec_eval (JSON: topic, document, number; ranx also compresses it)
-    _format("ranx", "libraries", "judgements rankings", ".json .lz4"),
     # MTEB predictions (JSON: subset, split, topic, document, number)
     _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
+    # ranx, pytrec_eval (JSON: topic, document, number; ranx also compresses it)
+    _format("ranx", "libraries", "judgements rankings", ".json .lz4"),
     # sentence-transformers predictions (JSON Lines)
     _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
     # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
@@ -138,8 +138,8 @@ FORMATS: tuple[Format, ...] = (
     # TREC (columns with spaces between them)
     _format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels"),
 )
-#: Formats whose files have the digests that verdicts name.
-OWN = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics"), ("scores", "scores")})
+#: The format of a file that is nothing like any.
+OWN: Mapping[Kind, str] = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}
 _BY_NAME = {known.name: known for known in FORMATS}
 #: The endings of all formats' files, which are no part of a system's name.
 _SUFFIXES = {suffix for known in FORMATS for suffix in known.suffixes}
@@ -239,9 +239,8 @@ def _found(file: InputFile, kind: Kind) -> Format:
         raise file.refuse(None, f"expected UTF-8 text, found {what}")
     if file.looks_like_json and file.first_object is None:
         _ = file.json  # what is broken is said with its line
-    misfits = [(known, misfit) for known, misfit in tried if misfit is not None]
-    nearest, why = max(misfits, key=lambda pair: (pair[1].nearness, (pair[0].name, kind) in OWN))
-    if (nearest.name, kind) in OWN:
+    nearest, why = next(((known, misfit) for known, misfit in tried if misfit), (_BY_NAME[OWN[kind]], ""))
+    if not why:
         return nearest  # its reader says which line is wrong, and how
     remedy = "`format:` in riskguard.yaml forces another"
     if kind in ("rankings", "scores"):
@@ -251,6 +250,6 @@ def _found(file: InputFile, kind: Kind) -> Format:
     names = ", ".join(known.name for known, _ in tried)
     raise file.refuse(
         None,
-        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why.reason}; "
+        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}; "
         f"{remedy}; tried: {names}",
     )

@@ -74,7 +74,7 @@ def examined(places: IntArray, most: int) -> IntArray:
 def refuse_judgements(source: str, qrels: Qrels, run: Run, judged: JudgedRun) -> None:
     """``DataError`` if a run is the judgements: no system returns exactly the judged documents, scored by grades."""
     several = int(np.count_nonzero(judged.retrieved > 1))
-    whole = np.diff(qrels.arrays.offsets)[qrels.arrays.places_of(run.topics)]
+    whole = np.diff(qrels.arrays.offsets)[judged.places]
     if several < MIN_TOPICS or 2 * several < len(whole) or not np.array_equal(judged.retrieved, whole):
         return
     scores = run.scores[in_order(-run.scores, run.offsets)]
@@ -95,7 +95,7 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
         ids = f"expected document ids of {qrels.path_name}, such as {expected}; found {found}"
         return DataError(f"{source}: {ids}{problem}", reason="ids_do_not_match")
 
-    rankings, judged = _first_documents(run, qrels, np.arange(len(run.topics))), run.judged
+    rankings, judged = _first_documents(run, np.arange(len(run.topics))), run.judged
     respelled = {}
     for topic, ranking in rankings.items():
         grades = qrels.grades[topic]
@@ -107,7 +107,7 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
         raise refuse(respelled, f"{in_topics} they differ in upper and lower case; {_REMEDY}")
     unmatched = judged.answered - judged.topics
     if 2 * unmatched > judged.answered:
-        sample = _first_documents(run, qrels, np.flatnonzero(~run.has_judged))
+        sample = _first_documents(run, np.flatnonzero(~run.has_judged))
         cause = _cause(sample, qrels)
         is_enough = judged.topics > MIN_MATCHED * judged.answered
         if cause or not (is_enough or (judged.topics and qrels.rules.is_complete)):
@@ -125,9 +125,9 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
             raise refuse(rankings, problem)
 
 
-def _first_documents(run: JudgedRun, qrels: Qrels, topics: IntArray) -> dict[str, list[str]]:
+def _first_documents(run: JudgedRun, topics: IntArray) -> dict[str, list[str]]:
     """Topic -> its first documents in the order as written, of some of these topics."""
-    topics = topics[examined(qrels.arrays.places_of(run.topics)[topics], MAX_SAMPLE)]
+    topics = topics[examined(run.places[topics], MAX_SAMPLE)]
     lengths = np.minimum(np.diff(run.offsets)[topics], FIRST_RANKS)
     ids = iter(run.documents.at(first_rows(run.offsets[topics], lengths)).strings())
     pairs = zip(topics.tolist(), lengths.tolist(), strict=True)
@@ -198,7 +198,7 @@ def matches(qrels: Qrels, run: JudgedRun) -> list[tuple[int, int]]:
     """
     grades, least = qrels.arrays.grades, qrels.rules.relevant_from
     is_relevant = np.append(grades > 0 if least is None else grades >= least, False)  # of row -1
-    places = qrels.arrays.places_of(run.topics)
+    places = run.places
     topics = examined(places, MAX_TOPICS)
     lengths = np.minimum(np.diff(run.offsets)[topics], min(run.depth, MAX_RANKS))
     rows, offsets = first_rows(run.offsets[topics], lengths), np.append(0, np.cumsum(lengths))

@@ -49,9 +49,11 @@ class Ids:
     @classmethod
     def of(cls, ids: Iterable[str]) -> Ids:
         """Texts as identifiers."""
-        encoded = [name.encode() for name in ids]
-        lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
-        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), starts_of(lengths), lengths)
+        names = list(ids)
+        text = "".join(names)
+        encoded = names if text.isascii() else map(str.encode, names)
+        lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(names))
+        return cls(np.frombuffer(text.encode(), dtype=np.uint8), starts_of(lengths), lengths)
 
     @classmethod
     def joined(cls, parts: Sequence[Ids]) -> Ids:
@@ -86,14 +88,12 @@ class Ids:
 
     def strings(self) -> list[str]:
         """All ids as text."""
-        ends = self.starts + self.lengths
-        first, last = int(self.starts.min(initial=len(self.text))), int(ends.max(initial=0))
-        encoded = self.text[first:last].tobytes()
-        pairs = zip((self.starts - first).tolist(), (ends - first).tolist(), strict=True)
+        ids = self.compact()
+        encoded, starts, ends = ids.text.tobytes(), ids.starts.tolist(), (ids.starts + ids.lengths).tolist()
         if not encoded.isascii():
-            return [encoded[start:end].decode() for start, end in pairs]
+            return [encoded[start:end].decode() for start, end in zip(starts, ends, strict=True)]
         text = encoded.decode()  # one character for each byte
-        return [text[start:end] for start, end in pairs]
+        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
     @property
     def odd(self) -> BoolArray:

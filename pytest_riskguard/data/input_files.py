@@ -14,7 +14,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
@@ -107,11 +107,8 @@ _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 Lines = Iterator[tuple[int, bytes]]
 
 
-class Misfit(NamedTuple):
-    """Why a file does not have a format; of several, the reason with the greatest ``nearness`` is shown."""
-
-    reason: str
-    nearness: int = 0
+#: Why a file does not have a format: None if it has it, and empty if it is nothing like it.
+Misfit = str | None
 
 
 class InputFile:

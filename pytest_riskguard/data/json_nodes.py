@@ -98,24 +98,24 @@ def nodes(file: InputFile) -> Iterator[JsonNode]:
         yield from node.items() if isinstance(value, list) else [node]
 
 
-def marked(**marks: str) -> Callable[[InputFile, Kind], Misfit | None]:
+def marked(**marks: str) -> Callable[[InputFile, Kind], Misfit]:
     """What says whether a file is of a format: JSON that has all places of a mark of its kind; ``|`` parts marks."""
 
-    def fits(file: InputFile, kind: Kind) -> Misfit | None:
+    def fits(file: InputFile, kind: Kind) -> Misfit:
         value = file.first_object if file.json_or_none is None else file.json_or_none
         for place in ("0", "hits.hits.0", "_source"):
             value = at(value, place) or value
         if any(all(at(value, place) is not None for place in mark.split()) for mark in marks[kind].split("|")):
             return None
-        return Misfit(f"it is not JSON that has {marks[kind].replace('|', ' or ')}", 0 if value is None else 1)
+        return ""
 
     return fits
 
 
-def require(misfit: Misfit | None, file: InputFile) -> None:
+def require(misfit: Misfit, file: InputFile) -> None:
     """Refuse a file that was said to have a format that it does not have."""
     if misfit is not None:
-        raise file.refuse(None, f"expected the format that was named, but {misfit.reason}")
+        raise file.refuse(None, f"expected the format that was named, found {misfit or 'another one'}")
 
 
 def chosen(file: InputFile, what: str, parts: Iterable[tuple[Sequence[str], Part]]) -> Part:

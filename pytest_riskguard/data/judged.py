@@ -7,6 +7,7 @@ not read again.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -85,6 +86,8 @@ class JudgedRun:
         How many ranks are kept whole.
     topics : tuple of str
         The scored topics that the run answers, sorted as text.
+    places : array of int64, shape (n_topics,)
+        Their places in ``Qrels.arrays``.
     retrieved : array of int64, shape (n_topics,)
         How many documents the run has for each.
     offsets : array, shape (n_topics + 1,)
@@ -100,6 +103,7 @@ class JudgedRun:
     qrels_digest: str
     depth: int
     topics: tuple[str, ...]
+    places: IntArray
     retrieved: IntArray
     offsets: IntArray
     judgements: Ranks
@@ -129,7 +133,7 @@ class JudgedRun:
         arrays, rows = qrels.arrays, np.flatnonzero(self.judgements >= 0)
         ranks, retrieved = (np.zeros(len(column), dtype=np.int64) for column in (arrays.grades, arrays.topics))
         ranks[self.judgements[rows]] = self.ranks[order][rows]
-        retrieved[arrays.places_of(self.topics)] = self.retrieved
+        retrieved[self.places] = self.retrieved
         return JudgedRows(topic_of_rows(arrays.offsets), ranks, arrays.grades, retrieved)
 
 
@@ -179,6 +183,7 @@ def judged_run(run: Run, qrels: Qrels, orders: Collection[Order], depth: int) ->
         qrels_digest=qrels.digest,
         depth=depth,
         topics=run.topics,
+        places=places,
         retrieved=np.diff(run.offsets),
         offsets=np.append(0, np.cumsum(np.concatenate(sizes))),
         judgements=np.concatenate(judgements),
@@ -199,7 +204,6 @@ class RankedRun:
         self.depth = min(run.depth, kept_depth(measure, qrels))
         self.order = rank_order(measure)
         self._ranks = run.ranks[self.order]
-        self._places = qrels.arrays.places_of(run.topics)
 
     @cached_property
     def rows(self) -> JudgedRows:
@@ -210,7 +214,7 @@ class RankedRun:
         """The rows of unjudged documents in the first ranks that the measure sees, and the place of their topics."""
         last = min(self.depth, cutoff_of(self.measure) or self.depth)
         rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= last))
-        return rows, self._places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
+        return rows, self.run.places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
 
     def ranks_of(self, rows: IntArray) -> IntArray:
         """The ranks of some rows of the run; 0 for row -1."""
@@ -226,9 +230,9 @@ class RankedRun:
 
     def ranks(self, topic: str) -> Mapping[str, int]:
         """Document -> rank, from 1, by rank; none for a topic that the run does not answer."""
-        if topic not in self.run.topics:
+        place = bisect_left(self.run.topics, topic)
+        if self.run.topics[place : place + 1] != (topic,):
             return {}
-        place = self.run.topics.index(topic)
         rows = np.arange(*self.run.offsets[place : place + 2])
         rows = rows[(self.run.judgements[rows] >= 0) | (self._ranks[rows] <= self.depth)]
         rows = rows[np.argsort(self._ranks[rows])]

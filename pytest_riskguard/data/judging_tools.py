@@ -163,11 +163,11 @@ def _graded(relevant: JsonNode) -> Iterator[tuple[str, float]]:
 _ROW = re.compile(r"(?P<grade>\S+)\s+qid:(?P<topic>\S+)\s[^#]*#\s*(?P<document>\S+)(?:\s+(?P<text>.*\S))?\s*\Z")
 
 
-def ltr_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+def ltr_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first line has a rating, a qid and a document after ``#``."""
     if _ROW.match(file.first_line):
         return None
-    return Misfit("its first line is not `rating qid:<id> # <docid>`", 2 if " qid:" in file.first_line else 0)
+    return "its first line is not `rating qid:<id> # <docid>`" if " qid:" in file.first_line else ""
 
 
 def ltr_judgements(file: InputFile) -> Qrels:
@@ -197,7 +197,7 @@ _json_fits = marked(
 )
 
 
-def quepid_fits(file: InputFile, kind: Kind) -> Misfit | None:
+def quepid_fits(file: InputFile, kind: Kind) -> Misfit:
     """Whether the file is JSON of Quepid, or a table of rankings with its columns."""
     if kind == "rankings" and {_QUERY, _DOCUMENT, _POSITION} <= {*file.first_line.split(",")}:
         return None

@@ -23,26 +23,26 @@ from pytest_riskguard.text import did_you_mean
 _LZ4 = b"\x04\x22\x4d\x18"
 
 
-def ranx_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+def ranx_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the file is an object of objects of numbers, or begins as LZ4 does."""
     if file.start.startswith(_LZ4):
         return None
     return _misfit(file.json_or_none)
 
 
-def _misfit(value: Any) -> Misfit | None:
+def _misfit(value: Any) -> Misfit:
     """None for a mapping of topics to mappings of documents to numbers."""
     if not isinstance(value, dict) or not value:
-        return Misfit("it is not an object of topics", int(value is not None))
+        return ""
     for topic, documents in value.items():
         if not isinstance(documents, dict):
-            return Misfit(f"{topic!r:.60} is not an object of documents and numbers", 2)
+            return ""
         for document, number in documents.items():
             if type(number) not in (int, float):
-                return Misfit(f"{document!r:.60} of {topic!r:.60} has no number", 3)
+                return f"{document!r:.60} of {topic!r:.60} has no number"
     columns = places(value, "rankings")
     if "document" in columns and len(columns) >= 3:  # pandas wrote it, whose columns look like topics
-        return Misfit("it is a frame by columns; write it with orient='records' (pandas)", 4)
+        return "it is a frame by columns; write it with orient='records' (pandas)"
     return None
 
 
@@ -76,12 +76,12 @@ def ranx_rankings(file: InputFile) -> Run:
 # Predictions of MTEB: ``{subset: {split: {topic: {document: score}}}}``, and what is known of the model.
 
 
-def mteb_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+def mteb_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether scores of documents stand three levels below the top."""
-    misfits = [_misfit(numbers) for _, numbers in _parts(file)] or [Misfit("it has none")]
-    why = next(filter(None, misfits), None)
-    nearness = 4 if "mteb_model_meta" in (file.json_or_none or ()) else 1
-    return why and Misfit(f"it is not an object of subsets, splits, topics and documents: {why.reason}", nearness)
+    if (parts := _parts(file)) and all(_misfit(numbers) is None for _, numbers in parts):
+        return None
+    is_near = "mteb_model_meta" in (file.json_or_none or ())
+    return "it is not an object of subsets, splits, topics and documents" if is_near else ""
 
 
 def mteb_rankings(file: InputFile) -> Run:
@@ -126,9 +126,9 @@ def sentence_transformers_rankings(file: InputFile) -> Run:
 # Collections of the package ir_datasets, ``irds:NAME``, which downloads what is not on this machine.
 
 
-def irds_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+def irds_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the path is the name of a collection."""
-    return None if names_collection(file.path) else Misfit(f"it is not a collection named {IRDS}NAME")
+    return None if names_collection(file.path) else ""
 
 
 def irds_judgements(file: InputFile) -> Qrels:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any
 
@@ -77,17 +77,11 @@ def _stripped(ids: Ids) -> Ids:
     return ids if all(text == text.strip() for text in texts) else Ids.of(map(str.strip, ids.strings()))
 
 
-def _whole_numbers(column: npt.NDArray[Any]) -> Ids | None:
-    """Numbers as ids, NaN as nothing; None where one is not whole, or may be another as a float."""
-    filled = ~np.isnan(column)
-    if column.dtype.kind == "f":
-        column = np.where(filled, column, 0)
-        if not ((np.abs(column) < _MAX_EXACT) & (column == np.floor(column))).all():
-            return None
-        column = column.astype(np.int64)
+def _whole_numbers(column: npt.NDArray[Any]) -> Ids:
+    """Whole numbers as ids."""
     digits = column.astype(f"S{_WIDTH}").view(np.uint8)
     lengths = np.count_nonzero(digits.reshape(-1, _WIDTH), axis=1)
-    return Ids(digits, _WIDTH * np.arange(len(column)), np.where(filled, lengths, 0))
+    return Ids(digits, _WIDTH * np.arange(len(column)), lengths)
 
 
 def _is_nothing(cell: Any) -> bool:
@@ -161,8 +155,8 @@ class Table(Rows):
         column = self.column(self.places[what])
         if isinstance(column, Ids):
             return _stripped(column)
-        if isinstance(column, np.ndarray) and (ids := _whole_numbers(column)) is not None:
-            return ids
+        if isinstance(column, np.ndarray) and column.dtype.kind != "f":
+            return _whole_numbers(column)
         texts = self._each(column, text_of, f"text or a whole number as the {what}")
         return self.ids(texts, what, is_text=True)
 
@@ -208,11 +202,13 @@ class Table(Rows):
         return topics, known
 
 
-def table_of_rows(given: Input, rows: Iterable[Mapping[Any, Any]], lines: Lines | None = None) -> Table:
+def table_of_rows(
+    given: Input, rows: Iterable[Mapping[Any, Any]], lines: Lines | Callable[[], Lines] | None = None
+) -> Table:
     """The columns of rows with named cells, of which each may lack some; many rows at a time, which saves memory."""
     rows, parts = iter(rows), []
     while some := list(islice(rows, ROWS_AT_ONCE)):
-        held = dict.fromkeys(name for row in some for name in row)
+        held = dict.fromkeys(chain.from_iterable(some))
         parts.append((len(some), {name: packed([row.get(name) for row in some]) for name in held}))
     names = list(dict.fromkeys(name for _, part in parts for name in part))
 
@@ -222,14 +218,10 @@ def table_of_rows(given: Input, rows: Iterable[Mapping[Any, Any]], lines: Lines 
     return Table(given, map(str, names), column, lines)
 
 
-def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str], least: int) -> Misfit | None:
-    """Why a file with these columns does not hold that: the more of them are known, the nearer it is."""
-    names = list(names)
-    if (problem := missing_columns(names, kind, file.columns)) is None:
-        return None
-    return Misfit(
-        f"its columns do not fit: {problem}", least + (3 if file.columns else min(len(places(names, kind)), 2))
-    )
+def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str]) -> Misfit:
+    """Why a file with these columns does not hold that."""
+    problem = missing_columns(names, kind, file.columns)
+    return problem and f"its columns do not fit: {problem}"
 
 
 # What a table holds, by its kind; ``given`` names the columns of what a column may hold.

@@ -95,7 +95,7 @@ class JudgementArrays:
 
     def places_of(self, topics: Sequence[str]) -> IntArray:
         """The place of each of these topics, which must have judgements."""
-        return np.array([self.places[topic] for topic in topics], dtype=np.int64)
+        return np.fromiter(map(self.places.__getitem__, topics), np.int64, len(topics))
 
 
 def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray, documents: Ids) -> IntArray:
@@ -200,21 +200,18 @@ class Qrels:
         """Whether a grade is not a whole number."""
         return any(bool(np.any(part.grades % 1)) for part in (self.arrays, self.others))
 
-    def under(self, panel: Sequence[str]) -> Qrels:
-        """The judgements of a panel of judges, on the same topics and documents in the same order.
+    def under(self, judge: str) -> Qrels:
+        """The judgements of one judge, on the same topics and documents in the same order.
 
-        A document that none of them graded keeps the grade that it has; a judge who is named twice counts twice. A
-        topic without a document that they find relevant is still scored.
+        A document that the judge did not grade keeps the grade that it has. A topic without a document that the judge
+        finds relevant is still scored.
         """
         assert self.by_judge is not None
         parts = []
         for part in (self.arrays, self.others):
-            grades = part.grades.copy()
-            for row, name in enumerate(part.names()):
-                given = self.by_judge.get(name, {})
-                if of_panel := [given[judge] for judge in panel if judge in given]:
-                    grades[row] = np.median(of_panel)
-            parts.append(replace(part, grades=grades))
+            pairs = zip(part.names(), part.grades.tolist(), strict=True)
+            grades = [self.by_judge.get(name, {}).get(judge, grade) for name, grade in pairs]
+            parts.append(replace(part, grades=np.array(grades, dtype=np.float64)))
         return replace(self, arrays=parts[0], others=parts[1], by_judge=None)
 
 

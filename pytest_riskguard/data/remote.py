@@ -1,4 +1,4 @@
-"""Files at addresses such as ``s3://bucket/run.gz``: listed, and copied to this machine while they are read.
+"""Files at addresses such as ``s3://bucket/run.gz``: copied to this machine while they are read.
 
 fsspec opens them, with the package that the user has installed for the address. Credentials are found where that
 package looks for them, never in an address.
@@ -43,16 +43,6 @@ def address_of(path: Path | str) -> str:
             "credentials as the package for this address expects them"
         )
     return f"{scheme}:///{rest}" if scheme in ("file", "local") else f"{scheme}://{rest}"
-
-
-def files_below(path: Path) -> dict[str, int | None]:
-    """The files of a folder and of all folders in it, by their paths in the folder, with their bytes where known."""
-    with _named(address := address_of(path)):
-        files, place = _file_system(address)
-        folder, infos = place.rstrip("/") + "/", files.find(place, detail=True)
-        return {
-            name.removeprefix(folder): info.get("size") for name, info in infos.items() if name.startswith(folder)
-        }
 
 
 @contextmanager

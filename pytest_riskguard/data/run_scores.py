@@ -179,9 +179,9 @@ def _scored(
         instead = f"found only {topics_named(given)}" if given else "found none"
         expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
         raise DataError(f"{source}: {expected} {topics_named(qrels.topics)}; {instead}", reason="no_common_topic")
-    places = qrels.arrays.places_of(run.topics)
     values = np.array([np.full((2, len(qrels.topics)), float(measure.DEFAULT)) for measure in measures])
     judged = judged_run(run, qrels, set(map(rank_order, measures)), depth)
+    places = judged.places
     if is_checked:
         refuse_other_ids(source, qrels, judged)
         refuse_judgements(source, qrels, run, judged)

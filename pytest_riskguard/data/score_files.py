@@ -112,14 +112,14 @@ def _parts(folder: InputFile) -> list[Path]:
 # Tables with a row for each topic and a column for each measure: what riskguard writes.
 
 
-def scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+def scores_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first column is named as one of topics; a file of another kind of text is nearest to this."""
     first, *others = re.split("[\t;,]", file.first_line)
     if file.looks_like_json or csv_fits(file, "scores") is None:
-        return Misfit("it has a row for each topic and measure")
+        return ""
     if "topic" in file.columns or (others and first.strip().strip('"').lower() in SYNONYMS["topic"]):
         return None
-    return Misfit("its first line names no column of topics, then columns of scores", 2)
+    return ""
 
 
 def scores_table(file: InputFile, kind: Kind) -> Table:
@@ -133,11 +133,11 @@ def scores_table(file: InputFile, kind: Kind) -> Table:
 # What tools print: a line for each topic and measure, and averages under the topic ``all``.
 
 
-def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first line is a measure, a topic and a value."""
     cells = file.first_line.split()
     if len(cells) == 3 and known(cells[1]) is not None:
-        return Misfit("its second column is a measure")
+        return ""
     return _misfit(cells, 0, "trec_eval")
 
 
@@ -146,11 +146,11 @@ def trec_eval_table(file: InputFile, kind: Kind) -> Table:
     return _of_lines(file, kind, ["measure", "topic", "value"])
 
 
-def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first line is a topic, a measure and a value."""
     cells = file.first_line.split("\t")
     if len(cells) == 3 and math.isnan(number(cells[2])):
-        return Misfit("its third column is not a number", 1)
+        return ""
     return _misfit(cells, 1, "ir_measures")
 
 
@@ -159,11 +159,11 @@ def ir_measures_table(file: InputFile, kind: Kind) -> Table:
     return _of_lines(file, kind, ["topic", "measure", "value"])
 
 
-def _misfit(cells: Sequence[str], place: int, tool: str) -> Misfit | None:
+def _misfit(cells: Sequence[str], place: int, tool: str) -> Misfit:
     if len(cells) != 3:
-        return Misfit(f"the first line has {len(cells)} columns, not 3 (topic, measure, value)")
+        return ""
     if known(cells[place]) is None:
-        return Misfit(f"{cells[place]!r:.60} is not a measure of {tool}", 3)
+        return f"{cells[place]!r:.60} is not a measure of {tool}"
     return None
 
 
@@ -177,13 +177,13 @@ def _of_lines(file: InputFile, kind: Kind, header: Sequence[str]) -> Table:
 # JSON of ranx (measure, topic, number) or of pytrec_eval (topic, measure, number).
 
 
-def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the file is an object of objects, whose outer or inner keys are all measures."""
     value = file.json_or_none
     if not isinstance(value, dict) or not value or not all(isinstance(inner, dict) for inner in value.values()):
-        return Misfit("it is not a JSON object of objects", int(file.looks_like_json))
+        return ""
     if not are_measures(value) and not are_measures(*value.values()):
-        return Misfit("neither its outer nor its inner keys are all measures", 3)
+        return "neither its outer nor its inner keys are all measures"
     return None
 
 

@@ -7,7 +7,7 @@ nothing is.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,9 @@ _FEED = ord("\n")
 #: White space that is neither a space nor the end of a line.
 _WHITE = b"\t\r\x0b\x0c"
 _SPACES = bytes.maketrans(_WHITE, b"    ")
-#: Numbers of up to so many characters are read together.
+#: The most characters of a number, and which.
 _MOST_CHARACTERS = 64
-_PLUS, _UNDERSCORE = ord("+"), ord("_")
+_CHARACTERS = b"0123456789.+-eE"
 #: Up to eight digits are made into one number, all cells at once: each is a byte of a word, without the bits of "0".
 _ZEROS, _NO_DIGITS, _ABOVE_NINE, _HIGH_BITS = (
     np.uint64(byte * 0x0101010101010101) for byte in (ord("0"), 0x10, 0x06, 0xF0)
@@ -38,8 +38,8 @@ _STEPS = tuple(
     tuple(map(np.uint64, step))
     for step in ((8, 10, 0x00FF00FF00FF00FF), (16, 100, 0x0000FFFF0000FFFF), (32, 10_000, 0x00000000FFFFFFFF))
 )
-#: The largest number up to which all whole ones are floats, and powers of ten that are.
-_MOST_DIGITS, _POWERS = 2**53, 10.0 ** np.arange(23)
+#: Powers of ten that are exact.
+_POWERS = 10.0 ** np.arange(23)
 
 
 class RefusedError(Exception):
@@ -108,19 +108,11 @@ def _with_single_spaces(text: bytes) -> bytes:
     return text.lstrip()
 
 
-class _Digits(NamedTuple):
+def _digits(cells: Ids) -> tuple[Words, Words, BoolArray, BoolArray]:
     """Cells of at most eight characters as whole numbers, without the decimal point that they may have.
 
-    ``decimals`` are the digits behind it; ``is_plain`` tells which cells hold nothing else.
+    Then the digits behind it, whether there is one, and whether the cell is nothing else.
     """
-
-    values: Words
-    decimals: Words
-    has_point: BoolArray
-    is_plain: BoolArray
-
-
-def _digits(cells: Ids) -> _Digits:
     missing = (WORD_BYTES - cells.lengths).astype(np.uint64)
     digits = (cells.words_at(cells.starts) ^ _ZEROS) << (missing * np.uint64(8))  # the last digit is the highest byte
     mark = digits & _NO_DIGITS
@@ -133,14 +125,14 @@ def _digits(cells: Ids) -> _Digits:
     is_plain &= ((digits | (digits + _ABOVE_NINE)) & _HIGH_BITS) == 0
     for bits, worth, kept in _STEPS:
         digits = (digits * worth + (digits >> bits)) & kept
-    return _Digits(digits, (mark * _BYTES_ABOVE) >> np.uint64(60), has_point, is_plain & (cells.lengths > has_point))
+    return digits, (mark * _BYTES_ABOVE) >> np.uint64(60), has_point, is_plain & (cells.lengths > has_point)
 
 
 def whole_numbers(cells: Ids, otherwise: int) -> npt.NDArray[np.int32]:
     """Numbers of at most eight digits; ``otherwise`` for anything else."""
-    found = _digits(cells)
-    is_whole = found.is_plain & ~found.has_point & (cells.lengths <= WORD_BYTES)
-    return np.where(is_whole, found.values.astype(np.int32), np.int32(otherwise))
+    digits, _, has_point, is_plain = _digits(cells)
+    is_whole = is_plain & ~has_point & (cells.lengths <= WORD_BYTES)
+    return np.where(is_whole, digits.astype(np.int32), np.int32(otherwise))
 
 
 def numbers(cells: Ids) -> FloatArray:
@@ -149,46 +141,26 @@ def numbers(cells: Ids) -> FloatArray:
     ``RefusedError`` for what is no finite number, or written as hardly any program writes one.
     """
     is_negative = (cells.words_at(cells.starts) & _BYTE == _MINUS) & (cells.lengths > 0)
-    starts, lengths = cells.starts, cells.lengths
-    if is_negative.any():
-        starts, lengths = starts + is_negative, lengths - is_negative
+    starts, lengths = cells.starts + is_negative, cells.lengths - is_negative
     before = np.maximum(lengths - WORD_BYTES, 0)
-    tail = _digits(Ids(cells.text, starts + before, lengths - before))
-    digits, decimals, is_plain = tail.values, tail.decimals, tail.is_plain
+    digits, decimals, has_point, is_plain = _digits(Ids(cells.text, starts + before, lengths - before))
     if before.any():
-        head = _digits(Ids(cells.text, starts, before))
-        digits = digits + head.values * np.where(tail.has_point, np.uint64(10**7), np.uint64(10**8))
-        decimals = decimals + head.has_point * (head.decimals + np.uint64(WORD_BYTES))
-        is_plain &= (before == 0) | (head.is_plain & (before <= WORD_BYTES) & ~(head.has_point & tail.has_point))
-    # a quotient of two numbers that are exact is rounded once, as the number in the text is
+        head, more, is_before, is_head = _digits(Ids(cells.text, starts, before))
+        digits += head * np.where(has_point, np.uint64(10**7), np.uint64(10**8))
+        decimals += is_before * (more + np.uint64(WORD_BYTES))
+        is_plain &= (before == 0) | (is_head & (before <= WORD_BYTES) & ~(has_point & is_before))
+    # with a point at most 15 digits, so that both numbers are exact, and the quotient is rounded once, as in the text
     values = digits.astype(np.float64) / _POWERS[decimals]
     values[is_negative] *= -1
-    others = np.flatnonzero(~is_plain | (digits > _MOST_DIGITS))
-    if len(others):
-        values[others] = _unusual_numbers(cells.at(others))
-    return values
-
-
-def _unusual_numbers(cells: Ids) -> FloatArray:
-    """The same for numbers of any form."""
-    filled = cells.lengths > 0
-    if not filled.all():
-        values = np.full(len(cells), np.nan)
-        if filled.any():
-            values[filled] = _unusual_numbers(cells.at(filled))
-        return values
-    width = int(cells.lengths.max())
-    if width > _MOST_CHARACTERS:
-        raise RefusedError
-    text = np.concatenate([cells.text, np.zeros(width, dtype=np.uint8)])
-    table = np.lib.stride_tricks.sliding_window_view(text, width)[cells.starts]
-    table = np.where(np.arange(width) < cells.lengths[:, None], table, np.uint8(0))
-    if ((table == _UNDERSCORE) | ((table > 0) & (table < _PLUS))).any():  # which Python's numbers may have
+    others = cells.at(~is_plain)
+    text = others.compact().text.tobytes()
+    if text.translate(None, _CHARACTERS) or others.lengths.max(initial=0) > _MOST_CHARACTERS:
         raise RefusedError
     try:
-        values = table.view(f"S{width}").ravel().astype(np.float64)
+        read = [float(cell) if cell else np.nan for cell in others.strings()]
     except ValueError:
         raise RefusedError from None
-    if not np.isfinite(values).all():
+    if np.isinf(read).any():
         raise RefusedError
+    values[~is_plain] = read
     return values

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -82,12 +82,14 @@ def rows_of(file: InputFile, separator: str | None) -> Iterator[_Row]:
 # quotes are characters like others, unless they are doubled.
 
 
-def csv_fits(file: InputFile, kind: Kind) -> Misfit | None:
+def csv_fits(file: InputFile, kind: Kind) -> Misfit:
     """Whether the first line names the columns that are needed."""
     if (delimiter := _delimiter(file, kind)) is None:
-        return Misfit("the first line has no comma, semicolon or tab")
-    is_csv = file.name.lower().removesuffix(".gz").endswith(".csv")
-    return columns_misfit(file, kind, _cells(file.first_line, delimiter), 2 * is_csv)
+        return ""
+    names, is_csv = _cells(file.first_line, delimiter), file.name.lower().removesuffix(".gz").endswith(".csv")
+    misfit = columns_misfit(file, kind, names)
+    is_near = file.columns or (kind != "scores" and (is_csv or places(names, kind)))
+    return misfit if misfit is None or is_near else ""
 
 
 def csv_table(file: InputFile, kind: Kind) -> Table:
@@ -117,10 +119,10 @@ def _cells(line: str, delimiter: str) -> list[str]:
 # Tables with tabs; topics may stand without a header.
 
 
-def tsv_fits(file: InputFile, kind: Kind) -> Misfit | None:
+def tsv_fits(file: InputFile, kind: Kind) -> Misfit:
     """Whether the first line has a tab, and is a header, or an id and a query text."""
     if "\t" not in file.first_line or file.looks_like_json:
-        return Misfit("the first line has no tab", int(kind == "topics" and not file.looks_like_json))
+        return ""
     is_pair = kind == "topics" and file.first_line.count("\t") == 1 and not file.columns
     return None if is_pair else csv_fits(file, kind)
 
@@ -135,39 +137,40 @@ def tsv_table(file: InputFile, kind: Kind) -> Table:
 # JSON Lines with named keys: an object for each row, one in a line, or all in one JSON list.
 
 
-def jsonl_fits(file: InputFile, kind: Kind) -> Misfit | None:
+def jsonl_fits(file: InputFile, kind: Kind) -> Misfit:
     """Whether the first object has the keys that are needed."""
     if not file.looks_like_json:
-        return Misfit("it is not JSON")
+        return ""
     first = file.first_object
     if _is_list(file):
         rows = file.json_or_none
         first = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else None
     if first is None:
-        return Misfit("it is neither one JSON object in each line nor a list of objects", 1)
+        return "it is neither one JSON object in each line nor a list of objects"
     if kind == "topics" and {"title", "text"} <= first.keys() and "query" not in first:
-        return Misfit("its objects have titles and texts: they are documents", 2)
+        return "its objects have titles and texts: they are documents"
     values = list(first.values())
-    misfit = columns_misfit(file, kind, first, 1)
+    misfit = columns_misfit(file, kind, first)
     if misfit is None and any(
         isinstance(values[place], dict | list) for place in places(first, kind, file.columns).values()
     ):
-        return Misfit("its columns hold objects or lists; write a row as an object (pandas: orient='records')", 4)
+        return "its columns hold objects or lists; write a row as an object (pandas: orient='records')"
     return misfit
 
 
 def jsonl_table(file: InputFile, _kind: Kind) -> Table:
     """An object for each row."""
-    lines: list[int] = []
+
+    def numbered() -> Iterable[tuple[int, Any]]:
+        return enumerate(file.json, 1) if _is_list(file) else file.json_lines()
 
     def rows() -> Iterator[dict[str, Any]]:
-        for line, row in enumerate(file.json, 1) if _is_list(file) else file.json_lines():
+        for line, row in numbered():
             if not isinstance(row, dict):
                 raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
-            lines.append(line)
             yield row
 
-    return table_of_rows(file, rows(), lines)
+    return table_of_rows(file, rows(), lambda: [line for line, _ in numbered()])
 
 
 def _is_list(file: InputFile) -> bool:
@@ -180,16 +183,16 @@ def _is_list(file: InputFile) -> bool:
 _MSMARCO = "3 columns (qid, pid, rank), the third a whole number, or 4 (with the score)"
 
 
-def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit | None:
+def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first line has an id, another one, and a rank, which is where rankings start."""
     cells = file.first_line.split()
     has_columns = len(cells) in (3, 4)
+    if len(cells) == 4 and cells[1] == "0":
+        return "its first line is one of judgements (topic, iteration, docid, grade): it is not a run"
     if has_columns and cells[2].isdecimal() and not math.isnan(number(cells[-1])):
         return None
-    expected = "name the columns in a first line, such as qid, docid, score"
-    return Misfit(
-        f"its first line is {file.first_line!r:.60}, not {_MSMARCO}; {expected}", 2 * ("\t" in file.first_line)
-    )
+    expected = f"not {_MSMARCO}; name the columns in a first line, such as qid, docid, score"
+    return f"its first line is {file.first_line!r:.60}, {expected}" if "\t" in file.first_line else ""
 
 
 def msmarco_table(file: InputFile, kind: Kind) -> Table:

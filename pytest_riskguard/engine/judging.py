@@ -31,13 +31,13 @@ from pytest_riskguard.engine.what_ifs import (
 from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.documents import topic_documents
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
 from pytest_riskguard.gates.origins import Origins
-from pytest_riskguard.gates.rankings.documents import topic_documents
-from pytest_riskguard.gates.rankings.side_by_side import side_by_side, titled
-from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judgements, rests_on_labels
+from pytest_riskguard.gates.rankings import side_by_side, titled
 from pytest_riskguard.gates.slices import all_within, slices_of
+from pytest_riskguard.gates.unjudged import Known, Rejudged, judgements, rests_on_labels
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.wording import worded
@@ -123,7 +123,7 @@ class Engine:
         """
         families: list[Family | None] = [None] * len(questions)
         if correction != "none" or budget is not None:
-            from pytest_riskguard.gates.chain.families import Compared, at_the_rules_level, in_families
+            from pytest_riskguard.gates.families import Compared, at_the_rules_level, in_families
 
             ruled = [self._ruled(question, len(questions)) for question in questions]
             compared = [
@@ -283,7 +283,7 @@ class Engine:
             chain = self.sources.lineage(baseline, candidate.measure)
             if not chain:
                 return verdict
-            from pytest_riskguard.gates.chain.history import with_lineage
+            from pytest_riskguard.gates.history import with_lineage
 
             runs = _scores(self._restricted(gate, chain))
             return with_lineage(verdict, runs, candidate, topics=self.sources.topics)

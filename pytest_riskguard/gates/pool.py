@@ -22,7 +22,6 @@ from pytest_riskguard.gates.kinds import ANY, MEDIAN, MIN_TOPICS, Gate, NotSigni
 from pytest_riskguard.gates.limits import detects_max_mde, witnesses
 from pytest_riskguard.inference.families import effective_levels, holm
 from pytest_riskguard.inference.georisk import GeoRiskDifference, georisk_differences, replicates_for
-from pytest_riskguard.inference.georisk_replicates import Draws
 from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.inference.power import minimum_detectable_effect
 from pytest_riskguard.risk import expected_scores, georisk, topic_contributions
@@ -104,8 +103,8 @@ class PoolRulings:
 
     ``scores`` has shape (n_systems, n_topics), the candidate first. ``rows`` are the references: rows, or ``median``.
     ``level`` is what a family of gates leaves of the gate's own; ``together`` is how many gates are judged together,
-    all of which must be able to fail. ``draws`` may be shared by pools of as many topics. ``clusters`` (n_topics,)
-    number the clusters that the jackknife leaves out, None where each topic stands for itself.
+    all of which must be able to fail. ``clusters`` (n_topics,) number the clusters that the jackknife leaves out,
+    None where each topic stands for itself.
     """
 
     def __init__(
@@ -116,14 +115,12 @@ class PoolRulings:
         *,
         level: float,
         together: int = 1,
-        draws: Draws | None = None,
         clusters: IntArray | None = None,
     ) -> None:
         self.gate, self.scores, self.rows, self.clusters = gate, scores, tuple(rows), clusters
         self.level, self.together = level, together
         self.n = int(scores.shape[1])
         self.units = self.n if clusters is None else int(np.max(clusters)) + 1
-        self.draws = Draws(self.n) if draws is None else draws
 
     @property
     def enough_topics(self) -> bool:
@@ -161,7 +158,6 @@ class PoolRulings:
             alphas=(alpha,),
             tradeoff="linear" if alpha == 0 else self.gate.tradeoff,
             replicates=replicates,
-            draws=self.draws,
             clusters=self.clusters,
         )
         bound = -tolerance - ROUNDING_ERROR * min(float(np.max(found.georisk)), 1.0)
@@ -265,7 +261,6 @@ class PoolComparison(PoolRulings):
         self._refuse_scores()
         self.references = self._references()
         self.rows = tuple(reference.row for reference in self.references)
-        self._left_one_out: Draws | None = None
 
     def _refuse_scores(self) -> None:
         smooth = self.gate.tradeoff == "smooth"
@@ -436,16 +431,10 @@ class PoolComparison(PoolRulings):
         return np.argsort(np.round(self.contributions, 12), kind="stable")
 
     def without(self, places: npt.NDArray[np.intp]) -> tuple[float, bool]:
-        """The limit that decides without these topics, and whether the gate passes then.
-
-        All pools without one topic share their draws.
-        """
-        scores, draws = np.delete(self.scores, places, axis=1), None
-        if scores.shape[1] == self.n - 1:
-            draws = self._left_one_out = self._left_one_out or Draws(self.n - 1)
+        """The limit that decides without these topics, and whether the gate passes then."""
+        scores = np.delete(self.scores, places, axis=1)
         left = None if self.clusters is None else np.unique(np.delete(self.clusters, places), return_inverse=True)[1]
-        asked = {"level": self.level, "together": self.together}
-        rest = PoolRulings(self.gate, scores, self.rows, draws=draws, clusters=left, **asked)  # type: ignore[arg-type]
+        rest = PoolRulings(self.gate, scores, self.rows, level=self.level, together=self.together, clusters=left)
         return rest.ruling.deciding.upper if rest.enough_topics else math.nan, rest.passes
 
     @property

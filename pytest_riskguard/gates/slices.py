@@ -162,7 +162,7 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArr
     significantly below ``-tolerance``, for ``not_inferior`` too. A gate about single topics tests no mean, so its
     slices have estimates only.
     """
-    from pytest_riskguard.gates.chain.families import Compared, adjusted_by_draws
+    from pytest_riskguard.gates.families import Compared, adjusted_by_draws
     from pytest_riskguard.gates.ruling import Ruling  # not above: pytest collects slices without scipy
     from pytest_riskguard.inference.families import holm
 

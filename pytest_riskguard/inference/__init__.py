@@ -13,12 +13,10 @@ from pytest_riskguard.lazily import lazily
 if TYPE_CHECKING:
     from pytest_riskguard.inference.families import benjamini_hochberg, holm
     from pytest_riskguard.inference.intervals import Interval, interval
-    from pytest_riskguard.inference.many_looks import always_valid_upper_limit
     from pytest_riskguard.inference.power import minimum_detectable_effect
 
 __all__ = [
     "Interval",
-    "always_valid_upper_limit",
     "benjamini_hochberg",
     "break_even",
     "holm",
@@ -32,7 +30,6 @@ __getattr__ = lazily(
     {
         "inference.families": "benjamini_hochberg holm",
         "inference.intervals": "Interval interval",
-        "inference.many_looks": "always_valid_upper_limit",
         "inference.power": "minimum_detectable_effect",
     },
 )

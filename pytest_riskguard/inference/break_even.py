@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import math
 import sys
+from bisect import bisect_left
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.sum_law import SumLaw
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, exact_sum, per_topic
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, IntArray, exact_sum, per_topic
 
 #: Topics that all together move the sum by at most this share of rounding are losses for sure.
 NEGLIGIBLE = 0.01
@@ -116,30 +116,38 @@ def sign_flip(differences: npt.ArrayLike) -> OneSided:
     return _p_value(np.abs(d), np.full(d.size, 0.5), d < 0)
 
 
-def break_even_without_each(
+def exceeds_without_each(
     gains: npt.ArrayLike,
     losses: npt.ArrayLike,
     lost: npt.ArrayLike,
     *,
+    p_value: float,
     tolerated: float = 0.0,
-    places: npt.ArrayLike | None = None,
-) -> FloatArray:
-    """The p-values of ``break_even`` with one topic less, for each place in the arrays: all topics by default.
+    places: IntArray,
+) -> BoolArray:
+    """Whether the p-value of ``break_even`` without one topic is above this one, for each place in the arrays.
 
-    ``tolerated`` is what the sum without the topic may be below 0. ValueError as for ``break_even``, and IndexError
-    for a place that is none.
+    ``tolerated`` is what the sum without the topic may be below 0. Errors are those of ``break_even``.
     """
     won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
     sizes = won_sizes + lost_sizes
-    chosen = np.arange(sizes.size) if places is None else np.asarray(places, dtype=np.intp)
-    p = np.full(chosen.size, np.nan)
-    if tolerated == 0 and chosen.size > 1:
-        p = _Bets(sizes, chances_of_loss(won_sizes, sizes, 0.0), which).without(chosen)
-    for k in np.flatnonzero(np.isnan(p)).tolist():  # topics that are alike ask the same, which is kept
-        others, gains_of_others = np.delete(sizes, chosen[k]), np.delete(won_sizes, chosen[k])
-        chances = chances_of_loss(gains_of_others, others, tolerated)
-        p[k] = _p_value(others, chances, np.delete(which, chosen[k])).p_value
-    return p
+    shares, above = won_sizes / sizes, np.zeros(places.size, dtype=np.bool_)
+
+    def exceeds(place: int) -> bool:
+        others = np.delete(sizes, place)
+        chances = chances_of_loss(np.delete(won_sizes, place), others, tolerated)
+        return _p_value(others, chances, np.delete(which, place)).p_value > p_value
+
+    if tolerated or np.ptp(shares) > ROUNDING_ERROR:
+        above[:] = [exceeds(place) for place in places.tolist()]
+        return above
+    # with equal chances p rises with the size of the loss that leaves, and falls with that of the win
+    for side in (which[places], ~which[places]):
+        some = np.flatnonzero(side)
+        ascending = some[np.argsort(np.where(which, sizes, -sizes)[places[some]], kind="stable")]
+        first = bisect_left(ascending, True, key=lambda k: exceeds(int(places[k])))
+        above[ascending[first:]] = True
+    return above
 
 
 def break_even_quantile(
@@ -157,80 +165,6 @@ def break_even_quantile(
         return -math.inf
     bets = _Bets(sizes, chances, everything)
     return exact_sum(won_sizes) - bets.sure + float(bets.law.mirrored.steps.quantiles(p_value))
-
-
-def largest_ratio(
-    gains: npt.ArrayLike,
-    losses: npt.ArrayLike,
-    lost: npt.ArrayLike,
-    *,
-    p_value: float,
-    tolerated: float = 0.0,
-    at_most: float = MOST_RATIO,
-) -> float | None:
-    """The largest ratio of win to loss of fair bets with which the test has at most this p-value; None if at none.
-
-    A fair coin says that wins are as large as losses. Where wins are rarer and larger, as after a change that misses
-    its target mostly and hits it sometimes, harmless changes lose more often than the test expects. Here a topic that
-    lost could have won c times its loss, and one that won could have lost 1/c of its win (each after the weight of
-    losses), so a bet is fair if it loses with the chance c g/(c g + l): at alpha 0, c/(1 + c). What P. R. Rosenbaum,
-    "Observational Studies" (2nd edition, 2002), chapter 4, does for the sign test with an odds ratio: how far from
-    even must chances be before the finding could be chance? If m topics lost and none won, that is where
-    (c/(1 + c))^m is the p-value.
-
-    Parameters
-    ----------
-    gains, losses, lost, tolerated
-        As for ``break_even``, and so are errors: the stakes at a ratio of 1.
-    p_value : float
-        The highest one-sided p-value with which the test finds a loss.
-    at_most : float
-        The largest ratio that is of interest.
-
-    Returns
-    -------
-    float or None
-        c to a thousandth of it, rounded down: at c the test finds it, just above it does not. From 2^-10 to
-        ``at_most``, and the latter where even that is too little. At smaller ratios the p-value is mostly smaller;
-        single sizes that tie make exceptions.
-    """
-    won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
-
-    def excess(ratio: float) -> float:
-        """How far the test is from finding a loss, as a normal quantile: at most 0 where it finds one."""
-        gain, loss = np.where(which, ratio * won_sizes, won_sizes), np.where(which, lost_sizes, lost_sizes / ratio)
-        p = break_even(gain, loss, which, tolerated=tolerated).p_value
-        beyond = float(ndtri(p) - ndtri(p_value))
-        return beyond if p > p_value else min(beyond, 0.0)
-
-    if not np.any(which):
-        return None
-    # where wins vary more than losses, the law is narrowest not at 1, but at the ratio of their root mean squares
-    low = max(1.0, math.sqrt(exact_sum(won_sizes[~which] ** 2) / exact_sum(won_sizes[which] ** 2)))
-    low = min(low, at_most)
-    while (at_low := excess(low)) > 0:
-        low /= 2
-        if low < LEAST_RATIO:
-            return None
-    high = at_high = low
-    while low == high < at_most:
-        high = min(2 * high, at_most)
-        at_high = excess(high)
-        if at_high <= 0:
-            low, at_low = high, at_high
-    for step in range(MAX_STEPS):
-        width = math.log(high / low)
-        if width <= RATIO_WIDTH:
-            break
-        # quantiles are nearly straight in the logarithm of the ratio; just beside the zero: both ends close in
-        share = 0.5 if step % 3 == 2 else -at_low / (at_high - at_low)
-        x = min(max(share * width + (-1) ** step * RATIO_WIDTH / 3, RATIO_WIDTH / 3), width - RATIO_WIDTH / 3)
-        at_middle = excess(low * math.exp(x))
-        if at_middle <= 0:
-            low, at_low = low * math.exp(x), at_middle
-        else:
-            high, at_high = low * math.exp(x), at_middle
-    return low
 
 
 def _checked(
@@ -317,13 +251,3 @@ class _Bets:
         """P(sum >= observed - offset)."""
         asked = self._observed - self._impossible - offset
         return OneSided(max(self.law.reaching(asked), MIN_P_VALUE))
-
-    def without(self, places: npt.NDArray[np.intp]) -> FloatArray:
-        """The p-values without each topic; NaN where the law has to be computed on its own."""
-        p = np.full(places.size, np.nan)
-        able = self._able[places]
-        own = (np.cumsum(self._able) - 1)[places[able]]
-        if self._impossible == 0 and own.size:
-            found = self.law.reaching_without(self._observed, self._kinds[own], self._lost[own])
-            p[able] = np.maximum(found, MIN_P_VALUE)
-        return p

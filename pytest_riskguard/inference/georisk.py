@@ -26,7 +26,6 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.georisk_replicates import (
     HEAVY,
     MANY_TOPICS,
-    Draws,
     Pool,
     PoolKernel,
     georisk_left_out,
@@ -35,43 +34,6 @@ from pytest_riskguard.inference.georisk_replicates import (
 from pytest_riskguard.inference.intervals import Interval, adjusted_score
 from pytest_riskguard.risk import georisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, exact_sum, mean
-
-
-@frozen(eq=False)
-class CandidateRanks:
-    """The rank of the candidate's GeoRisk in its pool at one alpha.
-
-    Rank 1 is the highest, and equal ones share the better rank. ``rank_probabilities``, shape (n_systems,), is the
-    share of replicates in which it has rank 1, 2, ...; ``probability_below``, shape (n_systems,), the share in which
-    it lies below each system.
-    """
-
-    rank: int
-    rank_probabilities: FloatArray
-    probability_below: FloatArray
-
-
-def candidate_ranks(
-    scores: npt.ArrayLike,
-    *,
-    candidate: int,
-    alpha: float,
-    tradeoff: str = "linear",
-    replicates: int,
-    draws: Draws | None = None,
-) -> CandidateRanks:
-    """How often each system beats the candidate, and how many do at once; parameters as ``georisk_differences``."""
-    pool = Pool.of(scores, alphas=(alpha,), tradeoff=tradeoff)
-    sample, same = PoolKernel(pool).sample(), _rounding(pool)
-    ranked, below = np.zeros(pool.n_systems), np.zeros(pool.n_systems)
-    drawn = georisk_replicates(pool, pool.scores - pool.scores[candidate], replicates=replicates, draws=draws)
-    for replicate in drawn:
-        beats = replicate[0] > replicate[0, candidate] + same
-        ranked += np.bincount(np.count_nonzero(beats, axis=0), minlength=pool.n_systems)
-        below += np.count_nonzero(beats, axis=1)
-    rank = 1 + int(np.count_nonzero(sample[0] > sample[0, candidate] + same))
-    return CandidateRanks(rank, ranked / replicates, below / replicates)
-
 
 METHODS = ("student_t", "percentile", "bca")
 #: Levels are searched in steps of 1 over this: 1 minus such a step is a floating-point number.
@@ -235,7 +197,6 @@ def georisk_differences(
     alphas: Sequence[float],
     tradeoff: str = "linear",
     replicates: int,
-    draws: Draws | None = None,
     clusters: IntArray | None = None,
 ) -> PoolDifferences:
     """GeoRisk of a candidate against references in its pool, at several alphas, from one set of draws.
@@ -253,8 +214,6 @@ def georisk_differences(
         Rows, or the median GeoRisk of all systems but the candidate, recomputed in each replicate.
     alphas : sequence of float
         Extra weights of a loss; only 1 with the smooth trade-off.
-    draws : Draws, optional
-        Draws of as many topics, to be shared with other pools of this size.
     clusters : array of int, shape (n_topics,), optional
         Clusters of topics that hang together, numbered from 0 without gaps, at least two: the jackknife, so
         Student-t, leaves out one at a time. Draws are those of single topics, so percentile and BCa are too narrow.
@@ -273,7 +232,7 @@ def georisk_differences(
     left_out = georisk_left_out(pool)
     influence = np.vstack([_differences(left_out, candidate, place, same) for place in places])
     drawn, done = np.empty((len(references), len(alphas), replicates)), 0
-    for at_alphas in georisk_replicates(pool, influence, replicates=replicates, draws=draws):
+    for at_alphas in georisk_replicates(pool, influence, replicates=replicates):
         ends = done + at_alphas.shape[2]
         for i, place in enumerate(places):
             drawn[i, :, done:ends] = _differences(at_alphas, candidate, place, same)

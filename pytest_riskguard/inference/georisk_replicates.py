@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +43,8 @@ Counts = npt.NDArray[np.uint8]
 
 #: A chunk has about this many cells (topics times replicates) and at most this many replicates: bounds the memory.
 CHUNK_CELLS, MAX_ROWS = 2**20, 2**13
-#: Counts kept for other pools of the same size, in cells of a byte; sums held at once.
-KEPT_CELLS, MAX_SUMS = 2**26, 2**21
+#: Chunks kept for other pools of the same size, of a megabyte each; sums held at once.
+KEPT_CHUNKS, MAX_SUMS = 64, 2**21
 #: Poisson counts have mean 1 - SHORT/sqrt(n), so that about one replicate in forty has too many draws at once; no
 #: count with a mean up to 1 is larger than MAX_COUNT, in 16 bits; so many cells are compared at once.
 SHORT, MAX_COUNT, BLOCK = 2.0, 12, 2**17
@@ -53,6 +54,7 @@ MANY_TOPICS, HEAVY, LARGE_ROWS = 50_000, 2048, 2048
 NOTHING_LEFT = 1e-10
 
 
+@lru_cache(maxsize=KEPT_CHUNKS)
 def draw_counts(n: int, *, chunk: int) -> Counts:
     """Counts of n topics drawn uniformly with replacement in a chunk's replicates: (n_topics, rows_per_chunk(n)).
 
@@ -94,27 +96,6 @@ def _poisson_counts(halves: npt.NDArray[np.uint16], *, mean: float) -> Counts:
         for edge in edges:
             counts[start : start + step] += halves[start : start + step] >= edge
     return counts
-
-
-class Draws:
-    """The counts of n topics in as many replicates as are asked for, chunk after chunk.
-
-    Those drawn once are kept for the next pool of this size, up to ``KEPT_CELLS``.
-    """
-
-    def __init__(self, n: int) -> None:
-        self._n, self._kept = n, dict[int, Counts]()
-
-    def counts(self, replicates: int) -> Iterator[Counts]:
-        """Counts of shape (n_topics, rows), the rows of all chunks adding up to ``replicates``."""
-        rows = rows_per_chunk(self._n)
-        for chunk in range(math.ceil(replicates / rows)):
-            counts = self._kept.get(chunk)
-            if counts is None:
-                counts = draw_counts(self._n, chunk=chunk)
-            if (chunk + 1) * rows * self._n <= KEPT_CELLS:
-                self._kept[chunk] = counts
-            yield counts[:, : replicates - chunk * rows]
 
 
 def whole(rows: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -275,20 +256,18 @@ class PoolKernel:
         return np.asarray(self._changes[system, :, first:last] @ drawn.astype(np.float64))
 
 
-def georisk_replicates(
-    pool: Pool, influence: FloatArray, *, replicates: int, draws: Draws | None = None
-) -> Iterator[FloatArray]:
+def georisk_replicates(pool: Pool, influence: FloatArray, *, replicates: int) -> Iterator[FloatArray]:
     """GeoRisk of shape (n_alphas, n_systems, rows), chunk after chunk; more do not change the first ones.
 
-    ``influence``, shape (n_statistics, n_topics), says how far each topic moves what is asked for, in any unit;
-    ``draws``, of as many topics, may be shared with other pools. Very many topics need the first, others the second.
+    ``influence``, shape (n_statistics, n_topics), says how far each topic moves what is asked for, in any unit; only
+    very many topics need it.
     """
-    kernel = PoolKernel(pool)
+    kernel, rows = PoolKernel(pool), rows_per_chunk(pool.n_topics)
     if pool.n_topics > MANY_TOPICS:
         yield from _large(kernel, pool.n_topics, heaviest(influence), replicates)
         return
-    for counts in (draws or Draws(pool.n_topics)).counts(replicates):
-        yield kernel.replicates(counts)
+    for chunk in range(-(-replicates // rows)):
+        yield kernel.replicates(draw_counts(pool.n_topics, chunk=chunk)[:, : replicates - chunk * rows])
 
 
 def heaviest(influence: FloatArray) -> IntArray:

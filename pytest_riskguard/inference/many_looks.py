@@ -1,6 +1,6 @@
-"""Hundreds of looks at one collection, and one look again and again while it grows.
+"""Hundreds of looks at one collection.
 
-**Many candidates, one collection.** Each look may spend a share of the error that the whole sequence is allowed. Only
+Each look may spend a share of the error that the whole sequence is allowed. Only
 looks that reject nothing use up a share: look t has the share ``g(k + 1)`` of the k looks before it that did not
 reject, where g falls and sums to 1. Then the probability of any false rejection in the whole sequence is at most the
 error allowed, however the looks depend on each other. *Proof.* Let I be the looks whose hypotheses are true. Were
@@ -20,17 +20,10 @@ above holds, provided the number is not changed because of results on this colle
 This is alpha-spending (Foster and Stine 2008) in which rejected hypotheses pass their share on, as in the online
 fallback procedure of Tian and Ramdas (2021), which proves the same bound under any dependence.
 
-**One candidate, growing judgements.** For topics drawn one after the other, a bet on "the mean is at least m" whose
-stake never exceeds what is owned has a wealth that, if the claim is true, ever reaches 1/a with probability at most a
-(Ville's inequality). Stakes here are fixed fractions of the wealth, a mixture of which is played; the product of the
-returns does not depend on the order of the topics.
-
 References
 ----------
 D. P. Foster, R. A. Stine, "Alpha-investing", Journal of the Royal Statistical Society B 70 (2008).
 J. Tian, A. Ramdas, "Online control of the familywise error rate", Statistical Methods in Medical Research 30 (2021).
-I. Waudby-Smith, A. Ramdas, "Estimating means of bounded random variables by betting", Journal of the Royal
-Statistical Society B 86 (2024), sections 3 and 4.
 """
 
 from __future__ import annotations
@@ -38,16 +31,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from types import MappingProxyType
-
-import numpy as np
-import numpy.typing as npt
-
-from pytest_riskguard.risk.checks import FloatArray, between_0_and_1
-
-#: Shares of the wealth that are bet: half-octaves from nearly everything down to a four-thousandth.
-_STAKES: FloatArray = 0.99 * np.exp2(-0.5 * np.arange(25))
-#: How far the limit is bisected: to this part of the range of the scores.
-_WIDTH = 2.0**-50
 
 
 def share_of_next_look(
@@ -82,76 +65,3 @@ def share_left(without_rejection: Mapping[int, int]) -> float:
     """
     parts = [(*divmod(k, looks), looks) for looks, k in sorted(without_rejection.items())]
     return math.prod(math.ldexp(1 - rest / (2 * looks), -halvings) for halvings, rest, looks in parts)
-
-
-def always_valid_e_value(scores: npt.ArrayLike, *, bound: float, greatest: float) -> float:
-    """The wealth of a bet against "the mean is at least ``bound``"; it ever exceeds 1/a with probability at most a.
-
-    Parameters
-    ----------
-    scores : array, shape (n_topics,)
-        Trade-off scores, such as ``linear`` gives, in units of the measure. Their order is irrelevant.
-    bound : float
-        The mean in question, below ``greatest``: 0, or less a tolerance.
-    greatest : float
-        The greatest possible score: 1 for a measure from 0 to 1, whatever alpha is. Losses need no bound.
-
-    Returns
-    -------
-    float
-        At least 0; infinite beyond 1e308. ``min(1, 1 / e)`` is a p-value that stays valid however often one looks.
-    """
-    x = _bounded(scores, greatest)
-    if not bound < greatest:
-        raise ValueError(f"bound must be below the greatest possible score {greatest!r}, got {bound!r}")
-    logarithm = _log_wealth(x, bound, greatest)
-    return math.exp(logarithm) if logarithm < 709 else math.inf
-
-
-def always_valid_upper_limit(scores: npt.ArrayLike, *, greatest: float, level: float = 0.95) -> float:
-    """An upper limit of the mean that holds at all numbers of topics at once.
-
-    With probability at least ``1 - (1 - level) / 2`` the limits after 1, 2, 3, ... topics are all above the mean, if
-    topics are drawn independently and the order in which they are judged does not depend on their scores. So one
-    may look after each new judged topic and stop when one likes. The limit after n topics does not depend on their
-    order. Adding judgements to topics that are judged already changes their scores; that is not covered.
-
-    Parameters
-    ----------
-    scores, greatest
-        As for ``always_valid_e_value``.
-    level : float
-        Confidence of the two-sided interval of which this is the upper limit, in (0, 1).
-    """
-    between_0_and_1(level, name="level")
-    x, needed = _bounded(scores, greatest), -math.log((1 - level) / 2)
-    low, high = float(np.mean(x)), float(greatest)  # at the mean no bet has won anything
-    width = _WIDTH * max(high - low, abs(high))
-    while high - low > width:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if _log_wealth(x, middle, greatest) < needed else (low, middle)
-    return high
-
-
-def _log_wealth(x: FloatArray, bound: float, greatest: float) -> float:
-    """Of the mixture; it rises with the bound. A stake c returns 1 - c + c (greatest - x)/(greatest - bound)."""
-    returns = (greatest - x) / (greatest - bound)
-    wealths = np.array([np.sum(np.log1p(stake * (returns - 1))) for stake in _STAKES])
-    best = float(np.max(wealths))
-    return best + math.log(float(np.mean(np.exp(wealths - best))))
-
-
-def _bounded(scores: npt.ArrayLike, greatest: float) -> FloatArray:
-    """The scores in ascending order, so that sums do not depend on the order given."""
-    x = np.asarray(scores, dtype=np.float64)
-    if x.ndim != 1 or x.size == 0 or not np.all(np.isfinite(x)):
-        raise ValueError("scores must be finite numbers in one axis (topics), at least one")
-    if not math.isfinite(greatest):
-        raise ValueError(
-            f"greatest must be finite, got {greatest!r}: a measure without a greatest value has no limit"
-        )
-    if np.any(x > greatest):
-        raise ValueError(f"scores must be at most greatest = {greatest!r}, found {float(np.max(x))!r}")
-    return np.sort(x)

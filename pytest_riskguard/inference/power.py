@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pytest_riskguard.distributions import ndtr, ndtri
 from pytest_riskguard.inference.intervals import Interval, critical_value
 from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.risk.checks import FloatArray, IntArray, between_0_and_1
+from pytest_riskguard.risk.checks import between_0_and_1
 
 #: The approximation that starts the search is the answer above this many degrees of freedom.
 NORMAL = 1000
@@ -259,48 +259,3 @@ def topics_for_equivalence(
         return sum(1 - each for each in reached) <= 1 - power
 
     return _fewest(enough)
-
-
-def neyman(counts: npt.ArrayLike, shares: npt.ArrayLike, deviations: npt.ArrayLike, *, more: int) -> IntArray:
-    """How many of ``more`` topics each stratum gets, so that the mean over all queries has the least variance.
-
-    That is sum W^2 s^2/n over strata. Each topic goes where it lowers the variance most, by W^2 s^2/(n (n + 1)).
-    Since what another topic adds never grows, no other division is better. Equal strata are served in their order.
-    Where nothing varies, topics are divided by the shares alone.
-
-    Parameters
-    ----------
-    counts : array, shape (n_strata,)
-        Topics that each stratum has already, at least 0.
-    shares, deviations : array, shape (n_strata,)
-        W, how much of all queries a stratum is, above 0; and s, its standard deviation, in any unit, at least 0.
-    more : int
-        Topics to divide, from 0 to a million; ValueError for any other number and for arrays that do not fit.
-
-    References
-    ----------
-    J. Neyman, "On the two different aspects of the representative method", Journal of the Royal Statistical Society
-    97 (1934); in whole numbers T. Wright, "The equivalence of Neyman optimum allocation for sampling and equal
-    proportions for apportioning the U.S. House of Representatives", The American Statistician 66 (2012).
-    """
-    sizes = np.asarray(counts, dtype=np.int64)
-    weights, spreads = np.asarray(shares, dtype=np.float64), np.asarray(deviations, dtype=np.float64)
-    if not sizes.shape == weights.shape == spreads.shape or sizes.ndim != 1 or sizes.size == 0:
-        raise ValueError(f"expected one number for each stratum, got {sizes.shape}, {weights.shape}, {spreads.shape}")
-    if not (0 <= more <= MOST_DIVIDED and np.all(weights > 0) and np.all((spreads >= 0) & np.isfinite(spreads))):
-        raise ValueError("expected up to a million topics, shares above 0 and finite deviations of at least 0")
-    needs = weights * (spreads if np.any(spreads > 0) else np.ones(sizes.size))
-    given = np.zeros(sizes.size, dtype=np.int64)
-    for _ in range(more):
-        now = sizes + given
-        # the first topic of a stratum takes all of its variance
-        gains = np.divide(needs**2, now * (now + 1), out=np.where(needs > 0, math.inf, 0.0), where=now > 0)
-        given[np.argmax(gains)] += 1
-    return given
-
-
-def stratified_error(counts: npt.ArrayLike, shares: npt.ArrayLike, deviations: npt.ArrayLike) -> float:
-    """The standard error of the sum of strata's means times their shares; arrays are as for ``neyman``."""
-    sizes, weights, spreads = (np.asarray(each, dtype=np.float64) for each in (counts, shares, deviations))
-    terms: FloatArray = (weights * spreads) ** 2 / sizes
-    return math.sqrt(math.fsum(terms.tolist()))

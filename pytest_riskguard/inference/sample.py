@@ -112,7 +112,7 @@ class Sample:
 
     def cdf(self, value: float) -> float:
         """P(mean <= value) over resamples."""
-        return self.sums.steps.share(self._sum(value), inclusive=True)
+        return float(self.sums.steps.share(self._sum(value), inclusive=True))
 
     def score(self, value: float, *, inclusive: bool = True) -> float:
         """The normal quantile of P(mean <= value), or of P(mean < value)."""

@@ -33,7 +33,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.distributions import log_ndtr, ndtr, ndtri, ndtri_exp
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray
+from pytest_riskguard.risk.checks import FloatArray, IntArray
 
 ComplexArray = npt.NDArray[np.complex128]
 
@@ -55,29 +55,29 @@ REACHED, FAR_REACHED = 1e-13, 1e-10
 OWN_STEP = -20.0
 #: A value this close to a multiple of the step, in steps, lies on the lattice.
 ON_LATTICE = 1e-6
-#: Patterns of bets that are counted at once, and where the line needs too many frequencies, in powers of 2.
-COUNTED, COUNTED_INSTEAD = 24, 34
-#: The line is at least this far from the imaginary axis, in reciprocal standard deviations: what wraps round the
-#: circle once is below exp(-38).
-MIN_TILT = 1.6
-#: Frequencies of the line, and where some do not suffice: the sum is then blurred, by BLUR at the last of them in the
-#: exponent, and asked for so many widths of the blur too low, so that nothing is missed.
-FREQUENCIES, MORE_FREQUENCIES, BLUR, WIDTHS = 2048, 2**14, 4.0, 2.5
-#: Patterns of the largest bets that stay open at once, and points of a table of the others' law.
-MAX_PATTERNS, TABLE = 8192, 2**16
-#: What the line leaves out, as a share of the probability.
-MAX_ERROR = 1e-4
+#: Patterns of bets that are counted at once, in powers of 2.
+COUNTED = 24
+#: Points of the circle of more bets; odds of theirs whose powers soon are nothing; the logarithm of a mean square of
+#: phi that is little beside a probability; patterns of the largest bets that stay open at once.
+COARSE_BETS, BETS_POINTS, MAX_ODDS, LAST_TERM, ALIKE, MAX_PATTERNS, MISSED = (
+    2**12,
+    2**15,
+    0.6,
+    1e-13,
+    -18.4,
+    512,
+    1e-6,
+)
 #: What high frequencies may add to a probability; magnitudes of phi that are nothing; kinds and frequencies that are
 #: multiplied at a time, and every how many of these show whether the others are something.
 LITTLE, NOTHING, KINDS, BLOCK, SOME = 1e-11, 1e-16, 16, 64, 8
 #: No tilt is larger, in reciprocal standard deviations, or in reciprocal steps of a lattice; a tilt need not be
 #: exact: so close, in standard deviations.
-MAX_TILT, MAX_STEEP, CLOSE, MAX_STEPS = 1e4, 60.0, 0.1, 60
-#: A line grows no more than by exp of this, and serves the law without one variable too if that is at most so many
-#: standard deviations wide and its factor's squared magnitude no less than this; so many angles are held at once.
-MAX_LOG_SCALE, NARROW, MIN_FACTOR, MAX_ANGLES = 3.0, 0.5, 0.05, 2**18
+MAX_TILT, MAX_STEEP, CLOSE, MAX_STEPS = 1e12, 60.0, 0.1, 60
+#: So many angles are held at once.
+MAX_ANGLES = 2**18
 #: So many values may be halved; ways with a smaller logarithm count for nothing.
-FEW_VALUES, LEAST_LOG = 8, -20.0
+FEW_VALUES, LEAST_LOG = 8, -16.0
 #: With more values than this there are always too many vectors; tilted chances are no smaller.
 MAX_ENUMERATED, TINY = 16, 1e-300
 #: Tilts of far tails for each doubling of the tilt; a tail's law ends so many standard deviations above its mean, and
@@ -107,19 +107,26 @@ class Tilt:
 class Steps:
     """P(S <= s), or its lower tail: piecewise linear through (sums, below), both ascending; a jump is two points.
 
-    The values of ``below`` are probabilities over exp(``log_unit``). Sums within ``same`` are the same.
+    The values of ``below`` are probabilities over exp(``log_unit``). Sums within ``same`` are the same. Masses are
+    spread over a ``width``, which is all there is to see of the law where that is ``settled``.
     """
 
     sums: FloatArray
     below: FloatArray
     same: float
     log_unit: float = 0.0
-    spread: bool = False
+    width: float = 0.0
+    settled: bool = True
 
-    def share(self, value: float, *, inclusive: bool) -> float:
+    @property
+    def blur(self) -> float:
+        """So far beyond a sum nothing is missed of what it has."""
+        return self.width / 64 if self.settled else 2 * self.width
+
+    def share(self, values: npt.ArrayLike, *, inclusive: bool) -> FloatArray:
         """P(S <= value), or P(S < value), over exp(``log_unit``)."""
-        edge = value + self.same if inclusive else value - self.same
-        return float(np.interp(edge, self.sums, self.below, left=0.0))
+        edges = np.add(values, self.same if inclusive else -self.same)
+        return np.asarray(np.interp(edges, self.sums, self.below, left=0.0))
 
     def quantiles(self, shares: FloatArray | float) -> FloatArray:
         """The smallest sums up to which lie these shares."""
@@ -199,19 +206,19 @@ class SumLaw:
         mean = self.plain.mean
         if self.by_vectors is not None:
             return float(np.mean(self.by_vectors.shares(np.array([mean - self.same, mean + self.same]))))
-        return (self.steps.share(mean, inclusive=False) + self.steps.share(mean, inclusive=True)) / 2
+        return float(self.steps.share(mean, inclusive=False) + self.steps.share(mean, inclusive=True)) / 2
 
     def share(self, value: float, *, inclusive: bool) -> float:
         """P(S <= value), or P(S < value), without the digits of the far tails."""
         if self.by_vectors is None:
-            return self.steps.share(value, inclusive=inclusive)
+            return float(self.steps.share(value, inclusive=inclusive))
         return float(self.by_vectors.shares(np.array([value + self.same if inclusive else value - self.same]))[0])
 
     @cached_property
     def by_vectors(self) -> HalvedVectors | None:
         """Where few values are drawn, but too often to list all ways: a grid shows single sums only to its step."""
         drawn = float(self.times[0] * (1 - self.chances[0, 0]))
-        if not self._one or not self.steps.spread or max(self.values.shape[1] - 1, drawn) > FEW_VALUES + 0.5:
+        if not self._one or not self.steps.width or max(self.values.shape[1] - 1, drawn) > FEW_VALUES + 0.5:
             return None
         return HalvedVectors(self.values[0], self.chances[0], int(self.times[0]))
 
@@ -248,8 +255,8 @@ class SumLaw:
             return -math.inf
         if value <= end + self.same:
             return log_share
-        steps = self._tail(self._root(lambda tilt: (tilt.mean - value) / (tilt.deviation or 1.0)))
-        share = steps.share(value, inclusive=inclusive)
+        steps = self._tail(self._root(lambda tilt: (tilt.mean - value) / (tilt.deviation or TINY)))
+        share = float(steps.share(value, inclusive=inclusive))
         return max(math.log(share) + steps.log_unit if share > 0 else -math.inf, log_share)
 
     def _lower(self, z: float, *, found_by: SumLaw) -> float:
@@ -270,17 +277,19 @@ class SumLaw:
 
     def _root(self, excess: Callable[[Tilt], float], *, side: int = -1) -> Tilt:
         """The tilt, by default towards low sums, at which an excess, in standard deviations, falls to about 0."""
-        unit = side / self.plain.deviation
-        most = MAX_TILT if self.step is None else min(MAX_TILT, MAX_STEEP * self.plain.deviation / self.step)
-        low, high = 0.0, min(1.0, most)
-        while high < most and excess(self.tilted(high * unit)) > 0:
-            low, high = high, min(2 * high, most)
+        unit = 1 / self.plain.deviation
+        most = MAX_TILT * unit if self.step is None else min(MAX_TILT * unit, MAX_STEEP / self.step)
+        size, low, high = 0.0, 0.0, most
         for _ in range(MAX_STEPS):
-            tilt = self.tilted((low + high) / 2 * unit)
+            tilt = self.tilted(side * size)
             missing = excess(tilt)
-            if abs(missing) < CLOSE:
+            if abs(missing) < CLOSE or (missing > 0 and size == most):
                 break
-            low, high = ((low + high) / 2, high) if missing > 0 else (low, (low + high) / 2)
+            low, high = (size, high) if missing > 0 else (low, size)
+            # Newton's step, which must not go too far at once
+            size = min(size + min(missing / (tilt.deviation or math.inf), max(size, unit)), most)
+            if not low < size <= high:
+                size = (low + high) / 2
         return tilt
 
     # as steps
@@ -288,24 +297,29 @@ class SumLaw:
     def _steps(self, tilt: Tilt) -> Steps:
         found = enumerated(tilt.chances[0], int(self.times[0]), most=MAX_VECTORS) if self._one else None
         if found is None:
-            sums, masses, width = self._on_circle(tilt)
+            sums, masses, width, settled = self._on_circle(tilt)
         else:
-            sums, width = np.einsum("ij,j->i", found[0], self.values[0, 1:]), 0.0
+            sums, width, settled = np.einsum("ij,j->i", found[0], self.values[0, 1:]), 0.0, True
             order = np.argsort(sums, kind="stable")
             sums, masses = sums[order], found[1][order]
         unit = tilt.log_norm - tilt.theta * tilt.mean
         if tilt.theta:
             # masses of tilted sums as plain ones, over exp of the unit; further from the tail rounding would be all
-            end = int(np.searchsorted(sums, tilt.mean + WINDOW * tilt.deviation, side="right"))
+            window = max(WINDOW * tilt.deviation, MAX_GROWTH / abs(tilt.theta))
+            end = int(np.searchsorted(sums, tilt.mean + window, side="right"))
             sums, masses = sums[:end], masses[:end]
             masses *= np.exp(np.clip(-tilt.theta * (sums - tilt.mean), -MAX_EXPONENT, MAX_EXPONENT))
         below = np.cumsum(masses)
         if not tilt.theta:
             below /= below[-1]
-        # values are split with masses below 0 beside larger ones; rounding that has grown must not come to the tail
-        settled = tilt.mean + MAX_GROWTH / abs(tilt.theta) if tilt.theta else math.inf
-        below[: np.searchsorted(sums, settled)].sort(kind="stable")
-        below = np.maximum.accumulate(below)
+        # values are split with masses below 0 beside larger ones
+        if self._one:  # rounding that has grown must not come to the tail
+            grown = tilt.mean + MAX_GROWTH / abs(tilt.theta) if tilt.theta else math.inf
+            below[: np.searchsorted(sums, grown)].sort(kind="stable")
+        elif width:
+            before, here, after = below[:-2], below[1:-1], below[2:]
+            below[1:-1] = np.clip(after, np.minimum(before, here), np.maximum(before, here))
+        below = np.maximum.accumulate(np.maximum(below, 0.0))
         if not width:
             return Steps(np.repeat(sums, 2), np.append(0.0, np.repeat(below, 2)[:-1]), self.same, unit)
         edges = sums + width / 2
@@ -319,7 +333,7 @@ class SumLaw:
             up_to = below[cell - 1] + rest * negative / (negative + positive)
             edges = np.concatenate([edges[:cell], [0.0, 0.0], edges[cell:]])
             below = np.concatenate([below[:cell], [up_to, up_to + none], below[cell:]])
-        return Steps(edges, below, self.same, unit, spread=True)
+        return Steps(edges, below, self.same, unit, width, settled)
 
     def period(self, tilt: Tilt) -> float:
         """How long the circle is on which the tilted law lies."""
@@ -327,69 +341,44 @@ class SumLaw:
         widest = float(np.max(np.abs(self.values), where=likely, initial=0.0))
         return max(PERIOD * tilt.deviation, PERIOD / 2 * tilt.deviation + VALUES_IN_PERIOD * widest)
 
-    def _on_circle(self, tilt: Tilt) -> tuple[FloatArray, FloatArray, float]:
-        """Sums and masses in a window about the mean, and the width over which a mass is spread."""
+    def _on_circle(self, tilt: Tilt) -> tuple[FloatArray, FloatArray, float, bool]:
+        """Sums and masses in a window about the mean; over which width a mass is spread; whether that is settled."""
         period = self.period(tilt)
-        most = GRID_POINTS if self._one else 2 * FREQUENCIES
-        step, width = self.step, 0.0
         few = self._one and self.times[0] * (1 - tilt.chances[0, 0]) < FEW
-        if step is None or period > (FEW_LATTICE_POINTS if few else LATTICE_POINTS) * step:
-            step = width = period / most
-        points = max(2 ** math.ceil(math.log2(period / step) - 1e-9), 16)
-        if self._one:
-            n, chances = int(self.times[0]), tilt.chances[0]
-            phi: ComplexArray = np.ones(1, dtype=np.complex128)
-            if (
-                width and n <= FEW_DRAWS and not few
-            ):  # a coarse grid is enough where phi is nothing long before its end
-                phi = _of_one_kind(self.values[0] / step / COARSER, chances, n, points // COARSER)
-            rest = phi.size // 4
-            if np.sum(np.abs(phi[rest:])) > LITTLE * math.pi * rest:
-                phi = _of_one_kind(self.values[0] / step, chances, n, points)
-            else:
-                points, step, width = points // COARSER, step * COARSER, width * COARSER
+        most = GRID_POINTS if self._one else BETS_POINTS
+        step, width, settled = self.step, 0.0, True
+        if step is not None and period <= (2 * most if few else most) * step:
+            points = max(2 ** math.ceil(math.log2(period / step) - 1e-9), 16)
+            phi = self.phi(tilt, step, points)
         else:
-            phi = np.conj(self.phi(tilt, 2 * math.pi / (points * step), points // 2 + 1))
-        first = round(tilt.mean / step) - points // 2
+            # a coarse grid is enough where phi is nothing long before its end
+            points, settled = (most // COARSER if self._one else COARSE_BETS), False
+            if self.times[0] <= FEW_DRAWS and not few if self._one else self.alike(tilt) <= ALIKE:
+                phi = self.phi(tilt, period / points, points)
+                rest = np.abs(phi[points // 8 :])
+                settled = bool(np.sum(rest) <= LITTLE * math.pi * points / 8)
+                if not self._one:
+                    settled = float(np.mean(rest**2)) <= math.exp(ALIKE)
+            if not settled:
+                points = most
+                phi = self.phi(tilt, period / points, points)
+            step = width = period / points
         if width and not tilt.theta:
             beyond = np.cumsum((np.abs(phi[1:]) / np.arange(1, phi.size))[::-1])[::-1] > LITTLE * math.pi
             self._bandwidth = 2 * math.pi / period, float(np.count_nonzero(beyond) + 1)
+        if width and not self._one:
+            # what a tilt adds to each point's mass is taken off over its width
+            half = (tilt.theta * step + 1e-300 - 2j * math.pi / points * np.arange(phi.size)) / 2
+            phi = phi * (np.sinh(half) / half)
+        first = round(tilt.mean / step) - points // 2
         masses = np.roll(np.fft.irfft(phi, points), -(first % points))
-        return (first + np.arange(points)) * step, masses if width else np.maximum(masses, 0.0), width
+        return (first + np.arange(points)) * step, masses if width else np.maximum(masses, 0.0), width, settled
 
-    def phi(self, tilt: Tilt, angle: float, count: int) -> ComplexArray:
-        """The characteristic function of the tilted sum at the first multiples of an angle, 0 where it is nothing."""
-        # magnitudes vary little from one frequency to the next: some show which blocks of them are something
-        some = self._phi(tilt, angle, np.arange(-(-count // BLOCK)), every=SOME)
-        blocks = np.flatnonzero(np.any(some, axis=1))
-        result = np.zeros((len(some), BLOCK), dtype=np.complex128)
-        result[blocks] = self._phi(tilt, angle, blocks)
-        return result.ravel()[:count]
-
-    def _phi(self, tilt: Tilt, angle: float, blocks: IntArray, *, every: int = 1) -> ComplexArray:
-        """Phi at some frequencies of these blocks, shape (n_blocks, n_some); 0 where it is nothing."""
-        result = np.zeros((blocks.size, BLOCK // every), dtype=np.complex128)
-        phi, places = result + 1, np.arange(blocks.size)
-        sizes, chances = self.values[:, 1], tilt.chances
-        order = np.argsort(-self.times * sizes**2 * chances[:, 0] * chances[:, 1], kind="stable")
-        start = 0
-        while start < order.size:
-            # frequencies that the largest kinds have left nothing of are passed over
-            kinds = order[start : start + max(KINDS, MAX_ANGLES // (4 * max(phi.size, 1)))]
-            start += kinds.size
-            angles, several = angle * sizes[kinds], self.times[kinds] > 1
-            first = np.exp(1j * np.multiply.outer(angles, blocks[places] * BLOCK)) * chances[kinds, 1:]
-            turns = np.repeat(np.exp(1j * every * angles)[:, None], BLOCK // every, axis=1)
-            turns[:, 0] = 1
-            factors = first[:, :, None] * np.cumprod(turns, axis=1)[:, None, :]
-            factors += chances[kinds, 0, None, None]
-            if np.any(several):
-                factors[several] **= self.times[kinds][several, None, None]
-            phi *= np.prod(factors, axis=0)
-            alive = np.max(phi.real**2 + phi.imag**2, axis=1) > NOTHING**2
-            phi, places = phi[alive], places[alive]
-        result[places] = phi
-        return result
+    def phi(self, tilt: Tilt, step: float, points: int) -> ComplexArray:
+        """The characteristic function on a circle of so many steps, conjugate, 0 where it is nothing."""
+        if self._one:
+            return _of_one_kind(self.values[0] / step, tilt.chances[0], int(self.times[0]), points)
+        return _of_bets(self.values[:, 1] / step, tilt.chances, self.times, points)
 
     # bets: kinds with two values, of which the second is above 0
 
@@ -400,36 +389,13 @@ class SumLaw:
         most = float(np.sum(self.times * self.values[:, 1]))
         if value >= most - self.same:
             return math.exp(float(np.sum(self.times * np.log(self.chances[:, 1])))) * (value <= most + self.same)
-        halves = self._halves(COUNTED)
-        if halves is None:
-            line = self._line(value)
-            if line.converged:
-                return float(line.p)
-            halves = self._halves(COUNTED_INSTEAD)
-        return self._parted(value) if halves is None else self._counted(value, halves)
-
-    def reaching_without(self, value: float, kinds: IntArray, lost: BoolArray) -> FloatArray:
-        """``reaching`` without one variable, for each of several: its kind, and whether it has its second value.
-
-        The value asked for goes down by what it has. NaN where that has to be computed on its own.
-        """
-        if self._halves(COUNTED) is None:
-            line = self._line(value)
-            if line.converged:
-                return line.without(kinds, lost)
-        return np.full(kinds.size, np.nan)
-
-    def _halves(self, powers: int) -> tuple[IntArray, IntArray] | None:
-        """The kinds shared out so that both halves have about as many patterns; None if these are too many."""
         logs = np.log2(self.times + 1)
-        order = np.argsort(-logs, kind="stable")
-        halves = order[::2], order[1::2]
-        if np.sum(logs) > powers or np.sum(logs[halves[0]]) > powers / 2 + 1:
-            return None
-        return halves
+        p = self._counted(value, np.argsort(-logs, kind="stable")) if np.sum(logs) <= COUNTED else self._beyond(value)
+        return min(p, 1.0)
 
-    def _counted(self, value: float, halves: tuple[IntArray, IntArray]) -> float:
-        (sums, masses), (other_sums, other_masses) = self._listed(halves[0]), self._listed(halves[1])
+    def _counted(self, value: float, kinds: IntArray) -> float:
+        """By the patterns of each half."""
+        (sums, masses), (other_sums, other_masses) = self._listed(kinds[::2]), self._listed(kinds[1::2])
         order = np.argsort(other_sums, kind="stable")
         # added up from the highest sum on, so that small probabilities keep their digits
         at_least = np.append(np.cumsum(other_masses[order][::-1])[::-1], 0.0)
@@ -444,11 +410,37 @@ class SumLaw:
             masses = np.multiply.outer(masses, binomial(losses.size - 1, float(self.chances[kind, 1]))).ravel()
         return sums, masses
 
-    def _parted(self, value: float) -> float:
-        """By patterns of the largest bets, until none is open or they are many: the others' sum is narrower."""
+    def _beyond(self, value: float) -> float:
+        """From the tail that begins at the value, under the tilt that makes it the expected one."""
+        side = 1 if value > self.plain.mean else -1
+        tilt = self._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or TINY), side=side)
+        law, p, sums, masses = self, 0.0, np.zeros(1), np.ones(1)
+        steps = self._towards(side, tilt) if self.alike(tilt) <= ALIKE else None
+        if steps is None or not steps.settled:
+            p, sums, masses, law = self._parted(value)
+            if not (sums.size and law.times.size):
+                return p
+            steps = law._towards(side, tilt)
+        points = sums - value if side > 0 else value - sums
+        share = steps.share(points + side * steps.blur, inclusive=side > 0) * math.exp(steps.log_unit)
+        p += float(np.sum(masses * (share if side > 0 else 1 - share)))
+        return p * (1 + MISSED) if steps.width else p
+
+    def _towards(self, side: int, tilt: Tilt) -> Steps:
+        """The tail on a side, which for the upper one is that of the mirror image, under this tilt."""
+        law = self.mirrored if side > 0 else self
+        return law._steps(law.tilted(-abs(tilt.theta)))
+
+    def _parted(self, value: float) -> tuple[float, FloatArray, FloatArray, SumLaw]:
+        """By patterns of the largest bets, until none is open or they are many: the others' sum is narrower.
+
+        The probability of those that reach the value; sums and masses of the open ones; the law of the others.
+        """
         order = np.argsort(-self.values[:, 1], kind="stable")
         others = np.append(np.cumsum((self.times * self.values[:, 1])[order][::-1])[::-1], 0.0)
-        sums, masses, p, parted = np.zeros(1), np.ones(1), 0.0, 0
+        parted = int(np.count_nonzero(self.values[:, 1] >= value - self.same))  # each of them suffices
+        none = float(np.sum((self.times * np.log(self.chances[:, 0]))[order[:parted]]))
+        sums, masses, p = np.zeros(1), np.full(1, math.exp(none)), -math.expm1(none)
         while 0 < sums.size <= MAX_PATTERNS and parted < order.size:
             more, their_masses = self._listed(order[parted : parted + 1])
             parted += 1
@@ -458,112 +450,14 @@ class SumLaw:
             p += float(np.sum(masses[reached]))
             undecided = ~reached & (sums + others[parted] >= value - self.same)
             sums, masses = sums[undecided], masses[undecided]
-        if not sums.size:
-            return min(p, 1.0)
         rest = order[parted:]
-        law = SumLaw(self.values[rest], self.chances[rest], self.times[rest], same=self.same)
-        expected = law.tilted(self._saddle(value, 1 if value > self.plain.mean else -1).theta).mean
-        for side in (-1, 1):  # with a tilt towards them, sums keep their digits
-            some = (value - sums > law.plain.mean) == (side > 0)
-            if np.any(some):
-                line = law._line(side * max(side * expected, side * law.plain.mean), side=side, blurred=True)
-                p += float(np.sum(masses[some] * line.several(value - sums[some])))
-        return min(p, 1.0)
+        return p, sums, masses, SumLaw(self.values[rest], self.chances[rest], self.times[rest], same=self.same)
 
-    def _saddle(self, value: float, side: int) -> Tilt:
-        return self._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or 1.0), side=side)
-
-    def _line(self, value: float, *, side: int = 0, blurred: bool = False) -> Line:
-        side = side or (1 if value > self.plain.mean else -1)
-        saddle = self._saddle(value, side)
-        least, tilt = MIN_TILT / max(saddle.deviation, self.plain.deviation / MAX_TILT), saddle
-        while least > abs(saddle.theta):
-            tilt = self.tilted(side * least)
-            if tilt.log_norm - tilt.theta * value <= MAX_LOG_SCALE:
-                break
-            least, tilt = least / 2, saddle  # a law with a long tail grows too much on the way
-        return Line(self, tilt, value, blurred=blurred)
-
-
-class Line:
-    """P(S >= value) as a sum over frequencies on the line whose real part is a tilt."""
-
-    def __init__(self, law: SumLaw, tilt: Tilt, value: float, *, blurred: bool) -> None:
-        self._law, self._tilt = law, tilt
-        self._period = period = max(law.period(tilt), PERIOD * MIN_TILT / abs(tilt.theta))
-        step, count = law.step or 0.0, MORE_FREQUENCIES if blurred else FREQUENCIES
-        exact = period <= 2 * count * step
-        if exact:
-            count = max(2 ** math.ceil(math.log2(period / step)), 16) // 2
-            self._period = period = 2 * count * step
-        self._step, self._width = (step if exact else 0.0), law.same
-        angle, frequencies = 2 * math.pi / period, np.arange(count + 1)
-        phi = law.phi(tilt, angle, count + 1)
-        self._left_out = 0.0
-        if blurred:
-            phi *= np.exp(-BLUR * (frequencies / count) ** 2)
-            self._width += WIDTHS * math.sqrt(2 * BLUR) / (count * angle)
-        self._value = float(self._lowered(value))
-        if not (blurred or exact):
-            # half of the sums at the value, which higher frequencies would tell from others: the mean of phi at the
-            # last ones; else as much as at these, or as on average over all, with signs as good as random
-            late = phi[count // 2 :]
-            alike = math.exp(float(np.sum(law.times * np.log(np.sum(tilt.chances**2, axis=1)))))
-            square = max(float(np.mean(late.real**2 + late.imag**2)), alike)
-            near = np.mean((late * np.exp(-1j * angle * frequencies[count // 2 :] * self._value)).real)
-            self._left_out = 8 * math.sqrt(square / count) / math.pi + max(float(near), 0.0) / 2
-        alive = np.flatnonzero(phi)
-        self._t, self._phi = alive * angle, phi[alive]
-        z = tilt.theta + 1j * self._t
-        self._weights = angle / math.pi / z if not exact else 1 / (2 * count * np.sinh(z * step / 2))
-        self._weights[(alive == 0) | (exact & (alive == count))] /= 2
-        self.p = self._probability(self._phi, self._value, tilt.log_norm)
-        scale = math.exp(min(tilt.log_norm - tilt.theta * self._value, MAX_EXPONENT))
-        #: whether what is left out is little beside the probability
-        self.converged = self._left_out * scale <= MAX_ERROR * float(self.p)
-
-    def _lowered(self, values: npt.ArrayLike) -> FloatArray:
-        """As far below the values asked for as sums count as equal."""
-        lowered = np.subtract(values, self._width)
-        if self._step:
-            lowered = (np.ceil(lowered / self._step - ON_LATTICE) - 0.5) * self._step
-        return np.asarray(lowered)
-
-    def several(self, values: FloatArray) -> FloatArray:
-        """P(S >= value) for each of these, from a table."""
-        terms = np.zeros(TABLE, dtype=np.complex128)
-        terms[np.rint(self._t * self._period / (2 * math.pi)).astype(np.int64)] = self._phi * self._weights
-        table, lowered = np.fft.fft(terms).real, self._lowered(values)
-        points = lowered / self._period * TABLE
-        place = np.floor(points).astype(np.int64)
-        sums = table[place % TABLE]
-        sums += (points - place) * (table[(place + 1) % TABLE] - sums) + self._left_out
-        scale = np.exp(self._tilt.log_norm - self._tilt.theta * lowered)
-        return np.clip((self._tilt.theta < 0) + scale * sums, 0.0, 1.0)
-
-    def _probability(self, phi: ComplexArray, value: npt.ArrayLike, log_norm: npt.ArrayLike) -> FloatArray:
-        """P(S >= value), with what may be left out added."""
-        terms = phi * np.exp(-1j * np.multiply.outer(value, self._t)) * self._weights
-        # where the tilt is negative, the sum is minus the probability of the other side
-        scale = np.exp(np.subtract(log_norm, np.multiply(self._tilt.theta, value)))
-        p = (self._tilt.theta < 0) + scale * (np.sum(terms.real, axis=-1) + self._left_out)
-        return np.asarray(np.clip(p, 0.0, 1.0))
-
-    def without(self, kinds: IntArray, lost: BoolArray) -> FloatArray:
-        """The same along the same line without one variable of each kind; NaN where the line is unfit for that."""
-        p, rows = np.full(kinds.size, np.nan), max(1, MAX_ANGLES // max(self._t.size, 1))
-        sizes, tilted, plain = self._law.values[kinds, 1], self._tilt.chances[kinds, 0], self._law.chances[kinds, 0]
-        fit = np.flatnonzero(sizes <= NARROW * self._tilt.deviation)
-        for start in range(0, fit.size, rows):
-            some = fit[start : start + rows]
-            stay, size = tilted[some], sizes[some]
-            factors = stay[:, None] + (1 - stay)[:, None] * np.exp(1j * np.multiply.outer(size, self._t))
-            values = self._value - size * lost[some]
-            log_norms = self._tilt.log_norm - np.log(plain[some] / stay)
-            divided = np.min(factors.real**2 + factors.imag**2, axis=1, initial=1.0) >= MIN_FACTOR
-            found = self._probability(self._phi / factors, values, log_norms)
-            p[some] = np.where(divided, found, np.nan)
-        return p
+    def alike(self, tilt: Tilt) -> float:
+        """About the logarithm of the mean square of phi beyond the coarse grid, if no sizes have a common measure."""
+        spread, angles = np.prod(tilt.chances, axis=1), self.values[:, 1] * math.pi * COARSE_BETS / 2
+        squares = np.maximum(np.log1p(-2 * spread), -spread * (angles / self.period(tilt)) ** 2)
+        return float(np.sum(self.times * squares))
 
 
 def vectors(chances: FloatArray, most: int, *, least: float = -math.inf) -> tuple[IntArray, IntArray, FloatArray]:
@@ -648,6 +542,8 @@ def binomial_reach(n: int, p: float, *, below: float) -> int:
 
 def binomial(n: int, p: float, *, most: int | None = None) -> FloatArray:
     """The probabilities of 0, 1, ... successes in n trials, up to ``most``."""
+    if n == 1:
+        return np.array([1 - p, p])
     counts = np.arange(1, (n if most is None else most) + 1)
     odds = p / (1 - p)
     logs = np.append(0.0, np.cumsum(np.log((n + 1 - counts) / counts * odds)))
@@ -674,23 +570,48 @@ def lattice_step(values: FloatArray) -> float | None:
     return step if float(np.max(np.abs(sizes / step - np.rint(sizes / step)))) < ON_LATTICE else None
 
 
-def _split(off: FloatArray) -> FloatArray:
-    """What a value so far off a point gives to the points before it, at it and after it: Lagrange's weights.
+def _product(angles: FloatArray, odds: FloatArray, times: FloatArray, count: int) -> ComplexArray:
+    """The product of (1 + r exp(i k angle))/(1 + r) over bets for k = 0 ... count - 1, 0 where it is nothing."""
+    # magnitudes vary little from one frequency to the next: some show which blocks of them are something
+    blocks = np.arange(-(-count // BLOCK))
+    for every in (SOME, 1):
+        phi, width = np.ones((blocks.size, BLOCK // every), dtype=np.complex128), BLOCK // every
+        order, start = np.argsort(-times * odds * angles**2, kind="stable"), 0
+        while start < order.size and blocks.size:
+            # blocks that the largest bets have left nothing of are passed over
+            some = order[start : start + max(KINDS, MAX_ANGLES // (4 * phi.size))]
+            start += some.size
+            first = np.exp(1j * np.multiply.outer(angles[some], blocks * BLOCK)) * odds[some, None]
+            turns = np.repeat(np.exp(1j * every * angles[some])[:, None], width, axis=1)
+            turns[:, 0] = 1
+            factors = 1 + first[:, :, None] * np.cumprod(turns, axis=1)[:, None, :]
+            factors /= (1 + odds[some])[:, None, None]
+            several = times[some] != 1
+            if np.any(several):
+                factors[several] **= times[some][several, None, None]
+            phi *= np.prod(factors, axis=0)
+            alive = np.max(phi.real**2 + phi.imag**2, axis=1) > NOTHING**2
+            phi, blocks = phi[alive], blocks[alive]
+    result = np.zeros((-(-count // BLOCK), BLOCK), dtype=np.complex128)
+    result[blocks] = phi
+    return result.ravel()[:count]
 
-    They keep the mean and the square.
-    """
-    return np.array([(off**2 - off) / 2, 1 - off**2, (off**2 + off) / 2])
 
-
-def _of_one_kind(values: FloatArray, chances: FloatArray, n: int, points: int) -> ComplexArray:
-    """Phi of the sum of n draws of values in steps of a circle of so many points."""
+def _histogram(values: FloatArray, weights: FloatArray, points: int) -> FloatArray:
+    """Weights at values in steps of a circle, whose points are a power of 2; off these they keep mean and square."""
     places = np.rint(values).astype(np.int64)
     off = values - places
     off[np.abs(off) < ON_LATTICE] = 0.0
     histogram = np.zeros(points)
-    for shift, part in zip((-1, 0, 1), _split(off), strict=True):
-        histogram += np.bincount((places + shift) % points, part * chances, minlength=points)
-    phi = np.fft.rfft(histogram)
+    # Lagrange's weights of the points before a value, at it and after it
+    for shift, part in ((-1, (off**2 - off) / 2), (0, 1 - off**2), (1, (off**2 + off) / 2)):
+        histogram += np.bincount((places + shift) & (points - 1), part * weights, minlength=points)
+    return histogram
+
+
+def _of_one_kind(values: FloatArray, chances: FloatArray, n: int, points: int) -> ComplexArray:
+    """Phi of the sum of n draws of values in steps of a circle of so many points."""
+    phi = np.fft.rfft(_histogram(values, chances, points))
     alive = np.flatnonzero(phi.real**2 + phi.imag**2 > NOTHING ** (2 / n))
     base = phi[alive]
     power = base.copy()
@@ -701,3 +622,27 @@ def _of_one_kind(values: FloatArray, chances: FloatArray, n: int, points: int) -
     result = np.zeros(phi.size, dtype=np.complex128)
     result[alive] = power
     return result
+
+
+def _of_bets(sizes: FloatArray, chances: FloatArray, times: FloatArray, points: int) -> ComplexArray:
+    """Phi of a sum of bets, whose sizes are in steps of a circle of so many points.
+
+    The logarithm of 1 + r exp(i x) is r exp(i x) - r^2 exp(2 i x)/2 + ...: that of the product is one transform of
+    all these terms, for odds r well below 1, or well above, with the bet counted from its loss down.
+    """
+    likely = chances[:, 1] > chances[:, 0]
+    lost = float(np.sum((times * sizes)[likely]))
+    odds, sizes = np.maximum(np.min(chances, axis=1) / np.max(chances, axis=1), TINY), np.where(likely, -sizes, sizes)
+    phi: ComplexArray = np.exp(-2j * math.pi / points * (lost % points) * np.arange(points // 2 + 1))
+    uneven = odds < MAX_ODDS
+    # as many terms of each as are something
+    counts = np.ceil(math.log(LAST_TERM) / np.log(odds[uneven])).astype(np.int64)
+    bets = np.repeat(np.flatnonzero(uneven), counts)
+    terms = np.arange(1, bets.size + 1) - np.repeat(np.cumsum(counts) - counts, counts)
+    weights = times[bets] * np.exp(terms * np.log(odds)[bets]) * (2 * (terms % 2) - 1) / terms
+    logs = np.fft.rfft(_histogram(sizes[bets] * terms, weights, points))
+    phi *= np.exp(logs - float(logs[0].real))
+    if not np.all(uneven):
+        even = ~uneven
+        phi *= _product(-2 * math.pi / points * sizes[even], odds[even], times[even], phi.size)
+    return phi

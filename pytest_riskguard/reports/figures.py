@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pytest_riskguard.gates.findings import (
     AgainstReference,
+    Judgements,
     Lineage,
     PoolFigures,
 )
-from pytest_riskguard.gates.rankings.label_findings import Judgements
 from pytest_riskguard.gates.verdict import FLIPS, POOL, Family, Verdict
 from pytest_riskguard.gates.verdict import Yardstick as ComputedBaseline
 from pytest_riskguard.reports.shown import MAX_NAME, Shown

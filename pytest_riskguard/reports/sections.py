@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.findings import RankedDocument, Slice, TopicDocuments, TopicGroup
+from pytest_riskguard.gates.findings import Judgements, RankedDocument, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.kinds import options_of
-from pytest_riskguard.gates.rankings.label_findings import Judgements
 from pytest_riskguard.gates.verdict import BELOW, JSON_TYPES, Verdict
 from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.shown import OUTCOMES, Shown

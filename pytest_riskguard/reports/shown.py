@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.findings import ReportedInterval, ResponsibleTopic, Slice
+from pytest_riskguard.gates.findings import IfJudged, ReportedInterval, ResponsibleTopic, Slice
 from pytest_riskguard.gates.kinds import NoTopicCollapse
-from pytest_riskguard.gates.rankings.label_findings import IfJudged
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.text import clean, counted, percent, short, signed
 

@@ -276,12 +276,9 @@ def test_only_a_valid_name_is_split_off_a_path(command, folder):
     assert {verdict["outcome"] for verdict in verdicts} == {"pass"}
 
 
-def test_a_name_that_is_both_stored_and_a_file_is_refused(command, folder):
-    shutil.copy("prod.run", "prod")
-    ended = command("compare good.run --baseline prod --measure AP")
-    assert ended.status == 2
-    assert "both a file and a stored baseline: write ./prod for the file" in ended.err
-    assert command("compare good.run --baseline ./prod --measure AP").status == 0
+def test_a_file_comes_before_a_stored_baseline_of_its_name(command):
+    shutil.copy("good.run", "prod")
+    assert "identical" in command("compare good.run --baseline prod --measure AP").out
 
 
 def test_riskguard_yaml_is_found_from_a_folder_below(command, folder, monkeypatch):

@@ -16,7 +16,7 @@ from pytest_riskguard.data.judged import depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.rankings import other_judgements
-from pytest_riskguard.gates.rankings.unjudged import judge_next, judgements
+from pytest_riskguard.gates.unjudged import judge_next, judgements
 from tests.gates.runs import Pair
 from tests.gates.slow_rankings import scores_of
 from tests.strict import gate_of

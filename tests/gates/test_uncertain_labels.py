@@ -9,10 +9,9 @@ import pytest
 
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.gates.findings import IfJudged, Judgements
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
-from pytest_riskguard.gates.rankings.other_judgements import under_judges
-from pytest_riskguard.gates.rankings.unjudged import Rejudged, rests_on_labels
+from pytest_riskguard.gates.unjudged import Rejudged, rests_on_labels, under_judges
 from pytest_riskguard.gates.verdict import Outcome
 from tests.gates.runs import Pair, ranked
 
@@ -53,16 +52,15 @@ def test_under_each_judge_the_gate_says_what_it_says_of_that_judges_grades(judge
     found = under_judges(rejudged(pair, qrels))
     assert [one.case for one in found] == list(NAMES[:judges])
     for one in found:
-        grades = qrels.under([one.case]).grades
+        grades = qrels.under(one.case).grades
         verdict = replace(pair, grades=grades).verdict()
         assert one.urisk == pytest.approx(verdict.estimates.urisk, abs=1e-12)
         assert one.outcome == verdict.outcome
 
 
-def test_all_judges_together_give_the_grades_as_they_are():
+def test_a_judge_who_graded_nothing_leaves_the_grades_as_they_are():
     _, qrels = judged(4, judges=3)
-    assert qrels.under(NAMES[:3]).grades == qrels.grades
-    assert qrels.under(["nobody"]).grades == qrels.grades
+    assert qrels.under("nobody").grades == qrels.grades
 
 
 def test_a_judge_who_finds_nothing_relevant_leaves_scores_of_0():

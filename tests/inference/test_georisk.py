@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from pytest_riskguard.inference.georisk import METHODS, candidate_ranks, georisk_differences
+from pytest_riskguard.inference.georisk import METHODS, georisk_differences
 from pytest_riskguard.inference.georisk_replicates import draw_counts
 from tests.inference.direct_georisk import georisk, replicate
 
@@ -34,10 +34,6 @@ def compared(scores, *, candidate=0, references=(1,), alphas=(1,), replicates=10
     return georisk_differences(
         scores, candidate=candidate, references=references, alphas=alphas, replicates=replicates
     ).differences
-
-
-def ranks_of(scores, candidate, *, alpha=1, replicates=1000):
-    return candidate_ranks(scores, candidate=candidate, alpha=alpha, replicates=replicates)
 
 
 @pytest.fixture(scope="module")
@@ -95,17 +91,6 @@ def test_intervals_are_those_of_the_formulas(by_hand, reference, alpha):
             assert_allclose((interval.lower, interval.upper), expected[method], rtol=0, atol=1e-9)
 
 
-def test_ranks_and_their_chances_are_those_of_the_replicates(by_hand):
-    scores, drawn, _, _ = by_hand
-    for alpha in (0.0, 5.0):
-        ranks, sample = ranks_of(scores, 2, alpha=alpha, replicates=613), georisk(scores, alpha=alpha)
-        assert ranks.rank == 1 + int(np.sum(sample > sample[2]))
-        above = drawn[alpha] > drawn[alpha][:, 2:3]
-        places = np.sum(above, axis=1)
-        assert_allclose(ranks.rank_probabilities, [np.mean(places == place) for place in range(5)], atol=1e-12)
-        assert_allclose(ranks.probability_below, np.mean(above, axis=0), atol=1e-12)
-
-
 @given(
     seed=st.integers(0, 10_000),
     shift=st.sampled_from([-0.1, -0.04, -0.02, 0.0, 0.05]),
@@ -152,10 +137,6 @@ def test_twins_differ_by_nothing():
             assert (interval.lower, interval.upper) == (0.0, 0.0)
             assert difference.p_value(method=method) == 1.0
             assert difference.p_value(method=method, bound=0.01) == 0.0
-    first, second = ranks_of(scores, 0), ranks_of(scores, 1)
-    assert first.rank == second.rank
-    assert_array_equal(first.rank_probabilities, second.rank_probabilities)
-    assert_array_equal([first.probability_below[:2], second.probability_below[:2]], 0.0)
 
 
 @given(kind=st.sampled_from(["zeros", "one topic", "one score", "one system", "alike", "two topics"]))
@@ -180,9 +161,6 @@ def test_no_pool_gives_anything_but_numbers(kind):
             assert math.isfinite(interval.lower)
             assert math.isfinite(interval.upper)
             assert 0 <= difference.p_value(method=method) <= 1
-    ranks = ranks_of(scores, 0, replicates=500)
-    assert ranks.rank_probabilities.sum() == pytest.approx(1)
-    assert np.all(np.isfinite(ranks.probability_below))
 
 
 def test_the_order_of_systems_does_not_matter():
@@ -194,9 +172,6 @@ def test_the_order_of_systems_does_not_matter():
         for method in METHODS:
             assert first.interval(method=method).upper == second.interval(method=method).upper
             assert first.p_value(method=method) == second.p_value(method=method)
-    here, there = ranks_of(scores, 0), ranks_of(scores[order], 1)
-    assert_array_equal(here.rank_probabilities, there.rank_probabilities)
-    assert_array_equal(here.probability_below[order], there.probability_below)
 
 
 def test_references_and_alphas_share_their_draws_so_each_is_what_it_is_alone():
@@ -279,5 +254,3 @@ def test_the_median_is_that_of_all_systems_but_the_candidate(systems):
     of_each = georisk(scores, alpha=2.0)
     expected = of_each[1] - np.median(np.delete(of_each, 1))
     assert difference.estimate == pytest.approx(expected, abs=1e-13)
-    ranks = [ranks_of(scores, row, alpha=2.0, replicates=3).rank for row in range(systems)]
-    assert ranks == [1 + int(np.sum(of_each > own)) for own in of_each]

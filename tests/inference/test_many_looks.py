@@ -1,4 +1,4 @@
-"""Shares of hundreds of looks, and limits that hold however often one looks: proofs by simulation of 4,000 years."""
+"""Shares of hundreds of looks: proofs by simulation of 4,000 years."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.inference.many_looks import (
-    always_valid_e_value,
-    always_valid_upper_limit,
     share_left,
     share_of_next_look,
 )
-from pytest_riskguard.risk.tradeoff import linear
 
 YEARS = 4_000
 #: One-sided, as of a gate at level 0.95.
@@ -106,91 +103,3 @@ def test_false_alarms_of_a_year_stay_within_the_budget(dependence, harmful):
         assert found >= ERROR * 0.8  # the bound is sharp: nothing is given away
     uncorrected = np.mean(np.any((p <= ERROR) & true, axis=1))
     assert uncorrected > 0.9 or dependence != "independent"
-
-
-def growing(rng, *, alpha, topics):
-    """Trade-off scores with mean 0 of topics half of which change, most of them a little and some much."""
-    changed = rng.random((YEARS, topics)) < 0.5
-    sizes = rng.beta(0.5, 4, (YEARS, topics))
-    wins = rng.random((YEARS, topics)) < (1 + alpha) / (2 + alpha)
-    return linear(np.where(changed, np.where(wins, sizes, -sizes), 0.0).ravel(), alpha=alpha).reshape(YEARS, topics)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
-def test_a_limit_that_is_looked_at_after_every_topic_holds_in_thousands_of_years(alpha):
-    from pytest_riskguard.inference.many_looks import _STAKES
-
-    rng = np.random.default_rng([5, int(alpha)])
-    x = growing(rng, alpha=alpha, topics=400)
-    wealth = np.zeros(x.shape)
-    for stake in _STAKES:
-        wealth += np.exp(np.cumsum(np.log1p(-stake * x), axis=1)) / _STAKES.size
-    for year, n in ((0, 10), (1, 100), (2, 400)):  # the same as the function gives
-        assert always_valid_e_value(x[year, :n], bound=0.0, greatest=1.0) == pytest.approx(wealth[year, n - 1])
-    ever = float(np.mean(np.max(wealth, axis=1) >= 1 / ERROR))
-    assert ever <= ERROR + 3 * math.sqrt(ERROR / YEARS)
-    if alpha <= 1:  # what looking again and again does to an ordinary interval
-        t = np.cumsum(x, axis=1)[:, 24:] / np.sqrt(np.cumsum(x**2, axis=1)[:, 24:])
-        assert np.mean(np.min(t, axis=1) < -1.96) > 3 * ERROR
-
-
-def test_the_limit_is_where_the_bet_reaches_the_level():
-    rng = np.random.default_rng(8)
-    x = growing(rng, alpha=1.0, topics=80)[0]
-    for level in (0.5, 0.95, 0.999):
-        limit = always_valid_upper_limit(x, greatest=1.0, level=level)
-        needed = 2 / (1 - level)
-        assert always_valid_e_value(x, bound=limit + 1e-9, greatest=1.0) >= needed
-        assert always_valid_e_value(x, bound=limit - 1e-9, greatest=1.0) <= needed
-        assert limit > np.mean(x)
-
-
-@given(
-    st.lists(st.floats(-6, 1), min_size=1, max_size=40),
-    st.floats(-3, 0.9),
-    st.randoms(use_true_random=False),
-)
-def test_laws(values, bound, random):
-    e = always_valid_e_value(values, bound=bound, greatest=1.0)
-    shuffled = list(values)
-    random.shuffle(shuffled)
-    assert always_valid_e_value(shuffled, bound=bound, greatest=1.0) == e  # to the bit: no order counts
-    assert always_valid_e_value(values, bound=min(bound + 0.05, 0.95), greatest=1.0) >= e
-    scaled = always_valid_e_value(np.multiply(values, 4), bound=4 * bound, greatest=4.0)
-    assert scaled == pytest.approx(e, rel=1e-9)
-    limit = always_valid_upper_limit(values, greatest=1.0)
-    assert np.mean(values) - 1e-9 <= limit <= 1.0
-
-
-def test_what_never_varies_and_what_is_lost_for_certain():
-    assert always_valid_upper_limit(np.ones(50), greatest=1.0) == 1.0
-    assert always_valid_upper_limit(np.full(3, -1.0), greatest=1.0) > -1.0
-    limits = [always_valid_upper_limit(np.full(n, -0.5), greatest=1.0) for n in (10, 100, 1000, 10_000)]
-    assert np.all(np.diff(limits) < 0)
-    assert limits[-1] == pytest.approx(-0.5, abs=0.005)
-    assert always_valid_e_value(np.full(5000, -1.0), bound=0.0, greatest=1.0) == math.inf
-
-
-@pytest.mark.parametrize(
-    ("scores", "options", "words"),
-    [
-        ([], {"greatest": 1.0}, "at least one"),
-        ([[0.1]], {"greatest": 1.0}, "one axis"),
-        ([0.1, math.nan], {"greatest": 1.0}, "finite numbers"),
-        ([0.1, 1.1], {"greatest": 1.0}, "at most greatest = 1.0, found 1.1"),
-        ([0.1], {"greatest": math.inf}, "greatest must be finite"),
-        ([0.1], {"greatest": 1.0, "level": 1.0}, "level"),
-    ],
-)
-def test_what_has_no_limit(scores, options, words):
-    with pytest.raises(ValueError, match=words):
-        always_valid_upper_limit(scores, **options)
-    if words != "level":
-        with pytest.raises(ValueError, match=words):
-            always_valid_e_value(scores, bound=0.0, greatest=options["greatest"])
-
-
-def test_a_bound_that_no_mean_can_exceed_is_refused():
-    with pytest.raises(ValueError, match=r"bound must be below the greatest possible score 1.0, got 1.0"):
-        always_valid_e_value([0.1], bound=1.0, greatest=1.0)

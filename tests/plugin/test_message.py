@@ -80,36 +80,6 @@ def test_a_failure_is_said_once(pytester, project):
     assert "FAIL" in pytester.runpytest("--riskguard", "--tb=no").stdout.str()
 
 
-SEVERAL = """\
-collection: {qrels: qrels.txt, topics: topics.tsv}
-store: baselines
-measures: [AP]
-candidate: candidate.run
-gates:
-  - {name: first, kind: not_significantly_risky, baseline: prod}
-  - {name: second, kind: not_significantly_risky, baseline: prod, alpha: 5}
-  - {name: third, kind: no_topic_collapse, baseline: prod, max_loss: 0.42}
-  - {name: fourth, kind: not_inferior, baseline: prod, tolerance: 0.4}
-"""
-
-
-def test_gates_on_the_same_runs_show_their_topics_once(pytester, project):
-    project("loss")
-    (pytester.path / "riskguard.yaml").write_text(SEVERAL)
-    pytester.makepyfile("""
-        def test_own(riskguard):
-            riskguard.assert_not_significantly_risky(riskguard.run("candidate.run"), "prod", alpha=2)
-    """)
-    result = pytester.runpytest("--riskguard", "--junitxml=junit.xml")
-    text = result.stdout.str()
-    assert len([line for line in result.outlines if re.match(r"[E ]+t\d\d +", line)]) == 5
-    assert text.count("queries got worse.") == 1
-    pointers = re.findall(r"^(?:E +)? *queries and documents: see (\S+)$", text, re.MULTILINE)
-    assert len(pointers) == len({*re.findall("reproduce: .*", text)}) - 1
-    assert len({*pointers}) == 1
-    assert (pytester.path / "junit.xml").read_text().count("queries got worse.") > 3  # each of its cases is whole
-
-
 def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
     pytester.makepyfile(PLAIN)
     brief = pytester.runpytest("-q")

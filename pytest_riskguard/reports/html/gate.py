@@ -19,7 +19,7 @@ from pytest_riskguard.serialization import rounded
 from pytest_riskguard.text import clean, short, signed, web_address
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.rankings.side_by_side import Rankings
+    from pytest_riskguard.gates.rankings import Rankings
 
 
 _MARKS = {

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool import PoolComparison, against_references
-from pytest_riskguard.inference.georisk_replicates import Draws
+from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.risk import georisk
 from tests.gates.conftest import judge_pool
 
@@ -99,10 +96,8 @@ def test_clusters_of_one_topic_change_nothing():
 
 
 @pytest.mark.nightly
-def test_false_alarms_are_near_nominal(monkeypatch):
+def test_false_alarms_are_near_nominal():
     """Two equal systems whose scores hang together within needs; nominal is 2.5%."""
-    # draws depend on the number of topics alone; making them again for each pool would take half of the time
-    monkeypatch.setattr(against_references, "Draws", cache(Draws))
     gate, fails = gate_of("g", "georisk_not_worse", alpha=1), np.zeros(2)
     for seed in range(300):
         systems = pool(1000 + seed)

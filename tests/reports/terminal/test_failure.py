@@ -12,8 +12,7 @@ from rich.cells import cell_len
 
 from pytest_riskguard import check
 from pytest_riskguard.data.memory import topic_scores
-from pytest_riskguard.gates.findings import RankedDocument, TopicDocuments
-from pytest_riskguard.gates.rankings.label_findings import Judgements
+from pytest_riskguard.gates.findings import Judgements, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning, warning
 from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.terminal.failure import explain, notes, repeats, topic_table
