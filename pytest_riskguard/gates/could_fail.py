@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from pytest_riskguard.data.measures import least_and_greatest
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.kinds import OPTIONS, POLICY, NotInferior, NotSignificantlyRisky, options_of
-from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.text import counted
+
+if TYPE_CHECKING:  # only a pool needs it
+    from pytest_riskguard.gates.pool import PoolComparison
 
 #: A loss of topics with less than this share of all weight is refused if it would fail the gate without weights ...
 MIN_SHARE = 0.01
@@ -30,7 +32,7 @@ _EDGED = ("auto", "bca", "percentile")
 
 def doubts(comparison: Comparison | PoolComparison) -> Iterator[VerdictWarning]:
     """Warnings that an answer which is no failure says little; ``DataError`` where it says nothing."""
-    if isinstance(comparison, PoolComparison):
+    if not isinstance(comparison, Comparison):
         _refuse_pool(comparison)
         return
     if excused := _excused(comparison):
@@ -176,8 +178,7 @@ def _refuse_pool(comparison: PoolComparison) -> None:
     if gate.tolerance == 0 or comparison.answer[0] != "pass":
         return
     silent = replace(candidate, values=np.zeros_like(candidate.values))
-    asked: dict[str, Any] = {"level": comparison.level, "together": comparison.together, "topics": comparison.about}
-    if PoolComparison(gate, silent, comparison.baselines, **asked).answer[0] == "pass":
+    if comparison.of(silent).answer[0] == "pass":
         raise DataError(
             f"tolerance {gate.tolerance:g}: even a candidate that scores 0 on every topic would pass, "
             f"since GeoRisk of {comparison.reference.name} is no larger; choose a smaller tolerance",

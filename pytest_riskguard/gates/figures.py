@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import repeat
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +26,12 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.flips import alpha_star, flip_set
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.risk import counts, georisk, zrisk
 from pytest_riskguard.risk.checks import FloatArray, first_in_order
+
+if TYPE_CHECKING:  # only a pool needs it
+    from pytest_riskguard.gates.pool import PoolComparison
 
 
 def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:
@@ -42,7 +44,7 @@ def estimates(comparison: Comparison | PoolComparison) -> Estimates:
     failed = comparison.answer[0] == "fail"
     places: tuple[int, ...] | None = None
     star: float | Literal["any"] | None = None
-    if isinstance(comparison, PoolComparison):
+    if not isinstance(comparison, Comparison):
         if comparison.enough_topics:
             places = flip_set(comparison) if failed else ()
     elif comparison.gate.by_topic:
@@ -55,7 +57,7 @@ def estimates(comparison: Comparison | PoolComparison) -> Estimates:
         star = alpha_star(comparison.ruling)
     flips = None if places is None else tuple(comparison.topics[place] for place in places)
     found = replace(paired_estimates(comparison.pair), flip_set=flips, alpha_star=star)
-    return _of_pool(comparison, found) if isinstance(comparison, PoolComparison) else found
+    return _of_pool(comparison, found) if not isinstance(comparison, Comparison) else found
 
 
 def paired_estimates(comparison: Comparison) -> Estimates:
@@ -140,7 +142,7 @@ MANY_TOPICS, FEW_ALPHAS = 200_000, (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 def exhibits(comparison: Comparison | PoolComparison) -> Exhibits:
     """What the charts of a gate show; the topics of a pool are those of candidate and the reference that decided."""
-    if isinstance(comparison, PoolComparison):
+    if not isinstance(comparison, Comparison):
         curves = {"georisk": _georisk_curves(comparison)}
     else:
         curves = {"curve": _curve(comparison)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
@@ -15,11 +16,13 @@ from pytest_riskguard.gates.figures import estimates, exhibits, pool_figures, re
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.flips import pivots
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.power import power_of_verdict
 from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics
 from pytest_riskguard.gates.verdict import Deferred, Family, Findings, Verdict, refused, unanswered
 from pytest_riskguard.gates.warnings import warnings
+
+if TYPE_CHECKING:  # only a pool needs it
+    from pytest_riskguard.gates.pool import PoolComparison
 
 
 def judge(
@@ -85,6 +88,8 @@ def compare(
     ``others`` are the baselines of a pool, or a baseline and its replicates.
     """
     if gate.is_pool:
+        from pytest_riskguard.gates.pool import PoolComparison
+
         level = None if family is None else family.level
         return PoolComparison(gate, candidate, others, level=level, together=together, topics=topics)
     baseline, *replicates = others
@@ -117,7 +122,7 @@ def explain(comparison: Comparison | PoolComparison, *, rescored: bool = False) 
         warnings=warnings(comparison, rescored=rescored),
         explanation=explanation(comparison, pivots(comparison)),
     )
-    if isinstance(comparison, PoolComparison):
+    if not isinstance(comparison, Comparison):
         power, pool = Power(minimum_detectable_effect=comparison.minimum_detectable_effect), pool_figures(comparison)
     else:
         power, pool = power_of_verdict(comparison.detecting), None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -356,6 +357,11 @@ class PoolComparison(PoolRulings):
             return None
         of_gate = self.gate.tolerance + self.ruling.detectable
         return of_gate if self.gate.on_churn == "fail" else max(of_gate, self.plain[self.deciding_place].detectable)
+
+    def of(self, candidate: TopicScores) -> PoolComparison:
+        """The same question about another candidate."""
+        asked: dict[str, Any] = {"level": self.level, "together": self.together, "topics": self.about}
+        return PoolComparison(self.gate, candidate, self.baselines, **asked)
 
     @property
     def reference(self) -> Reference:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields, replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import MAX_LISTED, Explanation, ResponsibleTopic, TopicGroup
-from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.slices import Tagged, slices, tagged, tagged_topics
 from pytest_riskguard.gates.verdict import Findings, Verdict
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
+
+if TYPE_CHECKING:  # only a pool needs it
+    from pytest_riskguard.gates.pool import PoolComparison
 
 
 class Responsible(NamedTuple):
@@ -109,7 +111,7 @@ def explanation(comparison: Comparison | PoolComparison, pivots: Sequence[int]) 
     """
     topics, n = comparison.topics, comparison.n
     pair = comparison.pair
-    if isinstance(comparison, PoolComparison):
+    if not isinstance(comparison, Comparison):
         pair = comparison.against(comparison.reference, asked=True)
     tags = tagged(pair.aligned)
     flagged = np.abs(comparison.standardised) > (pair.critical_value or math.inf)

@@ -14,13 +14,13 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.limits import limit_of, own_method, witnesses
-from pytest_riskguard.gates.pool import PoolComparison, ReferenceRuling
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 from pytest_riskguard.risk.checks import mean
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.scores import TopicScores
+    from pytest_riskguard.gates.pool import PoolComparison, ReferenceRuling
 
 #: Below this many topics every interval covers less than its level says.
 FEW_TOPICS = 25
@@ -31,7 +31,7 @@ ENOUGH_FOR_POOLS, MODEST_ALPHA = 50, 1.0
 
 def warnings(comparison: Comparison | PoolComparison, *, rescored: bool) -> tuple[VerdictWarning, ...]:
     """All warnings of a verdict, in a fixed order; ``rescored`` says that a stored baseline was scored again."""
-    if isinstance(comparison, PoolComparison):
+    if not isinstance(comparison, Comparison):
         return tuple(_of_pool(comparison, rescored=rescored))
     return tuple(_of_pair(comparison, rescored=rescored))
 
