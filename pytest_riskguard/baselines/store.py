@@ -31,7 +31,6 @@ from pytest_riskguard.baselines.entry import (
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.new_entry import NewEntry
 from pytest_riskguard.baselines.reader import StoreReader, check_name
-from pytest_riskguard.baselines.rescoring import problems
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
@@ -98,7 +97,7 @@ class Store(StoreReader):
             is_same = scored.digest == old.manifest.digests.run
             if is_same:
                 _copy(old.folder / REPLICATES, folder / REPLICATES)
-            elif damage := problems(old):
+            elif damage := old.problems():
                 raise BaselineError(damage[0])
             _copy(old.folder / HISTORY, folder / HISTORY)
             if not is_same:

@@ -33,7 +33,6 @@ from pytest_riskguard.gates.kinds import (
     MIN_SLICE_TOPICS,
     OPTIONS,
     RESPONSES,
-    kinds_with,
     options_of,
 )
 from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
@@ -327,7 +326,7 @@ def gate_options(*names: str) -> Callable[[Command], Command]:
 
 def _gate_option(name: str, default: str = "") -> Callable[[Command], Command]:
     known = OPTIONS[name]
-    default = default or _default_text(name)
+    default = default or " [default: the gate's]"
     more: dict[str, Any] = {"metavar": known.metavar, "type": None}
     if isinstance(known.check, Number):
         more["type"] = NumberType(known.check)
@@ -336,16 +335,6 @@ def _gate_option(name: str, default: str = "") -> Callable[[Command], Command]:
     if name == "alpha":
         return click.option(known.flag, "alphas", multiple=True, help=f"{known.help} Repeatable.{default}", **more)
     return click.option(known.flag, name, help=f"{known.help}{default}", **more)
-
-
-def _default_text(name: str) -> str:
-    """The default as ``--help`` shows it, with those of the kinds that have another one."""
-    usual, others = OPTIONS[name].default, dict[Any, list[str]]()
-    for kind in kinds_with(name):
-        if (own := options_of(KINDS[kind])[name].default) != usual:
-            others.setdefault(own, []).append(kind)
-    words = [_plain(usual), *(f"{_plain(default)} for {', '.join(of)}" for default, of in others.items())]
-    return f" [default: {'; '.join(words)}]"
 
 
 def _plain(default: Any) -> str:

@@ -40,7 +40,7 @@ from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.slices import all_within, slices_of
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
-from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.risk.reference import reference_scores
 
 if TYPE_CHECKING:

@@ -251,7 +251,7 @@ def test_report_wants_to_know_what_to_write(command):
     command(f"{COMPARE.format('good')} --json r.json")
     ended = command("report r.json")
     assert ended.status == 2
-    assert "nothing to write: give --html, --markdown, --junit, --badge or --output" in ended.err
+    assert "nothing to write: give --html, --markdown, --junit or --output" in ended.err
 
 
 def test_a_report_without_verdicts_says_so(command):
@@ -437,7 +437,6 @@ def test_a_verdict_that_contradicts_its_own_figures_is_refused(command, name):
     Path("r.json").write_text(json.dumps(report))
     for line in (
         "show r.json",
-        "report r.json --badge b.svg",
         "comment r.json --commit 0123456",
         "report r.json --markdown r.md",
     ):

@@ -14,7 +14,7 @@ from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference.break_even import break_even
-from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.reports.messages import worded
 from tests.gates.conftest import pair, topic_scores
 from tests.strict import NotSignificantlyRisky, gate_of
 

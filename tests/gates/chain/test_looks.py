@@ -115,8 +115,8 @@ def test_a_collection_that_is_used_up_says_so():
 
 
 def test_reports_say_which_look_it_was():
-    from pytest_riskguard.reports.figures import figures
-    from pytest_riskguard.reports.wording import worded
+    from pytest_riskguard.reports.details import figures
+    from pytest_riskguard.reports.messages import worded
 
     both, gate = loss(0.06), NotSignificantlyRisky("g", alpha=0.0)
     look = Look("c", ("g",), "i", 17, 0.0025, 200)

@@ -1,16 +1,15 @@
-"""A verdict in words: the messages of its warnings and a summary, made only from its own figures."""
+"""What the warnings of a verdict say, and the verdict with its texts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Findings, Verdict, VerdictWarning
-from pytest_riskguard.reports.figures import figures
-from pytest_riskguard.reports.shown import METHOD_NAMES
-from pytest_riskguard.reports.wording.paragraph import paragraph
-from pytest_riskguard.text import clean, counted, listed, named, percent, probability, short
+from pytest_riskguard.reports.details import figures
+from pytest_riskguard.reports.words import METHODS, line, paragraph
+from pytest_riskguard.text import clean, counted, named, percent, probability
 
 __all__ = ["worded"]
 
@@ -33,10 +32,11 @@ def _worded(verdict: Verdict, findings: Findings) -> Findings:
     findings = replace(findings, warnings=warnings, figures=tuple(figures(verdict)))
     if findings.explanation is None:
         return findings
-    return replace(findings, explanation=replace(findings.explanation, summary=paragraph(verdict)))
+    summary = f"{line(verdict)}. {paragraph(verdict)}"
+    return replace(findings, explanation=replace(findings.explanation, summary=summary))
 
 
-#: Messages that need only the parameters.
+#: Messages that need only the parameters: of a list the names, and with ``_counted`` how many they are.
 _TEMPLATES = {
     "churn": (
         "the mean itself (alpha 0, tolerance 0) is not significantly down; the gate would fail at this alpha only "
@@ -49,6 +49,39 @@ _TEMPLATES = {
         "give each rank its own score"
     ),
     "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
+    "missing_topics": "{system} did not answer {topics_counted} (each scores 0): {topics}",
+    "free_wins": (
+        "{system} did not answer {topics_counted} of the {count} that the candidate answered, so any answer counts "
+        "as a win there: {topics}"
+    ),
+    "unknown_topics": "the candidate answers {topics_counted} without judgements: {topics}",
+    "rank_contradicts_score": (
+        "the scores of {system} do not fall with the rank in {topics_counted} ({topics}): run files are ranked by "
+        "score, answers of a live search in the order returned"
+    ),
+    "unbacked_scores": "{systems}: stored without the run (--no-run), so nothing backs the stored scores",
+    "stale_labels": (
+        "in {topics_counted} ({topics}) relevant documents ({documents}) are no longer in {file}; the outcome does "
+        "not depend on them"
+    ),
+    "outweighed": (
+        "without weights the candidate would be significantly risky: the {topics_counted} that lost have {share:.2%} "
+        "of the weight ({topics})"
+    ),
+    "loss_excused": (
+        "without the replicates the mean would be significantly down; a loss as large as theirs counts as noise "
+        "(mean {baseline_mean:.4f} for the baseline, {mean:.4f} for {replicate}): make sure that each is a run of "
+        "the baseline's own system"
+    ),
+    "georisk_vanishes": (
+        "the largest GeoRisk of the pool is {largest:.2g} at this alpha and {largest_at_0:.2g} at alpha 0: losses "
+        "weigh so much that too little is left to compare, so the gate does not pass; choose a smaller alpha"
+    ),
+    "rests_on_unjudged": "this answer rests on {documents} unjudged documents; judge-next lists those to judge first",
+    "rests_on_judges": (
+        "the judges decide: {agree} of {judges} alone give this answer; have them agree on what is relevant, or "
+        "judge again"
+    ),
 }
 
 
@@ -56,33 +89,14 @@ def message(verdict: Verdict, warning: VerdictWarning) -> str:
     """What the warning says, as one sentence without a full stop."""
     parameters = dict(warning.parameters)
     about = str(parameters.pop("about", warning.code))  # what a code that stands for several is about
-    if (template := _TEMPLATES.get(about)) is not None:
-        return template.format(**parameters)
-    return _MESSAGES[about](verdict, **parameters)
-
-
-def _missing_topics(_: Verdict, *, system: str, topics: Sequence[str]) -> str:
-    score = "it scores" if len(topics) == 1 else "they score"
-    return f"{system} did not answer {counted(len(topics), 'topic')} ({score} 0): {named(topics)}"
-
-
-def _free_wins(_: Verdict, *, system: str, topics: Sequence[str], count: int) -> str:
-    return (
-        f"{system} did not answer {len(topics)} of {counted(count, 'topic')} that the candidate answered, so any "
-        f"answer counts as a win there: {listed(tuple(topics), most=5)}"
-    )
-
-
-def _unknown_topics(_: Verdict, *, topics: Sequence[str]) -> str:
-    return f"the candidate answers {counted(len(topics), 'topic')} without judgements: {named(topics)}"
-
-
-def _rank_contradicts_score(_: Verdict, *, system: str, topics: Sequence[str]) -> str:
-    return (
-        f"the scores of {system} do not fall with the rank in {counted(len(topics), 'topic')} "
-        f"({listed(tuple(topics), most=5)}): run files are ranked by score, answers of a live search in the order "
-        "returned"
-    )
+    if (template := _TEMPLATES.get(about)) is None:
+        return _MESSAGES[about](verdict, **parameters)
+    texts: dict[str, Any] = {}
+    for name, value in parameters.items():
+        texts[name] = value
+        if isinstance(value, list | tuple):
+            texts |= {name: named(value), f"{name}_counted": counted(len(value), "topic")}
+    return template.format(**texts)
 
 
 def _unstable_answers(
@@ -114,28 +128,11 @@ def _rescored(verdict: Verdict, *, means: Sequence[tuple[str, float, float]] = (
     )
 
 
-def _unbacked_scores(_: Verdict, *, systems: Sequence[str]) -> str:
-    names = f"{listed(tuple(systems), most=5)} {'was' if len(systems) == 1 else 'were'}"
-    return f"{names} stored without the run (--no-run), so nothing backs the stored scores"
-
-
 def _topics_changed(_: Verdict, *, systems: Sequence[str]) -> str:
     baseline = systems[0].partition("/")[0]
     return (
         f"the topics file has changed since {baseline} was stored, and this gate is about a slice by its tags; once "
         f"they are reviewed, run `riskguard baseline rescore {baseline}`"
-    )
-
-
-def _topics(topics: Sequence[str]) -> str:
-    return f"{counted(len(topics), 'topic')} ({listed(tuple(topics), most=5)})"
-
-
-def _stale_labels(_: Verdict, *, topics: Sequence[str], documents: int, file: str) -> str:
-    verb = "is" if documents == 1 else "are"
-    return (
-        f"{counted(documents, 'relevant document')} of {_topics(topics)} {verb} no longer in "
-        f"{clean(file, limit=200)}; the outcome does not depend on {'it' if len(topics) == 1 else 'them'}"
     )
 
 
@@ -157,10 +154,6 @@ def _few_effective_topics(
             "from all queries"
         )
     return text if needed is None else f"{text}; at least {needed} are needed"
-
-
-def _only_with_student_t(verdict: Verdict) -> str:
-    return f"the gate {'passes' if verdict.asked.must_show else 'fails'} only if Student-t agrees"
 
 
 def _no_variation(verdict: Verdict, *, reference: str | None = None) -> str:
@@ -193,7 +186,7 @@ def _few_changed_topics(
         return f"{of_all} differ from {reference} ({names})"
     text = f"{of_all} changed ({names})"
     if needs_student_t:
-        text += f": {_only_with_student_t(verdict)}"
+        text += f": the gate {'passes' if verdict.asked.must_show else 'fails'} only if Student-t agrees"
     return f"{text}; with {counted(len(topics), 'changed topic')} it cannot fail" if cannot_fail else text
 
 
@@ -208,13 +201,6 @@ def _cannot_fail(verdict: Verdict, *, mean: float, most: float, above: int) -> s
     return f"no candidate can fail this gate, not even one that scores 0 on every topic: {why}"
 
 
-def _outweighed(_: Verdict, *, topics: Sequence[str], share: float) -> str:
-    return (
-        f"without weights the candidate would be significantly risky: the {counted(len(topics), 'topic')} that lost "
-        f"have {100 * share:.2g}% of the weight ({named(topics)})"
-    )
-
-
 def _units(verdict: Verdict) -> str:
     """What varies independently: topics, or clusters of them."""
     clusters = verdict.topics.clusters
@@ -226,14 +212,6 @@ def _few_topics(verdict: Verdict, *, enough: int | None = None) -> str:
     if enough is None:
         return f"{text}: with so few, gates on GeoRisk fail more harmless changes than their level allows"
     return f"{text}: below {enough}, every interval covers less than its nominal level"
-
-
-def _loss_excused(_: Verdict, *, replicate: str, mean: float, baseline_mean: float) -> str:
-    return (
-        "without the replicates the mean would be significantly down; a loss as large as theirs counts as noise "
-        f"(mean {baseline_mean:.4f} for the baseline, {mean:.4f} for {replicate}): make sure that each is a run of "
-        "the baseline's own system"
-    )
 
 
 def _methods_disagree(
@@ -250,41 +228,18 @@ def _methods_disagree(
     sides = [verdict.asked.side] * 2
     if verdict.asked.side == "both":
         sides = ["upper" if value > 0 else "lower" for value in (student_t_limit, limit)]
-    other_side = "" if sides[1] == sides[0] else f"{sides[1]} limit "
     text = (
-        f"by Student-t it {student_t} ({sides[0]} limit {student_t_limit:+.3g}), by "
-        f"{METHOD_NAMES[method]} it {other} ({other_side}{limit:+.3g}); "
+        f"by Student-t it {student_t} ({sides[0]} limit {student_t_limit:+.3g}), by {METHODS[method]} it {other} "
+        f"({sides[1]} limit {limit:+.3g}); "
     )
     if break_even_p_value is None:
-        return f"{text}{METHOD_NAMES[decisive]} decided"
-    return f"{text}the break-even test agrees with {METHOD_NAMES[decisive]} (p {probability(break_even_p_value)})"
-
-
-def _georisk_vanishes(verdict: Verdict, *, largest: float, largest_at_0: float) -> str:
-    return (
-        f"the largest GeoRisk of the pool is {largest:.2g} at alpha {short(verdict.alpha)} and "
-        f"{largest_at_0:.2g} at alpha 0: losses weigh so much that too little is left to compare, so "
-        "the gate does not pass; choose a smaller alpha"
-    )
-
-
-def _rests_on_unjudged(verdict: Verdict, *, documents: int) -> str:
-    answer = "failure" if verdict.outcome == "fail" else "answer"
-    return f"this {answer} rests on {counted(documents, 'unjudged document')}; judge-next lists those to judge first"
-
-
-def _rests_on_judges(verdict: Verdict, *, judges: int, agree: int) -> str:
-    answer = {"pass": "pass", "fail": "failure"}.get(verdict.outcome, "answer")
-    return (
-        f"the judges decide: {agree} of {judges} alone give this {answer}; have them agree on what is relevant, or "
-        "judge again"
-    )
+        return f"{text}{METHODS[decisive]} decided"
+    return f"{text}the break-even test agrees with {METHODS[decisive]} (p {probability(break_even_p_value)})"
 
 
 def _slow_slide(verdict: Verdict) -> str:
     lineage = verdict.lineage
-    if lineage is None:
-        raise ValueError("expected a verdict with the earlier runs of its baseline, found none")
+    assert lineage is not None
     oldest, newest = lineage.runs[0], lineage.runs[-1]
     return (
         f"passes against {verdict.baselines[0]}, but the mean is significantly below that of {oldest.run}, "
@@ -295,26 +250,15 @@ def _slow_slide(verdict: Verdict) -> str:
 
 
 _MESSAGES: dict[str, Callable[..., str]] = {
-    "missing_topics": _missing_topics,
-    "free_wins": _free_wins,
-    "unknown_topics": _unknown_topics,
     "unstable_answers": _unstable_answers,
-    "rank_contradicts_score": _rank_contradicts_score,
     "rescored": _rescored,
-    "unbacked_scores": _unbacked_scores,
     "topics_changed": _topics_changed,
-    "stale_labels": _stale_labels,
     "few_effective_topics": _few_effective_topics,
     "no_variation": _no_variation,
     "unseen_changes": _unseen_changes,
     "few_changed_topics": _few_changed_topics,
     "few_topics": _few_topics,
-    "outweighed": _outweighed,
     "cannot_fail": _cannot_fail,
-    "loss_excused": _loss_excused,
     "methods_disagree": _methods_disagree,
-    "georisk_vanishes": _georisk_vanishes,
-    "rests_on_unjudged": _rests_on_unjudged,
-    "rests_on_judges": _rests_on_judges,
     "slow_slide": _slow_slide,
 }

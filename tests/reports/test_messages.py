@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard.gates.findings import ChainedRun, Lineage, TopicCounts
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
-from pytest_riskguard.reports.wording import _MESSAGES, _TEMPLATES, worded
+from pytest_riskguard.reports.messages import _MESSAGES, _TEMPLATES, worded
 from tests.reports.cases import CASES
 from tests.verdicts import altered
 
@@ -28,13 +28,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "missing_topics",
         VERDICT,
         {"system": "the candidate", "topics": ("a", "b")},
-        "the candidate did not answer 2 topics (they score 0): a, b",
+        "the candidate did not answer 2 topics (each scores 0): a, b",
     ),
     (
         "free_wins",
         VERDICT,
         {"system": "the baseline", "topics": ("a",), "count": 30},
-        "the baseline did not answer 1 of 30 topics that the candidate answered, so any answer counts as a win "
+        "the baseline did not answer 1 topic of the 30 that the candidate answered, so any answer counts as a win "
         "there: a",
     ),
     (
@@ -129,7 +129,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "outweighed",
         VERDICT,
         {"topics": ("a", "b"), "share": 0.0456},
-        "without weights the candidate would be significantly risky: the 2 topics that lost have 4.6% of the weight "
+        "without weights the candidate would be significantly risky: the 2 topics that lost have 4.56% of the weight "
         "(a, b)",
     ),
     ("no_variation", NOTHING_CHANGED, {}, "no topic changed: both systems score the same everywhere"),
@@ -196,7 +196,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "methods_disagree",
         VERDICT,
         {"method": "bca", "limit": -0.002, "student_t_limit": 0.01, "student_t_passes": True, "decisive": "bca"},
-        "by Student-t it passes (upper limit +0.01), by BCa it fails (-0.002); BCa decided",
+        "by Student-t it passes (upper limit +0.01), by BCa it fails (upper limit -0.002); BCa decided",
     ),
     (
         "methods_disagree",
@@ -209,8 +209,8 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
             "decisive": "bca",
             "break_even_p_value": 0.004,
         },
-        "by Student-t it passes (upper limit +0.02), by BCa it fails (-0.01); the break-even test agrees with BCa "
-        "(p 0.0040)",
+        "by Student-t it passes (upper limit +0.02), by BCa it fails (upper limit -0.01); the break-even test agrees "
+        "with BCa (p 0.0040)",
     ),
     (
         "methods_disagree",
@@ -222,7 +222,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
             "student_t_passes": False,
             "decisive": "student_t",
         },
-        "by Student-t it fails (lower limit -0.01), by BCa it passes (-0.002); Student-t decided",
+        "by Student-t it fails (lower limit -0.01), by BCa it passes (lower limit -0.002); Student-t decided",
     ),
     (
         "significantly_better",
@@ -234,26 +234,20 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "georisk_vanishes",
         altered(POOL, alpha=50.0),
         {"largest": 1.2e-9, "largest_at_0": 0.51},
-        "the largest GeoRisk of the pool is 1.2e-09 at alpha 50 and 0.51 at alpha 0: losses weigh so much that "
+        "the largest GeoRisk of the pool is 1.2e-09 at this alpha and 0.51 at alpha 0: losses weigh so much that "
         "too little is left to compare, so the gate does not pass; choose a smaller alpha",
     ),
     (
         "rests_on_unjudged",
         VERDICT,
         {"documents": 3},
-        "this failure rests on 3 unjudged documents; judge-next lists those to judge first",
-    ),
-    (
-        "rests_on_unjudged",
-        replace(VERDICT, outcome="inconclusive"),
-        {"documents": 1},
-        "this answer rests on 1 unjudged document; judge-next lists those to judge first",
+        "this answer rests on 3 unjudged documents; judge-next lists those to judge first",
     ),
     (
         "rests_on_judges",
         VERDICT,
         {"judges": 3, "agree": 2},
-        "the judges decide: 2 of 3 alone give this failure; have them agree on what is relevant, or judge again",
+        "the judges decide: 2 of 3 alone give this answer; have them agree on what is relevant, or judge again",
     ),
     (
         "slow_slide",
@@ -274,13 +268,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "unbacked_scores",
         VERDICT,
         {"systems": ("prod",)},
-        "prod was stored without the run (--no-run), so nothing backs the stored scores",
+        "prod: stored without the run (--no-run), so nothing backs the stored scores",
     ),
     (
         "unbacked_scores",
         VERDICT,
         {"systems": ("prod", "prod/replicates/1")},
-        "prod, prod/replicates/1 were stored without the run (--no-run), so nothing backs the stored scores",
+        "prod, prod/replicates/1: stored without the run (--no-run), so nothing backs the stored scores",
     ),
     (
         "topics_changed",
@@ -293,7 +287,8 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "stale_labels",
         VERDICT,
         {"topics": ("t1", "t2"), "documents": 3, "file": "docs.jsonl"},
-        "3 relevant documents of 2 topics (t1, t2) are no longer in docs.jsonl; the outcome does not depend on them",
+        "in 2 topics (t1, t2) relevant documents (3) are no longer in docs.jsonl; the outcome does not depend on "
+        "them",
     ),
     (
         "history_unusable",
