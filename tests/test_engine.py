@@ -12,8 +12,8 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.budget import Budget
 from pytest_riskguard.engine.question import Computed, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.chain.looks import Looks
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.looks import Looks
 from pytest_riskguard.gates.verdict import Yardstick
 
 TOPICS = [f"q{i:02d}" for i in range(30)]
@@ -186,11 +186,12 @@ def test_a_computed_baseline_is_that_of_its_systems_topic_by_topic(folder, kind,
 
 def test_a_look_is_another_where_a_system_in_a_computed_baseline_is(folder):
     engine, budget = Engine(qrels=folder / "qrels.txt"), Budget(("g",), Looks(), 20)
-    write_run(folder / "next.run", "bad", "worse", "good")
+    for name in ("next", "bad"):
+        write_run(folder / f"{name}.run", "bad", "worse", "good")
     looks = []
     for other in ("poor", "next", "poor"):
         computed = Computed("mean", (RunFile(folder / "good.run"), RunFile(folder / f"{other}.run", "other")))
-        question = Question(gate_of("g"), RunFile(folder / "poor.run"), computed, "RR")
+        question = Question(gate_of("g"), RunFile(folder / "bad.run"), computed, "RR")
         (verdict,) = engine.verdicts([question], correction="none", budget=budget)
         looks.append(verdict.family.look.inputs)
     assert looks[0] == looks[2] != looks[1]
