@@ -327,7 +327,7 @@ def gate_options(*names: str) -> Callable[[Command], Command]:
 
 def _gate_option(name: str, default: str = "") -> Callable[[Command], Command]:
     known = OPTIONS[name]
-    default = default or _default_text(name)
+    default = default or f" [default: {_default_text(name)}]"
     more: dict[str, Any] = {"metavar": known.metavar, "type": None}
     if isinstance(known.check, Number):
         more["type"] = NumberType(known.check)
@@ -339,13 +339,12 @@ def _gate_option(name: str, default: str = "") -> Callable[[Command], Command]:
 
 
 def _default_text(name: str) -> str:
-    """The default as ``--help`` shows it, with those of the kinds that have another one."""
-    usual, others = OPTIONS[name].default, dict[Any, list[str]]()
+    """The default, with those of the kinds that have another one: ``0.005; 0 for not_inferior, equivalent``."""
+    kinds: dict[str, list[str]] = {}
     for kind in kinds_with(name):
-        if (own := options_of(KINDS[kind])[name].default) != usual:
-            others.setdefault(own, []).append(kind)
-    words = [_plain(usual), *(f"{_plain(default)} for {', '.join(of)}" for default, of in others.items())]
-    return f" [default: {'; '.join(words)}]"
+        kinds.setdefault(_plain(options_of(KINDS[kind])[name].default), []).append(kind)
+    usual = _plain(OPTIONS[name].default)
+    return "; ".join([usual, *(f"{own} for {', '.join(of)}" for own, of in kinds.items() if own != usual)])
 
 
 def _plain(default: Any) -> str:

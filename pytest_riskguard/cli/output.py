@@ -227,7 +227,6 @@ def show(
     ``complete``, and has no answer.
     """
     from pytest_riskguard.reports import comparisons
-    from pytest_riskguard.reports.card import word
     from pytest_riskguard.reports.terminal.failure import (
         explain,
         first_warnings,
@@ -237,6 +236,7 @@ def show(
         repeats,
     )
     from pytest_riskguard.reports.terminal.layout import wrapped
+    from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Detail, Screen
 
     screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, terminal_width())

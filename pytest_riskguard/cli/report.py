@@ -40,22 +40,18 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
 @click.argument("report", type=FILE)
 @output_options("the report", "html", "markdown", "junit", json=False)
 @flag("--charts", help="Write the charts of the Markdown report beside it, as SVG.")
-@click.option("--badge", type=FILE, help="Draw how the gates ended here, as SVG.")
 @click.option("-o", "--output", type=FILE, help="Write the report here, in the format that the suffix asks for.")
-def report(report: Path, outputs: Outputs, badge: Path | None, output: Path | None) -> int:
+def report(report: Path, outputs: Outputs, output: Path | None) -> int:
     """Write the verdicts of a JSON report in other formats.
 
-    The exit status is 0 if they were written, whatever the verdicts are. A report that cannot be read gives a grey
-    badge that says "no verdict", so that an old badge does not stay green, and status 3.
+    The exit status is 0 if they were written, whatever the verdicts are.
     """
     from pytest_riskguard.reports import files
-    from pytest_riskguard.reports.ci.badge import NO_VERDICT, render, state
     from pytest_riskguard.reports.json import read
 
-    if not outputs.any and badge is None and output is None:
-        raise UsageError("nothing to write: give --html, --markdown, --junit, --badge or --output")
-    for option, path in (("--output", output), ("--badge", badge)):
-        ensure_apart(option, path, report)
+    if not outputs.any and output is None:
+        raise UsageError("nothing to write: give --html, --markdown, --junit or --output")
+    ensure_apart("--output", output, report)
     if output is not None:
         try:
             files.check(output)
@@ -63,14 +59,7 @@ def report(report: Path, outputs: Outputs, badge: Path | None, output: Path | No
             raise UsageError(f"--output {output}: {error}") from None
     outputs.check(report)
     outputs.withdraw()
-    try:
-        content = read(report)
-    except FileError:
-        if badge is not None:
-            write_text(render(NO_VERDICT), badge, option="--badge")
-        raise
-    if badge is not None:
-        write_text(render(state(content.verdicts, content.gates)), badge, option="--badge")
+    content = read(report)
     outputs.write(*content)
     if output is not None:
         files.write(output, **content._asdict())

@@ -298,9 +298,9 @@ class RiskguardSession:
 
 def _is_fine(verdict: Verdict) -> bool:
     """Whether a verdict lets the change go without care, and rests on nothing that has changed."""
-    from pytest_riskguard.reports.card import tone
+    from pytest_riskguard.reports.card import Card
 
-    return verdict.passed and tone(verdict) == "go" and not verdict.first_warnings
+    return verdict.passed and Card(verdict).tone == "go" and not verdict.first_warnings
 
 
 def _is_gate(item: pytest.Item) -> bool:
