@@ -147,8 +147,7 @@ class StoreReader:
             chain = (*entry.history(), entry)
             if qrels is None and len({one.manifest.digests.qrels for one in chain}) > 1:
                 raise entry.error(
-                    "its runs were scored with different judgements; give the present ones with --qrels, or rescore "
-                    f"all runs with `riskguard baseline rescore {name}`",
+                    "its runs were scored with different judgements; name the present ones in a riskguard.yaml",
                     reason="inputs_changed",
                 )
             return tuple(_scores(one, measure, qrels, None, accept=True) for one in chain)

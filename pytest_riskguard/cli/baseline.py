@@ -228,7 +228,7 @@ def update(
 def rescore(name: str, *, place: Place) -> None:
     """Score the kept runs of NAME again.
 
-    Uses today's judgements, query texts and libraries, and scores replicates and earlier runs too.
+    Uses today's judgements, query texts and libraries, and scores replicates too.
     """
     store = place.store
     before = store.stored_scores(name)
@@ -367,7 +367,7 @@ def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
 
 def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
     """The effect of the accepted changes, a table for each measure."""
-    from pytest_riskguard.gates.chain.history import drift
+    from pytest_riskguard.gates.history import drift
     from pytest_riskguard.reports.drift import explain
 
     judgements, topics = _read(Files.of(None, None, surroundings()))

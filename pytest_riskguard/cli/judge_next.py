@@ -32,7 +32,7 @@ from pytest_riskguard.text import clean, counted
 if TYPE_CHECKING:
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.question import Question
-    from pytest_riskguard.gates.rankings.unjudged import ToJudge
+    from pytest_riskguard.gates.unjudged import ToJudge
 
 #: Kinds of gates on one baseline; each is asked with its own defaults.
 _KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
@@ -90,7 +90,7 @@ def judge_next(
     gate of riskguard.yaml names both: a run then takes the place of its candidate, --baseline NAME=RUN that of a
     stored baseline, as for riskguard check.
     """
-    from pytest_riskguard.gates.rankings import unjudged as lists
+    from pytest_riskguard.gates import unjudged as lists
 
     if kind in KINDS:
         engine, questions = _of_runs(kind, in_roles(runs, baselines), collection, alphas, out)

@@ -33,6 +33,7 @@ from pytest_riskguard.gates.kinds import (
     MIN_SLICE_TOPICS,
     OPTIONS,
     RESPONSES,
+    kinds_with,
     options_of,
 )
 from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
@@ -326,7 +327,7 @@ def gate_options(*names: str) -> Callable[[Command], Command]:
 
 def _gate_option(name: str, default: str = "") -> Callable[[Command], Command]:
     known = OPTIONS[name]
-    default = default or " [default: the gate's]"
+    default = default or f" [default: {_default_text(name)}]"
     more: dict[str, Any] = {"metavar": known.metavar, "type": None}
     if isinstance(known.check, Number):
         more["type"] = NumberType(known.check)
@@ -335,6 +336,15 @@ def _gate_option(name: str, default: str = "") -> Callable[[Command], Command]:
     if name == "alpha":
         return click.option(known.flag, "alphas", multiple=True, help=f"{known.help} Repeatable.{default}", **more)
     return click.option(known.flag, name, help=f"{known.help}{default}", **more)
+
+
+def _default_text(name: str) -> str:
+    """The default, with those of the kinds that have another one: ``0.005; 0 for not_inferior, equivalent``."""
+    kinds: dict[str, list[str]] = {}
+    for kind in kinds_with(name):
+        kinds.setdefault(_plain(options_of(KINDS[kind])[name].default), []).append(kind)
+    usual = _plain(OPTIONS[name].default)
+    return "; ".join([usual, *(f"{own} for {', '.join(of)}" for own, of in kinds.items() if own != usual)])
 
 
 def _plain(default: Any) -> str:

@@ -8,7 +8,7 @@ from pytest_riskguard.cli.judge_next import _written
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.topics import read_topics
-from pytest_riskguard.gates.rankings.unjudged import ToJudge
+from pytest_riskguard.gates.unjudged import ToJudge
 from tests.plugin import world
 
 ASKED = "judge-next loss.run --baseline ./prod.run --qrels qrels.txt --measure AP"

@@ -369,16 +369,12 @@ def damaged(name: str, path: str, *value: Any) -> dict[str, Any]:
             "exhibits.topics.candidate: expected 20 values as topics has, found 19",
         ),
         (
-            ("charts", "exhibits.charts.density.x.-1"),
-            "exhibits.charts.density.lines['density']: expected 119 values as x has, found 120",
-        ),
-        (
             ("charts", "exhibits.charts.curve.x.-1"),
             "exhibits.charts.curve.lines['lower']: expected 12 values as x has, found 13",
         ),
         (
             ("charts", "exhibits.charts.curve.lines.urisk"),
-            "exhibits.charts.curve.lines: expected lower, trisk, upper, urisk, found lower, trisk, upper",
+            "exhibits.charts.curve.lines: expected lower, upper, urisk, found lower, upper",
         ),
         (
             ("charts", "exhibits.topics.candidate.-1", 1e308),

@@ -10,11 +10,10 @@ import pytest
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.ci import junit
 from pytest_riskguard.reports.messages import worded
-from tests.gates.conftest import topic_scores
+from tests.gates.conftest import judge_pool, topic_scores
 
 VALUES = np.round(np.random.default_rng(3).uniform(0.2, 1.0, 40), 3)
 SAYS = "identical to prod"

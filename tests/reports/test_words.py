@@ -17,7 +17,6 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.findings import Explanation, Power, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import REASONS, Commands, Inputs, Verdict, incomparable
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
@@ -26,7 +25,7 @@ from pytest_riskguard.reports.numbers import from_to
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.text import clean, columns
-from tests.gates.conftest import pair, topic_scores
+from tests.gates.conftest import judge_pool, pair, topic_scores
 from tests.gates.test_groups import tagged
 from tests.reports.cases import CASES, explained
 from tests.snapshots import golden

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.optimize import brentq, minimize
 from scipy.special import stdtr
 
-from pytest_riskguard.gates.chain.families import Compared, adjusted_by_draws
 from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.families import Compared, adjusted_by_draws
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.inference.families import holm
 from pytest_riskguard.risk.checks import ROUNDING_ERROR

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.gates.chain.families import at_the_rules_level, in_families
-from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of, expected_false_alarms
+from pytest_riskguard.gates.families import at_the_rules_level, in_families
 from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.looks import Look, Looks, RecordedLook, digest_of, expected_false_alarms
 from pytest_riskguard.inference.many_looks import share_of_next_look
 from tests.strict import NotSignificantlyRisky, gate_of
 

@@ -10,8 +10,7 @@ import pytest
 
 from pytest_riskguard import check
 from pytest_riskguard.data.memory import topic_scores
-from pytest_riskguard.gates.findings import RankedDocument, TopicDocuments
-from pytest_riskguard.gates.rankings.label_findings import Judgements
+from pytest_riskguard.gates.findings import Judgements, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning, warning
 from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.reports.terminal.failure import explain, notes, remarks, repeats

@@ -19,7 +19,7 @@ from pytest_riskguard.text import web_address
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.titles import DocumentTitles
-    from pytest_riskguard.gates.rankings.unjudged import Rejudged
+    from pytest_riskguard.gates.unjudged import Rejudged
     from pytest_riskguard.gates.verdict import Verdict
 
 #: How many of the largest wins are shown.

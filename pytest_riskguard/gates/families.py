@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
+from pytest_riskguard.gates.looks import Look
 from pytest_riskguard.gates.verdict import FLIPS, POOL, Family
 from pytest_riskguard.inference.families import (
     benjamini_hochberg,

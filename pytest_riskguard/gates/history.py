@@ -14,9 +14,10 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import align
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
 from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
-from pytest_riskguard.gates.ruling import Comparison, Ruling
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict, warning
 from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.risk.urisk import counts
