@@ -189,6 +189,22 @@ class GateOptions(SphinxDirective):
         return [table(("option", "default", "meaning"), rows, (20, 15, 65))]
 
 
+class Settings(SphinxDirective):
+    """``{settings} collection``: the keys of a mapping of riskguard.yaml, from the docstring of its model."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """One table."""
+        for module in (generated.PACKAGE / "config").glob("*.py"):
+            self.env.note_dependency(str(module))
+        rows = [
+            (f"`{key}`", default if default in ("none", "required") else f"`{default}`", text)
+            for key, default, text in generated.settings(generated.SETTINGS[self.arguments[0]])
+        ]
+        return [table(("key", "default", "meaning"), rows, (20, 15, 65))]
+
+
 class Modules(SphinxDirective):
     """``{modules}``: every module with the first line of its docstring."""
 
@@ -220,6 +236,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("command-help", CommandHelp)
     app.add_directive("report-fields", ReportFields)
     app.add_directive("gate-options", GateOptions)
+    app.add_directive("settings", Settings)
     app.add_directive("modules", Modules)
     app.connect("source-read", add_contents)
     app.connect("source-read", link_to_repository)
