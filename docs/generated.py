@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
 from pytest_riskguard.config.http_settings import Http, HttpCandidate
+from pytest_riskguard.config.json_schema import documented
 from pytest_riskguard.config.schema import Collection, Config, Documents, GateSettings, QrelsFile
 from pytest_riskguard.config.setting_types import Model
 from pytest_riskguard.gates.kinds import KINDS, options_of
@@ -202,12 +203,7 @@ SETTINGS: dict[str, type[Model]] = {
 
 def settings(model: type[Model]) -> list[tuple[str, str, str]]:
     """Each key of a mapping of riskguard.yaml, with its default as YAML writes it and its meaning."""
-    meanings: dict[str, str] = {}
-    for cls in reversed(model.__mro__):
-        _, _, listed = (cls.__doc__ or "").partition("----------\n")
-        for entry in re.split(r"\n(?=    \w)", f"\n{listed}"):
-            key, _, text = entry.strip().partition("\n")
-            meanings[key] = " ".join(text.split())
+    _, meanings = documented(model)
     rows = []
     for key, field in model.model_fields.items():
         default = field.default

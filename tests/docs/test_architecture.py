@@ -1,4 +1,4 @@
-"""docs/architecture.md is true: it names modules that exist, and imports point one way as its table says."""
+"""docs/architecture.md is true: it names modules that exist, and imports point one way as it says."""
 
 from __future__ import annotations
 
