@@ -17,6 +17,7 @@ from pytest_riskguard.config.setting_types import (
     Queried,
     RankingsColumns,
     RankingsFormat,
+    RunPlace,
     ScoresFormat,
     TiesSetting,
     is_importable,
@@ -98,7 +99,7 @@ class DescribedRun(Model):
         What is known of the system, texts by key.
     """
 
-    run: File
+    run: RunPlace
     format: RankingsFormat | None = None
     columns: RankingsColumns = ()
     ties: TiesSetting | None = None
@@ -175,7 +176,7 @@ def _tag(value: Any) -> str:
 
 
 Candidate = Annotated[
-    Annotated[File, Tag(_PATH)]
+    Annotated[RunPlace, Tag(_PATH)]
     | Annotated[Retrieve, Tag("<retrieve>")]
     | Annotated[DescribedRun, Tag("<run>")]
     | Annotated[DescribedScores, Tag("<scores>")]
