@@ -107,13 +107,13 @@ class ImportsPicture(SphinxDirective):
 
 
 class CommandHelp(SphinxDirective):
-    """``{command-help} riskguard compare``: usage and options of a command."""
+    """``{command-help} riskguard compare``: what a command does, its usage and options."""
 
     required_arguments = 1
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """Usage as code, and a list of the options."""
+        """Paragraphs, usage as code, and a list of the options."""
         path = self.arguments[0]
         if path not in command_help.commands():
             raise self.error(f"no command {path!r}; there are {', '.join(sorted(command_help.commands()))}")
@@ -127,7 +127,8 @@ class CommandHelp(SphinxDirective):
             text = [nodes.literal(part, part) if at % 2 else nodes.Text(part) for at, part in enumerate(parts)]
             definition = nodes.definition("", nodes.paragraph("", "", *text))
             options += nodes.definition_list_item("", term, definition)
-        return [nodes.literal_block(shown.usage, shown.usage, language="none"), options]
+        about = [nodes.paragraph("", "", *inline(text)) for text in shown.about]
+        return [*about, nodes.literal_block(shown.usage, shown.usage, language="none"), options]
 
 
 def inline(text: str) -> list[nodes.Node]:

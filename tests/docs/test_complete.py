@@ -78,6 +78,7 @@ def test_the_help_that_the_site_shows_has_each_option_with_its_meaning_choices_a
     options = [p for p in LEAVES[path].params if isinstance(p, click.Option)]
     shown = runpy.run_path(str(DOCS / "command_help.py"))["help_of"](path)
     assert shown.usage.startswith(f"{path} ")
+    assert shown.about[0].endswith(".")
     assert len(shown.options) == len(options)
     for option, (written, meaning) in zip(options, shown.options, strict=True):
         assert {*option.opts, *option.secondary_opts} <= set(re.split(r"[ ,/]+", written))
