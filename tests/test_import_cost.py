@@ -19,9 +19,7 @@ HEAVY = ("numpy", "scipy", "yaml", "pydantic", "click", "ir_measures", "filelock
 NOT_FOR_FILES = (
     "aiohttp",
     "asyncio",
-    "fsspec",
     "httpx2",
-    "ir_datasets",
     "jinja2",
     "jmespath",
     "jsonschema",

@@ -17,7 +17,6 @@ from pytest_riskguard.config.setting_types import (
     Queried,
     RankingsColumns,
     RankingsFormat,
-    RunPlace,
     ScoresFormat,
     TiesSetting,
     is_importable,
@@ -77,7 +76,7 @@ class DescribedRun(Model):
     ``columns`` are pairs of what a table holds and the column that holds it.
     """
 
-    run: RunPlace
+    run: File
     format: RankingsFormat | None = None
     columns: RankingsColumns = ()
     ties: TiesSetting | None = None
@@ -142,7 +141,7 @@ def _tag(value: Any) -> str:
 
 
 Candidate = Annotated[
-    Annotated[RunPlace, Tag(_PATH)]
+    Annotated[File, Tag(_PATH)]
     | Annotated[Retrieve, Tag("<retrieve>")]
     | Annotated[DescribedRun, Tag("<run>")]
     | Annotated[DescribedScores, Tag("<scores>")]

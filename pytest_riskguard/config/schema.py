@@ -27,11 +27,9 @@ from pytest_riskguard.config.candidate_settings import Candidate
 from pytest_riskguard.config.setting_types import (
     Distinct,
     File,
-    FileOrCollection,
     JudgementsColumns,
     JudgementsFormat,
     Model,
-    StorePlace,
     TopicsColumns,
     TopicsFormat,
     Whole,
@@ -239,7 +237,7 @@ class Config(Model):
     """
 
     collection: Collection
-    store: StorePlace = Field(default="baselines", validate_default=True)
+    store: File = Field(default="baselines", validate_default=True)
     measures: Annotated[tuple[_Measure, ...], list_of("a list of measures"), _DistinctMeasures] | None = None
     candidate: Candidate | None = None
     family: Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))] = "none"
@@ -299,7 +297,7 @@ class Config(Model):
 class QrelsFile(Model):
     """``qrels`` as a mapping: the file, its format, and pairs of what a table holds and its column."""
 
-    path: FileOrCollection
+    path: File
     format: JudgementsFormat | None = None
     columns: JudgementsColumns = ()
 
@@ -307,7 +305,7 @@ class QrelsFile(Model):
 class TopicsFile(Model):
     """``topics`` as a mapping: the file, its format, and pairs of what a table holds and its column."""
 
-    path: FileOrCollection
+    path: File
     format: TopicsFormat | None = None
     columns: TopicsColumns = ()
 
