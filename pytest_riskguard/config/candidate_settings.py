@@ -17,6 +17,7 @@ from pytest_riskguard.config.setting_types import (
     Queried,
     RankingsColumns,
     RankingsFormat,
+    RunPlace,
     ScoresFormat,
     TiesSetting,
     is_importable,
@@ -76,7 +77,7 @@ class DescribedRun(Model):
     ``columns`` are pairs of what a table holds and the column that holds it.
     """
 
-    run: File
+    run: RunPlace
     format: RankingsFormat | None = None
     columns: RankingsColumns = ()
     ties: TiesSetting | None = None
@@ -141,7 +142,7 @@ def _tag(value: Any) -> str:
 
 
 Candidate = Annotated[
-    Annotated[File, Tag(_PATH)]
+    Annotated[RunPlace, Tag(_PATH)]
     | Annotated[Retrieve, Tag("<retrieve>")]
     | Annotated[DescribedRun, Tag("<run>")]
     | Annotated[DescribedScores, Tag("<scores>")]

@@ -27,9 +27,11 @@ from pytest_riskguard.config.candidate_settings import Candidate
 from pytest_riskguard.config.setting_types import (
     Distinct,
     File,
+    FileOrCollection,
     JudgementsColumns,
     JudgementsFormat,
     Model,
+    StorePlace,
     TopicsColumns,
     TopicsFormat,
     Whole,
@@ -237,7 +239,7 @@ class Config(Model):
     """
 
     collection: Collection
-    store: File = Field(default="baselines", validate_default=True)
+    store: StorePlace = Field(default="baselines", validate_default=True)
     measures: Annotated[tuple[_Measure, ...], list_of("a list of measures"), _DistinctMeasures] | None = None
     candidate: Candidate | None = None
     family: Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))] = "none"
@@ -297,7 +299,7 @@ class Config(Model):
 class QrelsFile(Model):
     """``qrels`` as a mapping: the file, its format, and pairs of what a table holds and its column."""
 
-    path: File
+    path: FileOrCollection
     format: JudgementsFormat | None = None
     columns: JudgementsColumns = ()
 
@@ -305,7 +307,7 @@ class QrelsFile(Model):
 class TopicsFile(Model):
     """``topics`` as a mapping: the file, its format, and pairs of what a table holds and its column."""
 
-    path: File
+    path: FileOrCollection
     format: TopicsFormat | None = None
     columns: TopicsColumns = ()
 
