@@ -11,7 +11,7 @@ from pytest_riskguard.cli.main import LazyCommand, cli
 
 @dataclass(frozen=True)
 class Help:
-    """What a command says of itself: paragraphs, its usage, and for each option how it is written and what it means."""
+    """What a command says of itself, its usage, and for each option how it is written and what it means."""
 
     about: list[str]
     usage: str
