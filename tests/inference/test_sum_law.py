@@ -14,8 +14,8 @@ from scipy.stats import binom
 from pytest_riskguard.inference import sum_law
 from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.inference.intervals import interval
-from pytest_riskguard.inference.sample import MAX_VALUES, Sample, condensed
-from pytest_riskguard.inference.sum_law import SumLaw, lattice_step
+from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.sum_law import MAX_VALUES, SumLaw, condensed, lattice_step
 from tests.inference.laws import (
     all_multisets,
     between_atoms,
