@@ -18,10 +18,11 @@ from rich.style import Style
 from rich.text import Text
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.card import Card, card
+from pytest_riskguard.reports import words as said_of
+from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.html.charts.drawing import Colour, disc, element, line, quoted, ring, text_width, words
-from pytest_riskguard.reports.html.whole_page import brief
 from pytest_riskguard.reports.json import read
+from pytest_riskguard.reports.numbers import brief
 from pytest_riskguard.text import percent, plain
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -127,24 +128,25 @@ def _look(text: Text, place: int) -> tuple[str, str | None]:
 
 def page(verdict: Verdict) -> str:
     """The first screen of the report: what happened, the worst queries, the slices, why, and what to do next."""
-    shown = card(verdict, reproduce=f"pytest --riskguard {EXAMPLE}/riskguard.yaml::{verdict.gate}")
-    name = f"{shown.advice}: {shown.line}".replace(" -> ", " → ")
+    shown = Card(verdict)
+    name = f"{said_of.own_advice(verdict)}: {said_of.line(verdict)}".replace(" -> ", " → ")
+    paragraph = said_of.paragraph(verdict).replace(" -> ", " → ")
     systems = f" · {verdict.candidate} against {', '.join(verdict.baselines)} · {verdict.measure}"
     parts = [
         words(_EDGE, 36, "riskguard", size=13, weight="bold"),
         words(_EDGE + 78, 36, systems, size=13, colour=Colour.MUTED),
         words(_EDGE, 74, f"✗ {name}", size=_fitting(f"✗ {name}"), weight="bold"),
     ]
-    y = _paragraph(shown.paragraph, parts, (_EDGE, 104), width=_WIDTH - 2 * _EDGE, size=15) + 16
+    y = _paragraph(paragraph, parts, (_EDGE, 104), width=_WIDTH - 2 * _EDGE, size=15) + 16
     below = [_queries(shown, parts, y), _where(shown, parts, y)]
-    y = _next(shown, parts, max(below) + 14)
+    y = _next(verdict, parts, max(below) + 14)
     stripe = element("rect", x=0, y=0, width=_WIDTH, height=y, rx=10, fill=Colour.LOSS)
     frame = element("rect", x=6, y=0, width=_WIDTH - 6, height=y, rx=8, fill=Colour.LINE)
     frame += element("rect", x=6, y=1, width=_WIDTH - 7, height=y - 2, rx=8, fill=Colour.PAGE)
     dark = "".join(f"--{name}: {value};" for name, value in _DARK.items())
     style = element("style", f"@media (prefers-color-scheme: dark) {{ svg {{ {dark} }} }}")
     fonts = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-    said = element("desc", quoted(shown.paragraph))
+    said = element("desc", quoted(paragraph))
     return _picture(_WIDTH, y, name, said, style, stripe, frame, *parts, font=fonts, size=14)
 
 
@@ -205,15 +207,18 @@ def _where(shown: Card, parts: list[str], y: float) -> float:
             words(edge, y, risk, size=14, anchor="end", colour=colour, weight=weight),
         ]
     y += _ROW + 12
+    if not (why := said_of.why(shown.verdict)):
+        return y
     parts.append(words(_COLUMN, y, "Why it failed", size=16, weight="bold"))
-    return _paragraph(shown.why, parts, (_COLUMN, y + 24), width=edge - _COLUMN, size=14)
+    return _paragraph(why, parts, (_COLUMN, y + 24), width=edge - _COLUMN, size=14)
 
 
-def _next(shown: Card, parts: list[str], y: float) -> float:
+def _next(verdict: Verdict, parts: list[str], y: float) -> float:
     """The steps, each with its command beside it or, where that is too long, below it."""
     parts.append(words(_EDGE, y, "Next", size=16, weight="bold"))
     code = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
-    for number, step in enumerate(shown.steps, 1):
+    reproduce = f"pytest --riskguard {EXAMPLE}/riskguard.yaml::{verdict.gate}"
+    for number, step in enumerate(said_of.steps(verdict, reproduce=reproduce), 1):
         y += 25
         text = f"{number}. {step.text}"
         parts.append(words(_EDGE, y, text, size=14))

@@ -69,9 +69,9 @@ def question(folder: Path, gate: Gate, kind: str) -> Question:
 
 
 def comparable(verdict):
-    """All of a verdict but what tells the files apart."""
+    """All of a verdict but what tells the files apart, and its line, which names the slice."""
     assert verdict.explanation is not None
-    summary = verdict.explanation.summary.replace(" kind=code quer", " quer")
+    summary = verdict.explanation.summary.partition(". ")[2].replace(" kind=code", "")
     explanation = replace(verdict.explanation, summary=summary)
     return altered(verdict, slice=None, inputs=None, explanation=explanation)
 

@@ -11,7 +11,6 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Computed, Question, RunFile, Stored
 from pytest_riskguard.errors import DataError
@@ -254,8 +253,6 @@ def test_judgements_that_make_the_scores_of_lost_topics_small_decide_nothing(fol
         judged = asked([], **options)
         assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
         assert "scores less than half of what it did when stored in 15 topics (q00, q01" in judged.problem
-    (problem,) = Store(folder / "store").verify("prod", qrels=read_qrels(folder / "qrels.txt"))
-    assert "scores less than half of what it did when stored in 15 topics" in problem
 
 
 def test_a_drift_gate_without_an_earlier_run_compares_with_nothing(folder):

@@ -21,7 +21,7 @@ SURFACE = {
 }
 EXTRAS = {"report", "http", "arrow", "remote", "ltr", "test"}
 #: Tokens and modules.
-CODE = {"pytest_riskguard": (345_000, 260), "tests": (520_000, 500)}
+CODE = {"pytest_riskguard": (300_000, 235), "tests": (470_000, 460)}
 
 
 @pytest.fixture(scope="module")

@@ -38,12 +38,13 @@ def locked(root: Path) -> Iterator[None]:
             yield
     except Timeout:
         raise BaselineError(
-            f"{lock}: another process has been writing to this store for over {LOCK_TIMEOUT:g} seconds; wait until "
-            "it is done and try again"
+            f"another process has been writing to this store for over {LOCK_TIMEOUT:g} seconds; wait until it is "
+            "done and try again",
+            where=lock,
         ) from None
     except (OSError, NotImplementedError) as error:  # filelock raises the latter where a file system has no locks
         why = getattr(error, "strerror", None) or error
-        raise BaselineError(f"{root}: the store cannot be written ({why})") from error
+        raise BaselineError(f"the store cannot be written ({why})", where=root) from error
 
 
 def newest(root: Path, name: str) -> Path | None:

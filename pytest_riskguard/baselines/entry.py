@@ -13,7 +13,7 @@ from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.data.formats import format_named
 from pytest_riskguard.data.input_files import InputFile, blocks, read_limited
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.errors import BaselineError, FileError, ScoresFormatError
+from pytest_riskguard.errors import BaselineError, DataError, FileError, ScoresFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import MANIFEST_BYTES, RUN_BYTES, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError
@@ -152,6 +152,25 @@ class Entry:
         """What the topics file said of each topic; empty if there was none."""
         expected = self.manifest.digests.queries
         return {} if expected is None else queries.from_bytes(self._bytes(QUERIES, expected, TABLE_BYTES))
+
+    def problems(self) -> list[str]:
+        """Everything in which it, its replicates or its earlier runs are not what was stored, as text."""
+        found, inside = list[str](), list[Entry]()
+        for check in (
+            lambda: self.manifest,
+            self.table,
+            self.check_run,
+            self.topics,
+            lambda: inside.extend(self.replicates()),
+            lambda: inside.extend(self.history()),
+        ):
+            try:
+                check()
+            except DataError as error:
+                found.append(error.problem)
+        for one in inside:
+            found += one.problems()
+        return list(dict.fromkeys(found))
 
     def _bytes(self, file: str, expected: str | None, limit: Limit) -> bytes:
         """The content of a file, which must have the digest, if one is expected."""

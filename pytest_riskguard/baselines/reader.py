@@ -11,7 +11,7 @@ from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.entry import Entry
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.names import name_problem
-from pytest_riskguard.baselines.rescoring import KeptRun, present_scores, problems
+from pytest_riskguard.baselines.rescoring import KeptRun, present_scores
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.measures import measure_name
@@ -147,8 +147,7 @@ class StoreReader:
             chain = (*entry.history(), entry)
             if qrels is None and len({one.manifest.digests.qrels for one in chain}) > 1:
                 raise entry.error(
-                    "its runs were scored with different judgements; give the present ones with --qrels, or rescore "
-                    f"all runs with `riskguard baseline rescore {name}`",
+                    "its runs were scored with different judgements; name the present ones in a riskguard.yaml",
                     reason="inputs_changed",
                 )
             return tuple(_scores(one, measure, qrels, None, accept=True) for one in chain)
@@ -159,14 +158,10 @@ class StoreReader:
         """The scores of a baseline as stored, for every measure, on the judgements used then."""
         return self.read(name, lambda entry: entry.table())
 
-    def verify(self, name: str, *, qrels: Qrels | None = None) -> list[str]:
-        """Every problem of a baseline, its replicates and earlier runs, as text; empty if there is none.
-
-        With ``qrels`` the scores are compared with what the runs score now; on other judgements than when they were
-        stored the runs must have as much left to lose.
-        """
+    def verify(self, name: str) -> list[str]:
+        """Everything in which a baseline, its replicates and earlier runs are not what was stored, as text."""
         with self._reading():
-            return problems(self.entry(name), qrels)
+            return self.entry(name).problems()
 
     def read(self, name: str, work: Callable[[Entry], _Result]) -> _Result:
         """The result of ``work`` on one state of a baseline: it is done again where another took its place."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pytest_riskguard.baselines import queries
-from pytest_riskguard.baselines.entry import HISTORY, RUN, SCORES, Entry
+from pytest_riskguard.baselines.entry import RUN, Entry
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data import cache
 from pytest_riskguard.data.judged import JudgedRun, depth_for
@@ -205,39 +205,3 @@ def _shrunk(entry: Entry, scored: Scored, judgements: str, texts: str) -> str:
         renewal = f"store what answers the new texts with {entry.renewal}"
         remedy = f"{renewal}, or {remedy}" if entry.manifest.has_run else renewal
     return f"{'; '.join(said)}; restore the files, or {remedy}"
-
-
-def problems(entry: Entry, qrels: Qrels | None = None) -> list[str]:
-    """Every problem of a baseline, its replicates and earlier runs, as text; with ``qrels`` runs are scored, too."""
-    found, inside = list[str](), list[Entry]()
-    for check in (
-        lambda: entry.manifest,
-        entry.table,
-        entry.check_run,
-        entry.topics,
-        lambda: inside.extend(entry.replicates()),
-        lambda: inside.extend(entry.history()),
-    ):
-        try:
-            check()
-        except DataError as error:
-            found.append(error.problem)
-    if not found and qrels is not None and entry.manifest.run_kept:
-        found += _false_scores(entry, qrels)
-    for one in inside:
-        found += problems(one, qrels)
-    return list(dict.fromkeys(found))
-
-
-def _false_scores(entry: Entry, qrels: Qrels) -> Iterator[str]:
-    """What is wrong with the stored scores, given the run and the judgements."""
-    is_same = entry.manifest.digests.qrels == qrels.digest
-    found = present_scores(entry, entry.manifest.measures, qrels, accept=f"/{HISTORY}/" in entry.place)
-    for measure, scored in found.items():
-        if isinstance(scored, RiskguardError):
-            yield scored.problem if isinstance(scored, DataError) else str(scored)
-        elif scored.rescored and is_same:
-            yield entry.error(
-                f"{SCORES} does not hold the scores of {RUN} ({measure}), unless other versions of the libraries "
-                f"computed them; `riskguard baseline rescore {entry.name}` stores those of today"
-            ).problem

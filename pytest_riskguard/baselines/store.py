@@ -21,17 +21,13 @@ from pytest_riskguard.baselines.entry import (
     CONTENTS,
     HISTORY,
     MANIFEST,
-    QUERIES,
     REPLICATES,
     RUN,
-    SCORES,
-    Entry,
     sha256,
 )
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.new_entry import NewEntry
 from pytest_riskguard.baselines.reader import StoreReader, check_name
-from pytest_riskguard.baselines.rescoring import problems
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
@@ -98,7 +94,7 @@ class Store(StoreReader):
             is_same = scored.digest == old.manifest.digests.run
             if is_same:
                 _copy(old.folder / REPLICATES, folder / REPLICATES)
-            elif damage := problems(old):
+            elif damage := old.problems():
                 raise BaselineError(damage[0])
             _copy(old.folder / HISTORY, folder / HISTORY)
             if not is_same:
@@ -149,45 +145,35 @@ class Store(StoreReader):
             _write(folder, entry.manifest, replicates=left)
 
     def rescore(self, name: str, **scoring: Any) -> tuple[str, ...]:
-        """Rescore the kept runs of a baseline, its earlier runs and all replicates, and store the scores.
+        """Rescore the kept runs of a baseline and of its replicates, and store the scores.
 
-        The time, commit and note of each run stay as they are. Returns the places of replicates and earlier runs
+        Time, commit and note of each run stay as they are, and so does the history. Returns the places of replicates
         that keep their old scores, because their runs were not kept.
         """
         with self._replaced(name) as folder:
             entry = self.entry(name)
-            entry.check_run()
             if not entry.manifest.run_kept:
                 raise entry.error("its run was not kept, or it was stored from scores", reason="missing_input")
+            entry.check_run()
             scoring["measures"] = scoring.get("measures") or entry.manifest.measures
             scoring["allow_unanswered"] = entry.manifest.allow_unanswered or scoring.get("allow_unanswered", False)
             scored = NewEntry.read(name, entry.folder / RUN, **scoring)
-            unscored, predecessor = list[str](), None
-            for earlier in entry.history():
-                place = folder / HISTORY / earlier.folder.name
-                unscored += self._rescore(earlier, scored, place, predecessor)
-                predecessor = _digest_of(place)
-            return (*unscored, *self._rescore(entry, scored, folder, predecessor))
-
-    def _rescore(self, entry: Entry, scored: NewEntry, folder: Path, predecessor: str | None) -> list[str]:
-        """Write an entry and its replicates, scored as ``scored`` was."""
-        unscored, replicates = list[str](), dict[str, str]()
-        for replicate in entry.replicates():
-            place = folder / REPLICATES / replicate.folder.name
-            unscored += self._rescore(replicate, scored, place, None)
-            replicates[replicate.folder.name] = _digest_of(place)
-        like = replace(entry.manifest, replicates=replicates, predecessor=predecessor)
-        entry.table()
-        entry.check_run()
-        if like.run_kept:
-            scored.likewise(entry.folder / RUN).write(folder, name=entry.name, store=self.root, like=like)
-            return unscored
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in (SCORES, QUERIES):
-            if (entry.folder / file).exists():
-                shutil.copyfile(entry.folder / file, folder / file)
-        _write(folder, like)
-        return [entry.place, *unscored]
+            unscored, replicates = list[str](), dict[str, str]()
+            for replicate in entry.replicates():
+                replicate.table()
+                replicate.check_run()
+                number = replicate.folder.name
+                place = folder / REPLICATES / number
+                if replicate.manifest.run_kept:
+                    same = scored.likewise(replicate.folder / RUN)
+                    same.write(place, name=name, store=self.root, like=replicate.manifest)
+                else:
+                    _copy(replicate.folder, place)
+                    unscored.append(replicate.place)
+                replicates[number] = _digest_of(place)
+            _copy(entry.folder / HISTORY, folder / HISTORY)
+            scored.write(folder, name=name, store=self.root, like=entry.manifest, replicates=replicates)
+            return tuple(unscored)
 
     def remove(self, name: str) -> None:
         """Delete a baseline with its replicates and its earlier runs, even if it is damaged."""

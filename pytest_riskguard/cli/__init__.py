@@ -19,8 +19,8 @@ except KeyboardInterrupt:  # Ctrl-C while modules load ends the command as it do
 
 if TYPE_CHECKING:
     from pytest_riskguard.cli.inputs import Inputs
+    from pytest_riskguard.cli.options import system_options
     from pytest_riskguard.cli.output import Outputs, output_options
-    from pytest_riskguard.cli.parameters import system_options
 
 __all__ = ["Inputs", "LazyCommand", "Outputs", "output_options", "system_options"]
 
@@ -29,6 +29,6 @@ __getattr__ = lazily(
     {
         "cli.inputs": "Inputs",
         "cli.output": "Outputs output_options",
-        "cli.parameters": "system_options",
+        "cli.options": "system_options",
     },
 )

@@ -5,8 +5,8 @@ Whatever changes one says what that does to its scores, for the person who revie
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,21 +15,23 @@ import click
 from pytest_riskguard import run_context
 from pytest_riskguard.cli.check import code_from, live_systems
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.parameters import (
+from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
     DEFAULT_STORE,
     FILE,
     Command,
-    GivenCollection,
+    Files,
     belonging,
     config_option,
-    file_option,
+    file_of,
+    flag,
     gate_options,
     grouped,
     import_measures_from,
+    measure_option,
     metadata_option,
     options,
-    read_as,
+    place_option,
     set_option,
     surroundings,
 )
@@ -38,6 +40,7 @@ from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.serialization import to_plain
 from pytest_riskguard.text import clean, counted, listed, percent, plain, signed
 
 if TYPE_CHECKING:
@@ -76,7 +79,7 @@ class Place:
     """The store, the collection, the measures of the options, and those of riskguard.yaml."""
 
     store: Store
-    collection: GivenCollection
+    collection: Files
     measures: tuple[str, ...]
     default_measures: tuple[str, ...]
 
@@ -90,12 +93,10 @@ class Place:
 
 def _place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...]) -> Place:
     """What the options say, with the defaults of riskguard.yaml."""
-    given, settings, store = GivenCollection.of(qrels, topics), surroundings(), opened()
-    defaults, folder = tuple[str, ...](), Path.cwd()
-    if settings is not None:
-        given, defaults, folder = given.or_of(settings.collection), settings.all_measures, settings.path.parent
+    config = surroundings()
+    defaults, folder = ((), Path.cwd()) if config is None else (config.all_measures, config.path.parent)
     import_measures_from(folder, (*measures, *defaults))
-    return Place(store, given, measures, defaults)
+    return Place(opened(), Files.of(qrels, topics, config), measures, defaults)
 
 
 def _scoring_options(measures: str) -> Callable[[Command], Command]:
@@ -103,41 +104,31 @@ def _scoring_options(measures: str) -> Callable[[Command], Command]:
     return grouped(
         "place",
         _place,
-        file_option("--qrels", help="Qrels file to score with. [default: riskguard.yaml's]"),
-        file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
-        click.option(
-            "--measure",
-            "measures",
-            multiple=True,
-            metavar="MEASURE",
-            help=f"A measure to score with. Repeatable. [default: {measures}]",
-        ),
+        place_option("--qrels", "Qrels file to score with. [default: riskguard.yaml's]"),
+        place_option("--topics", "Topics file; its digest is kept. [default: riskguard.yaml's]"),
+        measure_option(f"A measure to score with. Repeatable. [default: {measures}]"),
         config_option(),
     )
 
 
 def _storing_options(measures: str) -> Callable[[Command], Command]:
     """Options of a command that stores a run."""
-    no_run: dict[str, Any] = {"is_flag": True, "flag_value": False, "default": True}
+    dropped: dict[str, Any] = {"flag_value": False, "default": True}
     return options(
         _scoring_options(measures),
         set_option("format", "ties"),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
         metadata_option("What is known of the system, such as index=v7; kept in the manifest."),
-        click.option(
-            "--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **no_run
-        ),
-        click.option("--scores", is_flag=True, help="RUN is a file of per-topic scores; no run is kept."),
-        click.option(
-            "--allow-unanswered", is_flag=True, help="Topics without an answer have no result: they count as 0."
-        ),
+        flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
+        flag("--scores", help="RUN is a file of per-topic scores; no run is kept."),
+        flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0."),
     )
 
 
 def _run_of(run: Path | None, place: Place, settings: dict[str, Any], about: dict[str, Any]) -> GivenFile | Run:
     """The run that a command names, else what the candidate of riskguard.yaml answers, with its metadata."""
     if run is not None:
-        return read_as(run, settings)
+        return file_of(run, settings)
     if about["scores"]:
         raise UsageError("--scores: name the file of per-topic scores")
     from pytest_riskguard.config.candidate_settings import key_of
@@ -165,7 +156,7 @@ def _run_of(run: Path | None, place: Place, settings: dict[str, Any], about: dic
 @click.argument("name")
 @click.argument("run", type=FILE, required=False)
 @_storing_options(f"riskguard.yaml's, else {DEFAULT_MEASURE}; with --replicate those of NAME")
-@click.option("--replicate", is_flag=True, help="RUN is another run of the same system as NAME.")
+@flag("--replicate", help="RUN is another run of the same system as NAME.")
 def add(
     name: str, run: Path | None, *, place: Place, settings: dict[str, Any], replicate: bool, **about: Any
 ) -> None:
@@ -201,7 +192,7 @@ def add(
 @click.argument("name")
 @click.argument("run", type=FILE, required=False)
 @_storing_options("riskguard.yaml's; those of NAME are always scored too")
-@click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+@flag("--dry-run", help="Say what would change, and write nothing.")
 def update(
     name: str, run: Path | None, *, place: Place, settings: dict[str, Any], dry_run: bool, **about: Any
 ) -> None:
@@ -237,28 +228,16 @@ def update(
 def rescore(name: str, *, place: Place) -> None:
     """Score the kept runs of NAME again.
 
-    Uses today's judgements, query texts and libraries, and scores replicates and earlier runs too.
+    Uses today's judgements, query texts and libraries, and scores replicates too.
     """
     store = place.store
-    before, accepted = store.stored_scores(name), _otherwise_known(place, name)
+    before = store.stored_scores(name)
     unscored = store.rescore(name, **place.scoring)
     click.echo(f"rescored {name}: {_stored(store, name)}")
     after = {scores.measure: scores for scores in store.stored_scores(name)}
     _tell_changes((scores, after[scores.measure]) for scores in before if scores.measure in after)
-    for what, topics in accepted.items():
-        click.echo(f"  another {what} of {counted(len(topics), 'topic')}: {listed(topics, most=5)}")
     for other in unscored:
         click.echo(f"{other} keeps its old scores: its run was not kept")
-
-
-def _otherwise_known(place: Place, name: str) -> dict[str, tuple[str, ...]]:
-    """The topics whose text, weight, cluster or stratum is not that of the stored baseline."""
-    judgements, topics = _read(place.collection)
-    measure = place.store.manifest(name).measures[0]
-    with suppress(DataError):  # which rescoring says
-        known = place.store.scores(name, measure, qrels=judgements, topics=topics, accept=True)
-        return ({"text": known.rephrased} if known.rephrased else {}) | dict(known.reassigned)
-    return {}
 
 
 @baseline.command()
@@ -343,20 +322,19 @@ def show(name: str, *, alphas: tuple[float, ...]) -> int:
     """
     store, damaged = opened(), list[str]()
     manifest = store.manifest(name)
-    means = "unknown: the scores are damaged"
     try:
-        means = _means(store.stored_scores(name))
+        click.echo(_stored(store, name))
     except BaselineError as error:
         damaged.append(str(error))
-    for key, value in _facts(manifest, means):
-        click.echo(f"{key:<12} {value}")
+    for key, value in _facts(manifest):
+        click.echo(f"  {key:<22} {value}")
     for number in sorted(map(int, manifest.replicates)):
         try:
             line = _line(store.manifest(name, replicate=number))
         except BaselineError as error:
             line = "damaged"
             damaged.append(str(error))
-        click.echo(f"replicate {number:<2} {line}")
+        click.echo(f"replicate {number}: {line}")
     if manifest.number > 1:
         try:
             for line in _chain(store.history(name)):
@@ -369,33 +347,18 @@ def show(name: str, *, alphas: tuple[float, ...]) -> int:
     return _status(damaged)
 
 
-def _facts(manifest: Manifest, means: str) -> Iterator[tuple[str, str]]:
-    """Everything that a manifest says, with a word for each."""
-    git, digests = manifest.git, manifest.digests
-    yield "stored", f"{manifest.created}; {_age(manifest)}"
-    changed = " (with uncommitted changes)" if git is not None and git.dirty else ""
-    yield "commit", "unknown" if git is None else f"{git.commit}{changed}"
-    yield "note", clean(manifest.note) or "none"
-    if manifest.metadata:
-        pairs = (f"{clean(key)}={clean(value, limit=500)}" for key, value in manifest.metadata.items())
-        yield "metadata", ", ".join(pairs)
-    yield "topics", _topics(manifest)
-    yield "means", means
-    if manifest.topics.judged is not None:
-        yield "judged", f"{percent(manifest.topics.judged, 0)} of the first 10 documents of all topics"
-    if manifest.latency is not None:
-        yield "latency", str(manifest.latency)
-    kept = "" if manifest.run_kept else " (not kept)"
-    yield ("run", f"{digests.run}{kept}") if manifest.has_run else ("scores", f"{digests.run} (given, without a run)")
-    yield "qrels", digests.qrels or "unknown"
-    yield "topics file", digests.topics or "none"
-    yield "versions", ", ".join(f"{library} {version}" for library, version in sorted(manifest.versions.items()))
-    yield "replicates", str(len(manifest.replicates) or "none")
+def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """Everything that a manifest says."""
+    for key, value in to_plain(manifest).items():
+        parts = {f"{key}.{part}": one for part, one in value.items()} if isinstance(value, dict) else {key: value}
+        for name, one in parts.items():
+            text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
+            yield clean(name), clean(text, limit=500)
 
 
 def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
     """The runs that a baseline has held, oldest first."""
-    yield f"{'history':<12} {counted(len(runs) - 1, 'change')} accepted since {runs[0].created[:10]}"
+    yield f"history: {counted(len(runs) - 1, 'change')} accepted since {runs[0].created[:10]}"
     for run in runs:
         commit = "-" if run.git is None else run.git.commit[:7] + "+" * run.git.dirty
         number = "now" if run is runs[-1] else f"{run.number:04d}"
@@ -404,10 +367,10 @@ def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
 
 def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
     """The effect of the accepted changes, a table for each measure."""
-    from pytest_riskguard.gates.chain.history import drift
+    from pytest_riskguard.gates.history import drift
     from pytest_riskguard.reports.drift import explain
 
-    judgements, topics = _collection(None)
+    judgements, topics = _read(Files.of(None, None, surroundings()))
     for measure in manifest.measures:
         chain = [scored.scores for scored in store.lineage(manifest.name, measure, qrels=judgements)]
         steps = drift(chain, alpha=alpha, level=OPTIONS["level"].default, topics=topics)
@@ -417,26 +380,23 @@ def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
 @baseline.command()
 @click.argument("names", nargs=-1)
 @config_option()
-@file_option("--qrels", help="Qrels file that the scores were computed with. [default: riskguard.yaml's]")
 @click.option(
     "--max-age",
     type=click.IntRange(min=0),
     metavar="DAYS",
     help="Fail for a baseline stored more than DAYS days ago.",
 )
-def verify(names: tuple[str, ...], *, qrels: Path | None, max_age: int | None) -> None:
+def verify(names: tuple[str, ...], *, max_age: int | None) -> None:
     """Check that baselines are what was stored.
 
-    Compares all of them, or NAMES, with the digests in their manifests, and scores their runs again to compare,
-    replicates and earlier runs included.
+    Compares all of them, or NAMES, with the digests in their manifests, replicates and earlier runs included.
     """
     store = opened()
     if not (names or store.names()):
-        raise BaselineError(f"no baselines in {store.root}: nothing to verify")
-    judgements, _ = _collection(qrels)
+        raise BaselineError("no baselines: nothing to verify", where=store.root)
     found = 0
     for name in names or store.names():
-        faults = store.verify(name, qrels=judgements)
+        faults = store.verify(name)
         if not faults and max_age is not None and store.manifest(name).days > max_age:
             age, allowed = _age(store.manifest(name)), counted(max_age, "day")
             faults = [
@@ -444,31 +404,12 @@ def verify(names: tuple[str, ...], *, qrels: Path | None, max_age: int | None) -
                 f"`riskguard baseline update {name} RUN --note WHY`"
             ]
         found += len(faults)
-        click.echo(f"{name}: {'; '.join(faults) or _sound(store.manifest(name), judgements)}")
+        click.echo(f"{name}: {'; '.join(faults) or 'ok'}")
     if found:
         raise BaselineError(f"{counted(found, 'problem')} found")
 
 
-def _sound(manifest: Manifest, qrels: Qrels | None) -> str:
-    """``ok``, and what could not be checked."""
-    if not manifest.has_run:
-        return "ok (scores as they were given, without a run)"
-    if not manifest.run_kept:
-        return "ok (its run was not kept, so nothing backs its scores)"
-    if qrels is None:
-        return "ok (scores not compared with the run: no qrels, give --qrels)"
-    if qrels.digest != manifest.digests.qrels:
-        return f"ok (scores not compared with the run: {qrels.path_name} has changed since they were computed)"
-    return "ok"
-
-
-def _collection(qrels: Path | None) -> tuple[Qrels | None, Topics | None]:
-    """What the option names, else the judgements and topics of riskguard.yaml, if there is one."""
-    given, settings = GivenCollection.of(qrels, None), surroundings()
-    return _read(given if settings is None or qrels is not None else given.or_of(settings.collection))
-
-
-def _read(collection: GivenCollection) -> tuple[Qrels | None, Topics | None]:
+def _read(collection: Files) -> tuple[Qrels | None, Topics | None]:
     from pytest_riskguard.data.topics import read_collection, read_topics
 
     if collection.qrels is not None:

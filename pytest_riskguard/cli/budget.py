@@ -11,15 +11,15 @@ import click
 
 from pytest_riskguard.cli.check import config_path
 from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.options import FILE, config_option
 from pytest_riskguard.cli.output import unwritable
-from pytest_riskguard.cli.parameters import FILE, config_option
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.chain.looks import BOUNDED_LOOKS, expected_false_alarms
+from pytest_riskguard.gates.looks import BOUNDED_LOOKS, expected_false_alarms
 from pytest_riskguard.text import clean, counted, percent
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
-    from pytest_riskguard.gates.chain.looks import Looks
+    from pytest_riskguard.gates.looks import Looks
 
 
 @click.command()

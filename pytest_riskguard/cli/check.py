@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pytest_riskguard.cli.options import NamedPath, config_option, named_path, no_cache_option, repeated
 from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options, typed_command
-from pytest_riskguard.cli.parameters import FILE, NamedPath, config_option, named_path, no_cache_option
 from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import UsageError
@@ -24,21 +24,20 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine import Engine
+    from pytest_riskguard.engine.declared_gates import DeclaredGates
     from pytest_riskguard.engine.question import LiveRun, RunFile
-    from pytest_riskguard.reports.comparisons import KnownGate
 
 
 @click.command()
 @click.argument("gate", nargs=-1)
 @config_option(expose=True)
-@click.option("--candidate", type=FILE, metavar="RUN", help="Judge this run instead of the candidates of the file.")
-@click.option(
+@click.option("--candidate", type=named_path, metavar="RUN", help="Judge this run instead of those of the file.")
+@repeated(
     "--baseline",
     "baselines",
     type=named_path,
-    multiple=True,
     metavar="NAME=RUN",
-    help="Compare with this run where a gate names the stored baseline NAME. Repeatable.",
+    help="Compare with this run where a gate names the stored baseline NAME.",
 )
 @no_cache_option
 @report_options
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 def check(
     gate: tuple[str, ...],
     config: Path | None,
-    candidate: Path | None,
+    candidate: NamedPath | None,
     baselines: tuple[NamedPath, ...],
     outputs: Outputs,
     verbose: bool,
@@ -59,22 +58,29 @@ def check(
     """
     from pytest_riskguard.config.items import all_items
     from pytest_riskguard.engine.advice import advised
-    from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
+    from pytest_riskguard.reports.comparisons import KnownGate
 
     outputs.withdraw()
     settings = load_gates(config_path(config))
     every = all_items(settings)
     items = asked_for(every, gate)
-    tested, runs = None if candidate is None else run_of(candidate), replacements(baselines, settings)
-    outputs.check(*(run.path for run in (tested, *runs.values()) if run is not None), *files_of(settings))
-    engine = engine_of(settings, report=outputs.any)
-    declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=runs)
+    declared, _, files = declared_gates(settings, candidate, baselines, report=outputs.any)
+    outputs.check(*files)
     with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
-    here = Path.cwd()
-    verdicts = [
-        advised(verdict, partial(declared.commands, verdict, item, here))
-        for verdict, item in zip(verdicts, items, strict=True)
+    here, judgements = Path.cwd(), list(zip(verdicts, items, strict=True))
+    verdicts = [advised(verdict, partial(declared.commands, verdict, item, here)) for verdict, item in judgements]
+    file, judged = Path(os.path.relpath(settings.path)).as_posix(), {item.id: n for n, item in enumerate(items)}
+    gates = [
+        KnownGate(
+            id=f"{file}::{item.id}",
+            line=settings.line_of(item.settings),
+            became="judged" if item.id in judged else "deselected",
+            failures=0,
+            verdicts=(judged[item.id],) if item.id in judged else (),
+            command=typed_command(),
+        )
+        for item in every
     ]
     return present(
         verdicts,
@@ -82,11 +88,19 @@ def check(
         verbose=verbose,
         quiet=quiet,
         folder=settings.path.parent,
-        gates=_known(settings, every, items),
+        gates=gates,
         config=settings.path,
         places=[(settings.path, settings.line_of(item.settings)) for item in items],
-        problems=[declared.problem(verdict, item, here) for verdict, item in zip(verdicts, items, strict=True)],
+        problems=[declared.problem(verdict, item, here) for verdict, item in judgements],
     )
+
+
+def config_path(given: Path | None) -> Path:
+    """The riskguard.yaml that is given, else the nearest."""
+    path = given or find_config(Path.cwd())
+    if path is None:
+        raise UsageError(f"no {CONFIG_NAME} here or above: name one with --config; `riskguard init` writes one")
+    return Path(os.path.normpath(path.absolute()))
 
 
 def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence[str] = ()) -> list[GateItem]:
@@ -103,27 +117,33 @@ def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence
     return [item for item in items if not names or {item.id, item.settings.name} & {*names}]
 
 
-def replacements(given: Sequence[NamedPath], settings: Config) -> dict[str, RunFile]:
-    """The runs that take the place of stored baselines, by the name of these."""
+def declared_gates(
+    settings: Config, candidate: NamedPath | None, baselines: Sequence[NamedPath], *, report: bool
+) -> tuple[DeclaredGates, Engine, list[Path]]:
+    """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""
+    from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
+
     stored = {name for gate in settings.gates for name in gate.stored}
     runs: dict[str, RunFile] = {}
-    for run in given:
+    for run in baselines:
         if run.name is None:
             raise UsageError(f"--baseline {run.text}: expected NAME=RUN, with the name that gates use")
         if run.name not in stored:
             raise UsageError(f"--baseline: no gate names {run.name!r}{did_you_mean(run.name, stored)}")
         if run.name in runs:
             raise UsageError(f"--baseline: {run.name} given twice")
-        runs[run.name] = run_of(Path(run.text), run.name)
-    return runs
+        runs[run.name] = _run(run)
+    tested = None if candidate is None else _run(candidate)
+    engine = engine_of(settings, report=report)
+    declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=runs)
+    return declared, engine, [*files_of(settings), *(run.path for run in (tested, *runs.values()) if run is not None)]
 
 
-def run_of(path: Path, name: str | None = None) -> RunFile:
+def _run(given: NamedPath) -> RunFile:
     """A run, which may be a part of a file."""
     from pytest_riskguard.engine.question import RunFile
 
-    given = GivenFile.of(path)
-    return RunFile(given, name)
+    return RunFile(GivenFile.of(given.text), given.name)
 
 
 def files_of(settings: Config) -> Iterator[Path]:
@@ -144,42 +164,13 @@ def files_of(settings: Config) -> Iterator[Path]:
         yield from (settings.store / name).glob("*")
 
 
-def _known(settings: Config, every: Sequence[GateItem], judged: Sequence[GateItem]) -> list[KnownGate]:
-    """All gates of the file, as reports list them."""
-    from pytest_riskguard.reports.comparisons import KnownGate
-
-    file = Path(os.path.relpath(settings.path)).as_posix()
-    command = typed_command()
-    places = {item.id: place for place, item in enumerate(judged)}
-    return [
-        KnownGate(
-            id=f"{file}::{item.id}",
-            line=settings.line_of(item.settings),
-            became="judged" if item.id in places else "deselected",
-            failures=0,
-            verdicts=(places[item.id],) if item.id in places else (),
-            command=command,
-        )
-        for item in every
-    ]
-
-
-def config_path(given: Path | None) -> Path:
-    """The riskguard.yaml that is given, else the nearest."""
-    path = given or find_config(Path.cwd())
-    if path is None:
-        raise UsageError(f"no {CONFIG_NAME} here or above: name one with --config; `riskguard init` writes one")
-    return Path(os.path.normpath(path.absolute()))
-
-
 def live_systems(settings: Config, engine: Engine) -> Callable[[Queried, int], LiveRun]:
     """Makes a live system of what a file says about it on a line; its progress is shown on the terminal."""
 
     def live(candidate: Queried, line: int) -> LiveRun:
         from pytest_riskguard.live_systems.candidates import live_candidate
-        from pytest_riskguard.live_systems.console import TerminalConsole
 
-        return live_candidate(engine, candidate, settings=settings, line=line, console=TerminalConsole())
+        return live_candidate(engine, candidate, settings=settings, line=line)
 
     return live
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options
-from pytest_riskguard.cli.parameters import (
+from pytest_riskguard.cli.options import (
     Collection,
     NamedPath,
     baseline_option,
@@ -25,25 +24,23 @@ from pytest_riskguard.cli.parameters import (
     runs_argument,
     slice_option,
 )
+from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import KINDS, OPTIONS, POLICY, NotSignificantlyRisky, kinds_with, options_of
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, NotSignificantlyRisky, kinds_with, options_of
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.schema import ComputedBaseline
-    from pytest_riskguard.engine.question import Baseline, Computed, Question, Source
+    from pytest_riskguard.engine.question import Question
     from pytest_riskguard.gates.verdict import Verdict
 
 
-#: Options of a gate that have a flag.
-_FLAGS = ("alpha", "level", "tolerance", "on_churn")
-_SETTINGS = tuple(name for name in OPTIONS if name not in ("alpha", "slice"))
-
-
 @click.command()
-@runs_argument()
-@baseline_option(computed=True)
-@collection_options(*_SETTINGS, "family", "on_changed_inputs")
+@runs_argument("[BASELINE] CANDIDATE...", required=True)
+@baseline_option(
+    "A run file, or the name of a stored baseline. mean(A, B), median(...) or max(...) is computed from several "
+    "topic by topic; the word candidate among them counts the candidate in. Not for georisk_not_worse."
+)
+@collection_options(*(name for name in OPTIONS if name not in ("alpha", "slice")), "family", "on_changed_inputs")
 @no_cache_option
 @click.option(
     "--gate",
@@ -52,7 +49,7 @@ _SETTINGS = tuple(name for name in OPTIONS if name not in ("alpha", "slice"))
     help="Ask this question alone. [default: not_significantly_risky, and no_topic_collapse twice: at most 5% of the "
     "queries may lose more than 0.3, and none more than 0.5]",
 )
-@gate_options(*_FLAGS)
+@gate_options("alpha", "level", "tolerance", "on_churn")
 @slice_option
 @metadata_option("What is known of every CANDIDATE, such as index=v8; reports say what differs.")
 @report_options
@@ -82,14 +79,13 @@ def compare(
     Without --qrels and --scores, riskguard.yaml supplies what is not given: its first gate of this kind (--gate),
     then the whole file; without --gate its gates on single queries too, each about its own baselines and measures.
     This applies to baselines, measures, alpha, the family and every option of a gate; the defaults below hold without
-    a file. A line after the verdicts says what was taken from it.
+    a file.
     """
-    from pytest_riskguard.cli.inputs import ON_SINGLE_QUERIES, Inputs
+    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.engine.advice import about_runs, advised
 
     outputs.withdraw()
     baselines, candidates = in_roles(runs, baselines)
-    asked_kind = kind or NotSignificantlyRisky.kind
     given = {name: value for name, value in flags.items() if value is not None}
     if twice := sorted(given.keys() & collection.options.keys()):
         raise UsageError(f"{twice[0]} given twice, as an option and with --set")
@@ -97,110 +93,63 @@ def compare(
     for name in collection.options if kind is None else ():
         if name not in options_of(NotSignificantlyRisky):
             raise UsageError(
-                f"{name}: without --gate the default gates are asked, which set or lack "
-                f"that option; add --gate {kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
+                f"{name}: without --gate the default gates are asked, which set or lack that option; add --gate "
+                f"{kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
             )
-    inputs = Inputs(collection, (), baselines, alphas=alphas, report=outputs.any, kind=asked_kind)
-    declared = inputs.declared
-    if not baselines and not declared.baselines:
+    inputs = Inputs(collection, (), baselines, alphas=alphas, report=outputs.any, kind=kind)
+    if not baselines and not inputs.gates[0].pools:
         raise UsageError(
             "no baseline: write it first, as in riskguard compare BASELINE CANDIDATE --qrels QRELS, or give "
             "--baseline"
         )
     tested = inputs.candidates(candidates, metadata)
     outputs.check(*(candidate.path for candidate in tested), *inputs.files)
-    single, computed = inputs.single_and_computed()
-    pools = (
-        _pools(asked_kind, single, computed)
-        if baselines
-        else [_declared_pool(question) for question in declared.baselines]
-    )
-    alphas, correction, values, from_file, typed = inputs.asked
-    name = "" if kind else declared.gate or POLICY[0][0]
+    typed = inputs.pools(inputs.gates[0].kind) if baselines else []
     questions: list[Question] = []
     for candidate in tested:
-        questions += inputs.questions(
-            asked_kind, candidate, pools, alphas=alphas, options=values, name=name, slices=slices
-        )
-        for gate in declared.beside if kind is None else ():
-            own = {name: value for name, value in gate.options.items() if name not in typed}
-            questions += inputs.questions(
-                gate.kind,
-                candidate,
-                pools if baselines or not gate.baselines else [_declared_pool(one) for one in gate.baselines],
-                alphas=alphas[:1] if "alphas" in typed else gate.alphas,
-                options={**_shared(values, gate.kind), **own},
-                name=gate.name,
-                measures=gate.measures,
-                slices=slices,
-            )
-    notes = [from_file]
-    if kind is None and declared.beside is ON_SINGLE_QUERIES and not collection.scores:
+        for gate in map(inputs.typed, inputs.gates):
+            questions += inputs.questions(gate, candidate, typed or gate.pools or inputs.gates[0].pools, slices)
+    notes = [inputs.asked.from_file or ""]
+    if not any(gate.from_file for gate in inputs.gates[1:]) and kind is None and not collection.scores:
         questions, note = _within_its_scale(questions)
         notes.append(note)
-    verdicts = inputs.engine.verdicts(questions, correction=correction)
+    verdicts = inputs.engine.verdicts(questions, correction=inputs.asked.correction)
     verdicts = [
         advised(verdict, partial(about_runs, question, verdict, where=place_words(), here=Path.cwd()))
         for question, verdict in zip(questions, verdicts, strict=True)
     ]
     config = inputs.config
-    del inputs, declared, questions  # reports need nothing of the runs
+    del inputs, questions  # reports need nothing of the runs
     return present(
         verdicts,
         outputs=outputs,
         verbose=verbose,
         quiet=quiet,
         folder=Path.cwd(),
-        notes=tuple(note for note in notes if note is not None),
+        notes=[note for note in notes if note],
         roles=_roles(verdicts),
         config=config,
     )
 
 
 def _roles(verdicts: Sequence[Verdict]) -> str:
-    """``prod (baseline) against a, b``: what is judged, and against what."""
+    """``a, b against prod (baseline)``: what is judged, and against what."""
     candidates = tuple(dict.fromkeys(verdict.candidate for verdict in verdicts))
     baselines = tuple(dict.fromkeys(name for verdict in verdicts for name in verdict.baselines))
     word = "baseline" if len(baselines) == 1 else "baselines"
     return f"{listed(candidates, most=5)} against {listed(baselines, most=5)} ({word})"
 
 
-def _within_its_scale(questions: Sequence[Question]) -> tuple[list[Question], str | None]:
+def _within_its_scale(questions: Sequence[Question]) -> tuple[list[Question], str]:
     """Those that the default limits of single queries fit, which are for scores from 0 to 1, and what is left out."""
     from pytest_riskguard.data.measures import span
 
-    measures = {question.measure or "" for question in questions}
-    unlimited = tuple(sorted(measure for measure in measures if math.isinf(span(measure))))
+    unlimited = {q.measure or "" for q in questions if math.isinf(span(q.measure or ""))}
     kept = [question for question in questions if not (question.gate.by_topic and question.measure in unlimited)]
     if len(kept) == len(questions):
-        return kept, None
+        return kept, ""
     have = "has" if len(unlimited) == 1 else "have"
     return kept, (
-        f"{listed(unlimited, most=5)} {have} no greatest value, so single queries were not judged; give a limit: "
-        "--gate no_topic_collapse --set max_loss=LIMIT"
+        f"{listed(tuple(sorted(unlimited)), most=5)} {have} no greatest value, so single queries were not judged; "
+        "give a limit: --gate no_topic_collapse --set max_loss=LIMIT"
     )
-
-
-def _shared(values: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Those of the options of one gate that a gate of another kind has too."""
-    return {name: value for name, value in values.items() if name in options_of(KINDS[kind])}
-
-
-def _declared_pool(systems: Sequence[str | ComputedBaseline]) -> tuple[Baseline, tuple[Source, ...]]:
-    """The baselines of one question of a gate of riskguard.yaml."""
-    from pytest_riskguard.engine.declared_gates import baseline_source
-    from pytest_riskguard.engine.question import Computed
-
-    first, *pool = (baseline_source(system) for system in systems)
-    return first, tuple(source for source in pool if not isinstance(source, Computed))
-
-
-def _pools(
-    kind: str, single: Sequence[Source], computed: Sequence[Computed]
-) -> list[tuple[Baseline, tuple[Source, ...]]]:
-    """For each question its baseline and, if the gate compares a pool, the other systems."""
-    if not KINDS[kind].is_pool:
-        return [(baseline, ()) for baseline in (*single, *computed)]
-    if computed:
-        raise UsageError(f"--gate {kind}: a pool takes no computed baselines; give its systems with --baseline")
-    return [(single[0], tuple(single[1:]))]

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from pytest_riskguard.errors import RiskguardError
+
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
+
+#: Errors of the system when output cannot be stored (a full disk) or nobody reads it.
+UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE)
+
+
+class OutputError(RiskguardError):
+    """What a command found out could not be written, such as to a full disk; its exit status is 3."""
 
 
 class ExitStatus(IntEnum):

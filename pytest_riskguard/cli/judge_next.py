@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.output import ensure_apart, write_text
-from pytest_riskguard.cli.parameters import (
+from pytest_riskguard.cli.options import (
     FILE,
     Collection,
     NamedPath,
@@ -27,6 +24,7 @@ from pytest_riskguard.cli.parameters import (
     in_roles,
     runs_argument,
 )
+from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
 from pytest_riskguard.text import clean, counted
@@ -34,7 +32,7 @@ from pytest_riskguard.text import clean, counted
 if TYPE_CHECKING:
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.question import Question
-    from pytest_riskguard.gates.rankings.unjudged import Rejudged, ToJudge
+    from pytest_riskguard.gates.unjudged import ToJudge
 
 #: Kinds of gates on one baseline; each is asked with its own defaults.
 _KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
@@ -49,89 +47,11 @@ _BESIDE_A_GATE = ("runs", "baselines", "kind", "budget", "out", "list_format", "
 #: A spreadsheet reads a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@")
 _MAX_TEXT = 1000
-Writer = Callable[[Sequence["ToJudge"], Mapping[str, str]], str]
-
-
-def quepid(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
-    """CSV that Quepid imports; ``UsageError`` if a topic has no query text, or two have the same."""
-    texts = _texts(documents, queries, "Quepid")
-    rows = ((texts[to_judge.topic], to_judge.document, "") for to_judge in documents)
-    return _written(("query", "docid", "rating"), rows)
-
-
-def opensearch(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
-    """A judgement list for the Workbench, with empty ratings, which it refuses until they are filled in."""
-    texts = _texts(documents, queries, "The Workbench")
-    ratings: dict[str, list[dict[str, str]]] = {}
-    for to_judge in documents:
-        ratings.setdefault(texts[to_judge.topic], []).append({"docId": to_judge.document, "rating": ""})
-    rated = [{"query": query, "ratings": waiting} for query, waiting in ratings.items()]
-    body = {"name": "riskguard", "description": "", "type": "IMPORT_JUDGMENT", "judgmentRatings": rated}
-    return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
-
-
-def table(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
-    """The list as text: a header, then one line for each document."""
-    texts = _cleaned(queries)
-    rows = ((to_judge.topic, to_judge.document, texts.get(to_judge.topic, "")) for to_judge in documents)
-    return _written(("topic", "document", "query"), rows, delimiter="\t")
-
-
-def _empty_grades(documents: Sequence[ToJudge], queries: Mapping[str, str], *, delimiter: str) -> str:
-    """A table that riskguard reads as judgements once its last column is filled in."""
-    texts = _cleaned(queries)
-    rows = ((to_judge.topic, texts.get(to_judge.topic, ""), to_judge.document, "") for to_judge in documents)
-    return _written(("query_id", "query", "docid", "rating"), rows, delimiter=delimiter)
-
-
-def _written(header: Sequence[str], rows: Iterable[Sequence[str]], *, delimiter: str = ",") -> str:
-    """A table in which no spreadsheet runs a cell as a formula: a space, which readers remove, stands before it."""
-    from pytest_riskguard.data.headers import number
-
-    buffer = io.StringIO(newline="")
-    table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-    table.writerow(header)
-    for row in rows:
-        table.writerow(
-            [f" {cell}" if cell.startswith(_FORMULA) and number(cell) != number(cell) else cell for cell in row]
-        )
-    return buffer.getvalue()
-
-
-def _texts(documents: Sequence[ToJudge], queries: Mapping[str, str], tool: str) -> dict[str, str]:
-    """The text of each topic; ``UsageError`` if one has none, or two have the same, which the tool would mix up."""
-    from pytest_riskguard.data.records import normal
-
-    cleaned, topics = _cleaned(queries), dict[str, str]()
-    for topic in dict.fromkeys(to_judge.topic for to_judge in documents):
-        text = normal(cleaned.get(topic, ""))
-        if not text:
-            raise UsageError(
-                f"{tool} knows queries by their texts, and topic {topic!r} has none; give the topics file (--topics)"
-            )
-        if topics.setdefault(text, topic) != topic:
-            raise UsageError(
-                f"{tool} knows queries by their texts, and topics {topics[text]!r} and {topic!r} have the same one"
-            )
-    return {topic: text for text, topic in topics.items()}
-
-
-def _cleaned(queries: Mapping[str, str]) -> dict[str, str]:
-    """Texts without control characters."""
-    return {topic: clean(text, limit=_MAX_TEXT) for topic, text in queries.items()}
-
-
-#: Name of a format -> what writes it.
-FORMATS: Mapping[str, Writer] = {
-    "quepid": quepid,
-    "opensearch": opensearch,
-    "csv": partial(_empty_grades, delimiter=","),
-    "tsv": partial(_empty_grades, delimiter="\t"),
-}
+FORMATS = ("quepid", "csv", "tsv")
 
 
 @click.command("judge-next")
-@runs_argument(required=False)
+@runs_argument("[BASELINE] CANDIDATE...")
 @baseline_option()
 @collection_options(*_OPTIONS, "slice", scores=False)
 @click.option(
@@ -148,8 +68,8 @@ FORMATS: Mapping[str, Writer] = {
 @click.option(
     "--format",
     "list_format",
-    type=click.Choice(list(FORMATS)),
-    help="Write what this tool imports, or a table with an empty column for the grades.",
+    type=click.Choice(FORMATS),
+    help="Write what Quepid imports, or a table with an empty column for the grades.",
 )
 def judge_next(
     runs: tuple[NamedPath, ...],
@@ -170,20 +90,17 @@ def judge_next(
     gate of riskguard.yaml names both: a run then takes the place of its candidate, --baseline NAME=RUN that of a
     stored baseline, as for riskguard check.
     """
-    from pytest_riskguard.gates.rankings import unjudged as lists
+    from pytest_riskguard.gates import unjudged as lists
 
     if kind in KINDS:
-        asked: Any = {"alphas": asked_alphas(kind, alphas), "slices": collection.settings.get("slice", ())}
-        asked["options"] = collection.options
-        engine, compared = _of_runs(kind, in_roles(runs, baselines), collection, out, **asked)
+        engine, questions = _of_runs(kind, in_roles(runs, baselines), collection, alphas, out)
     else:
-        engine, compared = _of_gate(kind, runs, baselines, out)
+        engine, questions = _of_gate(kind, runs, baselines, out)
+    compared = [engine.rejudged(question) for question in questions]
     documents = [lists.judge_next(rejudged) for rejudged in compared]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
-    written = table if list_format is None else FORMATS[list_format]
-    text = written(wanted[:budget], engine.sources.queries)
-    write_text(text, None if out is None else str(out), option="--out")
+    write_text(_written(wanted[:budget], engine.sources.queries, list_format), out, option="--out")
     settled = all(rejudged.tried.certain for rejudged in compared)
     click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents)), settled=settled), err=True)
     if left_out := len(listed) - len(wanted):
@@ -195,11 +112,11 @@ def _of_runs(
     kind: str,
     roles: tuple[tuple[NamedPath, ...], tuple[NamedPath, ...]],
     collection: Collection,
+    alphas: tuple[float, ...],
     out: Path | None,
-    **asked: Any,
-) -> tuple[Engine, list[Rejudged]]:
-    """The comparisons that the options ask about."""
-    from pytest_riskguard.cli.inputs import Inputs
+) -> tuple[Engine, list[Question]]:
+    """What the options ask."""
+    from pytest_riskguard.cli.inputs import AskedGate, Inputs
 
     baselines, candidates = roles
     if KINDS[kind].is_pool:
@@ -209,32 +126,21 @@ def _of_runs(
             "expected a baseline and a candidate, as in riskguard judge-next BASELINE CANDIDATE --qrels QRELS, or "
             "--gate with the name of a gate of riskguard.yaml"
         )
-    inputs = Inputs(collection, (), baselines)
+    inputs = Inputs(collection, (), baselines, alphas=alphas)
     tested = inputs.candidates(candidates)
     ensure_apart("--out", out, *(candidate.path for candidate in tested), *inputs.files)
-    pools = [(baseline, ()) for baseline in inputs.baselines]
-    questions: list[Question] = []
-    for candidate in tested:
-        questions += inputs.questions(kind, candidate, pools, **asked)
-    return inputs.engine, [inputs.engine.rejudged(question) for question in questions]
+    gate = AskedGate(kind, kind, asked_alphas(kind, alphas), collection.options)
+    pools, slices = [(baseline, ()) for baseline in inputs.baselines], collection.settings.get("slice", ())
+    return inputs.engine, [one for run in tested for one in inputs.questions(gate, run, pools, slices)]
 
 
 def _of_gate(
     name: str, runs: tuple[NamedPath, ...], baselines: tuple[NamedPath, ...], out: Path | None
-) -> tuple[Engine, list[Rejudged]]:
-    """The comparisons of a gate of riskguard.yaml, each at the level that its family leaves it."""
-    from pytest_riskguard.cli.check import (
-        asked_for,
-        code_from,
-        config_path,
-        files_of,
-        live_systems,
-        replacements,
-        run_of,
-    )
+) -> tuple[Engine, list[Question]]:
+    """What a gate of riskguard.yaml asks, at the level that its family leaves it."""
+    from pytest_riskguard.cli.check import asked_for, code_from, config_path, declared_gates
     from pytest_riskguard.config.items import all_items
     from pytest_riskguard.config.load import load_gates
-    from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
 
     context = click.get_current_context()
     typed = [one for one in context.params if context.get_parameter_source(one) is not ParameterSource.DEFAULT]
@@ -246,13 +152,54 @@ def _of_gate(
     items = asked_for(all_items(settings), [name], also=_KINDS)
     if any(item.gate.is_pool or len(item.baselines) > 1 for item in items):
         raise UsageError(f"--gate {name} compares a pool; judge-next is about one baseline")
-    tested = run_of(Path(runs[0].text), runs[0].name) if runs else None
-    replaced = replacements(baselines, settings)
-    ensure_apart("--out", out, *(run.path for run in (tested, *replaced.values()) if run), *files_of(settings))
-    engine = engine_of(settings, report=False)
-    declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=replaced)
+    declared, engine, files = declared_gates(settings, next(iter(runs), None), baselines, report=False)
+    ensure_apart("--out", out, *files)
     with code_from(settings.path.parent):
-        return engine, [engine.rejudged(declared.question(item)) for item in items]
+        return engine, [declared.question(item) for item in items]
+
+
+def _written(documents: Sequence[ToJudge], queries: Mapping[str, str], list_format: str | None) -> str:
+    """The list as text: a header, then one line for each document."""
+    texts = {topic: clean(text, limit=_MAX_TEXT) for topic, text in queries.items()}
+    if list_format == "quepid":
+        _refuse_alike(documents, texts)
+        header: tuple[str, ...] = ("query", "docid", "rating")
+        rows: list[tuple[str, ...]] = [(texts[row.topic], row.document, "") for row in documents]
+    elif list_format is not None:  # riskguard reads it as judgements once its last column is filled in
+        header = ("query_id", "query", "docid", "rating")
+        rows = [(row.topic, texts.get(row.topic, ""), row.document, "") for row in documents]
+    else:
+        header = ("topic", "document", "query")
+        rows = [(row.topic, row.document, texts.get(row.topic, "")) for row in documents]
+    return _table(header, rows, delimiter="\t" if list_format in (None, "tsv") else ",")
+
+
+def _refuse_alike(documents: Iterable[ToJudge], texts: Mapping[str, str]) -> None:
+    """``UsageError`` if a topic has no query text, or two have the same."""
+    from pytest_riskguard.data.records import normal
+
+    topics: dict[str, str] = {}
+    for topic in dict.fromkeys(to_judge.topic for to_judge in documents):
+        text = normal(texts.get(topic, ""))
+        if not text or topics.setdefault(text, topic) != topic:
+            found = (
+                f"topics {topics[text]!r} and {topic!r} have the same one" if text else f"topic {topic!r} has none"
+            )
+            raise UsageError(f"Quepid knows queries by their texts, and {found}; give other topics with --topics")
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]], *, delimiter: str) -> str:
+    """A table in which no spreadsheet runs a cell as a formula: a space, which readers remove, stands before it."""
+    from pytest_riskguard.data.headers import number
+
+    buffer = io.StringIO(newline="")
+    table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    table.writerow(header)
+    for row in rows:
+        table.writerow(
+            [f" {cell}" if cell.startswith(_FORMULA) and number(cell) != number(cell) else cell for cell in row]
+        )
+    return buffer.getvalue()
 
 
 def _is_plain(text: str) -> bool:

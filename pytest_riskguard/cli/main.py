@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from pytest_riskguard import __version__
-from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.exit_status import UNWRITABLE, ExitStatus, OutputError
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.text import clean
 
@@ -42,21 +42,11 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands, then the groups of plugins."""
-        return sorted([*super().list_commands(ctx), *plugin_commands()])
+        return sorted([*super().list_commands(ctx), *_of_plugins()])
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """A command by its name; plugins are loaded for names that are not our own."""
-        return super().get_command(ctx, name) or plugin_commands().get(name)
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run the command; commands that an error names get the options that say where its baselines are."""
-        try:
-            return super().invoke(ctx)
-        except RiskguardError as error:
-            from pytest_riskguard.cli.parameters import belonging
-
-            error.args = (belonging(str(error)),)
-            raise
+        return super().get_command(ctx, name) or _of_plugins().get(name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -64,11 +54,21 @@ class LazyGroup(click.Group):
         """Load the command that is called."""
         name, command, rest = super().resolve_command(ctx, args)
         if name in COMPUTING:
-            load_numpy()
+            _load_numpy()
         return name, command.loaded() if isinstance(command, LazyCommand) else command, rest
 
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; commands that an error names get the options that say where its baselines are."""
+        try:
+            return super().invoke(ctx)
+        except RiskguardError as error:
+            from pytest_riskguard.cli.options import belonging
 
-def load_numpy() -> None:
+            error.args = (belonging(str(error)),)
+            raise
+
+
+def _load_numpy() -> None:
     """Load numpy without the threads of its linear algebra, which are half of the time that it takes to load."""
     name = "OPENBLAS_NUM_THREADS"
     if name not in os.environ:
@@ -77,7 +77,7 @@ def load_numpy() -> None:
         del os.environ[name]  # the programs that a command starts decide for themselves
 
 
-def plugin_commands() -> dict[str, click.Command]:
+def _of_plugins() -> dict[str, click.Command]:
     """The commands of all plugins, by their names."""
     from pytest_riskguard import plugins
 
@@ -141,25 +141,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
         message = error.format_message()
         text = shown.getvalue().replace(message, clean(message, limit=MAX_LINE))
         return _say(ExitStatus.USAGE, *text.splitlines())
-    except DataError as error:
-        return _say(ExitStatus.INCOMPARABLE, f"Error: {error}")
     except ConfigError as error:  # all errors of the file, one a line, whatever the file is called
         return _say(ExitStatus.USAGE, *f"Error: {error}".split("\n"))
     except RiskguardError as error:
-        from pytest_riskguard.cli.output import OutputError
-
-        status = ExitStatus.INCOMPARABLE if isinstance(error, OutputError) else ExitStatus.USAGE
-        return _say(status, f"Error: {error}")
+        is_of_data = isinstance(error, DataError | OutputError)
+        return _say(ExitStatus.INCOMPARABLE if is_of_data else ExitStatus.USAGE, f"Error: {error}")
     except SystemExit:  # click exits where the program that reads the output has ended
-        from pytest_riskguard.cli.output import output_failed
-
-        output_failed(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
-        return ExitStatus.INCOMPARABLE
+        return _output_lost(errno.EPIPE)
     except Exception as error:
-        from pytest_riskguard.cli.output import output_failed
-
-        if (line := output_failed(error)) is not None:
-            return _say(ExitStatus.INCOMPARABLE, *([line] if line else []))
+        if isinstance(error, OSError) and error.filename is None and error.errno in UNWRITABLE:
+            return _output_lost(error.errno)
         if os.environ.get("RISKGUARD_TRACEBACK"):
             raise
         if isinstance(error, OSError) and error.filename is not None:
@@ -170,6 +161,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
             "This is a bug in riskguard. Please report it with the traceback that RISKGUARD_TRACEBACK=1 shows.",
         )
     return int(status or 0)
+
+
+def _output_lost(number: int) -> int:
+    """End where nothing can be printed: to ``head``, which has ended, nobody wants to hear of it."""
+    with suppress(OSError, AttributeError):  # without a file behind it
+        # The interpreter would report the error again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    lines = [] if number == errno.EPIPE else [f"Error: cannot write the output: {os.strerror(number)}"]
+    return _say(ExitStatus.INCOMPARABLE, *lines)
 
 
 def _say(status: int, *lines: str) -> int:

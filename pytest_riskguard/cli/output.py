@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shlex
 import shutil
-import stat
-import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.exit_status import ExitStatus, status_of
-from pytest_riskguard.cli.parameters import FILE, Command, belonging, grouped, options
+from pytest_riskguard.cli.exit_status import UNWRITABLE, ExitStatus, OutputError, status_of
+from pytest_riskguard.cli.options import FILE, Command, belonging, flag, grouped, options
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.run_context import SUMMARY, github_reads
@@ -30,17 +26,25 @@ if TYPE_CHECKING:
     from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
-#: Errors of the system when output cannot be stored (a full disk) or nobody reads it.
-_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE)
-#: Characters of the name of a gate or a system.
-MAX_NAME = 60
-#: Characters of a line below the verdicts.
-MAX_NOTE = 1000
+#: Characters of the name of a gate or a system, and of a line below the verdicts.
+MAX_NAME, MAX_NOTE = 60, 1000
 _COLOURS = {"pass": "green", "fail": "red", "incomparable": "red"}
+#: How ``--help`` describes the files that are no JSON.
+_FORMATS = {
+    "html": "an HTML page here. Needs the extra [report].",
+    "markdown": "Markdown here.",
+    "junit": "JUnit XML here, one test case for each verdict.",
+}
 
 
-class OutputError(RiskguardError):
-    """What a command found out could not be written, such as to a full disk; its exit status is 3."""
+def output_options(what: str, *formats: str, json: bool = True) -> Callable[[Command], Command]:
+    """``--json``, and options for other ``formats`` (html, markdown), handed over as ``outputs``, an ``Outputs``.
+
+    ``what`` says in ``--help`` what is written, such as "the figures".
+    """
+    as_json = click.option("--json", metavar="PATH|-", help=f"Write {what} here as JSON; - is standard output.")
+    files = [click.option(f"--{name}", type=FILE, help=f"Write {what} as {_FORMATS[name]}") for name in formats]
+    return grouped("outputs", Outputs, *([as_json] if json else []), *files)
 
 
 @frozen
@@ -61,51 +65,52 @@ class Outputs:
     @property
     def any(self) -> bool:
         """Whether any report was asked for."""
-        return any(report is not None for report in (self.json, self.html, self.markdown, self.junit))
+        return self.on_stdout or any(True for _ in self._files())
 
-    @property
-    def _files(self) -> tuple[tuple[Format, str, Path], ...]:
+    def _files(self) -> Iterator[tuple[Format, str, Path]]:
         """The files to write: format, option and path of each."""
         from pytest_riskguard.reports import files
 
-        asked = (
-            (files.JSON, "--json", None if self.json is None or self.on_stdout else Path(self.json)),
+        if self.json is not None and not self.on_stdout:
+            yield files.JSON, "--json", Path(self.json)
+        for kind, option, path in (
             (files.HTML, "--html", self.html),
             (files.MARKDOWN, "--markdown", self.markdown),
             (files.JUNIT, "--junit", self.junit),
-        )
-        return tuple((kind, option, path) for kind, option, path in asked if path is not None)
+        ):
+            if path is not None:
+                yield kind, option, path
 
     def withdraw(self) -> None:
         """Remove those that an earlier run left, first of all: whatever ends this run, none stands for it."""
         from pytest_riskguard.reports import files
 
-        for _, option, path in self._files:
+        for _, option, path in self._files():
             try:
                 files.withdraw(path)
             except OSError as error:
                 raise unwritable(f"{option} {path}", error) from None
 
-    def check(self, *inputs: Path | None) -> None:
+    def check(self, *inputs: Path) -> None:
         """Check, before there is anything to write, that all of them can be made, and that none replaces an input."""
         from pytest_riskguard.reports import files
         from pytest_riskguard.reports.html import ensure_available
 
-        taken = {_place(path): "that this command reads" for path in inputs if path is not None}
-        for _, option, path in self._files:
-            place = _place(path)
-            if place is not None and place in taken:
-                raise UsageError(f"{option} {path} would overwrite the file {taken[place]}; name another file")
-            taken[place] = f"that {option} writes"
+        written: dict[str, str] = {}
+        for kind, option, path in self._files():
+            ensure_apart(option, path, *inputs)
+            other = written.setdefault(os.path.realpath(path), option)
+            if other != option and (path.is_file() or not path.exists()):  # a device may be shared
+                raise UsageError(f"{option} {path} would overwrite the file that {other} writes; name another file")
             if problem := files.problem(path):
                 raise UsageError(f"{option} {path}: cannot write ({problem})")
+            if kind is files.HTML:
+                try:
+                    ensure_available()
+                except UsageError as error:
+                    raise UsageError(f"{option} {path}: {error}") from None
         if self.charts and self.markdown is None:
             raise UsageError("--charts needs --markdown")
-        if self.html is not None:
-            try:
-                ensure_available()
-            except UsageError as error:
-                raise UsageError(f"--html {self.html}: {error}") from None
 
     def write(
         self,
@@ -119,7 +124,7 @@ class Outputs:
         from pytest_riskguard.reports.json import dumps
 
         failed = []
-        for kind, option, path in self._files:
+        for kind, option, path in self._files():
             try:
                 files.write(
                     path,
@@ -142,74 +147,63 @@ class Outputs:
 
         Standard output belongs to the JSON where that goes there.
         """
+        from pytest_riskguard.reports import files
+
         click.echo(f"{shown.to_text(terminal_width())}\n{note}".rstrip("\n"), err=self.on_stdout)
-        if self.json is not None:
-            write_text(json, None if self.on_stdout else self.json, option="--json")
-        if self.markdown is not None:
-            write_text(shown.to_markdown(), self.markdown, option="--markdown")
-        if self.html is not None:
-            write_text(shown.to_page(), self.html, option="--html")
+        if self.on_stdout:
+            click.echo(json, nl=False)
+        for kind, option, path in self._files():
+            text = json
+            if kind is files.MARKDOWN:
+                text = shown.to_markdown()
+            elif kind is files.HTML:
+                text = shown.to_page()
+            write_text(text, path, option=option)
         if not problem:
             return ExitStatus.PASSED
         click.echo(f"Error: {problem}", err=True)
         return ExitStatus.INCOMPARABLE
 
 
-def ensure_apart(option: str, path: Path | None, *inputs: Path) -> None:
-    """Check that an output is not a file that the command reads."""
-    if path is not None and (place := _place(path)) is not None and place in map(_place, inputs):
-        raise UsageError(f"{option} {path} would overwrite the file that this command reads; name another file")
-
-
-def _place(path: Path) -> tuple[int, int] | str | None:
-    """What two names of one file share, also of one that does not exist; None for a device, which may be shared."""
-    try:
-        status = path.stat()
-    except OSError:
-        return os.path.realpath(path)
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
-
-
-#: How ``--help`` describes the files that are no JSON.
-_FORMATS = {
-    "html": "an HTML page here. Needs the extra [report].",
-    "markdown": "Markdown here.",
-    "junit": "JUnit XML here, one test case for each verdict.",
-}
-
-
-def output_options(what: str, *formats: str, json: bool = True) -> Callable[[Command], Command]:
-    """``--json``, and options for other ``formats`` (html, markdown), handed over as ``outputs``, an ``Outputs``.
-
-    ``what`` says in ``--help`` what is written, such as "the figures".
-    """
-    as_json = click.option("--json", metavar="PATH|-", help=f"Write {what} here as JSON; - is standard output.")
-    files = [click.option(f"--{name}", type=FILE, help=f"Write {what} as {_FORMATS[name]}") for name in formats]
-    return grouped("outputs", Outputs, *([as_json] if json else []), *files)
-
-
 #: The reports of a command that judges.
 report_options = output_options("the report", "html", "markdown", "junit")
-
-
 #: How much to print.
 detail_options = options(
-    click.option("-v", "--verbose", is_flag=True, help="Show the statistics, and all topics."),
-    click.option("-q", "--quiet", is_flag=True, help="One line per gate."),
+    flag("-v", "--verbose", help="Show the statistics, and all topics."),
+    flag("-q", "--quiet", help="One line per gate."),
 )
 
 
-def output_failed(error: BaseException) -> str | None:
-    """What to say of an error if the output cannot be written, of which no more is written then; else None.
+def ensure_apart(option: str, path: Path | None, *inputs: Path) -> None:
+    """Check that an output is not a file that the command reads."""
+    if path is None or not path.is_file():
+        return
+    if any(file.exists() and path.samefile(file) for file in inputs):
+        raise UsageError(f"{option} {path} would overwrite the file that this command reads; name another file")
 
-    Where the reader has ended, as ``head`` does, nobody wants to hear of it: the exit status alone says it.
-    """
-    if not isinstance(error, OSError) or error.filename is not None or error.errno not in _UNWRITABLE:
-        return None
-    with suppress(OSError, AttributeError):  # without a file behind it
-        # The interpreter would report the error again when it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return "" if error.errno == errno.EPIPE else f"Error: cannot write the output: {error.strerror}"
+
+def write_text(text: str, path: Path | None, *, option: str) -> None:
+    """Write a text to the file that an option names, or to standard output."""
+    from pytest_riskguard.reports import files
+
+    if path is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        files.write_text(path, text)
+    except OSError as error:
+        raise unwritable(f"{option} {path}", error) from None
+
+
+def unwritable(where: str, error: OSError) -> RiskguardError:
+    """The error for a file that could not be written: where the path is wrong, that of a wrong option."""
+    kind = OutputError if error.errno in UNWRITABLE else UsageError
+    return kind(f"{where}: cannot write ({error.strerror})")
+
+
+def terminal_width() -> int:
+    """Columns to print in."""
+    return max(shutil.get_terminal_size().columns, 40)
 
 
 def show(
@@ -228,13 +222,11 @@ def show(
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one, ``notes``, and how to see them again.
 
-    ``roles`` says before all else what was compared with what.
-    ``problems``, if given, say for each verdict why nothing can be compared, in other words than its own.
-    Where not every gate was asked for, the run is not ``complete``, and has no answer.
+    ``roles`` says before all else what was compared with what; ``problems``, if given, why verdicts are incomparable,
+    in other words than their own. Where not every gate was asked for, the run is not
+    ``complete``, and has no answer.
     """
     from pytest_riskguard.reports import comparisons
-    from pytest_riskguard.reports.card import word
-    from pytest_riskguard.reports.comparisons import answer
     from pytest_riskguard.reports.terminal.failure import (
         explain,
         first_warnings,
@@ -244,49 +236,44 @@ def show(
         repeats,
     )
     from pytest_riskguard.reports.terminal.layout import wrapped
+    from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Detail, Screen
 
-    width = terminal_width()
-    screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, width)
-
-    judged = complete and not comparisons.missing(gates)
-    same_as = repeats(verdicts, most=most_topics(screen))
-
-    def in_words(place: int, verdict: Verdict) -> str:
-        problem = problems[place] if problems else None if verdict.error is None else str(verdict.error)
-        said = {warning.message for earlier in verdicts[:place] for warning in earlier.warnings}
-        again = verdict.problem is not None and verdict.problem in {one.problem for one in verdicts[:place]}
-        if quiet and again:
-            return f"{_systems(verdict)} ({clean(verdict.reason or '')}): as above"
-        if quiet:
-            line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
-            line = f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
-            return "\n".join([line, *first_warnings(verdict, screen, said)])
-        first = verdicts[same_as[place]].gate if place in same_as else None
-        text = explain(verdict, screen, problem=problem, same_as=first, said=said, run=verdicts, complete=judged)
-        text = text.removeprefix("cannot be compared: ")
-        headline, *rest = text.splitlines()
-        if again:
-            rest = []
-        return "\n".join([headline, f"  {_systems(verdict)}", *rest])
-
+    screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, terminal_width())
     if roles is not None and not quiet:
         click.echo(roles, err=to_stderr)
     if len(verdicts) > 1 and complete and not quiet:
-        click.secho(answer(verdicts, gates).title, bold=True, err=to_stderr)
-    failures = comparisons.failures_before(gates)
+        click.secho(comparisons.answer(verdicts, gates).title, bold=True, err=to_stderr)
+    judged = complete and not comparisons.missing(gates)
+    failures, same_as = comparisons.failures_before(gates), repeats(verdicts, most=most_topics(screen))
+    before, messages = set[str | None](), set[str]()
     for place, verdict in enumerate(verdicts):
-        text, ended = belonging(in_words(place, verdict)), word(verdict)
-        styled = click.style(ended.upper(), fg=_COLOURS.get(ended, "yellow"), bold=True)
-        click.echo(f"{styled}{comparisons.after(failures.get(place))} {text}", err=to_stderr)
+        is_again = verdict.problem is not None and verdict.problem in before
+        problem = problems[place] if problems else str(verdict.error or "") or None
+        if quiet and is_again:
+            text = f"{_systems(verdict)} ({clean(verdict.reason or '')}): as above"
+        elif quiet:
+            line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
+            text = f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
+            text = "\n".join([text, *first_warnings(verdict, screen, messages)])
+        else:
+            first = verdicts[same_as[place]].gate if place in same_as else None
+            more = {"problem": problem, "same_as": first}
+            text = explain(verdict, screen, said=messages, run=verdicts, complete=judged, **more)
+            headline, *rest = text.removeprefix("cannot be compared: ").splitlines()
+            text = "\n".join([headline, f"  {_systems(verdict)}", *([] if is_again else rest)])
+        before.add(verdict.problem)
+        messages |= {warning.message for warning in verdict.warnings}
+        styled = click.style(word(verdict).upper(), fg=_COLOURS.get(word(verdict), "yellow"), bold=True)
+        click.echo(f"{styled}{comparisons.after(failures.get(place))} {belonging(text)}", err=to_stderr)
     for line in comparisons.summary(gates):
         click.echo(line, err=to_stderr)
     for line in policy_changes:
         click.secho(click.wrap_text(line, screen.width, "", "    "), fg="yellow", err=to_stderr)
-    for note in (*(() if quiet else remarks(verdicts)), *notes):
-        for line in wrapped([belonging(clean(note, limit=MAX_NOTE))], width=screen.width):
-            click.echo(line, err=to_stderr)
-    if reproduce is not None and any(not verdict.passed for verdict in verdicts):
+    paragraphs = [belonging(clean(note, limit=MAX_NOTE)) for note in (*(() if quiet else remarks(verdicts)), *notes)]
+    for line in wrapped(paragraphs, width=screen.width):
+        click.echo(line, err=to_stderr)
+    if reproduce is not None and not all(verdict.passed for verdict in verdicts):
         click.echo(reproduce, err=to_stderr)
 
 
@@ -294,70 +281,6 @@ def _systems(verdict: Verdict) -> str:
     """``no-risk: new against prod``; a gate without a name of its own (``compare``) is the systems alone."""
     named = "" if verdict.gate == verdict.kind else f"{clean(verdict.gate, limit=MAX_NAME)}: "
     return f"{named}{clean(verdict.candidate, limit=MAX_NAME)} against {listed(verdict.baselines, most=3)}"
-
-
-def terminal_width() -> int:
-    """Columns to print in."""
-    return max(shutil.get_terminal_size().columns, 40)
-
-
-def write_text(text: str, path: str | Path | None, *, option: str) -> None:
-    """Write a text to the file that an option names, or to standard output."""
-    from pytest_riskguard.reports import files
-
-    if path is None:
-        click.echo(text, nl=False)
-        return
-    try:
-        files.write_text(Path(path), text)
-    except OSError as error:
-        raise unwritable(f"{option} {path}", error) from None
-
-
-def unwritable(where: str, error: OSError) -> RiskguardError:
-    """The error for a file that could not be written: where the path is wrong, that of a wrong option."""
-    kind = OutputError if error.errno in _UNWRITABLE else UsageError
-    return kind(f"{where}: cannot write ({error.strerror})")
-
-
-def tell_github(
-    verdicts: Sequence[Verdict],
-    *,
-    to_stderr: bool,
-    gates: Sequence[KnownGate] = (),
-    places: Sequence[tuple[Path, int]] = (),
-    policy_changes: PolicyChanges | None = None,
-) -> None:
-    """In GitHub Actions: the summary of the step, and an annotation for each verdict that did not pass.
-
-    ``gates`` are all that could have been judged; ``places`` the file and line of each verdict, where it has one.
-    """
-    if not github_reads():
-        return
-    from pytest_riskguard.reports.ci import github
-
-    summary = github.summary_of()
-    if summary is not None:
-        try:
-            github.append_summary(summary, verdicts, gates=gates, policy_changes=lines_of(policy_changes))
-        except OSError as error:
-            click.echo(f"riskguard: could not write {SUMMARY}: {error.strerror}", err=True)
-    if github.annotates():
-        located: list[tuple[str | None, int | None]] = [(None, None)] * len(verdicts)
-        located = [(github.place(file), line) for file, line in places] or located
-        annotations = [
-            github.annotation(verdict, file=file, line=line)
-            for verdict, (file, line) in zip(verdicts, located, strict=True)
-            if not verdict.passed
-        ]
-        notices = [] if policy_changes is None else github.notices(policy_changes)
-        for command in [*github.commands(annotations), *notices]:
-            click.echo(command, err=to_stderr)
-
-
-def lines_of(changes: PolicyChanges | None) -> tuple[str, ...]:
-    """What is said of changes, if there are any."""
-    return () if changes is None else changes.lines
 
 
 def typed_command() -> str:
@@ -388,34 +311,30 @@ def present(
 ) -> ExitStatus:
     """Show and write the verdicts, and return the exit status.
 
-    ``folder`` is in the checkout that reports name; ``gates`` are all that could have been judged. ``places`` and
-    ``problems`` say for each verdict its file and line, and why nothing can be compared. ``notes`` follow them all;
-    ``roles`` stand before. ``config`` is the riskguard.yaml that was used: what the judged commit changed about it is
-    said.
+    ``folder`` is in the checkout that reports name; ``gates`` are all that could have been judged; ``places`` the
+    file and line of each verdict, ``problems`` as for ``show``. ``notes`` follow them, ``roles`` stand before.
+    ``config`` is the riskguard.yaml that was used: what the judged commit changed about it is said.
     """
-    reproduce = None if quiet or not _reproduces() else f"  reproduce: {typed_command()}"
-    to_stderr = outputs.on_stdout
-    changes = None
-    if config is not None:
-        from pytest_riskguard.engine.base_commit import policy_changes
+    from pytest_riskguard.engine.base_commit import policy_changes
 
-        changes = policy_changes([config])
+    changes = None if config is None else policy_changes([config])
+    said = () if changes is None else changes.lines
     try:
         show(
             verdicts,
             verbose=verbose,
             quiet=quiet,
-            to_stderr=to_stderr,
-            reproduce=reproduce,
+            to_stderr=outputs.on_stdout,
+            reproduce=None if quiet or not _reproduces() else f"  reproduce: {typed_command()}",
             problems=problems,
             notes=() if quiet else notes,
             roles=roles,
             complete=all(gate.became == "judged" for gate in gates),
-            policy_changes=lines_of(changes),
+            policy_changes=said,
         )
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
-        outputs.write(verdicts, gates, _provenance(verdicts, folder) if outputs.any else None, lines_of(changes))
-    tell_github(verdicts, to_stderr=to_stderr, gates=gates, places=places, policy_changes=changes)
+        outputs.write(verdicts, gates, _provenance(verdicts, folder) if outputs.any else None, said)
+    tell_github(verdicts, to_stderr=outputs.on_stdout, gates=gates, places=places, policy_changes=changes)
     return status_of(verdicts)
 
 
@@ -424,3 +343,39 @@ def _provenance(verdicts: Sequence[Verdict], folder: Path) -> Provenance:
     from pytest_riskguard.reports.provenance import provenance_of
 
     return provenance_of(verdicts, this_build(folder), report_date())
+
+
+def tell_github(
+    verdicts: Sequence[Verdict],
+    *,
+    to_stderr: bool,
+    gates: Sequence[KnownGate] = (),
+    places: Sequence[tuple[Path, int]] = (),
+    policy_changes: PolicyChanges | None = None,
+) -> None:
+    """In GitHub Actions: the summary of the step, and an annotation for each verdict that did not pass.
+
+    ``gates`` are all that could have been judged; ``places`` the file and line of each verdict, where it has one.
+    """
+    if not github_reads():
+        return
+    from pytest_riskguard.reports.ci import github
+
+    if (summary := github.summary_of()) is not None:
+        said = () if policy_changes is None else policy_changes.lines
+        try:
+            github.append_summary(summary, verdicts, gates=gates, policy_changes=said)
+        except OSError as error:
+            click.echo(f"riskguard: could not write {SUMMARY}: {error.strerror}", err=True)
+    if not github.annotates():
+        return
+    located: list[tuple[str | None, int | None]] = [(github.place(file), line) for file, line in places]
+    located = located or [(None, None)] * len(verdicts)
+    annotations = [
+        github.annotation(verdict, file=file, line=line)
+        for verdict, (file, line) in zip(verdicts, located, strict=True)
+        if not verdict.passed
+    ]
+    notices = [] if policy_changes is None else github.notices(policy_changes)
+    for command in [*github.commands(annotations), *notices]:
+        click.echo(command, err=to_stderr)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.output import Outputs, output_options
-from pytest_riskguard.cli.parameters import (
+from pytest_riskguard.cli.options import (
     Collection,
     NamedPath,
     NumberType,
+    asked_alphas,
     baseline_option,
     collection_options,
+    file_of,
     gate_options,
-    named_run,
+    repeated,
+    runs_argument,
 )
+from pytest_riskguard.cli.output import Outputs, output_options
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import OPTIONS
+from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ def _listed(values: tuple[float, ...]) -> str:
 
 
 @click.command()
-@click.argument("runs", nargs=-1, type=named_run, metavar="[BASELINE] [CANDIDATE]")
+@runs_argument("[BASELINE] [CANDIDATE]")
 @baseline_option()
 @collection_options("level", "method", "tolerance", "missing", "on_churn", "slice")
 @gate_options("alpha")
@@ -46,21 +48,19 @@ def _listed(values: tuple[float, ...]) -> str:
     show_default=True,
     help="The probability of detecting an effect, between 0 and 1.",
 )
-@click.option(
+@repeated(
     "--effect",
     "effects",
     type=NumberType(Number(0, open_range=True)),
-    multiple=True,
-    help="A fall to detect, of the mean (with on_churn=fail of URisk), in units of the measure. Repeatable. "
+    help="A fall to detect, of the mean (with on_churn=fail of URisk), in units of the measure. "
     f"[default: {_listed(EFFECTS)}]",
 )
-@click.option(
+@repeated(
     "--correlation",
     "correlations",
     type=NumberType(Number(-1, 1, open_range=True)),
-    multiple=True,
     help="Without CANDIDATE: the correlation of its scores with the baseline's over topics, between -1 and 1. "
-    f"Repeatable. [default: {_listed(CORRELATIONS)}]",
+    f"[default: {_listed(CORRELATIONS)}]",
 )
 @output_options("the plans")
 def power(
@@ -93,23 +93,24 @@ def power(
         raise UsageError("power plans for one candidate: give at most one run beside the baselines")
     if runs and correlations:
         raise UsageError("--correlation is only for plans without CANDIDATE; drop one of the two")
-    inputs = Inputs(collection, (), baselines)
-    tested = next(iter(inputs.candidates(runs)), None)
-    outputs.check(*(candidate.path for candidate in (tested,) if candidate), *inputs.files)
-    sources = inputs.baselines
-    for option, values in (("--alpha", alphas), ("--effect", effects), ("--correlation", correlations)):
+    inputs = Inputs(collection, (), baselines, alphas=alphas)
+    tested = inputs.candidates(runs)
+    outputs.check(*(candidate.path for candidate in tested), *inputs.files)
+    for option, values in (("--effect", effects), ("--correlation", correlations)):
         once(option, [f"{value:g}" for value in values])
-    alphas, options = alphas or (OPTIONS["alpha"].default,), collection.options
-    measures = inputs.measures(tested.file if tested else Path(baselines[0].text))
-    parts = inputs.slices(collection.settings.get("slice", ()), tested or sources[0], measures[0])
-    topics, plans = inputs.engine.sources.topics, list["Plan"]()
-    for measure, baseline, part, alpha in product(measures, sources, parts, alphas):
-        gate = gate_of("power", alpha=alpha, slice=part, **options)
-        asked: Any = {"power": chance, "effects": effects or EFFECTS, "topics": topics}
+    table = file_of((*runs, *baselines)[0].text, collection.settings)
+    measures = inputs.measures(table)
+    parts = inputs.slices(collection.settings.get("slice", ()), (*tested, *inputs.baselines)[0], measures[0])
+    plans: list[Plan] = []
+    for measure, baseline, part, alpha in product(
+        measures, inputs.baselines, parts, asked_alphas(NotSignificantlyRisky.kind, alphas)
+    ):
+        gate = gate_of("power", alpha=alpha, slice=part, **collection.options)
         of_baseline = inputs.engine.scores(baseline, measure, gate=gate)
-        of_candidate = None if tested is None else inputs.engine.scores(tested, measure, gate=gate)
-        assumed = [None] if of_candidate is not None else correlations or CORRELATIONS
+        of_candidate = inputs.engine.scores(tested[0], measure, gate=gate) if tested else None
+        asked: Any = {"power": chance, "effects": effects or EFFECTS, "topics": inputs.engine.sources.topics}
         plans += [
-            plan_of(gate, of_candidate, of_baseline, correlation=correlation, **asked) for correlation in assumed
+            plan_of(gate, of_candidate, of_baseline, correlation=correlation, **asked)
+            for correlation in ([None] if tested else correlations or CORRELATIONS)
         ]
     return outputs.finish(section(plans), dumps(plans))

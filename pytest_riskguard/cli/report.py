@@ -1,4 +1,4 @@
-"""``riskguard show`` and ``riskguard report``: verdicts that were judged before, read from a JSON report."""
+"""Verdicts that were judged before, read from a JSON report: shown, in other formats, as a comment."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from pathlib import Path
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
+from pytest_riskguard.cli.options import FILE, flag
 from pytest_riskguard.cli.output import Outputs, detail_options, ensure_apart, output_options, write_text
 from pytest_riskguard.cli.output import show as show_verdicts
-from pytest_riskguard.cli.parameters import FILE, file_option
 from pytest_riskguard.errors import FileError, ReportFormatError, UsageError
 from pytest_riskguard.text import web_address
+
+_COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 
 
 @click.command()
@@ -37,21 +39,18 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
 @click.command()
 @click.argument("report", type=FILE)
 @output_options("the report", "html", "markdown", "junit", json=False)
-@click.option("--charts", is_flag=True, help="Write the charts of the Markdown report beside it, as SVG.")
-@click.option("--badge", type=FILE, help="Draw how the gates ended here, as SVG.")
+@flag("--charts", help="Write the charts of the Markdown report beside it, as SVG.")
 @click.option("-o", "--output", type=FILE, help="Write the report here, in the format that the suffix asks for.")
-def report(report: Path, outputs: Outputs, badge: Path | None, output: Path | None) -> int:
+def report(report: Path, outputs: Outputs, output: Path | None) -> int:
     """Write the verdicts of a JSON report in other formats.
 
-    The exit status is 0 if they were written, whatever the verdicts are. A report that cannot be read gives a grey
-    badge that says "no verdict", so that an old badge does not stay green, and status 3.
+    The exit status is 0 if they were written, whatever the verdicts are.
     """
     from pytest_riskguard.reports import files
-    from pytest_riskguard.reports.ci.badge import NO_VERDICT, render, state
     from pytest_riskguard.reports.json import read
 
-    if not outputs.any and badge is None and output is None:
-        raise UsageError("nothing to write: give --html, --markdown, --junit, --badge or --output")
+    if not outputs.any and output is None:
+        raise UsageError("nothing to write: give --html, --markdown, --junit or --output")
     ensure_apart("--output", output, report)
     if output is not None:
         try:
@@ -59,68 +58,36 @@ def report(report: Path, outputs: Outputs, badge: Path | None, output: Path | No
         except UsageError as error:
             raise UsageError(f"--output {output}: {error}") from None
     outputs.check(report)
-    ensure_apart("--badge", badge, report)
     outputs.withdraw()
-    try:
-        content = read(report)
-    except FileError:
-        if badge is not None:
-            write_text(render(NO_VERDICT), badge, option="--badge")
-        raise
-    if badge is not None:
-        write_text(render(state(content.verdicts, content.gates)), badge, option="--badge")
+    content = read(report)
     outputs.write(*content)
     if output is not None:
-        files.write(
-            output,
-            content.verdicts,
-            gates=content.gates,
-            provenance=content.provenance,
-            policy_changes=content.policy_changes,
-        )
+        files.write(output, **content._asdict())
     return ExitStatus.PASSED
 
 
-_COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
+def _commit(ctx: click.Context, param: click.Parameter, sha: str) -> str:
+    if not _COMMIT.fullmatch(sha):
+        raise click.BadParameter(f"expected 7 to 64 hexadecimal digits, found {sha!r:.200}", ctx, param)
+    return sha
 
 
-class Commit(click.ParamType[str]):
-    """The SHA of a commit."""
-
-    name = "sha"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Check that it is one."""
-        if not _COMMIT.fullmatch(value):
-            self.fail(f"expected 7 to 64 hexadecimal digits, found {value!r:.200}", param, ctx)
-        return value
-
-
-class Address(click.ParamType[str]):
-    """An address that may become a link; empty text, which CI has for what it does not know, is none."""
-
-    name = "url"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Check that it is one, and drop the credentials in it."""
-        address = web_address(value) if value else ""
-        if address is None:
-            self.fail(f"expected an address that begins with https:// or http://, found {value!r:.200}", param, ctx)
-        return address
+def _address(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    """An address that may become a link, without credentials; empty text, which CI has for the unknown, is none."""
+    address = web_address(text) if text else None
+    if text and address is None:
+        problem = f"expected an address that begins with https:// or http://, found {text!r:.200}"
+        raise click.BadParameter(problem, ctx, param)
+    return address
 
 
 @click.command()
 @click.argument("report", type=FILE, required=False)
-@click.option(
-    "--commit",
-    type=Commit(),
-    required=True,
-    help="The commit that was judged.",
-)
-@click.option("--run-url", type=Address(), help="Address of the CI run.")
-@click.option("--report-url", type=Address(), help="Address of the whole report, such as the HTML page.")
+@click.option("--commit", metavar="SHA", callback=_commit, required=True, help="The commit that was judged.")
+@click.option("--run-url", metavar="URL", callback=_address, help="Address of the CI run.")
+@click.option("--report-url", metavar="URL", callback=_address, help="Address of the whole report, such as the page.")
 @click.option("--ended", metavar="WORD", help="How the CI run ended, such as success, failure or cancelled.")
-@file_option("-o", "--output", metavar="PATH", help="Write the comment here instead of to standard output.")
+@click.option("-o", "--output", type=FILE, metavar="PATH", help="Write the comment here, not to standard output.")
 def comment(
     report: Path | None,
     commit: str,
@@ -139,23 +106,18 @@ def comment(
     from pytest_riskguard.reports.ci import comment as comments
     from pytest_riskguard.reports.json import read
 
-    run = comments.Run(commit, run_url or None, report_url or None, ended or None)
+    run = comments.Run(commit, run_url, report_url, ended or None)
     if report is None:
         write_text(comments.pending(run), output, option="--output")
         return ExitStatus.PASSED
     ensure_apart("--output", output, report)
     try:
-        read_report = read(report)
-        if (other := read_report.commit) is not None and not _is_same(other, commit):
-            raise ReportFormatError(report, None, f"expected a report on commit {commit}, found one on {other}")
+        content = read(report)
+        judged = (content.commit or commit).lower()  # either SHA may be cut
+        if not (judged.startswith(commit.lower()) or commit.lower().startswith(judged)):
+            raise ReportFormatError(report, None, f"expected a report on commit {commit}, found one on {judged}")
     except FileError as error:
         write_text(comments.no_verdict(run, error.problem), output, option="--output")
         raise
-    write_text(comments.verdict(run, read_report), output, option="--output")
+    write_text(comments.verdict(run, content), output, option="--output")
     return ExitStatus.PASSED
-
-
-def _is_same(one: str, other: str) -> bool:
-    """Whether two SHAs can be those of one commit: either may be cut."""
-    one, other = one.lower(), other.lower()
-    return one.startswith(other) or other.startswith(one)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.check import code_from, config_path, live_systems
+from pytest_riskguard.cli.check import code_from, config_path, files_of, live_systems
 from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.options import FILE, config_option
 from pytest_riskguard.cli.output import ensure_apart, unwritable
-from pytest_riskguard.cli.parameters import FILE, config_option
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import counted
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()
@@ -38,8 +34,7 @@ def retrieve(run: Path, config: Path | None) -> int:
         raise UsageError(
             f"{settings.path.name}:{line}: the candidate is not a live system: there is nothing to query"
         )
-    given = (settings.collection.given_qrels, settings.collection.given_topics)
-    ensure_apart("RUN", run, settings.path, *(file.path for file in given if file is not None))
+    ensure_apart("RUN", run, *files_of(settings))
     system = live_systems(settings, engine_of(settings, report=False))(candidate, line)
     with code_from(settings.path.parent):
         rankings = system.retrieve()

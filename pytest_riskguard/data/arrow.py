@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -130,11 +131,11 @@ def _refuse_large(file: InputFile, size: int) -> None:
 
 @contextmanager
 def _whole(file: InputFile) -> Iterator[None]:
-    """Turns what pyarrow says of a damaged file into the error of the file."""
+    """Turns what pyarrow, and the reader of its messages, say of a damaged file into the error of the file."""
     others = (OSError, ValueError, KeyError, IndexError, NotImplementedError, TypeError, EOFError, OverflowError)
     try:
         yield
-    except (pyarrow().ArrowException, *others) as problem:
+    except (pyarrow().ArrowException, struct.error, *others) as problem:
         raise file.refuse(None, f"expected a whole file of Arrow or Parquet: {problem}") from None
 
 
@@ -211,16 +212,61 @@ def arrow_table(file: InputFile, _kind: Kind | None = None) -> Table:
     """The columns of a file or a stream; its error if it is damaged or holds too much."""
     ipc = pyarrow().ipc
     content = pyarrow().py_buffer(file.content)
-    open_ = ipc.open_file if file.start.startswith(_FILE) else ipc.open_stream
+    is_file = file.start.startswith(_FILE)
+    open_ = ipc.open_file if is_file else ipc.open_stream
 
     @cache
     def table() -> pa.Table:
+        messages = _messages(content) if is_file else ipc.MessageReader.open_stream(content)
+        _refuse_large(file, sum(map(_unpacked_bytes, messages)))
         found = open_(content).read_all()
         _refuse_more(file, LINES, found.num_rows)
-        _refuse_large(file, found.get_total_buffer_size())
         found.validate()
         return found.combine_chunks()
 
     with _whole(file):
         schema = open_(content).schema
     return _table(file, schema, lambda name: table().column(name))
+
+
+def _messages(content: Any) -> Iterator[Any]:
+    """The messages that the table of contents at the end of a file names (Footer in Arrow's File.fbs)."""
+    end = content.size - len(_FILE) - 4
+    footer = content[end - struct.unpack_from("<i", content, end)[0] : end]
+    for blocks in (2, 3):
+        for start, head, body in _listed(footer, "<qi4xq", blocks):
+            yield pyarrow().ipc.read_message(content[start : start + head + body])
+
+
+def _unpacked_bytes(message: Any) -> int:
+    """How many bytes the packed columns of a message take once they are unpacked, which pyarrow does all at once.
+
+    The message lists where each buffer begins in the body, and a packed one begins with its size (Message,
+    DictionaryBatch and RecordBatch in Arrow's Message.fbs).
+    """
+    batch = {"record batch": (2,), "dictionary": (2, 1)}.get(message.type, ())
+    if not batch or not _field(message.metadata, *batch, 3):
+        return 0
+    buffers = _listed(message.metadata, "<qq", *batch, 2)
+    return sum(max(struct.unpack_from("<q", message.body, start)[0], 0) for start, length in buffers if length >= 8)
+
+
+def _listed(packed: Any, form: str, *fields: int) -> Iterator[Any]:
+    """A list in FlatBuffers of structures of one form; empty if it is left out."""
+    place = _field(packed, *fields)
+    count = struct.unpack_from("<I", packed, place)[0] if place else 0
+    return struct.iter_unpack(form, packed[place + 4 : place + 4 + count * struct.calcsize(form)])
+
+
+def _field(packed: Any, *fields: int) -> int:
+    """Where that begins in FlatBuffers to which the first field leads, then the next one in it; 0 if one lacks."""
+    table: int = struct.unpack_from("<I", packed, 0)[0]
+    for field in fields:
+        layout = table - struct.unpack_from("<i", packed, table)[0]
+        if 4 + 2 * field >= struct.unpack_from("<H", packed, layout)[0]:
+            return 0
+        (offset,) = struct.unpack_from("<H", packed, layout + 4 + 2 * field)
+        if not offset:
+            return 0
+        table += offset + struct.unpack_from("<I", packed, table + offset)[0]
+    return table

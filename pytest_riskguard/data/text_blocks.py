@@ -38,8 +38,8 @@ _STEPS = tuple(
     tuple(map(np.uint64, step))
     for step in ((8, 10, 0x00FF00FF00FF00FF), (16, 100, 0x0000FFFF0000FFFF), (32, 10_000, 0x00000000FFFFFFFF))
 )
-#: The largest number up to which all whole ones are floats, and powers of ten that are.
-_MOST_DIGITS, _POWERS = 2**53, 10.0 ** np.arange(23)
+#: Powers of ten that are exact.
+_POWERS = 10.0 ** np.arange(23)
 
 
 class RefusedError(Exception):
@@ -149,11 +149,10 @@ def numbers(cells: Ids) -> FloatArray:
         digits += head * np.where(has_point, np.uint64(10**7), np.uint64(10**8))
         decimals += is_before * (more + np.uint64(WORD_BYTES))
         is_plain &= (before == 0) | (is_head & (before <= WORD_BYTES) & ~(has_point & is_before))
-    # a quotient of two numbers that are exact is rounded once, as the number in the text is
+    # with a point at most 15 digits, so that both numbers are exact, and the quotient is rounded once, as in the text
     values = digits.astype(np.float64) / _POWERS[decimals]
     values[is_negative] *= -1
-    is_other = ~is_plain | (digits > _MOST_DIGITS)
-    others = cells.at(is_other)
+    others = cells.at(~is_plain)
     text = others.compact().text.tobytes()
     if text.translate(None, _CHARACTERS) or others.lengths.max(initial=0) > _MOST_CHARACTERS:
         raise RefusedError
@@ -163,5 +162,5 @@ def numbers(cells: Ids) -> FloatArray:
         raise RefusedError from None
     if np.isinf(read).any():
         raise RefusedError
-    values[is_other] = read
+    values[~is_plain] = read
     return values

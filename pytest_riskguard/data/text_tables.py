@@ -187,7 +187,7 @@ def msmarco_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first line has an id, another one, and a rank, which is where rankings start."""
     cells = file.first_line.split()
     has_columns = len(cells) in (3, 4)
-    if len(cells) == 4 and cells[1] in ("0", "Q0"):
+    if len(cells) == 4 and cells[1] == "0":
         return "its first line is one of judgements (topic, iteration, docid, grade): it is not a run"
     if has_columns and cells[2].isdecimal() and not math.isnan(number(cells[-1])):
         return None

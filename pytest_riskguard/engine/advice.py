@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.config.load import find_config
 from pytest_riskguard.data.formats import system_name
 from pytest_riskguard.engine.question import Baseline, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
-from pytest_riskguard.gates.kinds import KINDS, Gate, options_of
+from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
 from pytest_riskguard.text import clean, plain, short
 
 #: Characters of the longest command.
 _MAX_COMMAND = 2000
-#: Options of a gate that change no answer of ``judge-next``.
-_NOT_ASKED = ("on_inconclusive", "reference")
 
 
 def advised(verdict: Verdict, commands: Callable[[], Commands]) -> Verdict:
@@ -30,14 +28,18 @@ def advised(verdict: Verdict, commands: Callable[[], Commands]) -> Verdict:
 
 
 def about_runs(question: Question, verdict: Verdict, *, where: Sequence[str], here: Path) -> Commands:
-    """What can be typed in the folder ``here``; ``where`` are words that name judgements, store or riskguard.yaml."""
-    candidate, baseline = _named(question.candidate, here), _named(question.baseline, here)
-    if isinstance(question.candidate, ScoreFile):
-        candidate = None
-    gate = question.gate if verdict.family is None else replace(question.gate, level=verdict.family.level)
-    measure = () if question.measure is None else ("--measure", question.measure)
-    judge_next = _command(["judge-next", baseline, candidate, *where, *measure, *_gate_words(gate)])
-    return _commands(question, verdict, judge_next, where, here)
+    """What can be typed in the folder ``here``; ``where`` are words that name judgements, store or riskguard.yaml.
+
+    A question with more options than alpha is not spelled out.
+    """
+    gate, options = question.gate, options_of(type(question.gate))
+    words = ["judge-next", _named(question.baseline, here), _named(question.candidate, here), *where]
+    words += ["--measure", question.measure]
+    words += [] if gate.kind == next(iter(KINDS)) else ["--gate", gate.kind]
+    unusual = {name for name, known in options.items() if getattr(gate, name) != known.default}
+    words += ["--alpha", short(gate.alpha)] if "alpha" in unusual else []
+    is_short = unusual <= {"alpha"} and verdict.family is None and not isinstance(question.candidate, ScoreFile)
+    return _commands(question, verdict, _command(words) if is_short else "", where, here)
 
 
 def about_gate(
@@ -109,25 +111,3 @@ def _named(source: Baseline, here: Path) -> str | None:
     if path is None or not isinstance(source, RunFile | ScoreFile) or source.name in (None, system_name(source.file)):
         return path
     return f"{label(source)}={path}"
-
-
-def _gate_words(gate: Gate) -> Iterator[str]:
-    """The options that ask a gate's question again."""
-    if gate.kind != next(iter(KINDS)):
-        yield from ("--gate", gate.kind)
-    for name, known in options_of(type(gate)).items():
-        value = getattr(gate, name)
-        if value == known.default or name in _NOT_ASKED:
-            continue
-        if name == "alpha":
-            yield from (known.flag, short(value))
-            continue
-        for one in value if isinstance(value, tuple | list) else [value]:
-            yield from ("--set", f"{name}={_word(one)}")
-
-
-def _word(value: object) -> str:
-    """The value of an option as it is typed."""
-    if isinstance(value, bool) or value is None:
-        return str(value).lower()
-    return short(value) if isinstance(value, float) else str(value)

@@ -17,8 +17,8 @@ from pytest_riskguard.data.topics import Topics, read_collection
 from pytest_riskguard.engine.question import Computed, Question
 from pytest_riskguard.errors import FileError, UsageError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of
-from pytest_riskguard.gates.ruling import Comparison
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.looks import Look, Looks, RecordedLook, digest_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.limits import REPORT_BYTES
 from pytest_riskguard.serialization import JsonError, decoded, parsed
@@ -26,7 +26,7 @@ from pytest_riskguard.serialization import JsonError, decoded, parsed
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine.sources import ScoreCache
-    from pytest_riskguard.gates.pool.ruling import PoolComparison
+    from pytest_riskguard.gates.pool import PoolComparison
 
 
 @frozen

@@ -21,8 +21,8 @@ from pytest_riskguard.engine.budget import Budget, read_ledger
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.question import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import ConfigError, UsageError, nearby
-from pytest_riskguard.gates.chain.looks import Looks
 from pytest_riskguard.gates.kinds import BUDGETED
+from pytest_riskguard.gates.looks import Looks
 from pytest_riskguard.gates.verdict import Commands, Verdict
 
 

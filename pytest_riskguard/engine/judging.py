@@ -30,24 +30,24 @@ from pytest_riskguard.engine.what_ifs import (
 )
 from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.documents import topic_documents
+from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
 from pytest_riskguard.gates.origins import Origins
-from pytest_riskguard.gates.rankings.documents import topic_documents
-from pytest_riskguard.gates.rankings.side_by_side import side_by_side, titled
-from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judgements, rests_on_labels
-from pytest_riskguard.gates.ruling import Comparison
+from pytest_riskguard.gates.rankings import side_by_side, titled
 from pytest_riskguard.gates.slices import all_within, slices_of
+from pytest_riskguard.gates.unjudged import Known, Rejudged, judgements, rests_on_labels
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
-from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.risk.reference import reference_scores
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.scored import Scored
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.engine.budget import Budget
-    from pytest_riskguard.gates.pool.ruling import PoolComparison
+    from pytest_riskguard.gates.pool import PoolComparison
 
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
 MOST_KNOWN = 4
@@ -123,7 +123,7 @@ class Engine:
         """
         families: list[Family | None] = [None] * len(questions)
         if correction != "none" or budget is not None:
-            from pytest_riskguard.gates.chain.families import Compared, at_the_rules_level, in_families
+            from pytest_riskguard.gates.families import Compared, at_the_rules_level, in_families
 
             ruled = [self._ruled(question, len(questions)) for question in questions]
             compared = [
@@ -226,9 +226,7 @@ class Engine:
             "report": self._report,
         }
         if gate.is_pool:
-            from pytest_riskguard.gates.pool.judge import judge_pool
-
-            return judge_pool(gate, candidate, others, together=together, **context)
+            return judge(gate, candidate, *others, together=together, **context)
         if not isinstance(baseline, Computed):
             return judge(gate, candidate, others[0], replicates=others[1:], **context)
         verdict = judge(gate, candidate, computed_baseline(gate, baseline, candidate, others), **context)
@@ -285,7 +283,7 @@ class Engine:
             chain = self.sources.lineage(baseline, candidate.measure)
             if not chain:
                 return verdict
-            from pytest_riskguard.gates.chain.history import with_lineage
+            from pytest_riskguard.gates.history import with_lineage
 
             runs = _scores(self._restricted(gate, chain))
             return with_lineage(verdict, runs, candidate, topics=self.sources.topics)
@@ -297,17 +295,11 @@ class Engine:
     def _ruled(self, question: Question, together: int) -> Comparison | PoolComparison | None:
         """The question's comparison, with its p-value; None for data that cannot be compared."""
         gate = question.gate
-        found: Comparison | PoolComparison
         try:
             candidate, *others = _scores(self._systems(question))
-            if gate.is_pool:
-                from pytest_riskguard.gates.pool.ruling import PoolComparison
-
-                found = PoolComparison(gate, candidate, others, together=together)
-            else:
-                if isinstance(question.baseline, Computed):
-                    others = [computed_baseline(gate, question.baseline, candidate, others)]
-                found = rule(gate, candidate, others[0], replicates=others[1:], topics=self.sources.topics)
+            if isinstance(question.baseline, Computed):
+                others = [computed_baseline(gate, question.baseline, candidate, others)]
+            found = compare(gate, candidate, others, topics=self.sources.topics, together=together)
             return found if found.p_value is not None else None
         except DataError:
             return None

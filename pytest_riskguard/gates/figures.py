@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import repeat
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.distributions import ndtri
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import (
     MAX_LISTED,
+    AgainstReference,
     Estimates,
     Exhibits,
     Lines,
+    PoolFigures,
     ReportedInterval,
     TopicColumns,
     TopicCounts,
 )
+from pytest_riskguard.gates.flips import alpha_star, flip_set
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.responsible import standardised_parts
-from pytest_riskguard.gates.ruling import Comparison
-from pytest_riskguard.inference.intervals import Interval, critical_value
-from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.risk import counts
+from pytest_riskguard.inference.intervals import Interval
+from pytest_riskguard.risk import counts, georisk, zrisk
 from pytest_riskguard.risk.checks import FloatArray, first_in_order
+
+if TYPE_CHECKING:  # only a pool needs it
+    from pytest_riskguard.gates.pool import PoolComparison
 
 
 def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:
@@ -34,10 +39,30 @@ def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[Re
     return tuple(ReportedInterval(i.method, i.level, i.lower, i.upper, i.method == decisive) for i in intervals)
 
 
+def estimates(comparison: Comparison | PoolComparison) -> Estimates:
+    """The figures of an answer, with what would flip it."""
+    failed = comparison.answer[0] == "fail"
+    places: tuple[int, ...] | None = None
+    star: float | Literal["any"] | None = None
+    if not isinstance(comparison, Comparison):
+        if comparison.enough_topics:
+            places = flip_set(comparison) if failed else ()
+    elif comparison.gate.by_topic:
+        places = comparison.too_many
+    elif comparison.identical:
+        any_alpha = comparison.gate.tradeoff == "linear" and comparison.gate.side != "both"
+        places, star = (), "any" if any_alpha else None
+    elif comparison.answer[0] != "inconclusive" and not comparison.overruled:
+        places = flip_set(comparison) if failed else ()
+        star = alpha_star(comparison.ruling)
+    flips = None if places is None else tuple(comparison.topics[place] for place in places)
+    found = replace(paired_estimates(comparison.pair), flip_set=flips, alpha_star=star)
+    return _of_pool(comparison, found) if not isinstance(comparison, Comparison) else found
+
+
 def paired_estimates(comparison: Comparison) -> Estimates:
     """Means, URisk and figures derived from it, and the tests of the literature; not the gate's own rule."""
-    evidence, aligned = comparison.evidence, comparison.aligned
-    ruling = comparison.ruling
+    evidence, aligned, ruling = comparison.evidence, comparison.aligned, comparison.ruling
     return Estimates(
         candidate_mean=evidence.mean(aligned.candidate.values),
         baseline_mean=evidence.mean(aligned.baseline.values),
@@ -49,6 +74,38 @@ def paired_estimates(comparison: Comparison) -> Estimates:
         break_even_p_value=None if comparison.gate.by_topic else ruling.break_even,
         noise_urisk=evidence.noise_estimate(comparison.gate.alpha),
         collapsed=len(comparison.collapsed) if comparison.gate.by_topic else None,
+    )
+
+
+def _of_pool(comparison: PoolComparison, found: Estimates) -> Estimates:
+    by_z = zrisk(comparison.scores, alpha=comparison.gate.alpha, kind=comparison.gate.tradeoff)
+    return replace(
+        found,
+        zrisk=dict(zip(comparison.names, by_z.tolist(), strict=True)),
+        georisk=dict(zip(comparison.names, comparison.georisk.tolist(), strict=True)),
+        georisk_difference=comparison.ruling.difference.estimate if comparison.enough_topics else None,
+    )
+
+
+def pool_figures(comparison: PoolComparison) -> PoolFigures | None:
+    """The candidate against each reference; None for too few topics."""
+    if not comparison.enough_topics:
+        return None
+    return PoolFigures(
+        comparison.reference.name,
+        tuple(
+            AgainstReference(
+                reference=reference.name,
+                georisk_difference=ruling.difference.estimate,
+                lower=ruling.deciding.lower,
+                upper=ruling.deciding.upper,
+                level=ruling.level,
+                p_value=ruling.p_value,
+                adjusted_p_value=ruling.adjusted_p_value,
+                passes=ruling.passes,
+            )
+            for reference, ruling in zip(comparison.references, comparison.rulings, strict=True)
+        ),
     )
 
 
@@ -65,53 +122,39 @@ def topic_counts(comparison: Comparison) -> TopicCounts:
         missing_in_candidate=aligned.missing_in_candidate,
         clusters=0 if evidence.clusters is None else evidence.units,
         effective=None if comparison.gate.by_topic else evidence.effective_topics(comparison.gate.alpha),
-        strata=urisk_by_stratum(evidence, comparison.gate.alpha),
+        strata=_urisk_by_stratum(evidence, comparison.gate.alpha),
     )
 
 
-def urisk_by_stratum(evidence: Evidence, alpha: float) -> Mapping[str, float]:
+def _urisk_by_stratum(evidence: Evidence, alpha: float) -> Mapping[str, float]:
     """What each stratum says on its own, the largest first; none without strata."""
     if evidence.strata is None:
         return {}
-    return {
-        name: part.estimate(alpha) for name, (_, part) in zip(evidence.strata.names, evidence.by_stratum, strict=True)
-    }
+    parts = (part.estimate(alpha) for _, part in evidence.by_stratum)
+    return dict(zip(evidence.strata.names, parts, strict=True))
 
 
 #: Alphas at which curves have points, besides the gate's own: those of the literature are among them.
 ALPHAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
 #: Beyond this many topics each point takes a while: curves, which are all but straight, then have only these.
 MANY_TOPICS, FEW_ALPHAS = 200_000, (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-#: How many bins a density has, and the share of the distribution outside them on either side.
-BINS = 120
-TAIL = 5e-4
-#: How far below its edge the first bin begins to count mass, as a share of the width of all bins together.
-EDGE = 1e-9
 
 
-def exhibits(comparison: Comparison) -> Exhibits:
-    """What the charts of a gate on two systems show."""
-    gate, evidence = comparison.gate, comparison.evidence
-    topics = topic_columns(
-        comparison,
-        contributions=evidence.parts(gate.alpha) / comparison.n,
-        standard=standardised_parts(evidence, gate.alpha),
-    )
-    if gate.by_topic or comparison.n < 2:
-        return Exhibits(topics)
-    return Exhibits(topics, charts_of(curve=_curve(comparison), density=density(comparison.ruling.sample)))
+def exhibits(comparison: Comparison | PoolComparison) -> Exhibits:
+    """What the charts of a gate show; the topics of a pool are those of candidate and the reference that decided."""
+    if not isinstance(comparison, Comparison):
+        curves = {"georisk": _georisk_curves(comparison)}
+    else:
+        curves = {"curve": _curve(comparison)}
+    return Exhibits(_topic_columns(comparison), {name: lines for name, lines in curves.items() if lines is not None})
 
 
-def charts_of(**lines: Lines | None) -> dict[str, Lines]:
-    """The charts that there are."""
-    return {name: drawn for name, drawn in lines.items() if drawn is not None}
-
-
-def topic_columns(comparison: Comparison, *, contributions: FloatArray, standard: FloatArray) -> TopicColumns:
-    """The topics that charts draw; ``standard`` are their ``contributions`` in standard deviations."""
-    candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
-    places, tags = _drawn(contributions), comparison.aligned.tags
-    topics = candidate.topics if places.size == comparison.n else tuple(candidate.topics[i] for i in places.tolist())
+def _topic_columns(comparison: Comparison | PoolComparison) -> TopicColumns:
+    """The topics that charts draw."""
+    pair, contributions = comparison.pair, comparison.parts / comparison.n
+    candidate, baseline = pair.aligned.candidate, pair.aligned.baseline
+    places, tags = _drawn(contributions), pair.aligned.tags
+    topics = candidate.topics if places.size == pair.n else tuple(candidate.topics[i] for i in places.tolist())
     names = sorted({name for topic in topics for name in tags.get(topic, ())}) if tags else []
     queries: Iterable[str | None] = repeat(None, len(topics))
     if candidate.queries or baseline.queries:
@@ -122,8 +165,8 @@ def topic_columns(comparison: Comparison, *, contributions: FloatArray, standard
         candidate=tuple(candidate.values[places].tolist()),
         baseline=tuple(baseline.values[places].tolist()),
         contributions=tuple(contributions[places].tolist()),
-        standardised=tuple(standard[places].tolist()),
-        critical_value=critical_value(comparison.n, level=comparison.gate.level) if comparison.n > 1 else None,
+        standardised=tuple(comparison.standardised[places].tolist()),
+        critical_value=pair.critical_value,
         tags={name: tuple(tags.get(topic, {}).get(name, "") for topic in topics) for name in names},
     )
 
@@ -137,9 +180,9 @@ def _drawn(contributions: FloatArray) -> npt.NDArray[np.intp]:
     return np.sort(np.concatenate([lowest, highest]))
 
 
-def alphas_for(gate: Gate, *, n_topics: int = 0) -> tuple[float, ...]:
+def _alphas_for(gate: Gate, n: int) -> tuple[float, ...]:
     """Where curves have their points: from 0 to 20, or as far as the gate's own alpha."""
-    alphas, growth = (FEW_ALPHAS, 10.0) if n_topics > MANY_TOPICS else (ALPHAS, 1.5)
+    alphas, growth = (FEW_ALPHAS, 10.0) if n > MANY_TOPICS else (ALPHAS, 1.5)
     beyond: list[float] = []
     while (last := max((*alphas, *beyond))) < gate.alpha:
         beyond.append(min(last * growth, gate.alpha))
@@ -147,33 +190,24 @@ def alphas_for(gate: Gate, *, n_topics: int = 0) -> tuple[float, ...]:
 
 
 def _curve(comparison: Comparison) -> Lines | None:
-    """URisk over alpha; the smooth trade-off has no alpha to vary, and equivalence is asked at alpha 0 alone."""
-    gate = comparison.gate
-    if gate.tradeoff != "linear" or gate.side == "both":
+    """URisk over alpha, with the limits that decide; the smooth trade-off and equivalence have no alpha to vary."""
+    gate, n = comparison.gate, comparison.n
+    if gate.by_topic or n < 2 or gate.tradeoff != "linear" or gate.side == "both":
         return None
-    alphas = alphas_for(gate, n_topics=comparison.n)
-    urisk, trisk, intervals = [], [], []
+    alphas = _alphas_for(gate, n)
+    lines: dict[Literal["urisk", "lower", "upper"], list[float | None]] = {"urisk": [], "lower": [], "upper": []}
     for alpha in alphas:  # one ruling at a time: what is computed from a million scores takes up memory
         ruling = comparison.ruling.at(alpha)
-        urisk.append(ruling.estimate)
-        trisk.append(ruling.test.statistic)
-        intervals.append(ruling.deciding if ruling.enough_topics else None)
-    lower = tuple(i.lower if i and math.isfinite(i.lower) else None for i in intervals)
-    upper = tuple(i.upper if i and math.isfinite(i.upper) else None for i in intervals)
-    return Lines(alphas, {"urisk": tuple(urisk), "trisk": tuple(trisk), "lower": lower, "upper": upper})
+        limits = (ruling.deciding.lower, ruling.deciding.upper) if ruling.enough_topics else (math.nan, math.nan)
+        for name, value in zip(lines, (ruling.estimate, *limits), strict=True):
+            lines[name].append(value if math.isfinite(value) else None)
+    return Lines(alphas, {name: tuple(values) for name, values in lines.items()})
 
 
-def density(scores: FloatArray | Sample) -> Lines | None:
-    """The bootstrap law of the mean in bins: the middle of each, and its mass over its width.
-
-    None where every replicate has the same mean.
-    """
-    sample = Sample.of(scores)
-    if sample.constant:
+def _georisk_curves(comparison: PoolComparison) -> Lines | None:
+    """GeoRisk of all systems over alpha; the smooth trade-off has no alpha to vary."""
+    if comparison.gate.tradeoff != "linear":
         return None
-    low, high = sample.at_scores([ndtri(TAIL), -ndtri(TAIL)]).tolist()
-    edges = np.linspace(low, high, BINS + 1)
-    just_below = low - (high - low) * EDGE  # a step at which the distribution begins belongs to the first bin
-    cumulated = np.array([sample.cdf(float(edge)) for edge in (just_below, *edges[1:])])
-    mass = np.maximum(np.diff(cumulated) / np.diff(edges), 0.0)
-    return Lines(tuple(((edges[1:] + edges[:-1]) / 2).tolist()), {"density": tuple(mass.tolist())})
+    alphas = _alphas_for(comparison.gate, 0)
+    by_alpha = [georisk(comparison.scores, alpha=alpha).tolist() for alpha in alphas]
+    return Lines(alphas, dict(zip(comparison.names, zip(*by_alpha, strict=True), strict=True)))

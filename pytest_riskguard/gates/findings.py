@@ -153,16 +153,15 @@ class Lines:
 
 
 #: The charts of lines.
-CHARTS = ("curve", "density", "georisk")
+CHARTS = ("curve", "georisk")
 
 
 @frozen
 class Exhibits:
     """The data behind the charts of a report; a chart is missing if the gate's kind or data do not have it.
 
-    ``curve`` is ``urisk`` and ``trisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``;
-    ``density`` that of the bootstrap law, mass per unit of the measure; ``georisk`` that of each system of the pool
-    over alpha.
+    ``curve`` is ``urisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``; ``georisk``
+    that of each system of the pool over alpha.
     """
 
     topics: TopicColumns
@@ -323,3 +322,38 @@ class PoolFigures:
 
     decided_by: str
     references: Annotated[tuple[AgainstReference, ...], Bounds(min_length=1)]
+
+
+@frozen
+class IfJudged:
+    """What the gate would have said if documents had been judged otherwise: by one judge alone, who is the ``case``.
+
+    Or if unjudged ones had been judged with the highest grade of their topic: none (``irrelevant``, as scored), all
+    (``relevant``), or those that one system ranks higher (``candidate_relevant``, ``baseline_relevant``). Or with the
+    grades that give each topic the ``lowest`` or the ``highest`` difference that was found; or with ``other`` grades,
+    the first that were found to change the outcome.
+    """
+
+    case: str
+    urisk: float
+    outcome: Literal["pass", "fail", "inconclusive"]
+
+
+@frozen
+class Judgements:
+    """Unjudged documents in the first ``depth`` ranks, and whether the outcome was found to ``depend`` on them.
+
+    Counts are of (topic, document) pairs; ``documents`` are those in either ranking. ``tried`` is how many ways of
+    judging these documents were tried. It is ``certain`` whether the outcome depends on them if one of these changes
+    it, or if there are no others.
+    """
+
+    depth: int = field(default=0, metadata=UNWRITTEN, kw_only=True)
+    documents: int
+    cases: tuple[IfJudged, ...]
+    depends: bool
+    candidate: int = field(default=0, metadata=UNWRITTEN)
+    baseline: int = field(default=0, metadata=UNWRITTEN)
+    tried: Count = field(default=0, metadata=UNWRITTEN)
+    certain: bool = False
+    judges: tuple[IfJudged, ...] = ()

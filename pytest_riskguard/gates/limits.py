@@ -28,16 +28,10 @@ def witnesses(gate: Gate) -> tuple[str, ...]:
 
 
 def limit_of(gate: Gate, interval: Interval) -> float:
-    """The limit that the gate's question is about; of both, the one that shows less."""
+    """The limit that the gate's question is about; of both, the one further from 0, which shows less."""
     if gate.side == "both":
-        return float(least_shown(gate, np.array(interval.lower), np.array(interval.upper)))
+        return max(interval.lower, interval.upper, key=abs)
     return interval.lower if gate.side == "lower" else interval.upper
-
-
-def least_shown(gate: Gate, one: FloatArray, other: FloatArray) -> FloatArray:
-    """The limit that shows less, of two in each place: the lower, or the one further from 0; NaN if either is."""
-    first = np.abs(one) >= np.abs(other) if gate.side == "both" else one <= other
-    return np.where(np.isnan(one) | first, one, other)
 
 
 def margin_of(gate: Gate, limit: float) -> float:
@@ -46,14 +40,10 @@ def margin_of(gate: Gate, limit: float) -> float:
     An upper limit must reach the bound, a lower one must lie above it, and where both are asked for either must lie
     between the two bounds. NaN for a limit that is not finite, so that it fails.
     """
-    return float(margins_of(gate, np.array(limit)))
-
-
-def margins_of(gate: Gate, limits: FloatArray) -> FloatArray:
-    """``margin_of`` each of several limits."""
-    margins = gate.tolerance + (-np.abs(limits) if gate.side == "both" else limits)
-    margins = margins + (-ROUNDING_ERROR if gate.must_show else ROUNDING_ERROR)
-    return np.where(np.isfinite(limits), margins, math.nan)
+    if not math.isfinite(limit):
+        return math.nan
+    margin = gate.tolerance + (-abs(limit) if gate.side == "both" else limit)
+    return margin - ROUNDING_ERROR if gate.must_show else margin + ROUNDING_ERROR
 
 
 def highest_p(gate: Gate) -> float:

@@ -16,10 +16,11 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import align
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.ruling import Comparison, Ruling, could_fail
+from pytest_riskguard.gates.ruling import Ruling, could_fail
 from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
     power_of,

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields, replace
-from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import MAX_LISTED, Explanation, ResponsibleTopic, TopicGroup
-from pytest_riskguard.gates.flips import LeftOut
-from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.slices import Tagged, slices, tagged, tagged_topics
 from pytest_riskguard.gates.verdict import Findings, Verdict
-from pytest_riskguard.inference.intervals import critical_value
-from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
-from pytest_riskguard.risk.urisk import varies
+
+if TYPE_CHECKING:  # only a pool needs it
+    from pytest_riskguard.gates.pool import PoolComparison
 
 
 class Responsible(NamedTuple):
@@ -32,51 +29,27 @@ class Responsible(NamedTuple):
     more_winners: int
 
 
-def responsible_topics(comparison: Comparison) -> Responsible:
-    """The topics that lost, most harmful first, and separately the flagged wins.
+def responsible_topics(comparison: Comparison | PoolComparison) -> Responsible:
+    """The topics that lost, most harmful first, and separately the wins that are flagged.
 
-    Flagged: TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21). Where both limits
-    are asked for and the upper one decides, the topics that won are responsible, the largest win first.
+    Flagged: the standardised part lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21).
+    Where both limits are asked for and the upper one decides, the topics that won are responsible, the largest win
+    first, and no win is listed separately. Where there are more than ``MAX_LISTED`` losses, topics that lost more
+    than they may and the largest loss are listed before more harmful ones. Figures are computed column by column,
+    since rows are many.
     """
-    alpha, exceeded, sense = comparison.gate.alpha, comparison.collapsed, comparison.ruling.sense
-    return topic_rows(
-        comparison,
-        parts=comparison.evidence.parts(alpha),
-        standard=standardised_parts(comparison.evidence, alpha),
-        exceeded=exceeded,
-        always={*exceeded, int(np.argmin(sense * comparison.differences))},
-        sense=sense,
-    )
-
-
-def topic_rows(
-    comparison: Comparison,
-    *,
-    parts: FloatArray,
-    standard: FloatArray,
-    exceeded: Mapping[int, tuple[str, ...]] = MappingProxyType({}),
-    always: Collection[int] = (),
-    sense: float = 1.0,
-) -> Responsible:
-    """Losses, most harmful first, and flagged wins, from each topic's part in the estimate.
-
-    With ``sense`` -1, wins take the place of losses, and no win is listed separately.
-
-    ``parts`` have the estimate as their mean, ``standard`` are the same in standard deviations; ``exceeded`` are the
-    limits that the topics at some places exceed. Where there are more than ``MAX_LISTED`` losses, those at the places
-    ``always`` are listed before more harmful ones. Figures are computed column by column, since rows are many.
-    """
-    candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
-    differences, n = comparison.differences, comparison.n
-    critical = critical_value(n, level=comparison.gate.level) if n > 1 else math.inf
+    pair, parts, n = comparison.pair, comparison.parts, comparison.n
+    candidate, baseline, differences = pair.aligned.candidate, pair.aligned.baseline, pair.differences
+    sense, exceeded, standard = pair.ruling.sense, pair.collapsed, comparison.standardised
+    critical = math.inf if pair.critical_value is None else pair.critical_value
     lost, harm = sense * differences < -ROUNDING_ERROR, sense * parts
     total_loss = exact_sum(np.minimum(harm[lost], 0.0))
     losses = np.flatnonzero(lost)
     losses = losses[stable_order(np.round(harm[losses], 12))]
     flagged_wins = np.flatnonzero((differences > ROUNDING_ERROR) & (standard > critical) & (sense > 0))
     flagged_wins = flagged_wins[np.argsort(np.round(-parts[flagged_wins], 12), kind="stable")]
-
     more_losers, more_winners = max(losses.size - MAX_LISTED, 0), max(flagged_wins.size - MAX_LISTED, 0)
+    always = {*exceeded, int(np.argmin(sense * differences))}
     losses, flagged_wins = _first(losses, always), flagged_wins[:MAX_LISTED]
 
     def rows(places: npt.NDArray[np.intp], shares: Sequence[float | None]) -> tuple[ResponsibleTopic, ...]:
@@ -130,24 +103,23 @@ def bounded(findings: Findings, found: Responsible) -> Findings:
     )
 
 
-def explanation(comparison: Comparison, alone: LeftOut, *, parts: FloatArray, standard: FloatArray) -> Explanation:
-    """Pivotal topics, groups and slices, from topics' parts in the estimate, plain and in standard deviations."""
-    topics, n = comparison.aligned.candidate.topics, comparison.n
-    tags = tagged(comparison.aligned)
-    critical = critical_value(n, level=comparison.gate.level) if n > 1 else math.inf
+def explanation(comparison: Comparison | PoolComparison, pivots: Sequence[int]) -> Explanation:
+    """Pivotal topics, groups by their part in the estimate, and slices.
+
+    Slices of a pool are by URisk against the reference: the score that the pool leads to expect on a topic depends on
+    all topics, so the GeoRisk of a few is no part of the GeoRisk of all.
+    """
+    topics, n = comparison.topics, comparison.n
+    pair = comparison.pair
+    if not isinstance(comparison, Comparison):
+        pair = comparison.against(comparison.reference, asked=True)
+    tags = tagged(pair.aligned)
+    flagged = np.abs(comparison.standardised) > (pair.critical_value or math.inf)
     return Explanation(
-        pivotal_topics=tuple(topics[i] for i in alone.pivots),
-        groups=groups(comparison.differences, parts, topics, tags) if n <= 2 * MAX_LISTED else (),
-        slices=slices(comparison, tags, standard=standard, critical=critical),
+        pivotal_topics=tuple(topics[i] for i in pivots),
+        groups=groups(pair.differences, comparison.parts, topics, tags) if n <= 2 * MAX_LISTED else (),
+        slices=slices(pair, tags, flagged=flagged),
     )
-
-
-def standardised_parts(evidence: Evidence, alpha: float) -> FloatArray:
-    """TR_i: each topic's part in standard deviations of the trade-off scores (SIGIR'14 Eq. 21)."""
-    scores = evidence.scores(alpha)
-    if evidence.n < 2 or not varies(scores):
-        return np.zeros(evidence.n)
-    return evidence.parts(alpha) / (standard_error(scores) * math.sqrt(evidence.n))
 
 
 #: The fewest topics that changed the same way and make a group.

@@ -10,27 +10,23 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL, MIN_TOPICS, Gate
 from pytest_riskguard.gates.limits import (
-    beyond_allowed,
-    collapsed,
     detects_max_mde,
     highest_p,
-    least_shown,
     limit_of,
     margin_of,
     own_method,
     witnesses,
 )
 from pytest_riskguard.inference.break_even import break_even, break_even_above, break_even_quantile
-from pytest_riskguard.inference.intervals import Interval, intervals, leave_one_out_upper, upper_p_value
+from pytest_riskguard.inference.intervals import Interval, intervals, upper_p_value
 from pytest_riskguard.inference.power import minimum_detectable_effect, observed_critical
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
@@ -143,8 +139,7 @@ class Ruling:
         """
         own, student_t = self.interval(own_method(self.gate)), self.interval("student_t")
         if self.gate.must_show:
-            one, other = (np.array(limit_of(self.gate, interval)) for interval in (own, student_t))
-            return own if least_shown(self.gate, one, other) == one else student_t
+            return min(own, student_t, key=lambda interval: margin_of(self.gate, limit_of(self.gate, interval)))
         return student_t if self.passes and not self.reaches(own.method) else own
 
     def margin_by(self, method: str) -> float:
@@ -389,17 +384,6 @@ class Ruling:
         """Whether a gate that finds nothing may pass."""
         return self.gate.max_mde is None or detects_max_mde(self.gate, self.minimum_detectable_effect)
 
-    def limits_without_each(self, method: str, places: npt.NDArray[np.intp]) -> FloatArray:
-        """The limit of an interval without each of these topics, one at a time; shape (n_places,)."""
-
-        def limits(sign: float) -> FloatArray:
-            found = leave_one_out_upper(sign * self.scores, method=method, level=self.gate.level, indices=places)
-            return sign * found
-
-        if self.gate.side == "both":
-            return least_shown(self.gate, limits(-1.0), limits(1.0))
-        return limits(-1.0 if self.gate.side == "lower" else 1.0)
-
     @cached_property
     def sense(self) -> float:
         """1 where what lost is in the way of a pass; -1 where both limits are asked for and the upper one decides."""
@@ -448,85 +432,3 @@ def _on_losses(gate: Gate, n: int, sizes: FloatArray) -> Ruling:
     losses = np.zeros(n)
     losses[: sizes.size] = -sizes
     return Ruling(gate, Evidence(losses, np.zeros((0, n)), kind=gate.tradeoff))
-
-
-Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
-
-
-class Comparison:
-    """A gate applied to two systems: their ``evidence``, and the ``ruling`` on it.
-
-    Of ``n`` topics, ``changed`` have a part in the estimate at the gate's alpha: without replicates of the
-    baseline, those whose score changed. ``DataError`` (``bad_scores``): differences beyond the smooth trade-off.
-    """
-
-    def __init__(self, gate: Gate, aligned: Aligned) -> None:
-        self.gate, self.aligned = gate, aligned
-        self.evidence = Evidence.between(aligned, tradeoff=gate.tradeoff)
-        self.ruling = Ruling(gate, self.evidence)
-        self.n, self.changed = self.evidence.n, self.evidence.changed(gate.alpha)
-
-    @property
-    def differences(self) -> FloatArray:
-        """Candidate minus baseline, shape (n_topics,), in units of the measure."""
-        return self.evidence.differences
-
-    @property
-    def mean_difference(self) -> float:
-        """In units of the measure, weighted where the gate is; the baseline's own noise is not subtracted."""
-        mean = self.evidence.mean(self.differences)
-        return mean if abs(mean) > ROUNDING_ERROR else 0.0  # what rounding leaves is not a change
-
-    @cached_property
-    def identical(self) -> bool:
-        """Whether both are the same run, or the same table of scores: the same digest, and no score differs."""
-        candidate, baseline = self.aligned.candidate, self.aligned.baseline
-        is_same = candidate.digest is not None and candidate.digest == baseline.digest
-        return is_same and not np.any(self.differences)
-
-    @cached_property
-    def collapsed(self) -> dict[int, tuple[str, ...]]:
-        """The topics that lost more than they may, by index, each with the limits that it exceeds."""
-        return collapsed(self.gate, self.aligned, self.differences)
-
-    @cached_property
-    def too_many(self) -> tuple[int, ...]:
-        """Of these the topics without which the gate passes: the worst first, as few as needed, by index."""
-        return beyond_allowed(self.gate, self.collapsed, self.differences)
-
-    @cached_property
-    def answer(self) -> Answer:
-        """The outcome, and the reason if it is not a pass."""
-        if self.gate.by_topic:
-            return ("fail", "collapse") if self.too_many else ("pass", None)
-        if self.identical:  # what changes no ranking is harmless, however little evidence there is
-            return "pass", None
-        ruling = self.ruling
-        if not ruling.enough_topics:
-            return "inconclusive", "too_few_topics"
-        if not ruling.holds:
-            if self.gate.must_show:
-                shown = all(ruling.reaches(method) for method in witnesses(self.gate))
-                if shown and ruling.too_few_changes:
-                    return "inconclusive", "too_few_changes"
-                return "fail", "not_shown"
-            if not ruling.plain.passes:
-                return "fail", "loss"
-            if self.gate.on_churn != "warn":
-                return "fail", "churn"
-        return ("pass", None) if ruling.detects_max_mde else ("inconclusive", "too_weak")
-
-    @property
-    def p_value(self) -> float | None:
-        """The smallest ``1 - level`` at which the gate fails; None for kinds without p-values, and too few topics."""
-        return self._p_value(lambda: self.ruling.p_value)
-
-    @property
-    def p_value_of_look(self) -> float | None:
-        """The same by the rule for one of many looks at a collection: never smaller."""
-        return self._p_value(lambda: self.ruling.p_value_of_look)
-
-    def _p_value(self, of_ruling: Callable[[], float]) -> float | None:
-        if not self.gate.is_tested or not self.ruling.enough_topics:
-            return None
-        return 1.0 if self.identical else of_ruling()

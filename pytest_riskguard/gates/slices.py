@@ -20,8 +20,9 @@ from pytest_riskguard.text import clean, nearest
 if TYPE_CHECKING:
     from pytest_riskguard.data.scores import TopicScores
     from pytest_riskguard.gates.alignment import Aligned
-    from pytest_riskguard.gates.ruling import Comparison, Ruling
-    from pytest_riskguard.risk.checks import FloatArray
+    from pytest_riskguard.gates.comparison import Comparison
+    from pytest_riskguard.gates.evidence import BoolArray
+    from pytest_riskguard.gates.ruling import Ruling
 
 
 Tags = Mapping[str, Mapping[str, str]]
@@ -154,16 +155,14 @@ def tagged_topics(
     )
 
 
-def slices(
-    comparison: Comparison, tags: tuple[Tagged, ...], *, standard: FloatArray, critical: float
-) -> tuple[Slice, ...]:
+def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArray) -> tuple[Slice, ...]:
     """The gate's question about the topics of each value, as if there were no others.
 
-    Topics are flagged by TR_i over all topics, ``standard``, which lies beyond the ``critical`` value. The test is
-    always for a loss: whether the slice is significantly below ``-tolerance``, for ``not_inferior`` too. A gate about
-    single topics tests no mean, so its slices have estimates only.
+    ``flagged`` (n_topics,) is by TR_i over all topics. The test is always for a loss: whether the slice is
+    significantly below ``-tolerance``, for ``not_inferior`` too. A gate about single topics tests no mean, so its
+    slices have estimates only.
     """
-    from pytest_riskguard.gates.chain.families import Compared, adjusted_by_draws
+    from pytest_riskguard.gates.families import Compared, adjusted_by_draws
     from pytest_riskguard.gates.ruling import Ruling  # not above: pytest collects slices without scipy
     from pytest_riskguard.inference.families import holm
 
@@ -172,7 +171,7 @@ def slices(
     for topics in tags:
         part = ruling.only(topics.places)
         compared.append(Compared(tuple(map(str, topics.places.tolist())), None, part.evidence))
-        rows.append(_slice(comparison, topics, part, int(np.sum(np.abs(standard[topics.places]) > critical))))
+        rows.append(_slice(comparison, topics, part, int(np.count_nonzero(flagged[topics.places]))))
     p_values = {place: row.p_value for place, row in enumerate(rows) if row.p_value is not None}
     if p_values:
         # a slice needs no level of its own, of which there is none beyond the highest

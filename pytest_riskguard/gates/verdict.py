@@ -11,13 +11,13 @@ from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
-from pytest_riskguard.gates.chain.looks import Look
 from pytest_riskguard.gates.findings import (
     ChainedRun,
     Count,
     Estimates,
     Exhibits,
     Explanation,
+    Judgements,
     Level,
     Lineage,
     PoolFigures,
@@ -31,7 +31,7 @@ from pytest_riskguard.gates.findings import (
     TopicGroup,
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
-from pytest_riskguard.gates.rankings.label_findings import Judgements
+from pytest_riskguard.gates.looks import Look
 from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, JsonError, Words, decoded, to_plain
 from pytest_riskguard.text import clean
 

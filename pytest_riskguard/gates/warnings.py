@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.limits import limit_of, own_method, witnesses
-from pytest_riskguard.gates.ruling import Comparison, Ruling
-from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
+from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.verdict import VerdictWarning, warning
 from pytest_riskguard.risk.checks import mean
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.scores import TopicScores
-    from pytest_riskguard.gates.pool.against_references import ReferenceRuling
-    from pytest_riskguard.gates.pool.ruling import PoolComparison
+    from pytest_riskguard.gates.pool import PoolComparison, ReferenceRuling
 
 #: Below this many topics every interval covers less than its level says.
 FEW_TOPICS = 25
@@ -29,30 +29,33 @@ FEW_TOPICS = 25
 ENOUGH_FOR_POOLS, MODEST_ALPHA = 50, 1.0
 
 
-def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tuple[VerdictWarning, ...]:
+def warnings(comparison: Comparison | PoolComparison, *, rescored: bool) -> tuple[VerdictWarning, ...]:
     """All warnings of a verdict, in a fixed order; ``rescored`` says that a stored baseline was scored again."""
+    if not isinstance(comparison, Comparison):
+        return tuple(_of_pool(comparison, rescored=rescored))
+    return tuple(_of_pair(comparison, rescored=rescored))
+
+
+def _of_pair(comparison: Comparison, *, rescored: bool) -> Iterator[VerdictWarning]:
     aligned = comparison.aligned
     missing = {"the candidate": aligned.missing_in_candidate, "the baseline": aligned.missing_in_baseline}
     urisk = _urisk_of_both_answers(comparison)
-    raised = list(_about_the_data(missing, aligned.candidate, rescored=rescored, urisk=urisk))
-    raised += _about_the_order({"the candidate": aligned.candidate, "the baseline": aligned.baseline})
-    raised += _about_the_weights(comparison)
-    if comparison.ruling.has_intervals and comparison.ruling.enough_topics:
-        raised += _about_the_evidence(comparison)
-        raised += _about_the_answer(comparison, outcome)
-    return tuple(raised)
+    yield from _about_the_data(missing, aligned.candidate, rescored=rescored, urisk=urisk)
+    yield from _about_the_order({"the candidate": aligned.candidate, "the baseline": aligned.baseline})
+    yield from _about_the_weights(comparison)
+    if comparison.deciding is not None:
+        yield from _about_the_evidence(comparison)
+        yield from _about_the_answer(comparison)
 
 
-def pool_warnings(comparison: PoolComparison, *, rescored: bool) -> tuple[VerdictWarning, ...]:
-    """All warnings of a gate over a pool."""
+def _of_pool(comparison: PoolComparison, *, rescored: bool) -> Iterator[VerdictWarning]:
     missing = dict(zip(comparison.names, comparison.missing, strict=True))
-    raised = list(_about_the_data(missing, comparison.candidate, rescored=rescored))
+    yield from _about_the_data(missing, comparison.candidate, rescored=rescored)
     systems = (comparison.candidate, *comparison.baselines)
-    raised += _about_the_order(dict(zip(comparison.names, systems, strict=True)))
+    yield from _about_the_order(dict(zip(comparison.names, systems, strict=True)))
     if comparison.enough_topics:
-        raised += _about_the_pools_evidence(comparison)
-        raised += _about_the_pools_answer(comparison)
-    return tuple(raised)
+        yield from _about_the_pools_evidence(comparison)
+        yield from _about_the_pools_answer(comparison)
 
 
 def _urisk_of_both_answers(comparison: Comparison) -> tuple[float, float] | None:
@@ -134,8 +137,8 @@ def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
         yield warning("few_topics", enough=FEW_TOPICS)
 
 
-def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[VerdictWarning]:
-    ruling = comparison.ruling
+def _about_the_answer(comparison: Comparison) -> Iterator[VerdictWarning]:
+    ruling, outcome = comparison.ruling, comparison.alone[0]
     if comparison.identical:
         return
     disagree = disagreement(ruling)
@@ -208,17 +211,15 @@ def _cannot_fail(ruling: Ruling) -> bool:
 
 
 def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWarning]:
-    gate, n = comparison.gate, comparison.n
-    place = comparison.deciding
-    changed = comparison.changed[place]
-    name = comparison.references[place].name
+    gate, n, changed = comparison.gate, comparison.n, comparison.pair.changed
+    name = comparison.reference.name
     if comparison.identical:
         pass  # the answer says so
     elif changed == 0:
         yield warning("no_variation", reference=name)
     elif 2.0 ** (1 - changed) > 1 - comparison.ruling.level:  # as by flips of a fair coin
-        topics = comparison.candidate.topics
-        differing = (comparison.decided.differences != 0).nonzero()[0]
+        topics = comparison.topics
+        differing = (comparison.pair.differences != 0).nonzero()[0]
         yield warning(
             "few_changed_topics",
             topics=tuple(topics[i] for i in differing),
@@ -229,11 +230,11 @@ def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWar
 
 
 def _about_the_pools_answer(comparison: PoolComparison) -> Iterator[VerdictWarning]:
-    gate, ruling = comparison.gate, comparison.ruling
+    ruling = comparison.ruling
     if comparison.passes and not all(against.passes for against in comparison.rulings):
         yield warning("churn")
     if disagree := disagreement(ruling):
         yield disagree
     if comparison.vanished:
-        largest, largest_at_0 = comparison.largest(gate.alpha), comparison.largest(0.0)
+        largest, largest_at_0 = comparison.largest
         yield warning("georisk_vanishes", largest=largest, largest_at_0=largest_at_0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,6 @@ from pytest_riskguard.engine.question import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live_systems.commands import command_search
-from pytest_riskguard.live_systems.console import Console
 from pytest_riskguard.live_systems.failures import failure, imported
 from pytest_riskguard.live_systems.http import http_search
 from pytest_riskguard.live_systems.results import Pairs
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: The name of a first parameter that takes the topic, with its id and tags, where a text would be passed otherwise.
 TOPIC = "topic"
+#: Columns of the line that counts topics.
+_LINE = 40
 _TAKEN = "a search takes (query), (query, k) or (topic)"
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -45,7 +47,6 @@ def live_run(
     collection: Engine,
     search: Callable[..., object],
     *,
-    console: Console,
     name: str = "candidate",
     metadata: Mapping[str, str] | None = None,
     ties: Ties = "as_returned",
@@ -70,12 +71,10 @@ def live_run(
     if ties not in TIES:
         raise ValueError(f"ties: expected {' or '.join(TIES)}, found {shown(ties)}")
     asked = asked_by_topic(search, depth=checked["depth"])
-    return LiveRun(lambda: _retrieved(collection, asked, Asking(**checked), console, ties), name, about)
+    return LiveRun(lambda: _retrieved(collection, asked, Asking(**checked), ties), name, about)
 
 
-def live_candidate(
-    collection: Engine, candidate: Queried, *, settings: Config, line: int, console: Console
-) -> LiveRun:
+def live_candidate(collection: Engine, candidate: Queried, *, settings: Config, line: int) -> LiveRun:
     """The live candidate of a riskguard.yaml, which stands in this line; nothing is imported before it is queried."""
     asking = Asking(**{option: getattr(candidate, option) for option in ASKING})
 
@@ -84,15 +83,15 @@ def live_candidate(
             match candidate:
                 case HttpCandidate():
                     with http_search(candidate.http, asking) as engine:
-                        return _retrieved(collection, engine, asking, console, candidate.ties)
+                        return _retrieved(collection, engine, asking, candidate.ties)
                 case CommandCandidate():
                     # The command's own time limit ends it with all that it started.
                     unlimited = replace(asking, timeout=None)
                     with command_search(candidate, asking, settings.path.parent) as command:
-                        return _retrieved(collection, command, unlimited, console, candidate.ties)
+                        return _retrieved(collection, command, unlimited, candidate.ties)
                 case Retrieve():
                     search = asked_by_topic(imported(candidate.retrieve), depth=asking.depth)
-                    return _retrieved(collection, search, asking, console, candidate.ties)
+                    return _retrieved(collection, search, asking, candidate.ties)
             raise TypeError(f"not a system that can be queried: {type(candidate).__name__}")
         except (SignatureError, UsageError) as error:
             raise ConfigError(settings.path, line, f"candidate.{key_of(candidate)}: {error}") from None
@@ -114,13 +113,21 @@ def _wanted(collection: Engine) -> dict[str, Topic]:
     return {topic: Topic(queries[topic], id=topic, tags=tags.get(topic, {})) for topic in judged}
 
 
-def _retrieved(collection: Engine, search: Search, asking: Asking, console: Console, ties: Ties) -> Run:
-    wanted = _wanted(collection)
-    with console.progress() as progress:
-        retrieved = retrieve(search, wanted, asking, progress=progress)
+def _retrieved(collection: Engine, search: Search, asking: Asking, ties: Ties) -> Run:
+    """The answers for all topics; where standard error is a terminal, a line counts them meanwhile."""
+    wanted, is_watched = _wanted(collection), sys.stderr.isatty()
+    try:
+        retrieved = retrieve(search, wanted, asking, progress=_count if is_watched else None)
+    finally:
+        if is_watched:
+            print(end=f"\r{' ' * _LINE}\r", file=sys.stderr, flush=True)
     if retrieved.failed:
         raise failure(retrieved, len(wanted))
     return _as_run(retrieved, ties)
+
+
+def _count(done: int, total: int) -> None:
+    print(end=f"\rretrieving {done}/{total} topics"[:_LINE], file=sys.stderr, flush=True)
 
 
 def _as_run(retrieved: Retrieved, ties: Ties) -> Run:

@@ -116,14 +116,11 @@ class Riskguard:
         keep their order, or with ``ties="docid"`` are ranked by their ids. ``metadata`` is as for ``run``.
         """
         from pytest_riskguard.live_systems.candidates import live_run
-        from pytest_riskguard.plugin.live_console import PytestConsole
 
         __tracebackhide__ = True
         asking: dict[str, Any] = {"depth": depth, "workers": workers, "timeout": timeout}
         try:
-            console = PytestConsole(self._config)
-            about: dict[str, Any] = {"name": name, "metadata": metadata, "ties": ties}
-            return live_run(self._engine, search, console=console, **about, **asking)
+            return live_run(self._engine, search, name=name, metadata=metadata, ties=ties, **asking)
         except (TypeError, ValueError) as error:
             raise error.with_traceback(None) from None
 

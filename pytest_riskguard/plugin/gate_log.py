@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,24 +51,15 @@ def declared(path: Path, *, root: Path) -> list[RollEntry]:
     return [RollEntry(f"{file}::{gate.name}", settings.line_of(gate), selected=False) for gate in settings.gates]
 
 
-@dataclass
-class _State:
-    """What is known about a test so far."""
-
-    started: bool = False
-    #: How the last attempt ended: passed, failed, xfailed, skipped, crashed or lost; None while it runs.
-    last: str | None = None
-    #: Attempts before this one that failed, in the process that runs it now, and in processes that crashed.
-    failures: int = 0
-    in_crashed: int = 0
-
-
 class GateLog:
-    """Gates by node id."""
+    """Gates by node id: as collection found them, how the last attempt at each ended, and how many before failed."""
 
     def __init__(self) -> None:
         self._roll: dict[str, RollEntry] = {}
-        self._states: dict[str, _State] = {}
+        #: passed, failed, xfailed, skipped, crashed, lost, not_collected or not_run; None while it runs.
+        self.ended: dict[str, str | None] = {}
+        self._failures: dict[str, int] = {}
+        self._crashes: Counter[str] = Counter()
         self._roll_came = False
 
     def know(self, roll: Sequence[RollEntry]) -> None:
@@ -80,68 +72,45 @@ class GateLog:
         for entry in entries:
             if not any(id == entry.id or id.startswith(f"{entry.id}[") for id in self._roll):
                 self._roll[entry.id] = entry
-                self._states[entry.id] = _State(last="not_collected" if self._roll_came else "not_run")
+                self.ended[entry.id] = "not_collected" if self._roll_came else "not_run"
 
-    def receive(self, report: pytest.TestReport, payload: Payload | None) -> None:
-        """Record the next step of a test."""
-        state = self._states.setdefault(report.nodeid, _State())
+    def receive(self, report: pytest.TestReport, failures: int | None) -> None:
+        """Record the next step of a test; ``failures`` came with its verdicts, None where these did not come."""
+        id = report.nodeid
         if report.when == "setup":
-            state.started, state.last = True, None
-        if payload is not None:
-            state.failures = payload.failures
-        if (last := _last(report, payload)) is not None:
-            state.last = last
-        if last == "crashed":
-            state.in_crashed += state.failures + 1
-            state.failures = 0
+            self.ended[id] = None
+        if failures is not None:
+            self._failures[id] = failures
+        if report.when == _CRASHED:
+            self.ended[id] = "crashed"
+            self._crashes[id] += 1 + self._failures.pop(id, 0)
+        elif report.failed or str(report.outcome) == "rerun":  # the word of pytest-rerunfailures
+            self.ended[id] = "failed"
+        elif report.skipped:
+            self.ended[id] = XFAILED if hasattr(report, "wasxfail") else "skipped"
+        elif report.when == "call":
+            self.ended[id] = "lost" if failures is None else "passed"
 
     def gates(self, verdicts: Mapping[str, Sequence[int]]) -> tuple[KnownGate, ...]:
         """All gates, sorted by id; ``verdicts`` are the places of the verdicts of each test."""
         ids = {*self._roll, *verdicts}
         if not self._roll_came:  # it is not known which tests are gates: a crashed one may be
-            ids |= {id for id, state in self._states.items() if state.last == "crashed"}
+            ids |= {id for id, ended in self.ended.items() if ended == "crashed"}
         return tuple(self._gate(id, tuple(verdicts.get(id, ()))) for id in sorted(ids))
 
     def _gate(self, id: str, verdicts: tuple[int, ...]) -> KnownGate:
-        entry, state = self._roll.get(id, RollEntry(id, None)), self._states.get(id, _State())
-        return KnownGate(
-            id,
-            line=entry.line,
-            became=_became(entry, state, judged=bool(verdicts)),
-            failures=state.in_crashed + state.failures - (state.last == "crashed"),
-            verdicts=verdicts,
-        )
-
-    def ended(self, gate: KnownGate) -> str | None:
-        """How the last attempt of a gate ended."""
-        return self._states[gate.id].last if gate.id in self._states else None
-
-
-def _last(report: pytest.TestReport, payload: Payload | None) -> str | None:
-    """How an attempt ended, by a report of it; None if that says nothing new."""
-    if report.when == _CRASHED:
-        return "crashed"
-    if report.failed or str(report.outcome) == "rerun":  # the word of pytest-rerunfailures
-        return "failed"
-    if report.skipped:
-        return XFAILED if hasattr(report, "wasxfail") else "skipped"
-    if report.when == "call":
-        return "lost" if payload is None else "passed"
-    return None
-
-
-def _became(entry: RollEntry, state: _State, *, judged: bool) -> str:
-    if state.last in ("crashed", "not_collected", "not_run"):
-        return state.last
-    if judged:
-        return "judged"
-    if entry.broken and state.started:
-        return "broken"
-    if state.last is not None:
-        return {"passed": "no_verdict", XFAILED: "failed"}.get(state.last, state.last)
-    if state.started:
-        return "interrupted"
-    return "not_run" if entry.selected else "deselected"
+        entry, ended = self._roll.get(id, RollEntry(id, None)), self.ended.get(id)
+        if ended not in ("crashed", "not_collected", "not_run"):
+            if verdicts:
+                ended = "judged"
+            elif entry.broken and id in self.ended:
+                ended = "broken"
+            elif ended is None:
+                ended = "interrupted" if id in self.ended else "not_run" if entry.selected else "deselected"
+            else:
+                ended = {"passed": "no_verdict", XFAILED: "failed"}.get(ended, ended)
+        failures = self._crashes[id] + self._failures.get(id, 0) - (ended == "crashed")
+        return KnownGate(id, entry.line, ended, failures, verdicts)
 
 
 #: The attribute of a test report that holds a payload: plain types only, since xdist carries no others.
@@ -150,55 +119,39 @@ CARRIED = "riskguard"
 BESIDE = ("rankings", "origins", "commands")
 
 
-@frozen
-class Payload:
-    """What a report of a test carries: the verdicts since the last report, and earlier attempts that failed."""
-
-    verdicts: list[dict[str, Any]]
-    failures: int
-
-
 class Relay:
     """Verdicts by test; those of a test that runs again replace its earlier ones."""
 
     def __init__(self) -> None:
         #: Verdicts since the last report, in the process that judged.
         self.waiting: list[Verdict] = []
-        self._by_test: dict[str, list[dict[str, Any] | Verdict]] = {}
         #: What this process judged, by the JSON that is attached.
-        self._judged: dict[str, list[Verdict]] = {}
-        self._read: list[tuple[str, Verdict]] | None = None
+        self._judged: dict[str, Verdict] = {}
+        self._by_test: dict[str, list[Verdict]] = {}
 
     def attach(self, report: pytest.TestReport, failures: int) -> None:
-        """Attach the verdicts since the last report to this one."""
-        verdicts = self.waiting[:]
+        """Attach the verdicts since the last report to this one, in ASCII, so that even lone surrogates survive."""
+        texts = {json.dumps(_as_plain(verdict)): verdict for verdict in self.waiting}
+        self._judged |= texts
         self.waiting.clear()
-        # in ASCII, so that even lone surrogates survive
-        text = json.dumps([_as_plain(verdict) for verdict in verdicts])
-        self._judged[text] = verdicts
-        setattr(report, CARRIED, {"verdicts": text, "failures": failures})
+        setattr(report, CARRIED, {"verdicts": [*texts], "failures": failures})
 
-    def receive(self, report: pytest.TestReport) -> Payload | None:
-        """What a report carries, whose verdicts are collected; None for a report that carries nothing."""
-        self._read = None
+    def receive(self, report: pytest.TestReport) -> int | None:
+        """How many attempts failed, by a report whose verdicts are collected; None for one that carries nothing."""
         if report.when == "setup":
             self._by_test.pop(report.nodeid, None)
         carried = getattr(report, CARRIED, None)
         if carried is None:
             return None
-        payload = Payload(json.loads(carried["verdicts"]), carried["failures"])
-        if payload.verdicts:
-            judged = self._judged.get(carried["verdicts"], payload.verdicts)
-            self._by_test.setdefault(report.nodeid, []).extend(judged)
-        return payload
+        for text in carried["verdicts"]:
+            verdict = self._judged.get(text) or _as_verdict(json.loads(text))
+            self._by_test.setdefault(report.nodeid, []).append(verdict)
+        failures: int = carried["failures"]
+        return failures
 
     def by_test(self) -> list[tuple[str, Verdict]]:
         """Each verdict with the test that asked for it, sorted by test."""
-        if self._read is None:
-            self._read = []
-            carried = [(test, data) for test in sorted(self._by_test) for data in self._by_test[test]]
-            self._read += [(test, _as_verdict(data) if isinstance(data, dict) else data) for test, data in carried]
-        return self._read
+        return [(test, verdict) for test in sorted(self._by_test) for verdict in self._by_test[test]]
 
 
 def _as_plain(verdict: Verdict) -> dict[str, Any]:

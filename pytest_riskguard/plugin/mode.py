@@ -87,7 +87,7 @@ def is_selection_typed(config: pytest.Config) -> bool:
 
 
 def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
-    """Each riskguard.yaml with gates that is not collected, in folders given as arguments or above them.
+    """Each riskguard.yaml that is not collected, in folders given as arguments or above them.
 
     Folders below these are not searched, since that would slow down every run of pytest.
     """
@@ -97,19 +97,7 @@ def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
     for given in filter(Path.is_dir, (Path(os.path.normpath(path)) for path in _arguments(config))):
         folders |= dict.fromkeys(f for f in (given, *given.parents) if f == given or f.is_relative_to(root))
     files = [folder / CONFIG_NAME for folder in folders if (folder / CONFIG_NAME).is_file()]
-    return [path for path in files if path.resolve() not in known and _has_gates(path)]
-
-
-def _has_gates(path: Path) -> bool:
-    """Whether a file mentions gates; one for the fixture alone may have none. Parsing here would be slow."""
-    from pytest_riskguard.data.input_files import read_limited
-    from pytest_riskguard.errors import FileError
-    from pytest_riskguard.limits import YAML_BYTES
-
-    try:
-        return b"gates" in read_limited(path, YAML_BYTES)
-    except FileError:
-        return True
+    return [path for path in files if path.resolve() not in known]
 
 
 def is_strict(config: pytest.Config) -> bool:
@@ -126,7 +114,7 @@ def header_of(config: pytest.Config, mode: Mode) -> list[str]:
     if not config.getoption("riskguard_no_yaml"):
         for path in left_out(config, mode):
             name = _relative(path, config.rootpath)
-            lines.append(f"riskguard: {name} is not listed in riskguard_config: its gates are not run")
+            lines.append(f"riskguard: {name} is not listed in riskguard_config: gates in it are not run")
     return lines
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
     from pytest_riskguard.reports.comparisons import KnownGate
     from pytest_riskguard.reports.policy_changes import PolicyChanges
-    from pytest_riskguard.reports.provenance import Provenance
 
 #: Options with which pytest runs no tests.
 _ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
@@ -150,8 +149,7 @@ class RiskguardSession:
         """Gather verdicts in the process that receives all test reports."""
         if self.is_worker:
             return
-        payload = self.relay.receive(report)
-        self.log.receive(report, payload)
+        self.log.receive(report, self.relay.receive(report))
 
     def is_of_gate_file(self, nodeid: str) -> bool:
         """Whether a test belongs to a gate file."""
@@ -191,23 +189,9 @@ class RiskguardSession:
         self.gates = self._all_gates()
         if exitstatus in _COMPLETE:
             self.problems += [*self._unjudged(), *self._lost()]
-        self._shorten_failures()
         self.problems += self._written()
         if self.problems and exitstatus in _COMPLETE:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def _shorten_failures(self) -> None:
-        """Topics and documents are printed once, however many gates are about them."""
-        from pytest_riskguard.plugin.repeated_failures import shorten
-
-        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
-        failed = [] if reporter is None else reporter.stats.get("failed", [])
-        if len(failed) < 2:
-            return
-        judged: dict[str, list[Verdict]] = {}
-        for test, verdict in self.relay.by_test():
-            judged.setdefault(test, []).append(verdict)
-        shorten(failed, judged, run_context.current().screen)
 
     def _all_gates(self) -> tuple[KnownGate, ...]:
         places: dict[str, list[int]] = {}
@@ -228,7 +212,7 @@ class RiskguardSession:
         if not judged or len(judged) < len(self.gates):
             lenient.append(f"gates judged: {len(judged)} of {len(self.gates)}, {strict} asks for all")
         for gate in judged:
-            if self.log.ended(gate) == XFAILED:
+            if self.log.ended[gate.id] == XFAILED:
                 lenient.append(f"{gate.id} failed as expected (xfail), which {strict} does not accept")
             elif gate.failures:
                 lenient.append(f"{gate.id} passed{comparisons.after(gate.failures)}, which {strict} does not accept")
@@ -239,11 +223,14 @@ class RiskguardSession:
         return [f"no verdict came from the worker that ran {', '.join(names)}"] if names else []
 
     def _written(self) -> list[str]:
-        from pytest_riskguard.reports import files
-
         problems: list[str] = []
         paths = self.config.getoption("riskguard_report")
-        provenance = self._provenance() if paths else None
+        if paths:
+            from pytest_riskguard.build import report_date, this_build
+            from pytest_riskguard.reports import files
+            from pytest_riskguard.reports.provenance import provenance_of
+
+            provenance = provenance_of(self.verdicts, this_build(self.config.rootpath), report_date())
         for path in paths:
             try:
                 target = self.config.invocation_params.dir / path
@@ -257,12 +244,6 @@ class RiskguardSession:
             except OSError as error:
                 problems.append(f"could not write the report {path}: {error.strerror}")
         return problems
-
-    def _provenance(self) -> Provenance:
-        from pytest_riskguard.build import report_date, this_build
-        from pytest_riskguard.reports.provenance import provenance_of
-
-        return provenance_of(self.verdicts, this_build(self.config.rootpath), report_date())
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """List all gates, with ``-q`` those that want attention. Problems of the run are always shown."""
@@ -284,28 +265,22 @@ class RiskguardSession:
 
         terminalreporter.section("riskguard", "=")
         screen = run_context.current().screen
-        # pytest knows what --color and NO_COLOR want.
-        colour, lines = self.config.get_terminal_writer().hasmarkup, list[str]()
-        attempts, complete = {gate.id: gate.failures for gate in self.gates}, not comparisons.missing(self.gates)
-        lines += (
-            gates_table.lines(shown, screen, colour=colour, failures=attempts, complete=complete) if shown else []
-        )
-        said = [] if quiet else remarks([verdict for _, verdict in shown])
-        if not quiet and self._asks_about_means_alone(shown):
-            said.append(
-                "an assertion is one gate, and none here asks about single queries: "
-                "assert_no_topic_collapse(candidate, baseline, max_loss=0.3, allowed=0.05) does"
-            )
-        for remark in said:
-            lines += _wrapped(remark, screen)
+
+        def write(*texts: str, **markup: bool) -> None:
+            for line in (line for text in texts for line in textwrap.wrap(text, width=max(screen.width, 40))):
+                terminalreporter.line(line, **markup)
+
+        if shown:
+            colour = self.config.get_terminal_writer().hasmarkup  # pytest knows what --color and NO_COLOR want
+            attempts, complete = {gate.id: gate.failures for gate in self.gates}, not comparisons.missing(self.gates)
+            for line in gates_table.lines(shown, screen, colour=colour, failures=attempts, complete=complete):
+                terminalreporter.line(line)
+        if not quiet:
+            write(*remarks([verdict for _, verdict in shown]))
         if len(shown) > 1 and not quiet:
-            lines.append(answer([verdict for _, verdict in self.relay.by_test()], self.gates).title)
-        for line in lines:
-            terminalreporter.line(line)
-        for line in (line for gates in unjudged for line in _wrapped(gates, screen)):
-            terminalreporter.line(line)
-        for line in (line for said in (changes.lines if changes else ()) for line in _wrapped(said, screen)):
-            terminalreporter.line(line, yellow=True)
+            terminalreporter.line(answer(self.verdicts, self.gates).title)
+        write(*unjudged)
+        write(*(changes.lines if changes else ()), yellow=True)
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
 
@@ -315,12 +290,6 @@ class RiskguardSession:
             return {"deselected", "not_collected"}
         return {"not_collected"} if self.config.getoption("riskguard_no_yaml") else set()
 
-    def _asks_about_means_alone(self, shown: Sequence[tuple[str, Verdict]]) -> bool:
-        """Whether assertions pass, and no gate of the run asks how many queries lost much."""
-        in_python = {gate.id for gate in self.gates if gate.file.endswith(".py")}
-        passed = any(verdict.outcome == "pass" for test, verdict in shown if test in in_python)
-        return passed and not any(verdict.asked.by_topic for _, verdict in shown)
-
     def _has_shown(self, test: str, verdict: Verdict, terminalreporter: pytest.TerminalReporter) -> bool:
         """Whether the failure of this gate is on the screen already."""
         failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
@@ -329,13 +298,9 @@ class RiskguardSession:
 
 def _is_fine(verdict: Verdict) -> bool:
     """Whether a verdict lets the change go without care, and rests on nothing that has changed."""
-    from pytest_riskguard.reports.card import tone
+    from pytest_riskguard.reports.card import Card
 
-    return verdict.passed and tone(verdict) == "go" and not verdict.first_warnings
-
-
-def _wrapped(text: str, screen: run_context.Screen) -> list[str]:
-    return textwrap.wrap(text, width=max(screen.width, 40))
+    return verdict.passed and Card(verdict).tone == "go" and not verdict.first_warnings
 
 
 def _is_gate(item: pytest.Item) -> bool:

@@ -51,10 +51,8 @@ class RiskguardFile(pytest.File):
 
         def live(candidate: Queried, line: int) -> LiveRun:
             from pytest_riskguard.live_systems.candidates import live_candidate
-            from pytest_riskguard.plugin.live_console import PytestConsole
 
-            console = PytestConsole(self.config)
-            return live_candidate(engine, candidate, settings=self.settings, line=line, console=console)
+            return live_candidate(engine, candidate, settings=self.settings, line=line)
 
         return DeclaredGates(self.settings, engine, live)
 

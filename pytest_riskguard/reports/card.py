@@ -1,230 +1,277 @@
-"""What every report shows first: what to do with a change; a verdict in a line and in words, queries, next steps."""
+"""The facts of a verdict that every report shows: who lost, where, what decided; ``words`` says them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Literal
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
-from pytest_riskguard.gates.verdict import Commands, Verdict, VerdictWarning
-from pytest_riskguard.reports.figures import floored
-from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.wording import headlines
-from pytest_riskguard.reports.wording.paragraph import paragraph
-from pytest_riskguard.reports.wording.sentences import digits_of, limits_of, remedy, times, weakness
-from pytest_riskguard.text import clean, counted, percent, short, signed
+from pytest_riskguard.gates.findings import COUNTED, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
+from pytest_riskguard.gates.kinds import NoTopicCollapse
+from pytest_riskguard.gates.verdict import Verdict
 
-#: What is wrong with data that cannot be compared is cut to this length.
-MAX_PROBLEM = 2000
-#: Warnings whose fact the card states.
-_STATED = ("churn", "significantly_better", "few_changed_topics", "rests_on_unjudged")
+#: What a verdict means for a change; what a tone looks like in a text.
 Tone = Literal["stop", "caution", "go"]
-#: What a tone looks like in a text, and what a pass is called that a reader should not take as it is.
 MARKS: dict[Tone, str] = {"stop": "✗", "caution": "!", "go": "✓"}
-WITH_CARE = "with care"
-_PASSES = {"caution": f"Passes {WITH_CARE}", "go": "Passes"}
-
-
-@frozen
-class Step:
-    """What to do next: in words, and the shell command for it; empty if there is none."""
-
-    text: str
-    command: str = ""
+#: What became of a query that lost: no results, its costliest relevant document left the ranks that count, or fell.
+Fate = Literal["empty", "gone", "lower"]
+#: A group is worth a sentence when it has this share of the loss ...
+MIN_GROUP_SHARE = 1 / 3
+#: ... and exceeds by this much the share of all topics with the tag, which is what chance would give.
+MIN_EXCESS_SHARE = 0.2
+#: A topic is worth the headline when it alone has most of the loss.
+MOST = 0.5
+#: A pass is weak if it would fail at a level of 50 % already (a risk is then three times as likely as a gain), or if
+#: it could miss a loss of that share of the baseline's mean.
+MAX_WEAK_P_VALUE, MAX_UNSEEN_SHARE = 0.5, 0.25
+#: What became of so large a part of the queries that were examined points to the cause, the gravest first.
+MIN_FATE = 0.25
+#: Next to nothing improved if all gains together are at most this share of all losses.
+MAX_GAINED = 0.1
 
 
 @frozen
 class Card:
-    """A verdict at a glance, as text of which formats escape other people's names; figures are the JSON's, rounded.
+    """What reports show of a verdict.
 
-    ``line`` says in at most 80 columns who got worse, how much, and what may; ``estimate`` has the figure that
-    decided, ``why`` the statistics in one line. ``worst`` are all topics that explain the outcome, most harmful
-    first; ``slices`` all with a figure of their own, riskiest first. ``advice`` is about the whole run; where that is
-    another than this verdict's own, it says only how this gate ended.
+    ``worst`` are the topics that explain the outcome, most harmful first: those that lost, of a gate on single topics
+    those that lost more than they may, and where wins stand in the way of a pass, those that won.
     """
 
-    tone: Tone
-    advice: str
-    line: str
-    estimate: str
-    paragraph: str
-    why: str
-    worst: tuple[ResponsibleTopic, ...]
-    slices: tuple[Slice, ...]
-    steps: tuple[Step, ...]
+    verdict: Verdict
+
+    def has(self, code: str) -> bool:
+        """Whether the verdict carries this warning."""
+        return any(warning.code == code for warning in self.verdict.warnings)
+
+    def left_out(self, name: str) -> int:
+        """How many topics a list of the verdict leaves out."""
+        return self.verdict.topics.left_out.get(name, 0)
+
+    # ---- the answer
+
+    @cached_property
+    def tone(self) -> Tone:
+        """Whether a verdict stops a change, lets it go, or lets it go with care."""
+        if not self.verdict.passed:
+            return "stop"
+        careful = self.verdict.outcome == "inconclusive" or self.is_churn or self.leans_down
+        return "caution" if careful or self.unseen_loss is not None else "go"
+
+    @cached_property
+    def is_churn(self) -> bool:
+        """Whether only the weight of losses fails the gate, or would if ``on_churn`` did not allow it."""
+        return self.verdict.reason == "churn" or self.has("churn")
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether the candidate passes because it is the run that it is compared with."""
+        verdict = self.verdict
+        return verdict.outcome == "pass" and verdict.yardstick is None and self.opponent in verdict.identical_to
+
+    @property
+    def explains_topics(self) -> bool:
+        """Whether topics explain the outcome: a failure, or churn that is allowed."""
+        return self.verdict.outcome == "fail" or self.has("churn")
+
+    @property
+    def opponent(self) -> str:
+        """What the candidate's scores are compared with: its baseline, or the reference in a pool."""
+        pool = self.verdict.pool
+        return self.verdict.baselines[0] if pool is None else pool.decided_by
+
+    # ---- what decided
+
+    @property
+    def risk(self) -> float | None:
+        """What the verdict is about: URisk, or the difference of two GeoRisks."""
+        estimates = self.verdict.estimates
+        return estimates.georisk_difference if self.verdict.asked.is_pool else estimates.urisk
+
+    @property
+    def deciding_limit(self) -> float | None:
+        """The limit of the decisive interval that is compared with the bound."""
+        interval, side = self.verdict.decisive_interval, self.verdict.asked.side
+        if interval is None:
+            return None
+        if side == "both":  # the one that lies further from 0
+            return max(interval.lower, interval.upper, key=abs)
+        return interval.lower if side == "lower" else interval.upper
+
+    @cached_property
+    def explained_by_wins(self) -> bool:
+        """Whether wins stand in the way of a pass: of a gate that asks for both limits, the upper one decides."""
+        return self.verdict.asked.side == "both" and (self.deciding_limit or 0.0) > 0
+
+    @cached_property
+    def leans_down(self) -> bool:
+        """Whether a gate passes though the estimate is so far on the wrong side that a risk is likelier than none."""
+        p_value, risk = self.verdict.estimates.decision_p_value, self.risk or 0.0
+        if not self._is_tested_pass or self.is_churn:
+            return False
+        likely = risk < 0 and p_value is not None and p_value <= MAX_WEAK_P_VALUE
+        cannot_fail = self.verdict.power.minimum_detectable_effect is None
+        return likely or (cannot_fail and risk < 0.0 - self.verdict.tolerance)
+
+    @cached_property
+    def unseen_loss(self) -> float | None:
+        """The smallest loss of the mean that a gate detects that passed, if that is a large part of the mean.
+
+        None where the mean is significantly up: there is no loss to see.
+        """
+        verdict = self.verdict
+        smallest, mean = verdict.power.minimum_detectable_effect, verdict.estimates.baseline_mean
+        if smallest is None or mean is None or verdict.pool is not None or verdict.tradeoff != "linear":
+            return None
+        if not self._is_tested_pass or self.is_churn or self.has("significantly_better"):
+            return None
+        loss = smallest if verdict.on_churn == "warn" else smallest / (1 + verdict.alpha)
+        return loss if math.isfinite(loss) and loss > MAX_UNSEEN_SHARE * abs(mean) else None
+
+    @property
+    def _is_tested_pass(self) -> bool:
+        return self.verdict.outcome == "pass" and self.verdict.asked.is_tested and not self.is_identical
+
+    @property
+    def is_too_few_to_show(self) -> bool:
+        """Whether churn has next to no gains: then the number of changes, no weight of losses, lets the mean pass."""
+        verdict, estimates = self.verdict, self.verdict.estimates
+        mean, urisk, wins = estimates.mean_difference, estimates.urisk, verdict.topics.wins
+        if verdict.asked.is_pool or estimates.noise_urisk is not None:
+            return False
+        if not wins or verdict.tradeoff != "linear" or not verdict.alpha or mean is None or urisk is None:
+            return not wins
+        lost = (mean - urisk) / verdict.alpha
+        return mean + lost <= MAX_GAINED * lost
+
+    # ---- topics
+
+    @cached_property
+    def worst(self) -> tuple[ResponsibleTopic, ...]:
+        """The topics that a report lists."""
+        responsible = self.verdict.responsible_topics
+        if self.verdict.asked.by_topic:
+            exceeding = (topic for topic in responsible if topic.exceeds)
+            return tuple(sorted(exceeding, key=lambda topic: round(topic.difference, 12)))
+        # the topics after these changed too little to print, unless there is nothing else to look at
+        return responsible if self.changed == 0 and self.explains_topics else responsible[: self.changed]
+
+    @property
+    def changed(self) -> int:
+        """How many topics count as having changed for the worse; where wins stand in the way, for the better."""
+        return self.verdict.topics.wins if self.explained_by_wins else self.verdict.topics.losses
+
+    @property
+    def more(self) -> int:
+        """How many topics ``worst`` would hold beyond those that the verdict names."""
+        if not self.left_out("responsible_topics"):
+            return 0
+        if (count := self.verdict.estimates.collapsed) is not None:
+            return count - len(self.worst)
+        return max(self.changed - len(self.verdict.responsible_topics), 0)
+
+    @cached_property
+    def lost(self) -> tuple[ResponsibleTopic, ...]:
+        """Those of the worst that an answer counts."""
+        if self.verdict.asked.by_topic:
+            return self.worst
+        sign = -1 if self.explained_by_wins else 1
+        return tuple(topic for topic in self.verdict.responsible_topics if sign * topic.difference < -COUNTED)
+
+    @property
+    def count(self) -> int:
+        """How many topics lost, with those that a verdict on very many topics does not name."""
+        return len(self.lost) + self.more
+
+    @property
+    def largest_loss(self) -> ResponsibleTopic | None:
+        """The worst topic, which need not have lost more than it may."""
+        topics = self.worst or self.verdict.responsible_topics
+        return min(topics, key=lambda topic: round(topic.difference, 12), default=None)
+
+    @property
+    def may_collapse(self) -> int:
+        """How many topics may lose more than the others; 0 for other kinds of gates."""
+        gate = self.verdict.asked
+        return gate.most(self.verdict.topics.count) if isinstance(gate, NoTopicCollapse) else 0
+
+    @property
+    def unanswered(self) -> int:
+        """How many topics the candidate did not answer."""
+        return len(self.verdict.topics.missing_in_candidate) + self.left_out("missing_in_candidate")
+
+    @property
+    def heaviest(self) -> ResponsibleTopic | None:
+        """The topic that has most of the loss, where others lost too."""
+        if self.verdict.asked.by_topic or len(self.lost) < 2:
+            return None
+        return self.lost[0] if (self.lost[0].share or 0.0) >= MOST else None
+
+    @cached_property
+    def decisive_topics(self) -> frozenset[str]:
+        """The topics without any one of which a gate that failed would pass."""
+        explanation = self.verdict.explanation if self.verdict.outcome == "fail" else None
+        return frozenset() if explanation is None else frozenset(explanation.pivotal_topics)
+
+    # ---- where
+
+    @cached_property
+    def group(self) -> TopicGroup | None:
+        """The most telling group of losses: its share of the loss is far above its share of the topics."""
+        best, largest_excess = None, MIN_EXCESS_SHARE
+        explanation, change = self.verdict.explanation, "win" if self.explained_by_wins else "loss"
+        for group in () if explanation is None else explanation.groups:
+            members = self.members(group)
+            if group.change != change or members < 2:
+                continue
+            share = members / self.count if self.verdict.asked.by_topic else group.share or 0.0
+            excess = share - group.tagged / self.verdict.topics.count
+            if share >= MIN_GROUP_SHARE and excess > largest_excess:
+                best, largest_excess = group, excess
+        return best
+
+    def members(self, group: TopicGroup) -> int:
+        """How many topics of the group an answer counts; at most so many, if the verdict does not name all that lost.
+
+        0 where single topics decide and the verdict does not name enough of them to say it.
+        """
+        if self.more:
+            return 0 if self.verdict.asked.by_topic else min(len(group.topics), self.count)
+        return len({topic.topic for topic in self.lost}.intersection(group.topics))
+
+    @property
+    def slices(self) -> tuple[Slice, ...]:
+        """Slices that are significantly risky, others, and those too small to say; by URisk among themselves."""
+        parts = () if self.verdict.explanation is None else self.verdict.explanation.slices
+        return tuple(sorted(parts, key=lambda part: (not part.risky, part.risky is None, round(part.urisk, 12))))
+
+    @property
+    def fates(self) -> Counter[Fate]:
+        """What became of the queries that lost, or of their most telling group, as far as it was examined."""
+        if self.explained_by_wins:
+            return Counter()
+        unanswered, examined = set(self.verdict.topics.missing_in_candidate), self.documents
+        found, within = Counter[Fate](), None if self.group is None else {*self.group.topics}
+        for topic in self.lost:
+            if within is not None and topic.topic not in within:
+                continue
+            if topic.topic in unanswered:
+                found["empty"] += 1
+            elif (fate := _fate(examined.get(topic.topic))) is not None:
+                found[fate] += 1
+        return found
+
+    @property
+    def documents(self) -> Mapping[str, TopicDocuments]:
+        """What moved in the topics that were examined."""
+        return {moved.topic: moved for moved in self.verdict.documents or ()}
 
 
-def card(
-    verdict: Verdict,
-    *,
-    run: Sequence[Verdict] = (),
-    complete: bool = True,
-    reproduce: str | None = None,
-    report: str | None = None,
-    here: bool = False,
-) -> Card:
-    """The card.
-
-    ``run`` are all verdicts of the run, which is ``complete`` if every gate has one. ``reproduce`` is the command
-    that judges the gate again, ``report`` the file of a longer report. Read ``here``, in the folder where it was
-    judged, it has the verdict's commands.
-    """
-    return Card(
-        tone=tone(verdict),
-        advice=_advice(verdict, run, complete=complete),
-        line=headlines.line(verdict),
-        estimate=headlines.estimate(verdict),
-        paragraph=_paragraph(verdict),
-        why=_why(verdict),
-        worst=Shown(verdict).losers,
-        slices=Shown(verdict).slices_by_risk,
-        steps=tuple(_steps(verdict, run, complete, reproduce, report, verdict.commands if here else None)),
-    )
-
-
-def tone(verdict: Verdict) -> Tone:
-    """Whether a verdict stops a change, lets it go, or lets it go with care."""
-    if not verdict.passed:
-        return "stop"
-    careful = verdict.outcome == "inconclusive" or Shown(verdict).is_churn or any(weakness(verdict))
-    return "caution" if careful else "go"
-
-
-def word(verdict: Verdict) -> str:
-    """How a gate ended: the outcome, or ``pass with care``."""
-    careful = verdict.outcome == "pass" and tone(verdict) == "caution"
-    return f"pass {WITH_CARE}" if careful else verdict.outcome
-
-
-def advice(verdicts: Sequence[Verdict], *, complete: bool = True) -> tuple[Tone, str]:
-    """What to do with a change, by all that was asked about it."""
-    tones = {tone(verdict) for verdict in verdicts}
-    if "stop" in tones:
-        failed = any(verdict.outcome == "fail" for verdict in verdicts)
-        return ("stop", "Don't ship" if failed else "No verdict")
-    if not (tones and complete) or all(verdict.outcome == "inconclusive" for verdict in verdicts):
-        return ("caution", "No verdict")
-    return ("caution", f"Ship {WITH_CARE}") if "caution" in tones else ("go", "Ship")
-
-
-def _advice(verdict: Verdict, run: Sequence[Verdict], *, complete: bool) -> str:
-    own = advice([verdict])[1]
-    if verdict.outcome != "pass" or own == advice(_same_change(verdict, run), complete=complete)[1]:
-        return own
-    return _PASSES[tone(verdict)]
-
-
-def _same_change(verdict: Verdict, run: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts of a run on this candidate."""
-    return [one for one in run if one.candidate == verdict.candidate] or [verdict]
-
-
-def _paragraph(verdict: Verdict) -> str:
-    if verdict.outcome == "incomparable":
-        return f"Nothing was compared: {clean(verdict.problem or '', limit=MAX_PROBLEM).rstrip('.')}."
-    return paragraph(verdict)
-
-
-def _why(verdict: Verdict) -> str:
-    """The statistics in one line of words."""
-    shown, interval = Shown(verdict), verdict.decisive_interval
-    if verdict.asked.by_topic:
-        return shown.allowed if len(limits_of(verdict)) > 1 else ""
-    if verdict.outcome == "incomparable" or shown.risk is None or shown.is_identical:
-        return ""
-    name = "GeoRisk difference" if verdict.asked.is_pool else shown.urisk
-    digits = digits_of(verdict)
-    if interval is None:
-        return f"{name} {signed(shown.risk, digits)}"
-    bound = 0.0 - verdict.tolerance
-    lower, upper = interval.lower, interval.upper
-    at = f"{'-' if bound < 0 else '+'}{short(verdict.tolerance)}" if bound else "0"
-    must = f"must {'stay above' if verdict.asked.must_show else 'reach'} {at}"
-    if verdict.asked.side == "both":
-        must = f"must stay between -{short(verdict.tolerance)} and +{short(verdict.tolerance)}"
-    remarks = "; ".join(filter(None, (_weight(verdict), _star(verdict))))
-    return (
-        f"{name} {signed(shown.risk, digits)}, {_level(interval.level)} interval "
-        f"{signed(lower, digits)} to {signed(upper, digits)}, {must}" + (f" ({remarks})" if remarks else "")
-    )
-
-
-def _level(level: float) -> str:
-    """``95%``, ``98.33%``."""
-    text = f"{100 * level:.4g}%"
-    return percent(level) if text == "100%" else text
-
-
-def _weight(verdict: Verdict) -> str:
-    if verdict.tradeoff == "smooth":
-        return "larger losses count more"
-    at = f"alpha {verdict.alpha:.6g}"
-    return f"at {at} losses count {times(verdict)}" if verdict.alpha > 0 else ""
-
-
-def _star(verdict: Verdict) -> str:
-    """The alpha up to which the gate would pass."""
-    star, shown = verdict.estimates.alpha_star, Shown(verdict)
-    if star == "any" and verdict.outcome == "pass" and not shown.is_churn:
-        return "it passes at any alpha"
-    if not isinstance(star, float) or (verdict.outcome != "pass" and not shown.is_churn):
-        return ""
-    return f"it {'would pass' if shown.is_churn else 'passes'} up to alpha {floored(star)}"
-
-
-def _steps(
-    verdict: Verdict,
-    run: Sequence[Verdict],
-    complete: bool,
-    reproduce: str | None,
-    report: str | None,
-    commands: Commands | None,
-) -> Iterator[Step]:
-    known = commands or Commands()
-    if (what := remedy(verdict)) is not None:
-        yield Step(what, known.verify if verdict.reason == "bad_baseline" else "")
-    if not verdict.passed and reproduce:
-        yield Step("Reproduce", reproduce)
-    if report:
-        yield Step(f"Report: {clean(report)}")
-    unjudged = verdict.judgements
-    if unjudged is not None and unjudged.depends:
-        verb = "is" if unjudged.documents == 1 else "are"
-        documents = counted(unjudged.documents, f"top-{unjudged.depth} document")
-        lists = "list those to judge first" if known.judge_next else "judge-next lists those to judge first"
-        yield Step(f"{documents} {verb} unjudged; {lists}", known.judge_next)
-    if (promote := promotion(verdict, run, complete=complete, commands=commands)) is not None:
-        yield promote
-
-
-def promotion(
-    verdict: Verdict, run: Sequence[Verdict] = (), *, complete: bool = True, commands: Commands | None = None
-) -> Step | None:
-    """That a significantly better candidate may become the baseline, if every gate of the run lets it pass.
-
-    Nothing is advised where the run has several baselines, of which it would replace one, or its own is not stored.
-    """
-    if verdict.yardstick is not None or not Shown(verdict).has("significantly_better"):
+def _fate(moved: TopicDocuments | None) -> Fate | None:
+    if moved is None or not moved.moved or moved.moved[0].effect >= 0 or moved.moved[0].baseline_rank is None:
         return None
-    same = _same_change(verdict, run)
-    baselines = {name.partition("/")[0] for one in same for name in one.baselines}
-    if not complete or len(baselines) > 1 or any(one.outcome != "pass" for one in same):
-        return None
-    if commands is None:
-        return Step("Once it is released, it can become the baseline")
-    return Step("Once it is released, store it as the baseline", commands.update) if commands.update else None
-
-
-def unsaid(verdict: Verdict, *, with_paragraph: bool = True) -> list[VerdictWarning]:
-    """The warnings that the card, with its paragraph or without, does not state in other words."""
-    missing = Shown(verdict).unanswered
-    stated = f"the candidate did not answer {counted(missing, 'topic')} "
-    return [
-        warning
-        for warning in verdict.warnings
-        if warning.code not in _STATED
-        and not (
-            with_paragraph and warning.code == "missing_topics" and missing and warning.message.startswith(stated)
-        )
-    ]
+    rank = moved.moved[0].candidate_rank
+    return "gone" if rank is None or 0 < moved.depth < rank else "lower"

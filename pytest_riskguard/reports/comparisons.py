@@ -9,7 +9,8 @@ from typing import Annotated
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.card import MARKS, WITH_CARE, Tone, advice, tone
+from pytest_riskguard.reports.card import MARKS, Card, Tone
+from pytest_riskguard.reports.words import advice
 from pytest_riskguard.serialization import Words, to_plain
 from pytest_riskguard.text import clean, counted
 
@@ -182,7 +183,7 @@ def comparisons(verdicts: Sequence[Verdict]) -> list[Comparison]:
 
 def urgency(verdict: Verdict) -> int:
     """What to sort verdicts by: those that stop a change, those that want care, the others."""
-    return _ORDER.index(tone(verdict))
+    return _ORDER.index(Card(verdict).tone)
 
 
 @frozen
@@ -226,11 +227,11 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
         word = "failed" if len({*stopped}) > 1 or "fail" in stopped else stopped[0]
         whole = counted(len(verdicts), "gate")
         return f"{whole if len(stopped) == len(verdicts) else f'{len(stopped)} of {whole}'} {word}"
-    passed = [tone(verdict) for verdict in verdicts if verdict.outcome == "pass"]
+    passed = [Card(verdict).tone for verdict in verdicts if verdict.outcome == "pass"]
     careful, undecided = passed.count("caution"), len(verdicts) - len(passed)
     if not passed:
         return f"{counted(undecided, 'gate')} inconclusive"
-    some = "" if not careful else f" {WITH_CARE}" if careful == len(passed) else f", {careful} {WITH_CARE}"
+    some = "" if not careful else " with care" if careful == len(passed) else f", {careful} with care"
     return f"{counted(len(passed), 'gate')} passed{some}" + (f", {undecided} inconclusive" if undecided else "")
 
 

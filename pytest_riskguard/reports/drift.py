@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_riskguard.gates.chain.history import Change, Drift
+from pytest_riskguard.gates.history import Change, Drift
 from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed

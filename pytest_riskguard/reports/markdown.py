@@ -6,22 +6,17 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
-from functools import cached_property
 from pathlib import Path
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import comparisons
-from pytest_riskguard.reports.card import card, unsaid, word
+from pytest_riskguard.reports import comparisons, words
+from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.comparisons import KnownGate, answer, urgency
-from pytest_riskguard.reports.figures import figures
-from pytest_riskguard.reports.parts import Table
+from pytest_riskguard.reports.details import details, worst_topics
+from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.reports.provenance import Provenance, line
-from pytest_riskguard.reports.sections import Part, sections, topics, worst_topics
-from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal.failure import remarks, repeats
-from pytest_riskguard.reports.wording import headlines
-from pytest_riskguard.reports.wording.sentences import from_to
 from pytest_riskguard.text import clean, counted
 
 #: Characters that names keep. A full stop after ``www`` would make a link, because links are found first.
@@ -101,19 +96,38 @@ def folded(title: str, lines: Iterable[str]) -> list[str]:
     return ["<details>", f"<summary>{title}</summary>", "", *body, "", "</details>", ""] if body else []
 
 
-#: Topics that are shown, rows of a table that is folded, and of the tables of sections; the JSON report has them all.
-MAX_WORST, MAX_ROWS, _MAX_FOLDED_ROWS = 6, 10, 30
-_MAX_PARAGRAPH = 4000
-#: Sections that are shown, each folded.
-_FOLDED = ("documents", "slices", "judgements")
+def section(content: Section, level: int = 2, *, most: int | None = None, headed: bool = True) -> list[str]:
+    """Lines of a section; ``most`` are the rows of a table."""
+    found = [f"{'#' * level} {prose(content.title)}", ""] if headed else []
+    found += [f"- {prose(said)}" for said in content.text] + [""] * bool(content.text)
+    for part in content.parts:
+        if isinstance(part, Section):
+            found += section(part, level + 1, most=most)
+        elif isinstance(part, Table):
+            found += [f"**{prose(part.title)}**", ""] if part.title else []
+            found += [*table(part.filled, most=len(part.rows) if most is None else most), ""]
+            found += [prose(part.note), ""] if part.note else []
+    found += [f"- {prose(said)}" for said in content.warnings] + [""] * bool(content.warnings)
+    return found + [text for note in content.notes for text in (prose(note), "")]
+
+
+#: Topics that are shown, and rows of a table that is folded. The JSON report has them all.
+MAX_WORST, _MAX_ROWS = 6, 30
 #: Charts of a gate that did not pass; a gate that passed gets only the first.
 _MAX_FAILED = 2
+#: Bytes that fit into a comment on GitHub (65,536 characters), with room for a marker before them.
+COMMENT_LIMIT = 65_000
+#: Bytes that fit into the summary of a step on GitHub (1 MiB), with room for what other tools write there.
+SUMMARY_LIMIT = 1_000_000
 
 
 class Extent(IntEnum):
-    """How much is written about a gate: its row in the table of gates alone, or more and more of its section."""
+    """How much is written: the table of gates, what happened in those that failed, or all."""
 
-    TABLE, BRIEF, TOPICS, ALL = range(4)
+    TABLE, BRIEF, ALL = range(3)
+
+
+_LEFT_OUT = {Extent.TABLE: "everything but the table of gates", Extent.BRIEF: "statistics and passing gates"}
 
 
 @frozen
@@ -123,79 +137,6 @@ class Picture:
     file: str
     description: str
     svg: str
-
-
-def section(
-    verdict: Verdict,
-    extent: Extent,
-    pictures: Sequence[Picture] = (),
-    *,
-    same_as: str | None = None,
-    run: Sequence[Verdict] = (),
-    complete: bool = True,
-) -> list[str]:
-    """The gate in lines, most important first; ``same_as`` names a gate whose section has the same queries.
-
-    ``run`` and ``complete`` are as ``card`` takes them.
-    """
-    shown = card(verdict, run=run, complete=complete)
-    lines = [prose(shown.paragraph.replace(" -> ", " → "), limit=_MAX_PARAGRAPH), ""]
-    if same_as is not None:
-        lines += [f"Queries and documents: see {code(same_as)}.", ""]
-    elif extent >= Extent.TOPICS and shown.worst:
-        lines += _worst(verdict, len(shown.worst) + Shown(verdict).more_losers)
-    for step in shown.steps:
-        lines.append(f"- {prose(step.text)}{': ' if step.command else ''}{code(step.command, limit=500)}")
-    lines += [""] if shown.steps else []
-    for warning in unsaid(verdict):
-        lines += [f"Warning ({code(warning.code)}): {prose(warning.message, limit=1000)}", ""]
-    for picture in pictures:
-        lines += [f"![{prose(picture.description, limit=500)}]({picture.file})", ""]
-    return lines + (_details(verdict, shown.why) if extent >= Extent.ALL else [])
-
-
-def _worst(verdict: Verdict, count: int) -> list[str]:
-    """The worst topics with their queries and scores."""
-    opponent, candidate = Shown(verdict).opponent, clean(verdict.candidate, limit=60)
-    which = (
-        f"The {Shown(verdict).extreme} {MAX_WORST} of {count}"
-        if count > MAX_WORST
-        else f"All {count}"
-        if count > 1
-        else "The only one"
-    )
-    content = worst_topics(Shown(verdict))
-    return [
-        f"{which}, {code(opponent)} to {code(candidate)}:",
-        "",
-        *table(content, most=MAX_WORST)[: min(count, MAX_WORST) + 2],
-        "",
-    ]
-
-
-def _details(verdict: Verdict, why: str) -> list[str]:
-    """Statistics and sections, each folded."""
-    if verdict.outcome == "incomparable":
-        return []
-    parts = {part.key: part for part in sections(verdict)}
-    lines = [line for text in (why, *figures(verdict)) if text for line in (prose(text), "")]
-    if Shown(verdict).losers:
-        lines += table(topics(Shown(verdict)), most=MAX_ROWS)
-    lines = folded("Statistics", lines)
-    for key in _FOLDED:
-        lines += _folded(parts[key]) if key in parts else []
-    return lines
-
-
-def _folded(part: Part) -> list[str]:
-    lines = [prose(part.text), ""] if part.text and part.tables else []
-    for content in part.tables[:MAX_ROWS]:
-        lines += [prose(content.title), "", *table(content, most=_MAX_FOLDED_ROWS), ""]
-    if len(part.tables) > MAX_ROWS:
-        lines += [f"The first {MAX_ROWS} of {len(part.tables)}.", ""]
-    for note in dict.fromkeys(content.note for content in part.tables if content.note):
-        lines += [prose(note), ""]
-    return folded(part.title, lines[:-1])
 
 
 def pictures(path: Path, verdicts: Sequence[Verdict]) -> list[list[Picture]]:
@@ -224,26 +165,6 @@ def _plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "gate"
 
 
-#: Bytes that fit into a comment on GitHub (65,536 characters), with room for a marker before them.
-COMMENT_LIMIT = 65_000
-#: Bytes that fit into the summary of a step on GitHub (1 MiB), with room for what other tools write there.
-SUMMARY_LIMIT = 1_000_000
-
-
-@frozen
-class _Judged:
-    """A verdict, how often its gate failed before, and the pictures drawn of it."""
-
-    verdict: Verdict
-    failures: int
-    drawn: Sequence[Picture]
-
-    @cached_property
-    def row(self) -> list[str]:
-        """Its row in the table of gates."""
-        return _row(self)
-
-
 def render(
     verdicts: Sequence[Verdict],
     *,
@@ -255,110 +176,125 @@ def render(
 ) -> str:
     """The report, of at most ``limit`` bytes of UTF-8: the least important parts are dropped first; a line says so.
 
-    ``gates`` are all that the run knew: those without a verdict are named; ``provenance`` is a line at the
-    top, ``policy_changes`` another one above it.
-    ``pictures`` are those of each verdict, if picture files are written next to the report.
+    ``gates`` are all that the run knew: those without a verdict are named; ``provenance`` is a line at the top,
+    ``policy_changes`` another one above it. ``pictures`` are those of each verdict, if files are written beside it.
     """
-    failures, all_drawn = comparisons.failures_before(gates), pictures or [()] * len(verdicts)
-    pairs = enumerate(zip(verdicts, all_drawn, strict=True))
-    judged = [_Judged(verdict, failures.get(place, 0), drawn) for place, (verdict, drawn) in pairs]
-    came_from = [said.replace(" -> ", " → ") for said in policy_changes]
-    came_from += [] if provenance is None else [line(provenance)]
-    text = _document(judged, gates, Extent.ALL, passing=Extent.ALL, came_from=came_from)
-    if _fits(text, limit):
-        return text
-    for extent, left_out in (
-        (Extent.ALL, "details of passing gates"),
-        (Extent.TOPICS, "documents, slices and judgements, and details of passing gates"),
-        (Extent.BRIEF, "topics, documents, slices and judgements, and details of passing gates"),
-        (Extent.TABLE, "everything but the table of gates"),
-    ):
-        text = _document(judged, gates, extent, passing=Extent.TABLE, left_out=left_out, came_from=came_from)
-        if _fits(text, limit):
+    head = [f"## riskguard: {answer(verdicts, gates).title}", ""]
+    came_from = [*policy_changes, *([] if provenance is None else [line(provenance)])]
+    head += [text for said in came_from for text in (_sentence(said), "")]
+    return fitting(head, verdicts, gates, limit=limit, pictures=pictures)
+
+
+def fitting(
+    head: Sequence[str],
+    verdicts: Sequence[Verdict],
+    gates: Sequence[KnownGate],
+    *,
+    limit: int | None,
+    most: Extent = Extent.ALL,
+    pictures: Sequence[Sequence[Picture]] = (),
+) -> str:
+    """The head and what follows it, as much of it as fits: first without details, then fewer and fewer gates."""
+
+    def whole(extent: Extent, rows: int | None = None) -> str:
+        missing = [] if rows is None else [counted(len(verdicts) - rows, "gate")]
+        missing += [_LEFT_OUT[extent]] if extent < most else []
+        lines = [*head, *_body(verdicts, gates, extent, pictures, rows)]
+        if missing:
+            lines += [f"Left out to save space: {' and '.join(missing)}. The JSON and HTML reports have it.", ""]
+        return "\n".join(lines)
+
+    for extent in sorted(Extent, reverse=True):
+        if extent <= most and _fits(text := whole(extent), limit):
             return text
-    return _cut(judged, gates, limit or 0, came_from)
+    rows = bisect_left(range(len(verdicts)), True, key=lambda n: not _fits(whole(Extent.TABLE, n + 1), limit))
+    return whole(Extent.TABLE, rows)
 
 
 def _fits(text: str, limit: int | None) -> bool:
     return limit is None or len(text.encode()) <= limit
 
 
-def _cut(judged: Sequence[_Judged], gates: Sequence[KnownGate], limit: int, came_from: Sequence[str]) -> str:
-    """As many gates as fit, those that did not pass first."""
-    first = sorted(judged, key=lambda one: urgency(one.verdict))
-
-    def cut_to(rows: int) -> str:
-        left_out = f"{counted(len(judged) - rows, 'gate')}, and everything but the table of gates"
-        return _document(
-            first, gates, Extent.TABLE, passing=Extent.TABLE, left_out=left_out, came_from=came_from, rows=rows
-        )
-
-    return cut_to(bisect_left(range(len(first)), True, key=lambda rows: not _fits(cut_to(rows + 1), limit)))
-
-
-def _document(
-    judged: Sequence[_Judged],
+def _body(
+    verdicts: Sequence[Verdict],
     gates: Sequence[KnownGate],
     extent: Extent,
-    *,
-    passing: Extent,
-    left_out: str = "",
-    came_from: Sequence[str] = (),
-    rows: int | None = None,
-) -> str:
-    verdicts = [one.verdict for one in judged]
-    lines = [f"## riskguard: {answer(verdicts, gates).title}", ""]
-    lines += [text for said in came_from for text in (prose(said), "")]
-    overview = [*grid(_COLUMNS, [one.row for one in judged[:rows]]), ""] if judged else []
-    sections = _sections(judged, extent, passing, complete=not comparisons.missing(gates))
-    alone = len(judged) == 1 and not judged[0].verdict.passed
-    lines += [*sections, *overview] if alone else overview
+    pictures: Sequence[Sequence[Picture]],
+    rows: int | None,
+) -> list[str]:
+    """The gates that failed, all of them in a table, those that were not judged, and those that passed, folded."""
+    ordered = sorted(range(len(verdicts)), key=lambda place: urgency(verdicts[place]))
+    failures, complete = comparisons.failures_before(gates), not comparisons.missing(gates)
+    commands = {place: gate.reproduce for gate in gates for place in gate.verdicts}
+    same_as = repeats([verdicts[place] for place in ordered], most=MAX_WORST)
+    failed, passed, said = list[str](), list[str](), set[str]()
+    for number, place in enumerate(ordered):
+        verdict = verdicts[place]
+        if extent == Extent.TABLE or (verdict.passed and extent < Extent.ALL):
+            continue
+        first = verdicts[ordered[same_as[number]]].gate if number in same_as else None
+        lines = _happened(verdict, first)
+        for step in words.steps(verdict, verdicts, complete=complete, reproduce=commands.get(place)):
+            lines.append(f"- {prose(step.text)}{': ' if step.command else ''}{code(step.command, limit=500)}")
+        lines += [""] if lines[-1] else []
+        for warning in (one for one in words.unsaid(verdict) if one.message not in said):
+            said.add(warning.message)
+            lines += [f"Warning ({code(warning.code)}): {prose(warning.message, limit=1000)}", ""]
+        for picture in pictures[place] if pictures else ():
+            lines += [f"![{prose(picture.description, limit=500)}]({picture.file})", ""]
+        if extent == Extent.ALL:
+            lines += _details(verdict)
+        title = f"{_word(verdict, failures.get(place))} {code(verdict.gate)}: {_sentence(words.line(verdict))}"
+        if verdict.passed:
+            passed += folded(title, lines)
+        else:
+            failed += [f"### {title}", "", *lines]
+    overview = [_row(verdicts[place], failures.get(place)) for place in ordered[:rows]]
+    lines = failed + ([*grid(_COLUMNS, overview), ""] if verdicts else [])
     if unjudged := comparisons.summary(gates):
-        lines += [*(f"- {prose(line)}" for line in unjudged), ""]
-    for remark in remarks(verdicts):
-        lines += [prose(remark), ""]
-    lines += [] if alone else sections
-    if left_out:
-        lines += [f"Left out to save space: {left_out}. The JSON and HTML reports have everything.", ""]
-    return "\n".join(lines)
+        lines += [*(f"- {prose(one)}" for one in unjudged), ""]
+    return lines + [text for remark in remarks(verdicts) for text in (prose(remark), "")] + passed
 
 
-def _sections(judged: Sequence[_Judged], extent: Extent, passing: Extent, *, complete: bool) -> list[str]:
-    """Failures first; those that passed are folded."""
-    lines: list[str] = []
-    if not (extent or passing):
-        return lines
-    ordered = sorted(judged, key=lambda one: urgency(one.verdict))
-    run = [one.verdict for one in judged]
-    same_as = repeats([one.verdict for one in ordered], most=MAX_WORST)
-    for place, one in enumerate(ordered):
-        verdict = one.verdict
-        first = ordered[same_as[place]].verdict.gate if place in same_as else None
-        if how_much := passing if verdict.passed else extent:
-            body = section(verdict, how_much, one.drawn, same_as=first, run=run, complete=complete)
-            heading = f"{_word(one)} {code(verdict.gate)}: {prose(headlines.line(verdict).replace(' -> ', ' → '))}"
-            lines += folded(heading, body) if verdict.passed else [f"### {heading}", "", *body]
+def _sentence(text: str) -> str:
+    return prose(text.replace(" -> ", " → "))
+
+
+def _happened(verdict: Verdict, same_as: str | None) -> list[str]:
+    """What happened, and the worst queries; ``same_as`` names a gate whose section has the same ones."""
+    card, said = Card(verdict), [_sentence(words.paragraph(verdict)), ""]
+    if same_as is not None:
+        return [*said, f"Queries and documents: see {code(same_as)}.", ""]
+    if not card.worst:
+        return said
+    count = len(card.worst) + card.more
+    which = f"The {words.extreme(verdict)} {MAX_WORST} of {count}" if count > MAX_WORST else f"All {count}"
+    systems = f"{code(words.opponent(verdict))} to {code(verdict.candidate, limit=60)}"
+    return [*said, f"{which}, {systems}:", "", *table(worst_topics(verdict, most=MAX_WORST), most=MAX_WORST), ""]
+
+
+def _details(verdict: Verdict) -> list[str]:
+    """Statistics and other sections, each folded."""
+    lines = [_sentence(words.why(verdict)), ""] if words.why(verdict) else []
+    for part in details(verdict):
+        lines += folded(part.title, section(part, most=_MAX_ROWS, headed=False)[:-1])
     return lines
 
 
-def _word(one: _Judged) -> str:
-    said, passed = word(one.verdict), one.verdict.outcome == "pass"
-    return (said if passed else f"**{said.upper()}**") + comparisons.after(one.failures)
+def _word(verdict: Verdict, failures: int | None) -> str:
+    said, passed = words.word(verdict), verdict.outcome == "pass"
+    return (said if passed else f"**{said.upper()}**") + comparisons.after(failures)
 
 
 _COLUMNS = {**dict.fromkeys(("outcome", "gate", "measure", "estimate"), "text"), "mean": "number"}
 
 
-def _row(one: _Judged) -> list[str]:
-    verdict, estimates = one.verdict, one.verdict.estimates
-    means = ""
-    if estimates.baseline_mean is not None and estimates.candidate_mean is not None:
-        means = from_to(estimates.baseline_mean, estimates.candidate_mean).replace("->", "→")
-    remark = verdict.reason or Shown(verdict).identical
+def _row(verdict: Verdict, failures: int | None) -> list[str]:
+    """Its row in the table of gates."""
     return [
-        _word(one) + (f" ({prose(remark)})" if remark else ""),
+        _word(verdict, failures) + (f" ({prose(verdict.reason)})" if verdict.reason else ""),
         code(verdict.gate, limit=200),
         code(verdict.measure or ""),
-        prose(headlines.estimate(verdict)),
-        means,
+        _sentence(words.estimate(verdict)),
+        words.means(verdict).replace("->", "→"),
     ]

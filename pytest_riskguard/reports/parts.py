@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import groupby, takewhile, zip_longest
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.reports.terminal import layout
+from pytest_riskguard.reports.terminal.layout import wrapped
 from pytest_riskguard.text import clean, columns, fitted, plain, probability, short, signed
 
 if TYPE_CHECKING:
     from pytest_riskguard.reports.html.charts.plots import Plot
 
-#: The least columns of a terminal that a name keeps, and words; what the first name takes where there is no need to
-#: cut it further.
-_LEAST, _LEAST_WORDS, _FIRST_NAME = 8, 6, 24
-#: A table that needs no more columns is shown on any terminal.
-_ALWAYS = 80
-#: Characters of a cell, and of a sentence.
-_MAX_CELL, _MAX_SENTENCE = 200, 2000
-
-#: A cell: an interval is a pair of numbers, a link a text with its address.
-Cell = str | float | None | tuple[float | None, float | None] | tuple[str, str | None]
+#: The least columns of a terminal that a name keeps; those that the first one keeps where others can be cut.
+_LEAST, _FIRST_NAME = 8, 24
+#: Characters of a cell, of a sentence and of a name.
+_MAX_CELL, _MAX_SENTENCE, _MAX_NAME = 200, 2000, 1000
 
 
 @frozen
@@ -85,38 +76,47 @@ class Table:
         """For each cell the address that it links to."""
         return [[v[1] if isinstance(v, tuple) and isinstance(v[0], str) else None for v in row] for row in self.rows]
 
-    def lines(self, width: int, *, indent: int = 2, head: bool = True, whole: bool = False) -> list[str]:
-        """The table for a terminal: names are cut, then words broken, where lines would be longer than ``width``.
+    def lines(self, width: int, *, indent: int = 2, head: bool = True, most: int | None = None) -> list[str]:
+        """The table for a terminal, at most so many rows of it: names are cut where lines would be too long.
 
-        A table that needs more room all the same is left out; of a ``whole`` one only names are cut, even if it
-        is too wide then.
+        Where that is not enough, gaps are narrower, and then lines longer than ``width``: figures are never cut.
         """
-        kinds = self.kinds
-        grid = [[clean(cell, limit=_MAX_CELL) for cell in row] for row in (self.columns, *self.cells)]
+        kinds, rows = self.kinds, self.cells if most is None else self.cells[:most]
+        grid = [[clean(cell, limit=_MAX_CELL) for cell in row] for row in ([*self.columns], *rows)]
         grid = grid if head else grid[1:]
-        for gap, broken in ((2, False),) if whole else ((2, False), (1, False), (1, True)):
-            widths = _widths(grid, kinds, width - indent - gap * (len(kinds) - 1), broken=broken)
-            needed = sum(widths) + gap * (len(kinds) - 1) + indent
-            if needed <= (max(width, _ALWAYS) if broken else width) or whole:
-                rows = [*_shortened(grid, kinds, widths, head=head)]
-                for place in (place for place, kind in enumerate(kinds) if kind == "name"):
-                    widths[place] = max(columns(row[place]) for row in rows)
-                broken_rows = (line for row in rows for line in _broken(row, kinds, widths))
-                return [(" " * indent + (" " * gap).join(line)).rstrip() for line in broken_rows]
-        return layout.wrapped([f"left out: it needs {needed} columns"], width=width, indent=" " * indent)
+        gap = 2
+        widths = _widths(grid, kinds, width - indent - gap * (len(kinds) - 1))
+        if sum(widths) + gap * (len(kinds) - 1) + indent > width:
+            gap = 1
+            widths = _widths(grid, kinds, width - indent - (len(kinds) - 1))
+        columns_shown = [
+            _shown([*column], kind, width, head=head)
+            for column, kind, width in zip(zip(*grid, strict=True), kinds, widths, strict=True)
+        ]
+        return [(" " * indent + (" " * gap).join(cells)).rstrip() for cells in zip(*columns_shown, strict=True)]
 
 
-def _widths(grid: Sequence[Sequence[str]], kinds: Sequence[str], room: int, *, broken: bool) -> list[int]:
-    """The width of each column: those on the right give way before those on the left."""
+def _widths(grid: Sequence[Sequence[str]], kinds: Sequence[str], room: int) -> list[int]:
+    """The width of each column: names on the right give way before those on the left."""
     widths = [max(map(columns, column)) for column in zip(*grid, strict=True)]
     names = [place for place, kind in enumerate(kinds) if kind == "name"]
     giving_way = [(place, _FIRST_NAME if place == names[0] else _LEAST) for place in reversed(names)]
-    giving_way += [(place, _LEAST) for place in names[:1]]
-    if broken:
-        giving_way += [(place, _LEAST_WORDS) for place in reversed(range(len(kinds))) if kinds[place] == "text"]
-    for place, least in giving_way:
+    for place, least in [*giving_way, *((place, _LEAST) for place in names[:1])]:
         widths[place] -= max(min(sum(widths) - room, widths[place] - least), 0)
     return widths
+
+
+def _shown(column: list[str], kind: str, width: int, *, head: bool) -> list[str]:
+    """The cells of a column, all as wide; names that differ still differ where they are cut."""
+    if kind == "name":
+        different = list(dict.fromkeys(column[head:]))
+        by_name = dict(zip(different, shortened(different, partial(ends, width=width)), strict=True))
+        column = [*column[:head], *(by_name[name] for name in column[head:])]
+    width = max(map(columns, column))
+    blanks = [" " * (width - columns(cell)) for cell in column]
+    if kind == "number":
+        return [blank + cell for blank, cell in zip(blanks, column, strict=True)]
+    return [cell + blank for blank, cell in zip(blanks, column, strict=True)]
 
 
 def _cell(value: object, form: str, none: str) -> str:
@@ -144,38 +144,6 @@ def _number(value: float, form: str) -> str:
     if form.endswith("f"):
         return (signed if form[0] == "+" else plain)(value, int(form[:-1].rpartition(".")[2]))
     return format(value, form)
-
-
-def _shortened(
-    grid: Sequence[Sequence[str]], kinds: Sequence[str], widths: Sequence[int], *, head: bool
-) -> Iterable[Sequence[str]]:
-    """The rows with names that fit: those of the first column of names are all different, and keep their ends."""
-    shown = [list(column) for column in zip(*grid, strict=True)]
-    for place, (kind, width) in enumerate(zip(kinds, widths, strict=True)):
-        if kind == "name" and place > kinds.index(kind):
-            shown[place] = [fitted(name, width) for name in shown[place]]
-        elif kind == "name":
-            every = list(dict.fromkeys(shown[place][head:]))
-            short_names = shortened(every, partial(ends, width=width))
-            by_name = dict(zip(every, short_names, strict=True))
-            shown[place][head:] = [by_name[name] for name in shown[place][head:]]
-    return zip(*shown, strict=True)
-
-
-def _broken(row: Sequence[str], kinds: Sequence[str], widths: Sequence[int]) -> Iterable[list[str]]:
-    """The cells of each line of a row: more than one line where words must be broken."""
-    parts = [
-        layout.wrapped([cell], width=width, indent="", hanging="", breaks_words=True)
-        if kind == "text" and columns(cell) > width
-        else [cell]
-        for cell, kind, width in zip(row, kinds, widths, strict=True)
-    ]
-    for line in zip_longest(*parts, fillvalue=""):
-        blanks = [" " * (width - columns(cell)) for cell, width in zip(line, widths, strict=True)]
-        yield [
-            blank + cell if kind == "number" else cell + blank
-            for cell, blank, kind in zip(line, blanks, kinds, strict=True)
-        ]
 
 
 @frozen
@@ -209,38 +177,27 @@ class Section:
 
     def to_text(self, width: int) -> str:
         """The section for a terminal of so many columns; no text is readable in fewer than 60."""
-        return "\n".join(self._lines(max(width, 60)))
+        return "\n".join(self.lines(max(width, 60)))
 
-    def _lines(self, width: int) -> list[str]:
-        found = _wrapped([self.title], width, indent="") + _wrapped(self.text, width)
+    def lines(self, width: int, *, most: int | None = None) -> list[str]:
+        """Its lines; ``most`` are the rows of a table."""
+        found = wrapped(_cleaned(self.title), width=width, indent="")
+        found += wrapped(_cleaned(*self.text), width=width)
         for part in self.parts:
             if isinstance(part, Section):
-                found += ["", *part._lines(width)]
+                found += ["", *part.lines(width, most=most)]
             elif isinstance(part, Table):
-                titled = _wrapped([part.title], width, indent="") if part.title else []
-                found += ["" for _ in titled] + titled + part.filled.lines(width) + _wrapped([part.note], width)
-        found += [""] * bool(self.parts and self.warnings) + _wrapped(self.warnings, width)
-        notes = _wrapped(self.notes, width, indent="", hanging="")
+                found += ["", *wrapped(_cleaned(part.title), width=width, indent="")] if part.title else []
+                found += part.filled.lines(width, most=most) + wrapped(_cleaned(part.note), width=width)
+        found += [""] * bool(self.parts and self.warnings) + wrapped(_cleaned(*self.warnings), width=width)
+        notes = wrapped(_cleaned(*self.notes), width=width, indent="", hanging="")
         return [*found, "", *notes] if notes else found
 
     def to_markdown(self) -> str:
         """The section as Markdown."""
-        return "\n".join(self._markdown(2))
+        from pytest_riskguard.reports.markdown import section
 
-    def _markdown(self, level: int) -> list[str]:
-        from pytest_riskguard.reports.markdown import prose, table
-
-        found = [f"{'#' * level} {prose(self.title)}", ""]
-        found += [f"- {prose(line)}" for line in self.text] + [""] * bool(self.text)
-        for part in self.parts:
-            if isinstance(part, Section):
-                found += part._markdown(level + 1)
-            elif isinstance(part, Table):
-                found += [f"**{prose(part.title)}**", ""] if part.title else []
-                found += [*table(part.filled, most=len(part.rows)), ""]
-                found += [prose(part.note), ""] if part.note else []
-        found += [f"- {prose(line)}" for line in self.warnings] + [""] * bool(self.warnings)
-        return found + [line for note in self.notes for line in (prose(note), "")]
+        return "\n".join(section(self))
 
     def to_page(self) -> str:
         """The section as a whole HTML page, one file without outside parts; needs the extra ``report``."""
@@ -249,61 +206,29 @@ class Section:
         return whole_page("report.html", title=self.title, style="report.css", report=self)
 
 
-def _wrapped(texts: Iterable[str], width: int, *, indent: str = "  ", hanging: str = "  ") -> list[str]:
-    shown = [clean(text, limit=_MAX_SENTENCE) for text in texts if text]
-    return layout.wrapped(shown, width=width, indent=indent, hanging=hanging)
+def _cleaned(*texts: str) -> list[str]:
+    return [clean(text, limit=_MAX_SENTENCE) for text in texts if text]
 
 
 # ---- names
-
-#: Longer names are cut even where there is room.
-_MAX_NAME = 1000
-#: The parts of a name that are compared: words, numbers, other characters.
-_PART = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+|.")
 
 
 def shortened(names: Sequence[str], cut: Callable[[str], str]) -> list[str]:
     """The names, all different and short enough, as one printable line each.
 
-    ``cut`` shortens a text and leaves a short enough one as it is. Of names that it makes the same only what differs
-    is kept, such as ``…1…`` of ``ltr-alpha1-final``; where that does not help either, a number is added.
+    ``cut`` shortens a text and leaves a short enough one as it is. Names that it makes the same get numbers.
     """
     whole = [clean(name, limit=_MAX_NAME) for name in names]
-    found = [cut(name) for name in whole]
-    equal = [place for place, text in enumerate(found) if text != whole[place] and found.count(text) > 1]
-    for place, text in zip(equal, _differing([whole[place] for place in equal]), strict=True):
-        found[place] = cut(text) if text.strip("…") else found[place]
-    kept, different = {text for text, name in zip(found, whole, strict=True) if text == name}, list[str]()
-    for text, name in zip(found, whole, strict=True):
-        shown, number = text, 1
-        while shown in different or (shown in kept and shown != name):
-            number, start = number + 1, text
+    taken, different = {name for name in whole if cut(name) == name}, list[str]()
+    for name in whole:
+        shown, number = cut(name), 1
+        while shown in different or (shown in taken and shown != name):
+            number, start = number + 1, cut(name)
             while start and cut(f"{start}~{number}") != f"{start}~{number}":
                 start = start[:-1]
             shown = f"{start}~{number}"
         different.append(shown)
     return different
-
-
-def _differing(names: Sequence[str]) -> list[str]:
-    """What differs in each name; an ellipsis stands for what they have in common."""
-    split = [_PART.findall(name) for name in names]
-    start = _in_common(split)
-    end = _in_common([parts[start:][::-1] for parts in split])
-    everywhere = set[int]()
-    if len({len(parts) for parts in split}) == 1:
-        everywhere = {place for place, column in enumerate(zip(*split, strict=True)) if len(set(column)) == 1}
-    texts = []
-    for parts in split:
-        shared = [i < start or i >= len(parts) - end or i in everywhere for i in range(len(parts))]
-        runs = groupby(zip(shared, parts, strict=True), key=itemgetter(0))
-        texts.append("".join("…" if same else "".join(part for _, part in run) for same, run in runs))
-    return texts
-
-
-def _in_common(split: Sequence[Sequence[str]]) -> int:
-    """How many equal parts all of them begin with."""
-    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*split, strict=False)))
 
 
 def ends(name: str, width: int) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.origins import Origin
+from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.text import clean, counted, web_address
 
 if TYPE_CHECKING:
@@ -16,8 +18,9 @@ if TYPE_CHECKING:
 
 #: The order of documents whose scores are equal, in words.
 TIES = {"as_returned": "in the order returned", "docid": "by document id, as trec_eval ranks them"}
-#: How many baselines, and how many differences, a line names.
-MAX_NAMED = 3
+#: How many baselines, and how many differences, a line names; days after which a baseline is called old.
+MAX_NAMED, MAX_AGE = 3, 30
+_RUN = "CI run"
 
 
 @frozen
@@ -110,18 +113,8 @@ def differences(candidate: Origin, baseline: Origin) -> tuple[Difference, ...]:
 
 def line(provenance: Provenance) -> str:
     """In one line of plain text: which change, when, how old its baselines are, and what differs from them."""
-    commit = f"commit {clean(provenance.commit, limit=64)[:10]}" if provenance.commit else ""
-    branch = f"branch {clean(provenance.branch, limit=80)}" if provenance.branch else ""
-    request = f"pull request {clean(provenance.pull_request, limit=20)}" if provenance.pull_request else ""
-    date = f"{clean(provenance.date[:16]).replace('T', ' ')} UTC"
     candidate = provenance.candidate or Origin("", {})
-    parts = [
-        commit,
-        branch,
-        request,
-        date,
-        *(_stored(provenance, baseline) for baseline in provenance.baselines[:MAX_NAMED]),
-    ]
+    parts = [text for text, _ in head(provenance) if text != _RUN]
     parts.append(f"equal scores {TIES[candidate.ties]}" if candidate.ties else "")
     parts.append(f"latency {candidate.latency}" if candidate.latency else "")
     changes = list(dict.fromkeys(map(_changed, provenance.differences)))
@@ -130,17 +123,65 @@ def line(provenance: Provenance) -> str:
     return "; ".join(filter(None, parts))
 
 
+def head(provenance: Provenance) -> list[tuple[str, str | None]]:
+    """The change, when it was judged, and against which baselines: each piece as text, perhaps with its address."""
+    repository = web_address(provenance.repository or "")
+    name = urlsplit(repository).path.strip("/").removesuffix(".git") if repository else ""
+    found = [
+        (_short(name or provenance.repository), repository),
+        (f"pull request {_short(provenance.pull_request)}" if provenance.pull_request else "", None),
+        (f"branch {_short(provenance.branch)}" if provenance.branch else "", None),
+        (f"commit {_commit(provenance.commit)}" if provenance.commit else "", None),
+        (f"{clean(provenance.date[:16]).replace('T', ' ')} UTC", None),
+        *((_stored(provenance, baseline), None) for baseline in provenance.baselines[:MAX_NAMED]),
+        (_RUN if provenance.run_url else "", provenance.run_url),
+    ]
+    return [(text, address) for text, address in found if text]
+
+
+def section(provenance: Provenance) -> Section:
+    """What is known of the systems: their metadata, what differs, latencies, judges."""
+    systems = [*filter(None, [provenance.candidate]), *provenance.baselines]
+    columns = dict.fromkeys(("System", "Stored", "Commit", "Note", "Metadata", "Equal scores", "Latency"), "text")
+    rows = [
+        (
+            _short(one.name),
+            (one.stored or "")[:10],
+            _commit(one.commit),
+            _short(one.note),
+            ", ".join(f"{_short(key)}={_short(value)}" for key, value in one.metadata.items()),
+            TIES[one.ties] if one.ties else "",
+            str(one.latency) if one.latency else "",
+        )
+        for one in systems
+    ]
+    differ = [(one.key, one.baseline, one.candidate) for one in provenance.differences]
+    named = dict.fromkeys(("Key", "Baseline", "Candidate"), "name")
+    tables = [Table("", columns, rows), Table("What differs, according to the metadata", named, differ, none="none")]
+    judges = [clean(provenance.judges, limit=400)] if provenance.judges else []
+    return Section("Where this report comes from", judges, [table.filled for table in tables if table.rows])
+
+
 def _changed(difference: Difference) -> str:
     before, now = (
-        "none" if value is None else clean(value, limit=60) for value in (difference.baseline, difference.candidate)
+        "none" if value is None else _short(value) for value in (difference.baseline, difference.candidate)
     )
-    return f"{clean(difference.key, limit=60)} {before} -> {now}"
+    return f"{_short(difference.key)} {before} -> {now}"
 
 
 def _stored(provenance: Provenance, baseline: Origin) -> str:
     if (days := provenance.days(baseline)) is None:
         return ""
-    commit = f" from commit {clean(baseline.commit, limit=64)[:10]}" if baseline.commit else ""
+    commit = f" from commit {_commit(baseline.commit)}" if baseline.commit else ""
     when = f"{counted(days, 'day')} ago" if days else "today"
+    old = " (old: what users search for has changed since)" if days > MAX_AGE else ""
     speed = f", latency then {baseline.latency}" if baseline.latency else ""
-    return f"baseline {clean(baseline.name, limit=60)} stored {when}{commit}{speed}"
+    return f"baseline {_short(baseline.name)} stored {when}{commit}{old}{speed}"
+
+
+def _commit(commit: str | None) -> str:
+    return clean(commit or "", limit=64)[:10]
+
+
+def _short(text: str | None) -> str:
+    return clean(text or "", limit=60)

@@ -22,7 +22,7 @@ def study() -> None:
 
 
 @study.command()
-@system_options("SYSTEM", "missing", whole=True, files=1, alphas=(1.0,))
+@system_options("SYSTEM", "missing", whole=True, alphas=(1.0,))
 @output_options("the figures")
 def pool(inputs: Inputs, outputs: Outputs) -> int:
     """Ask whether one baseline is a fair yardstick.
@@ -48,7 +48,6 @@ def pool(inputs: Inputs, outputs: Outputs) -> int:
     *("level", "method", "tolerance", "missing", "max_loss"),
     baseline="Judge every release against this run or stored baseline, not each against the one before it.",
     required=True,
-    files=1,
     alphas=(0.0, 1.0, 2.0, 5.0, 10.0),
 )
 @click.option(

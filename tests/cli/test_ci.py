@@ -1,4 +1,4 @@
-"""A badge and ``riskguard comment``: nothing good is said without a report."""
+"""``riskguard comment``: nothing good is said without a report."""
 
 import re
 from pathlib import Path
@@ -6,36 +6,6 @@ from pathlib import Path
 import pytest
 
 COMPARE = "compare {0}.run --baseline prod --measure AP --json r.json"
-
-
-def test_a_badge_draws_the_report(command):
-    for name, words in (("loss", "don't ship: 1 gate failed"), ("good", "ship: 1 gate passed")):
-        command(COMPARE.format(name))
-        ended = command("report r.json --badge badge.svg")
-        assert (ended.status, ended.out, ended.err) == (0, "", "")
-        text = Path("badge.svg").read_text(encoding="utf-8")
-        assert text.startswith("<svg ")
-        assert f'aria-label="riskguard: {words}"' in text
-
-
-def test_without_a_report_a_badge_is_grey_and_the_status_says_so(command):
-    Path("bad.json").write_text("{}")
-    for name in ("nowhere.json", "bad.json"):
-        ended = command(f"report {name} --badge badge.svg")
-        assert ended.status == 3
-        assert 'aria-label="riskguard: no verdict"' in Path("badge.svg").read_text(encoding="utf-8")
-        assert ended.err.startswith(f"Error: {name}: ")
-
-
-def test_a_badge_replaces_no_report_and_says_where_it_cannot_be_written(command):
-    command(COMPARE.format("good"))
-    ended = command("report r.json --badge ./r.json")
-    assert ended.status == 2
-    assert "--badge r.json would overwrite the file that this command reads" in ended.err
-    assert Path("r.json").read_text(encoding="utf-8").startswith("{")
-    ended = command("report r.json --badge nowhere/badge.svg")
-    assert ended.status == 2
-    assert "--badge nowhere/badge.svg: cannot write" in ended.err
 
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -15,10 +15,15 @@ SAID = "2 judges disagree on 5 of 30 documents that several graded (17%); the me
 def book(folder):
     """As qrels.txt, but Bob has graded one document of each topic too, and that of five topics higher."""
     rows = [
-        f"{world.QUERIES[topic]},good,1,{3 if place < 5 else 1}\n{world.QUERIES[topic]},bad1,0,\n"
+        f"{world.QUERIES[topic]},{document},{judge},{rating}\n"
         for place, topic in enumerate(world.TOPICS)
+        for document, judge, rating in (
+            ("good", "Ann", 1),
+            ("good", "Bob", 3 if place < 5 else 1),
+            ("bad1", "Ann", 0),
+        )
     ]
-    (folder / "book.csv").write_text("query,docid,Ann,Bob\n" + "".join(rows), encoding="utf-8")
+    (folder / "book.csv").write_text("query,docid,judge,rating\n" + "".join(rows), encoding="utf-8")
 
 
 def test_compare_says_how_far_they_agree_without_changing_the_verdict(command):

@@ -53,7 +53,7 @@ LONG = "a" * 5000
         (f"power {LONG} --baseline prod", 3),
         (f"check --candidate {LONG}", 3),
         (f"study trend {LONG}", 3),
-        (f"init --output {LONG}", 3),
+        (f"init --output {LONG}", 2),
         (f"compare loss.run --baseline prod --json {LONG}", 2),
     ],
 )

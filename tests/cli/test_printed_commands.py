@@ -109,18 +109,12 @@ SITUATIONS = {
     "compare, options of the gate": Situation(
         "riskguard compare old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv --measure AP "
         "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --gate not_significantly_risky",
-        (
-            "riskguard judge-next old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv "
-            "--measure AP --alpha 5 --set level=0.9 --set tolerance=0.01 --set on_churn=fail",
-            "reproduce",
-        ),
+        ("reproduce",),
     ),
     "compare, the default policy": Situation(
         "riskguard compare prod.run 'my new.run' --qrels qrels.txt --measure AP",
         (
             "riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP",
-            "riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP --gate no_topic_collapse "
-            "--set max_loss=0.3 --set allowed=0.05",
             "reproduce",
         ),
     ),
@@ -202,9 +196,9 @@ SITUATIONS = {
         ("riskguard baseline add pord RUN", "reproduce"),
         (("riskguard.yaml", world.YAML.replace("prod", "pord") % 1),),
     ),
-    "init": Situation("riskguard init --yes", ("riskguard baseline add prod RUN", "pytest --riskguard"), fresh=True),
+    "init": Situation("riskguard init", ("riskguard baseline add prod RUN", "pytest --riskguard"), fresh=True),
     "init, in another folder": Situation(
-        "riskguard init --yes --output ci/riskguard.yaml --qrels ../qrels.txt --candidate ../good.run",
+        "riskguard init --output ci/riskguard.yaml --qrels ../qrels.txt --candidate ../good.run",
         ("riskguard baseline add prod RUN --config ci/riskguard.yaml", "pytest --riskguard ci"),
         (("ci/.keep", ""),),
         fresh=True,

@@ -67,7 +67,7 @@ def test_a_report_is_written_again_as_it_is(command):
 def test_metadata_of_both_systems_are_in_the_report_and_what_differs(command):
     stored = command("baseline add with-meta prod.run --meta index=v7 --meta 'model=a=b' --measure AP")
     assert stored.status == 0
-    assert "metadata     index=v7, model=a=b" in command("baseline show with-meta").out
+    assert "  metadata.index         v7\n  metadata.model         a=b\n" in command("baseline show with-meta").out
     assert command("baseline verify with-meta").status == 0
     command("compare loss.run --baseline with-meta --measure AP --json r.json --meta index=v8 --meta model=a=b")
     provenance = report()["provenance"]

@@ -251,7 +251,7 @@ def test_report_wants_to_know_what_to_write(command):
     command(f"{COMPARE.format('good')} --json r.json")
     ended = command("report r.json")
     assert ended.status == 2
-    assert "nothing to write: give --html, --markdown, --junit, --badge or --output" in ended.err
+    assert "nothing to write: give --html, --markdown, --junit or --output" in ended.err
 
 
 def test_a_report_without_verdicts_says_so(command):
@@ -369,16 +369,12 @@ def damaged(name: str, path: str, *value: Any) -> dict[str, Any]:
             "exhibits.topics.candidate: expected 20 values as topics has, found 19",
         ),
         (
-            ("charts", "exhibits.charts.density.x.-1"),
-            "exhibits.charts.density.lines['density']: expected 119 values as x has, found 120",
-        ),
-        (
             ("charts", "exhibits.charts.curve.x.-1"),
             "exhibits.charts.curve.lines['lower']: expected 12 values as x has, found 13",
         ),
         (
             ("charts", "exhibits.charts.curve.lines.urisk"),
-            "exhibits.charts.curve.lines: expected lower, trisk, upper, urisk, found lower, trisk, upper",
+            "exhibits.charts.curve.lines: expected lower, upper, urisk, found lower, upper",
         ),
         (
             ("charts", "exhibits.topics.candidate.-1", 1e308),
@@ -437,7 +433,6 @@ def test_a_verdict_that_contradicts_its_own_figures_is_refused(command, name):
     Path("r.json").write_text(json.dumps(report))
     for line in (
         "show r.json",
-        "report r.json --badge b.svg",
         "comment r.json --commit 0123456",
         "report r.json --markdown r.md",
     ):

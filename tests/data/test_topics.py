@@ -23,6 +23,11 @@ def test_a_header_is_known_by_its_first_two_names(write, header):
     assert read_topics(write("t.tsv", f"\ufeff{header}\n1\ta b\n")).queries == {"1": "a b"}
 
 
+@pytest.mark.parametrize(("cell", "text"), [('"best" shoes', '"best" shoes'), ('"19"" monitor"', '19" monitor')])
+def test_quotes_below_a_header_are_characters_unless_they_are_doubled(write, cell, text):
+    assert read_topics(write("t.tsv", f"id\tquery\n1\t{cell}\n")).queries == {"1": text}
+
+
 def test_further_columns_are_tags_and_weight_is_a_number(write):
     topics = read_topics(write("t.tsv.gz", "id\tquery\tWeight\tmarket\n1\ta\t2.5\tde\n2\tb\t1e-3\tus\n"))
     assert topics.weights == {"1": 2.5, "2": 0.001}
@@ -87,6 +92,10 @@ def test_a_first_topic_that_looks_half_like_a_header_is_a_topic(write):
     [
         ("1\ta\n2 b\n", ":2: expected 2 columns (topic, query), found 1: '2 b'"),
         ("1\ta\tx\n", ":1: expected 2 columns (topic, query), found 3"),
+        (
+            "id\tmarket\tlang\n1\ta\tb\n",
+            ": expected topics in a format that riskguard reads; the nearest is tsv, but its columns do not fit",
+        ),
         ("id\tquery\tmarket\n1\ta\n", ":2: expected 3 columns (id, query, market), found 2"),
         ("1\ta\n1\tb\n", ":2: expected each topic once, found '1' also on line 1"),
         ("1\ta\n \tb\n", ":2: expected a topic on one line, without spaces around it, found ''"),

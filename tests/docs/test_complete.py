@@ -203,22 +203,6 @@ def test_the_site_lists_every_field_of_the_report():
     assert sorted(field.path for field in listed) == sorted(expected)
 
 
-def test_fields_are_listed_under_headings_with_types_and_values():
-    sections = GENERATED["report_sections"]()
-    parts = [name for name, kind in JSON_TYPES.items() if any(paths_of(kind, name)) and name != "flagged_wins"]
-    assert sorted(sections) == sorted(["The file", "A verdict", *(f"`{part}`" for part in parts)])
-    under = {field.path for below in sections.values() for field in below}
-    assert under == {field.path for field in GENERATED["report_fields"]()}
-    rows = {field.path: (field.type, field.text) for field in GENERATED["report_fields"]()}
-    assert rows["outcome"] == (
-        "string",
-        'Whether the candidate passes. One of `"pass"`, `"fail"`, `"inconclusive"`, `"incomparable"`.',
-    )
-    assert rows["estimates.alpha_star"][0] == "number or string or null"
-    assert rows["estimates.flip_set"][0] == "list of strings or null"
-    assert rows["flagged_wins"][1].endswith(" Fields as in `responsible_topics[]`.")
-
-
 def source() -> str:
     return "\n".join(path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
 
@@ -258,10 +242,6 @@ def test_each_error_is_in_the_reference():
     assert [name for name in names if f"`{name}`" not in page("python.md")] == []
 
 
-def option_rows(name: str) -> list[Any]:
-    return [row for row in GENERATED["gate_options"]() if row.name == name]
-
-
 def test_the_site_lists_every_option_of_a_gate_with_its_kinds():
     assert "\n```{gate-options}\n```\n" in section(page("configuration.md"), "Options of a gate")
     listed = [(kind, row.name) for row in GENERATED["gate_options"]() for kind in row.kinds]
@@ -275,56 +255,6 @@ def test_each_key_of_a_gate_is_in_the_reference_or_an_option_that_the_site_lists
     keys = {*first_cells(section(page("configuration.md"), "Keys of a gate"))}
     options = {row.name for row in GENERATED["gate_options"]() if "Not in riskguard.yaml" not in row.help}
     assert keys | options == {*GateModel.model_fields}
-
-
-def test_options_are_listed_with_their_defaults_as_yaml_writes_them():
-    rows = GENERATED["gate_options"]()
-    assert [row.default for row in rows if row.name == "alpha" and "no_drift" in row.kinds] == ["0"]
-    defaults = {row.name: row.default for row in reversed(rows)}
-    assert defaults == {
-        "alpha": "1",
-        "level": "0.95",
-        "tradeoff": "linear",
-        "missing": "refuse",
-        "slice": "none",
-        "method": "auto",
-        "tolerance": "0.005",
-        "on_inconclusive": "fail",
-        "weighted": "false",
-        "on_churn": "warn",
-        "max_mde": "none",
-        "reference": "the first baseline",
-        "max_loss": "0.5",
-        "max_share": "none",
-        "allowed": "0",
-        "protected": "none",
-    }
-
-
-@pytest.mark.parametrize(
-    ("name", "values"),
-    [
-        ("method", kinds.METHODS),
-        ("method", kinds.GEORISK_METHODS),
-        ("tradeoff", kinds.TRADEOFFS),
-        ("on_churn", kinds.RESPONSES),
-        ("on_inconclusive", kinds.RESPONSES),
-        ("missing", kinds.MISSING),
-    ],
-)
-def test_each_value_that_an_option_can_take_is_listed(name, values):
-    assert any(sorted(re.split(", | or ", row.expected)) == sorted(values) for row in option_rows(name))
-
-
-def test_an_option_that_kinds_check_differently_has_a_row_for_each():
-    ranges = {row.kinds: row.expected for row in option_rows("level")}
-    assert len(ranges) == 3  # no_drift has another default
-    assert "0.9999" in ranges["georisk_not_worse",]
-
-
-def test_each_reference_that_is_no_single_baseline_is_listed():
-    [row] = option_rows("reference")
-    assert all(word in row.expected for word in (kinds.ANY, kinds.MEDIAN))
 
 
 def test_each_kind_of_gate_is_in_the_reference():

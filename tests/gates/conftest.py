@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ import pytest
 from pytest_riskguard.data import TopicScores, read_qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.verdict import Verdict
 
 
 def topic_scores(name: str, values: Sequence[float] | np.ndarray) -> TopicScores:
@@ -22,6 +26,10 @@ def pair(differences: Sequence[float] | np.ndarray, *, level: float = 0.5) -> tu
     """A candidate and a baseline that differ by these values; the baseline scores ``level`` everywhere."""
     base = np.zeros(len(differences)) + level
     return topic_scores("candidate", base + np.asarray(differences)), topic_scores("baseline", base)
+
+
+def judge_pool(gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScores], **options: Any) -> Verdict:
+    return judge(gate, candidate, *baselines, **options)
 
 
 def evidence(differences: Sequence[float] | np.ndarray) -> Evidence:

@@ -19,11 +19,10 @@ from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates.findings import RankedDocument
+from pytest_riskguard.gates.findings import IfJudged, Judgements, RankedDocument
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
-from pytest_riskguard.gates.rankings.unjudged import Answer, ToJudge
+from pytest_riskguard.gates.unjudged import Answer, ToJudge
 from tests.data.plain_orders import ranked, untied
 from tests.data.scoring import plain
 

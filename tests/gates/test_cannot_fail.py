@@ -10,10 +10,9 @@ import pytest
 
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Family, Verdict
-from pytest_riskguard.reports.wording import worded
-from tests.gates.conftest import topic_scores
+from pytest_riskguard.reports.messages import worded
+from tests.gates.conftest import judge_pool, topic_scores
 from tests.strict import gate_of
 
 RNG = np.random.default_rng(12)

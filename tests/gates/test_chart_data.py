@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.figures import ALPHAS, BINS, TAIL, density
+from pytest_riskguard.gates.figures import ALPHAS
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.risk import georisk
-from tests.gates.conftest import topic_scores
+from tests.gates.conftest import judge_pool, topic_scores
 
 RNG = np.random.default_rng(5)
 BASE = np.round(RNG.uniform(0.2, 0.8, 60), 3)
@@ -38,7 +37,6 @@ def test_the_curve_has_the_verdicts_figures_at_its_alpha(kind):
     curve, decisive = verdict.exhibits.curve, verdict.decisive_interval
     at = curve.x.index(2.5)
     assert curve.lines["urisk"][at] == verdict.estimates.urisk
-    assert curve.lines["trisk"][at] == verdict.estimates.trisk
     assert (curve.lines["lower"][at], curve.lines["upper"][at]) == (decisive.lower, decisive.upper)
     assert list(curve.x) == sorted({*ALPHAS, 2.5})
     assert all(np.diff(curve.lines["urisk"]) < 0), "a loss that counts more lowers URisk"
@@ -49,35 +47,9 @@ def test_other_points_of_the_curve_are_gates_of_their_own():
     other = reported(alpha=10.0)
     at = curve.x.index(10.0)
     assert curve.lines["upper"][at] == other.decisive_interval.upper
-    assert curve.lines["trisk"][at] == other.estimates.trisk
-
-
-def test_the_density_is_that_of_the_law():
-    verdict = reported()
-    law = verdict.exhibits.density
-    values, density = np.array(law.x), np.array(law.lines["density"])
-    width = values[1] - values[0]
-    assert len(values) == BINS
-    assert math.fsum(density) * width == pytest.approx(1 - 2 * TAIL, abs=5e-6)  # a step at either end
-    assert float(np.sum(values * density) * width) == pytest.approx(verdict.estimates.urisk, abs=2e-4)
-    percentile = next(i for i in verdict.intervals if i.method == "percentile")
-    below = float(np.sum(density[values < percentile.lower]) * width)
-    assert below == pytest.approx(0.025, abs=0.005)
-
-
-@pytest.mark.parametrize(("sign", "shift"), [(1, 0.0), (-1, 0.0), (1, -0.5)])
-def test_a_law_that_ends_with_a_step_keeps_it(sign, shift):
-    x = np.full(30, shift)
-    x[:2] += sign * np.array([0.1, 0.3])  # (28/30)^30 = 0.126 of all resamples hold no change at all
-    law = density(x)
-    values, mass = np.array(law.x), np.array(law.lines["density"]) * (law.x[1] - law.x[0])
-    assert math.fsum(mass) == pytest.approx(1 - TAIL, abs=TAIL)
-    assert mass[np.argmin(np.abs(values - shift))] == pytest.approx((28 / 30) ** 30, abs=1e-6)
 
 
 def test_what_has_no_law_or_no_alpha_has_no_chart():
-    same = judge(gate_of("g"), topic_scores("new", BASE), topic_scores("old", BASE), report=True)
-    assert same.exhibits.density is None
     assert reported(kind="no_topic_collapse", alpha=0.0, max_loss=0.3).exhibits.curve is None
     assert reported(tradeoff="smooth", alpha=1.0).exhibits.curve is None
     few = judge(gate_of("g"), topic_scores("new", OURS[:5]), topic_scores("old", BASE[:5]), report=True)

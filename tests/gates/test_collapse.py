@@ -10,7 +10,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.limits import protected_topics
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.reports.card import Card
 from tests.gates.conftest import topic_scores
 
 BASE = np.array([0.8, 0.6, 0.4, 0.2, 0.0, 0.9])
@@ -150,7 +150,7 @@ def tail(n: int, lost: int, **options: object) -> Verdict:
 def test_so_many_topics_may_lose_more_than_the_limit_and_one_more_fails(n, allowed, most):
     assert [tail(n, lost, allowed=allowed).outcome for lost in (most, most + 1)] == ["pass", "fail"]
     found = tail(n, most + 1, allowed=allowed)
-    assert (found.estimates.collapsed, Shown(found).may_collapse) == (most + 1, most)
+    assert (found.estimates.collapsed, Card(found).may_collapse) == (most + 1, most)
 
 
 def test_the_topics_that_must_go_are_as_few_as_are_needed():

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_riskguard.gates import documents
+from pytest_riskguard.gates.documents import topic_documents
 from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic
-from pytest_riskguard.gates.rankings import documents
-from pytest_riskguard.gates.rankings.documents import topic_documents
 from tests.gates.runs import Pair
 
 

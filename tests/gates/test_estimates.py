@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.figures import paired_estimates, topic_counts
 from pytest_riskguard.gates.judge import explain, judge, rule
-from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family
 from tests.gates.conftest import topic_scores
 from tests.strict import gate_of

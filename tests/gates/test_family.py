@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.chain.families import Compared, in_families
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.families import Compared, in_families
 from pytest_riskguard.gates.judge import judge, rule
-from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.verdict import Family, Verdict
 from tests.gates.conftest import pair
 from tests.strict import gate_of

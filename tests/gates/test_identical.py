@@ -10,11 +10,10 @@ import pytest
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.reports.card import card
+from pytest_riskguard.reports import words
 from pytest_riskguard.reports.ci import junit
-from pytest_riskguard.reports.wording import worded
-from tests.gates.conftest import topic_scores
+from pytest_riskguard.reports.messages import worded
+from tests.gates.conftest import judge_pool, topic_scores
 
 VALUES = np.round(np.random.default_rng(3).uniform(0.2, 1.0, 40), 3)
 SAYS = "identical to prod"
@@ -39,11 +38,9 @@ def run(name: str, digest: str = "same", values: np.ndarray = VALUES) -> TopicSc
 def test_the_same_run_passes_every_gate(options):
     verdict = worded(judge(gate_of("g", **options), run("candidate"), run("prod")))
     assert (verdict.outcome, verdict.reason, verdict.identical_to) == ("pass", None, ("prod",))
-    assert card(verdict).line == SAYS
+    assert words.line(verdict) == SAYS
     assert verdict.explanation is not None
-    assert verdict.explanation.summary.startswith(
-        "The candidate is identical to the baseline prod: no ranking changed."
-    )
+    assert verdict.explanation.summary.endswith("The candidate is the same run as prod: no ranking changed.")
     assert verdict.explanation.pivotal_topics == ()
     assert "no_variation" not in {warning.code for warning in verdict.warnings}
     assert ("riskguard.identical_to", "prod") in junit.properties(verdict)
@@ -53,7 +50,7 @@ def test_the_same_run_passes_even_with_few_topics():
     for count in (1, 5):
         verdict = judge(gate_of("g"), run("candidate", values=VALUES[:count]), run("prod", values=VALUES[:count]))
         assert (verdict.outcome, verdict.identical_to) == ("pass", ("prod",))
-        assert card(verdict).line == SAYS
+        assert words.line(verdict) == SAYS
 
 
 def test_replicates_that_are_better_than_the_baseline_do_not_fail_it():
@@ -68,7 +65,7 @@ def test_neither_the_digest_nor_the_scores_alone_are_enough():
     assert (verdict.outcome, verdict.identical_to) == ("fail", ())
     verdict = worded(judge(gate_of("g"), run("candidate", digest="other"), run("prod")))
     assert (verdict.outcome, verdict.identical_to) == ("pass", ())
-    assert card(verdict).line == "nothing changed; 40 queries score as before"
+    assert words.line(verdict) == "nothing changed; 40 queries score as before"
     assert {warning.code for warning in verdict.warnings} == {"no_variation"}
     assert judge(gate_of("g", kind="not_inferior"), run("candidate", digest="other"), run("prod")).outcome == "fail"
     without = [topic_scores(name, VALUES) for name in ("candidate", "prod")]
@@ -80,14 +77,14 @@ def test_a_pool_says_which_baseline_it_is():
     gate = gate_of("g", kind="georisk_not_worse")
     verdict = worded(judge_pool(gate, run("candidate"), [run("prod"), old]))
     assert (verdict.outcome, verdict.identical_to) == ("pass", ("prod",))
-    assert card(verdict).line == SAYS
+    assert words.line(verdict) == SAYS
     verdict = worded(judge_pool(gate, run("candidate"), [old, run("prod")]))  # compared with the better one
     assert (verdict.outcome, verdict.identical_to) == ("fail", ("prod",))
-    assert card(verdict).line.startswith("riskier than old")
+    assert words.line(verdict).startswith("riskier than old")
 
 
 def test_a_pool_of_few_topics_passes_the_same_run():
     gate = gate_of("g", kind="georisk_not_worse")
     verdict = worded(judge_pool(gate, run("candidate", values=VALUES[:5]), [run("prod", values=VALUES[:5])]))
     assert (verdict.outcome, verdict.identical_to) == ("pass", ("prod",))
-    assert card(verdict).line == SAYS
+    assert words.line(verdict) == SAYS

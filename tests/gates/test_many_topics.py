@@ -12,11 +12,9 @@ from pytest_riskguard.gates import figures, responsible
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.ci import junit
-from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.wording import sentences
-from pytest_riskguard.reports.wording.headlines import line
-from pytest_riskguard.reports.wording.paragraph import paragraph
+from pytest_riskguard.reports.words import line, paragraph
 from tests.gates.conftest import pair
 
 MOST = 12
@@ -67,11 +65,11 @@ def test_sentences_count_the_topics_that_are_left_out(monkeypatch, gate):
     for topics in (None, tags):
         with monkeypatch.context() as patched:
             whole, cut = whole_and_cut(patched, gate, topics=topics)
-        assert Shown(cut).more_losers == len(Shown(whole).losers) - len(Shown(cut).losers) > 0
-        assert sentences.number_lost(cut) == sentences.number_lost(whole) == len(sentences.lost_topics(whole))
+        assert Card(cut).more == len(Card(whole).worst) - len(Card(cut).worst) > 0
+        assert Card(cut).count == Card(whole).count == len(Card(whole).lost)
         assert line(cut) == line(whole)
         assert junit.render([cut]).count("more") == junit.render([whole]).count("more")
-        assert Shown(cut).worst == Shown(whole).worst
+        assert Card(cut).largest_loss == Card(whole).largest_loss
     assert paragraph(judge(gate, *pair(differences()))) == paragraph(whole_and_cut(monkeypatch, gate)[1])
 
 
@@ -85,6 +83,6 @@ def test_topics_that_collapsed_and_the_largest_loss_are_listed_before_more_harmf
     collapsed = {row.topic for row in verdict.responsible_topics if row.exceeds}
     assert collapsed == {f"t{i:05d}" for i in range(40, 50)}
     assert len(verdict.responsible_topics) == MOST
-    assert Shown(verdict).more_losers == 0
+    assert Card(verdict).more == 0
     weighted = judge(gate_of("g", alpha=1, weighted=True), *pair(d), topics=Topics.of({}, {}, weights))
-    assert Shown(weighted).worst.topic in collapsed
+    assert Card(weighted).largest_loss.topic in collapsed

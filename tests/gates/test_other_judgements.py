@@ -14,9 +14,9 @@ from pytest_riskguard.data import judged as unjudged
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.judged import depth_of
 from pytest_riskguard.data.measures import parse_measure
+from pytest_riskguard.gates import unjudged as search
 from pytest_riskguard.gates.judge import rule
-from pytest_riskguard.gates.rankings import other_judgements
-from pytest_riskguard.gates.rankings.unjudged import judge_next, judgements
+from pytest_riskguard.gates.unjudged import judge_next, judgements
 from tests.gates.runs import Pair
 from tests.gates.slow_rankings import scores_of
 from tests.strict import gate_of
@@ -111,7 +111,7 @@ def test_what_is_said_not_to_matter_does_not_in_many_runs():
 @pytest.mark.slow
 def test_a_search_claims_nothing_and_misses_little(monkeypatch):
     monkeypatch.setattr(unjudged, "MOST_WAYS", 1)
-    monkeypatch.setattr(other_judgements, "MOST_COMBINATIONS", 0.5)
+    monkeypatch.setattr(search, "MOST_COMBINATIONS", 0.5)
     missed = depending = 0
     for seed in range(60):
         pair = near_the_bound(seed)

@@ -8,8 +8,7 @@ import pytest
 
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.gates.findings import RankedDocument
-from pytest_riskguard.gates.rankings import Rankings, collected, restored
-from pytest_riskguard.gates.rankings.side_by_side import MAX_WINS, side_by_side, titled
+from pytest_riskguard.gates.rankings import MAX_WINS, Rankings, collected, restored, side_by_side, titled
 from tests.gates.runs import Pair
 from tests.verdicts import altered
 

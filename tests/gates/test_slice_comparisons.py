@@ -11,10 +11,9 @@ import pytest
 from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference.families import holm, pooled_draws
-from tests.gates.conftest import pair, topic_scores
+from tests.gates.conftest import judge_pool, pair, topic_scores
 from tests.gates.test_groups import tagged
 from tests.strict import gate_of
 

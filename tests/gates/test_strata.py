@@ -16,8 +16,8 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.break_even import break_even
-from pytest_riskguard.reports.figures import figures
-from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.reports.details import figures
+from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import pair
 from tests.strict import gate_of

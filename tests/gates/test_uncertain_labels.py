@@ -9,10 +9,9 @@ import pytest
 
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.gates.findings import IfJudged, Judgements
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
-from pytest_riskguard.gates.rankings.other_judgements import under_judges
-from pytest_riskguard.gates.rankings.unjudged import Rejudged, rests_on_labels
+from pytest_riskguard.gates.unjudged import Rejudged, rests_on_labels, under_judges
 from pytest_riskguard.gates.verdict import Outcome
 from tests.gates.runs import Pair, ranked
 

@@ -9,9 +9,9 @@ from functools import partial
 import pytest
 
 from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.gates.findings import Judgements
 from pytest_riskguard.gates.kinds import Gate, gate_of
-from pytest_riskguard.gates.rankings.label_findings import Judgements
-from pytest_riskguard.gates.rankings.unjudged import ToJudge, judge_next, judgements, rests_on_labels, together
+from pytest_riskguard.gates.unjudged import ToJudge, judge_next, judgements, rests_on_labels, together
 from tests.gates.runs import Pair
 
 TOPICS = [f"t{number:02d}" for number in range(30)]

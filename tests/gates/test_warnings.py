@@ -12,9 +12,9 @@ import pytest
 from pytest_riskguard.data.scores import Repeated, TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import rule
-from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.verdict import VerdictWarning
-from pytest_riskguard.gates.warnings import pool_warnings, warnings
+from pytest_riskguard.gates.warnings import warnings
 from tests.gates.conftest import pair, topic_scores
 from tests.strict import gate_of
 
@@ -56,7 +56,7 @@ def _of(
     **options: Any,
 ) -> dict[str, dict[str, Any]]:
     comparison = rule(gate_of("g", **options), candidate, baseline, topics=topics)
-    found = warnings(comparison, comparison.answer[0], rescored=rescored)
+    found = warnings(comparison, rescored=rescored)
     return _by_subject(found)
 
 
@@ -215,7 +215,7 @@ def pool(*, n: int = 60, seed: int = 4) -> list[TopicScores]:
 
 def of_pool(systems: Sequence[TopicScores], *, rescored: bool = False, **options: Any) -> dict[str, dict[str, Any]]:
     gate = gate_of("g", kind="georisk_not_worse", **options)
-    found = pool_warnings(PoolComparison(gate, systems[0], systems[1:]), rescored=rescored)
+    found = warnings(PoolComparison(gate, systems[0], systems[1:]), rescored=rescored)
     return _by_subject(found)
 
 

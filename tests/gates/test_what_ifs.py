@@ -21,11 +21,11 @@ from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.scoring import labels_for
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.documents import topic_documents
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.rankings.documents import topic_documents
-from pytest_riskguard.gates.rankings.side_by_side import all_documents, depth_shown, side_by_side
-from pytest_riskguard.gates.rankings.unjudged import Known, Rejudged, judge_next, judgements
+from pytest_riskguard.gates.rankings import all_documents, depth_shown, side_by_side
+from pytest_riskguard.gates.unjudged import Known, Rejudged, judge_next, judgements
 from tests.data.tables import judged_run
 from tests.gates import slow_rankings
 

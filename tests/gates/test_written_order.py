@@ -9,9 +9,8 @@ import pytest
 
 from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
-from tests.gates.conftest import topic_scores
+from tests.gates.conftest import judge_pool, topic_scores
 from tests.strict import gate_of
 
 RNG = np.random.default_rng(5)

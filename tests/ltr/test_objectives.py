@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_riskguard.errors import DataError
+from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, LambdaMART, QueryBaselines
 from pytest_riskguard.risk import georisk
 from tests.ltr import plain_lambdas as plain
@@ -21,7 +21,9 @@ pytest.importorskip("numba")
 
 
 Array = npt.NDArray[np.float64]
-ALPHAS = (0.0, 1.0, 5.0)
+Effect = Callable[[float], float]
+ALPHAS = st.sampled_from([0.0, 1.0, 5.0])
+SEEDS = st.integers(0, 2**32 - 1)
 
 
 @st.composite
@@ -39,34 +41,6 @@ def data(draw: st.DrawFn) -> tuple[Array, Array, list[int]]:
     return np.array(labels, float), np.array(scores), group
 
 
-def split(values: Array, group: Sequence[int]) -> list[list[float]]:
-    return [part.tolist() for part in np.split(values, np.cumsum(group)[:-1])]
-
-
-def slow(
-    labels: Array, scores: Array, group: list[int], effect: Callable[[list[float], int], Any], k: int, **options: Any
-) -> tuple[Array, Array]:
-    gains = split(np.exp2(labels) - 1, group)
-    queries = list(zip(gains, split(scores, group), strict=True))
-    found = [plain.expected_ndcg(gain, score, k) for gain, score in queries]
-    both = [
-        plain.gradients(gain, score, effect(found, query), k=k, **options)
-        for query, (gain, score) in enumerate(queries)
-    ]
-    return np.concatenate([part[0] for part in both]), np.concatenate([part[1] for part in both])
-
-
-def baselines(rng: np.random.Generator, group: list[int], *, many: int = 1, k: int = 3) -> QueryBaselines:
-    scores = rng.uniform(size=(many, len(group))) * (rng.uniform(size=(many, len(group))) < 0.8)
-    queries = tuple(f"q{number}" for number in range(len(group)))
-    return QueryBaselines(tuple(f"b{number}" for number in range(many)), queries, scores, k)
-
-
-def assert_equal(one: tuple[Array, Array], other: tuple[Array, Array], *, within: float) -> None:
-    for mine, theirs in zip(one, other, strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=within, atol=within)
-
-
 OPTIONS = st.fixed_dictionaries(
     {
         "norm": st.booleans(),
@@ -76,75 +50,98 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
+def split(values: Array, group: Sequence[int]) -> list[list[float]]:
+    return [part.tolist() for part in np.split(values, np.cumsum(group)[:-1])]
+
+
+def agree(
+    objective: Any,
+    rows: tuple[Array, Array, list[int]],
+    effect: Callable[[list[float], int], Effect],
+    *,
+    within: float = 1e-9,
+    k: int = 3,
+    **options: Any,
+) -> None:
+    """The objective's gradients are those of plain Python, where swaps have this effect on a query."""
+    labels, scores, group = rows
+    queries = list(zip(split(np.exp2(labels) - 1, group), split(scores, group), strict=True))
+    ndcg = [plain.expected_ndcg(gain, score, k) for gain, score in queries]
+    both = [
+        plain.gradients(gain, score, effect(ndcg, query), k=k, **options)
+        for query, (gain, score) in enumerate(queries)
+    ]
+    for mine, theirs in zip(objective.gradients(*rows), zip(*both, strict=True), strict=True):
+        np.testing.assert_allclose(mine, np.concatenate(theirs), rtol=within, atol=within)
+
+
+def unweighted(*_: Any) -> Effect:
+    return lambda change: change
+
+
+def baselines(seed: int, group: list[int], *, many: int = 1, k: int = 3) -> QueryBaselines:
+    rng = np.random.default_rng(seed)
+    scores = rng.uniform(size=(many, len(group))) * (rng.uniform(size=(many, len(group))) < 0.8)
+    queries = tuple(f"q{number}" for number in range(len(group)))
+    return QueryBaselines(tuple(f"b{number}" for number in range(many)), queries, scores, k)
+
+
 @settings(deadline=None)
 @given(data(), OPTIONS, st.integers(1, 5))
 def test_lambdamart_is_that_of_plain_python(rows, options, k):
-    labels, scores, group = rows
-    found = LambdaMART(k=k, **options).gradients(labels, scores, group)
-    assert_equal(found, slow(labels, scores, group, lambda *_: lambda change: change, k, **options), within=1e-9)
-    assert abs(found[0].sum()) <= 1e-9 * max(1, np.abs(found[0]).sum())
+    agree(LambdaMART(k=k, **options), rows, unweighted, k=k, **options)
 
 
 @settings(deadline=None)
-@given(data(), OPTIONS, st.sampled_from(ALPHAS), st.sampled_from(["change", "crossing"]), st.integers(0, 2**32 - 1))
+@given(data(), OPTIONS, ALPHAS, st.sampled_from(["change", "crossing"]), SEEDS)
 def test_ucro_is_that_of_plain_python(rows, options, alpha, form, seed):
-    labels, scores, group = rows
-    one = baselines(np.random.default_rng(seed), group)
+    one = baselines(seed, rows[2])
     effect = {"change": plain.urisk_effect, "crossing": plain.crossing_effect}[form]
-    found = UCRO(one, alpha, form=form, **options).gradients(labels, scores, group)
-    expected = slow(
-        labels, scores, group, lambda found, query: effect(found[query], one.scores[0, query], alpha), 3, **options
+    agree(
+        UCRO(one, alpha, form=form, **options),
+        rows,
+        lambda ndcg, query: effect(ndcg[query], one.scores[0, query], alpha),
+        **options,
     )
-    assert_equal(found, expected, within=1e-9)
 
 
-@pytest.mark.slow
 @settings(deadline=None)
-@given(data(), OPTIONS, st.sampled_from(ALPHAS), st.sampled_from(["deviation", "error"]), st.integers(0, 2**32 - 1))
+@given(data(), OPTIONS, ALPHAS, st.sampled_from(["deviation", "error"]), SEEDS)
 def test_adaptive_objectives_are_those_of_plain_python(rows, options, alpha, standardization, seed):
-    labels, scores, group = rows
-    one = baselines(np.random.default_rng(seed), group)
+    one = baselines(seed, rows[2])
 
-    def alphas(found: list[float]) -> list[float]:
-        differences = [score - base for score, base in zip(found, one.scores[0], strict=True)]
+    def alphas(ndcg: list[float]) -> list[float]:
+        differences = [score - base for score, base in zip(ndcg, one.scores[0], strict=True)]
         x = [plain.tradeoff(difference, alpha) for difference in differences]
         n, mean = len(x), math.fsum(x) / len(x)
         deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in x) / (n - 1)) if n > 1 else 0.0
         if deviation <= 1e-9:
             return [alpha / 2] * n
-        levels = (
-            [value / deviation for value in x]
-            if standardization == "deviation"
-            else [difference / (deviation / math.sqrt(n)) for difference in differences]
-        )
+        levels = [value / deviation for value in x]
+        if standardization == "error":
+            levels = [difference / (deviation / math.sqrt(n)) for difference in differences]
         return [alpha * (1 - plain.phi(level)) for level in levels]
 
-    def saro(found: list[float], query: int) -> Callable[[float], float]:
-        return plain.urisk_effect(found[query], one.scores[0, query], alphas(found)[query])
+    def saro(ndcg: list[float], query: int) -> Effect:
+        return plain.urisk_effect(ndcg[query], one.scores[0, query], alphas(ndcg)[query])
 
-    def faro(found: list[float], query: int) -> Callable[[float], float]:
-        return lambda change: (1 + alphas(found)[query]) * change
+    def faro(ndcg: list[float], query: int) -> Effect:
+        return lambda change: (1 + alphas(ndcg)[query]) * change
 
     for objective, effect in ((TSARO, saro), (TFARO, faro)):
-        found = objective(one, alpha, standardization=standardization, **options).gradients(labels, scores, group)
-        assert_equal(found, slow(labels, scores, group, effect, 3, **options), within=1e-7)
+        asked = objective(one, alpha, standardization=standardization, **options)
+        agree(asked, rows, effect, within=1e-7, **options)
+
+
+def georisk_effect(pool: QueryBaselines, alpha: float) -> Callable[[list[float], int], Effect]:
+    return lambda ndcg, query: plain.georisk_effect(ndcg, pool.scores.tolist(), query, alpha)
 
 
 @settings(deadline=None)
-@given(data(), OPTIONS, st.sampled_from(ALPHAS), st.integers(1, 4), st.integers(0, 2**32 - 1))
+@given(data(), OPTIONS, ALPHAS, st.integers(1, 4), SEEDS)
 def test_georisk_is_that_of_plain_python(rows, options, alpha, many, seed):
-    labels, scores, group = rows
-    pool = baselines(np.random.default_rng(seed), group, many=many)
-    found = GeoRisk(pool, alpha, **options).gradients(labels, scores, group)
-    expected = slow(
-        labels,
-        scores,
-        group,
-        lambda found, query: plain.georisk_effect(found, pool.scores.tolist(), query, alpha),
-        3,
-        **options,
-    )
-    assert_equal(found, expected, within=1e-7)
+    pool = baselines(seed, rows[2], many=many)
+    agree(GeoRisk(pool, alpha, **options), rows, georisk_effect(pool, alpha), within=1e-7, **options)
 
 
 @pytest.mark.parametrize(
@@ -157,12 +154,10 @@ def test_georisk_is_that_of_plain_python(rows, options, alpha, many, seed):
     ],
 )
 def test_georisk_of_a_model_without_any_score_left_is_that_of_plain_python(labels, scores, truncation_level):
-    given = np.array(labels, float), np.array(scores, float), [len(labels)]
-    pool = baselines(np.random.default_rng(1), given[2], many=2)
+    rows = np.array(labels, float), np.array(scores, float), [len(labels)]
     options: dict[str, Any] = {"truncation_level": truncation_level}
-    effect = lambda found, query: plain.georisk_effect(found, pool.scores.tolist(), query, 5)  # noqa: E731
-    found = GeoRisk(pool, 5, **options).gradients(*given)
-    assert_equal(found, slow(*given, effect, 3, **options), within=1e-9)
+    pool = baselines(1, rows[2], many=2)
+    agree(GeoRisk(pool, 5, **options), rows, georisk_effect(pool, 5), **options)
 
 
 def test_georisk_of_plain_python_is_that_of_the_gates():
@@ -172,51 +167,45 @@ def test_georisk_of_plain_python_is_that_of_the_gates():
 
 
 def test_a_swap_that_ends_at_the_baseline_counts_once():
-    labels, scores = np.array([0.0, 1, 0]), np.array([2.0, 1, 0])
+    rows = np.array([0.0, 1, 0]), np.array([2.0, 1, 0]), [3]
     equal = QueryBaselines(("best",), ("q",), np.ones((1, 1)))
-    gradient, _ = UCRO(equal, 5, form="crossing", norm=False).gradients(labels, scores, [3])
-    expected, _ = slow(
-        labels, scores, [3], lambda *_: lambda change: change if change > 0 else 6 * change, 10, norm=False
-    )
-    np.testing.assert_allclose(gradient, expected)
+    once: Any = lambda *_: lambda change: change if change > 0 else 6 * change  # noqa: E731
+    agree(UCRO(equal, 5, form="crossing", norm=False), rows, once, k=10, norm=False)
+
+
+def test_scores_far_apart_are_those_of_plain_python_too():
+    rows = np.array([1.0, 0, 2, 0]), np.array([0.0, 0.3, 350.0, 350.2]), [4]  # 700 with sigmoid 2
+    options: dict[str, Any] = {"sigmoid": 2.0, "norm": False}
+    agree(LambdaMART(k=3, **options), rows, unweighted, **options)
 
 
 @settings(deadline=None)
-@given(data(), OPTIONS, st.integers(0, 2**32 - 1))
+@given(data(), OPTIONS, SEEDS)
 def test_without_extra_weight_of_losses_all_but_georisk_are_lambdamart(rows, options, seed):
-    labels, scores, group = rows
-    one = baselines(np.random.default_rng(seed), group)
-    several = baselines(np.random.default_rng(seed), group, many=3)
-    expected = LambdaMART(k=3, **options).gradients(labels, scores, group)
+    one, several = baselines(seed, rows[2]), baselines(seed, rows[2], many=3)
+    expected = LambdaMART(k=3, **options).gradients(*rows)
     for objective in (
         UCRO(one, 0, **options),
         UCRO(one, 0, form="crossing", **options),
         TSARO(one, 0, **options),
-        TFARO(one, 0, **options),
         TFARO(several.mean(), 0, **options),
     ):
-        assert_equal(objective.gradients(labels, scores, group), expected, within=1e-12)
+        np.testing.assert_allclose(objective.gradients(*rows), expected, rtol=1e-12, atol=1e-12)
 
 
 @settings(deadline=None)
-@given(data(), st.sampled_from(ALPHAS), st.integers(0, 2**32 - 1))
-def test_every_pair_pushes_the_better_document_up(rows, alpha, seed):
-    labels, scores, group = rows
-    rng = np.random.default_rng(seed)
-    one, several = baselines(rng, group), baselines(rng, group, many=3)
-    keep = rng.permutation(max(group))[:2]  # two documents of each query: a single pair, whose sign shows
-    starts = np.cumsum([0, *group[:-1]])
-    chosen = [start + np.sort(keep[keep < size]) for start, size in zip(starts, group, strict=True)]
-    chosen = [rows if rows.size else np.array([start]) for rows, start in zip(chosen, starts, strict=True)]
-    sizes = [rows.size for rows in chosen]
-    labels, scores = labels[np.concatenate(chosen)], scores[np.concatenate(chosen)]
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.floats(-5, 5)), min_size=1), ALPHAS, SEEDS)
+def test_every_pair_pushes_the_better_document_up(pairs, alpha, seed):
+    group = [2] * len(pairs)  # queries of two documents: a single pair, whose sign shows
+    labels = np.array([label for first, second, _ in pairs for label in (first, second)], float)
+    scores = np.array([score for _, _, difference in pairs for score in (0.0, difference)])
+    one, several = baselines(seed, group), baselines(seed, group, many=3)
     for objective in (UCRO(one, alpha), TSARO(one, alpha), TFARO(one, alpha), GeoRisk(several, alpha)):
-        gradient, hessian = objective.gradients(labels, scores, sizes)
+        gradient, hessian = objective.gradients(labels, scores, group)
         assert (hessian >= 0).all()
-        for query in np.split(np.column_stack([labels, gradient]), np.cumsum(sizes)[:-1]):
-            if len(query) == 2 and query[0, 0] != query[1, 0]:
-                better, worse = sorted(query.tolist(), reverse=True)
-                assert better[1] < 0 < worse[1]
+        better = np.sign(labels[::2] - labels[1::2])
+        assert (np.sign(gradient[1::2]) == better).all()
+        assert (np.sign(gradient[::2]) == -better).all()
 
 
 ROWS = (np.array([2.0, 0, 1, 0, 3, 1, 0, 0, 1, 2]), [4, 3, 3])
@@ -232,63 +221,73 @@ def test_threads_change_nothing(monkeypatch):
     rng = np.random.default_rng(0)
     group = rng.integers(1, 60, 2000)
     labels, scores = rng.integers(0, 5, group.sum()).astype(float), rng.normal(size=group.sum())
-    pool = baselines(rng, group.tolist(), many=2, k=10)
-    for objective in (LambdaMART(), GeoRisk(pool, 5)):
+    for objective in (LambdaMART(), GeoRisk(baselines(0, group.tolist(), many=2, k=10), 5)):
         found = []
         for processors in (1, 5):
             monkeypatch.setattr("os.cpu_count", lambda processors=processors: processors)
             found.append(objective.gradients(labels, scores, group))
-        assert_equal(*found, within=0)
-
-
-def test_scores_far_apart_are_those_of_plain_python_too():
-    labels, scores = np.array([1.0, 0, 2, 0]), np.array([0.0, 0.3, 350.0, 350.2])  # 700 with sigmoid 2
-    options: dict[str, Any] = {"sigmoid": 2.0, "norm": False}
-    found = LambdaMART(k=3, **options).gradients(labels, scores, [4])
-    assert_equal(found, slow(labels, scores, [4], lambda *_: lambda change: change, 3, **options), within=1e-9)
+        np.testing.assert_array_equal(found[0], found[1])
 
 
 def test_an_objective_can_go_on_to_other_data():
     labels, group = ROWS
     objective = LambdaMART(k=3)
-    for other_labels, other_group in (
-        (labels, group),
-        (labels[::-1].copy(), group),
-        (labels[::-1].copy(), [3, 3, 4]),
-    ):
-        found = objective.gradients(other_labels, SOME, other_group)
-        assert_equal(found, LambdaMART(k=3).gradients(other_labels, SOME, other_group), within=0)
+    for rows in ((labels, SOME, group), (labels[::-1].copy(), SOME, group), (labels[::-1].copy(), SOME, [3, 3, 4])):
+        np.testing.assert_array_equal(objective.gradients(*rows), LambdaMART(k=3).gradients(*rows))
+
+
+def test_ndcg_is_that_of_the_baselines():
+    labels, group = ROWS
+    scores, queries = three_queries().scores, three_queries().queries
+    measures: Any = ((3, "exponential"), (2, "exponential"), (3, "linear"))
+    found = [
+        UCRO(QueryBaselines(("b",), queries, scores, k, gain), 3).gradients(labels, SOME, group)[0].tolist()
+        for k, gain in measures
+    ]
+    assert found[0] == UCRO(three_queries(), 3).gradients(labels, SOME, group)[0].tolist()
+    assert found[0] not in found[1:]
+
+
+WRONG: Any = "x"
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "error", "message"),
     [
+        (lambda: LambdaMART(k=0).gradients([1, 0], [1, 0], [2]), ValueError, "k must be a whole number .* got 0"),
+        (lambda: LambdaMART(truncation_level=0), ValueError, "truncation_level must be None or a whole number .* 0"),
+        (lambda: LambdaMART(sigmoid=0), ValueError, "sigmoid must be finite and above 0, got 0"),
+        (lambda: LambdaMART(sigmoid=math.inf), ValueError, "sigmoid must be finite and above 0, got inf"),
+        (lambda: UCRO(three_queries(), -1), ValueError, "alpha must be finite and at least 0, got -1"),
+        (lambda: UCRO(three_queries(), 1e39), ValueError, r"alpha must be at most 1e\+09, got 1e\+39: nothing would"),
+        (lambda: UCRO(three_queries(), math.nan), ValueError, "alpha must be finite and at least 0, got nan"),
+        (lambda: UCRO(three_queries(), form=WRONG), ValueError, "form must be one of change, crossing, got 'x'"),
         (
-            lambda: LambdaMART(k=0).gradients([1, 0], [1, 0], [2]),
-            "k must be a whole number of at least 1, got 0",
+            lambda: TSARO(three_queries(), standardization=WRONG),
+            ValueError,
+            "standardization must be one of deviation",
         ),
         (
-            lambda: LambdaMART(truncation_level=0),
-            "truncation_level must be None or a whole number of at least 1, got 0",
+            lambda: TFARO(three_queries(), standardization=WRONG),
+            ValueError,
+            "standardization must be one of deviation",
         ),
-        (lambda: LambdaMART(sigmoid=0), "sigmoid must be finite and above 0, got 0"),
-        (lambda: LambdaMART(sigmoid=math.inf), "sigmoid must be finite and above 0, got inf"),
-        (lambda: UCRO(three_queries(), -1), "alpha must be finite and at least 0, got -1"),
-        (lambda: UCRO(three_queries(), 1e39), r"alpha must be at most 1e\+09, got 1e\+39: nothing would be learned"),
-        (lambda: UCRO(three_queries(), math.nan), "alpha must be finite and at least 0, got nan"),
-        (lambda: LambdaMART().gradients([1, 0], [math.inf, 0], [2]), "scores must be finite, got inf in row 0"),
+        (lambda: UCRO(baselines(0, [1], many=2)), ValueError, r"expected one baseline, got 2; baselines.mean\(\)"),
+        (lambda: TFARO(baselines(0, [1], many=2)), ValueError, "expected one baseline, got 2"),
+        (lambda: LambdaMART().gradients([1, 0], [math.inf, 0], [2]), ValueError, "scores must be finite, got inf in"),
+        (lambda: GeoRisk(three_queries(), 1e4).gradients(ROWS[0], SOME, ROWS[1]), UsageError, "GeoRisk vanishes at"),
+        (
+            lambda: UCRO(three_queries()).gradients(ROWS[0], SOME, [5, 5]),
+            DataError,
+            "2 queries, the baselines 3: make",
+        ),
+        (
+            lambda: UCRO(three_queries(group=np.array([4, 3, 3]))).gradients(ROWS[0], SOME, [3, 4, 3]),
+            DataError,
+            "query a has 3 documents in the data, but the baselines were scored on 4",
+        ),
     ],
 )
-def test_bad_arguments_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
+def test_what_cannot_be_learned_from_is_refused(make: Any, error, message):
+    with pytest.raises(error, match=message):
         make()
-
-
-def test_data_of_other_queries_are_refused():
-    labels, _ = ROWS
-    with pytest.raises(DataError, match="the data have 2 queries, the baselines 3: make baselines for these data"):
-        UCRO(three_queries()).gradients(labels, SOME, [5, 5])
-    known = three_queries(group=np.array([4, 3, 3]))
-    UCRO(known).gradients(labels, SOME, [4, 3, 3])
-    with pytest.raises(DataError, match="query a has 3 documents in the data, but the baselines were scored on 4"):
-        UCRO(known).gradients(labels, SOME, [3, 4, 3])

@@ -162,7 +162,10 @@ def test_an_evaluation_set_without_baselines_of_its_own_is_an_error():
     ):
         with pytest.raises(error, match=message):
             RiskMetrics(baselines).values(data.labels, data.labels, data.group)
-    RiskMetrics([anyones, known]).values(TRAIN.labels, TRAIN.labels, TRAIN.group)  # labels tell whose they are
+    rows = TRAIN.labels, TRAIN.features[:, 1], TRAIN.group
+    assert RiskMetrics([anyones, known]).values(*rows) == RiskMetrics(known).values(
+        *rows
+    )  # labels tell whose they are
 
 
 def test_folds_and_single_queries_are_refused():

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
+import io
 import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from fnmatch import fnmatch
 from typing import Any
 
 import pytest
 
+from pytest_riskguard.engine import Engine
+from pytest_riskguard.live_systems.candidates import live_run
+from tests.plugin import world
 from tests.plugin.world import flat, read_report
 
 SEARCH = """
@@ -179,65 +180,27 @@ def test_ctrl_c_ends_a_run_whose_search_hangs(asked_of, pytester):
     assert "KeyboardInterrupt" in output
 
 
-def test_progress_goes_to_no_pipe(live):
-    assert "retrieving" not in live("ask").stdout.str()
+def test_a_line_counts_topics_on_a_terminal_and_is_erased(monkeypatch, folder_of_world):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def counted(stream: io.StringIO) -> str:
+        monkeypatch.setattr(sys, "stderr", stream)
+        engine = Engine(qrels=folder_of_world / "qrels.txt", topics=folder_of_world / "topics.tsv")
+        live_run(engine, lambda _: ["good"], depth=10, workers=1, timeout=None).retrieve()
+        return stream.getvalue()
+
+    text = counted(Terminal())
+    assert text.startswith("\rretrieving 1/30 topics\rretrieving 2/30 topics")
+    assert text.endswith(f"\rretrieving 30/30 topics\r{' ' * 40}\r")
+    assert counted(io.StringIO()) == ""
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="this system has no pseudo-terminals")
-@pytest.mark.parametrize(
-    ("arguments", "environment", "shown"),
-    [
-        ((), {}, True),
-        (("-q",), {}, False),
-        (("-s",), {}, False),
-        pytest.param(("-n1",), {}, False, marks=pytest.mark.slow),
-        ((), {"CI": "true"}, False),
-    ],
-)
-def test_progress_is_shown_on_a_terminal_and_erased_again(
-    asked_of, pytester, monkeypatch, arguments, environment, shown
-):
-    import pty
-
-    asked_of("ask")
-    for name, value in {**environment, "COLUMNS": "80", "TERM": "xterm"}.items():
-        monkeypatch.setenv(name, value)
-    screen, terminal = pty.openpty()
-    written = []
-
-    def read() -> None:
-        with contextlib.suppress(OSError):  # Linux: the other side is closed
-            while chunk := os.read(screen, 4096):
-                written.append(chunk)
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    with open(terminal, "w", encoding="utf-8") as file, contextlib.redirect_stdout(file):  # noqa: PTH123
-        result = pytester.inline_run("--riskguard", "--color=no", *arguments)
-    reader.join()
-    os.close(screen)
-    assert result.ret == 0
-    text = b"".join(written).decode()
-    assert ("retrieving 1/30 topics" in text) is shown
-    assert not any("retrieving" in line for line in on_the_screen(text))
-    if not arguments:
-        assert f"riskguard.yaml .{'[100%]':>63}" in on_the_screen(text)
-
-
-def on_the_screen(text: str) -> list[str]:
-    """What a terminal shows in the end: backspaces go back, and what is written there is written over."""
-    lines = []
-    for line in text.replace("\r\n", "\n").split("\n"):
-        cells: list[str] = []
-        column = 0
-        for character in line:
-            if character == "\b":
-                column -= 1
-            else:
-                cells[column : column + 1] = [character]
-                column += 1
-        lines.append("".join(cells).rstrip())
-    return lines
+@pytest.fixture
+def folder_of_world(tmp_path):
+    world.write_world(tmp_path, world.GOOD)
+    return tmp_path
 
 
 def test_an_error_without_words_is_named(live):

@@ -18,13 +18,14 @@ from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.gates.findings import (
     Exhibits,
     Explanation,
+    IfJudged,
+    Judgements,
     RankedDocument,
     Slice,
     TopicColumns,
     TopicDocuments,
 )
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.verdict import Family, Verdict, incomparable
 from tests.plugin.world import CHURN, GOOD, LOSS, QUERIES, TOPICS, differences
 from tests.verdicts import altered

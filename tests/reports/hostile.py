@@ -17,12 +17,13 @@ from pytest_riskguard import check
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.findings import (
     Explanation,
+    IfJudged,
+    Judgements,
     RankedDocument,
     Slice,
     TopicDocuments,
     TopicGroup,
 )
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from tests.plugin.world import LOSS, TOPICS, differences
 from tests.verdicts import altered

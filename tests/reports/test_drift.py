@@ -3,7 +3,7 @@
 import numpy as np
 
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.gates.chain.history import drift
+from pytest_riskguard.gates.history import drift
 from pytest_riskguard.reports.drift import explain
 
 

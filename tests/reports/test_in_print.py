@@ -38,7 +38,7 @@ def test_print_says_what_happened_to_which_queries():
     verdict = check("not_significantly_risky", NEW, OLD)
     first, *rest = str(verdict).splitlines()
     assert first.startswith("FAIL the mean fell 0.50 -> 0.39; 8 of 30 queries lost, none gained")
-    assert "8 of 30 queries got worse" in rest[0]
+    assert "With losses counted no more than gains" in rest[0]
     assert any("q0" in line and "0.50 -> 0.10" in line for line in rest)
     assert repr(verdict) == "<Verdict not_significantly_risky: fail (loss), candidate against baseline>".replace(
         "not_significantly_risky", verdict.gate
@@ -54,15 +54,6 @@ def test_a_card_has_at_most_15_lines_besides_its_commands(case):
     assert len(str(typed).splitlines()) <= 16
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_the_page_is_the_card_without_code_or_anything_from_elsewhere(case):
-    verdict = CASES[case]()
-    page = Read(verdict._repr_html_() or "")
-    assert page.tags <= {"div", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "ul", "li", "code"}
-    assert page.attributes <= {"style"}
-    assert str(verdict).splitlines()[0] in page.text
-
-
 def test_other_peoples_text_stays_text():
     verdict = altered(
         CASES["loss"](),
@@ -71,7 +62,8 @@ def test_other_peoples_text_stays_text():
         baselines=("<b>prod",),
     )
     page = Read(verdict._repr_html_() or "")
-    assert page.tags & {"script", "img", "b"} == set()
+    assert page.tags == {"pre"}
+    assert page.text == str(verdict)
     assert "\x1b" not in str(verdict) + repr(verdict) + page.text
 
 

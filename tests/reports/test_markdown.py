@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from pytest_riskguard import check
 from pytest_riskguard.gates.verdict import Inputs, VerdictWarning
-from pytest_riskguard.reports.card import card
+from pytest_riskguard.reports import words
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, prose, render
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import explained
@@ -56,10 +56,10 @@ def test_warnings_are_said():
 
 
 def test_queries_have_a_column_where_there_are_any():
-    assert "| topic | baseline → candidate |" in render([LOST])
+    assert "| topic | scores |" in render([LOST])
     topics = tuple(replace(t, query="white shoes") for t in LOST.responsible_topics)
     text = render([altered(LOST, responsible_topics=topics)])
-    assert "| topic | query | baseline → candidate |" in text
+    assert "| topic | query | scores |" in text
     assert "<code>white shoes</code>" in text
 
 
@@ -73,7 +73,7 @@ def test_queries_have_a_column_where_there_are_any():
     ],
 )
 def test_what_was_asked_for_is_said(kind, options, said):
-    assert said in card(asked(kind, LOSS, **options)).why
+    assert said in words.why(asked(kind, LOSS, **options))
 
 
 def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():

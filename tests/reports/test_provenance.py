@@ -74,9 +74,9 @@ def test_anything_else_is_refused(changes, problem):
 
 def test_a_line_says_the_change_and_the_age_of_baselines():
     assert line(provenance()) == (
-        "commit bbbbbbbbbb; branch topic; pull request 12; 2026-02-05 12:00 UTC; "
-        "baseline prod stored 35 days ago from commit aaaaaaaaaa; latency median 2.0 ms, 95th percentile 9.0 ms; "
-        "index v7 -> v8; k none -> 1"
+        "o/r; pull request 12; branch topic; commit bbbbbbbbbb; 2026-02-05 12:00 UTC; baseline prod stored 35 days "
+        "ago from commit aaaaaaaaaa (old: what users search for has changed since); latency median 2.0 ms, 95th "
+        "percentile 9.0 ms; index v7 -> v8; k none -> 1"
     )
     several = replace(
         provenance(),
@@ -85,7 +85,11 @@ def test_a_line_says_the_change_and_the_age_of_baselines():
     )
     assert line(several).endswith("; a 1 -> 2; b 1 -> 2; c 1 -> 2; 2 more differences")
     assert line(provenance_of([], Build(), DATE)) == "2026-02-05 12:00 UTC"
-    assert markdown.render([], provenance=provenance()).splitlines()[2].startswith("commit bbbbbbbbbb; branch topic")
+    assert (
+        markdown.render([], provenance=provenance())
+        .splitlines()[2]
+        .startswith("o/r; pull request 12; branch topic; ")
+    )
 
 
 @pytest.mark.parametrize("text", EACH)

@@ -16,8 +16,6 @@ from pytest_riskguard.baselines.store import Store
 
 PLANTED, IMPROVED = "planted", "improved"
 TOPICS = tuple(f"t{number:02d}" for number in range(1, 61))
-#: Gates of riskguard.yaml, and one test with the fixture.
-GATES = ("no-risk", "pool", "not-worse", "no-collapse")
 BASELINES = ("prod", "bm25", "old")
 DEPTH = 50
 JUDGED = 10

@@ -25,8 +25,6 @@ QRELS = "qrels.txt"
 TOPICS_FILE = "topics.tsv"
 CONFIG = "riskguard.yaml"
 PROD = "baselines/prod"
-MANIFEST = f"{PROD}/manifest.json"
-SCORES = f"{PROD}/scores.tsv"
 KEPT_RUN = f"{PROD}/run.gz"
 #: For programs that prepare a case.
 MAX_SECONDS = 300.0

@@ -49,18 +49,15 @@ class Annotation:
 
 def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = None) -> Annotation:
     """The annotation of a verdict that did not pass, at its line."""
-    from pytest_riskguard.reports.card import card
-    from pytest_riskguard.reports.shown import Shown
-    from pytest_riskguard.reports.wording.sentences import from_to
+    from pytest_riskguard.reports import words
+    from pytest_riskguard.reports.card import Card
+    from pytest_riskguard.reports.numbers import from_to
 
-    shown = card(verdict)
-    lines = [shown.line, shown.paragraph]
-    if shown.worst:
-        worst = (
-            f"{topic.query or topic.topic} ({from_to(topic.baseline, topic.candidate)})" for topic in shown.worst
-        )
-        extreme = Shown(verdict).extreme.capitalize()
-        lines.append(f"{extreme}: {listed(tuple(worst), most=_MAX_WORST, left_out=Shown(verdict).more_losers)}")
+    card, lines = Card(verdict), [words.line(verdict), words.paragraph(verdict)]
+    if card.worst:
+        worst = (f"{topic.query or topic.topic} ({from_to(topic.baseline, topic.candidate)})" for topic in card.worst)
+        extreme = words.extreme(verdict).capitalize()
+        lines.append(f"{extreme}: {listed(tuple(worst), most=_MAX_WORST, left_out=card.more)}")
     return Annotation(f"riskguard: {verdict.gate}", lines, file, line)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.card import card, word
+from pytest_riskguard.reports import words
+from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.comparisons import KnownGate
-from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, listed, short
 
 #: Topics that a property names.
@@ -22,24 +22,24 @@ def properties(verdict: Verdict, number: int = 1, policy_changes: Sequence[str] 
     """
     prefix = "riskguard." if number == 1 else f"riskguard.{number}."
     pool = verdict.asked.is_pool
-    figures, shown = Shown(verdict), card(verdict)
+    card = Card(verdict)
     values: dict[str, str | float | None] = {
         "gate": verdict.gate,
         "kind": verdict.kind,
         "outcome": verdict.outcome,
-        "answer": word(verdict),
+        "answer": words.word(verdict),
         "reason": verdict.reason,
         "measure": verdict.measure,
         "alpha": verdict.alpha,
         "candidate": verdict.candidate,
         "baseline": listed(verdict.baselines, most=_MAX_NAMED),
         "identical_to": listed(verdict.identical_to, most=_MAX_NAMED),
-        "georisk_difference" if pool else "urisk": figures.risk,
-        "limit": figures.deciding_limit,
+        "georisk_difference" if pool else "urisk": card.risk,
+        "limit": card.deciding_limit,
         "mean_difference": verdict.estimates.mean_difference,
-        "headline": shown.line,
-        "estimate": shown.estimate,
-        "summary": shown.paragraph,
+        "headline": words.line(verdict),
+        "estimate": words.estimate(verdict),
+        "summary": words.paragraph(verdict),
         "topics_responsible": _topics(verdict),
         "warnings": ", ".join(dict.fromkeys(warning.code for warning in verdict.warnings)),
         "problem": verdict.problem,
@@ -58,10 +58,9 @@ def render(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), policy_
         for name, value in properties(verdict, policy_changes=policy_changes):
             ElementTree.SubElement(listed_properties, "property", name=name, value=value)
         if not verdict.passed:
-            shown = card(verdict)
             kind = "error" if verdict.outcome == "incomparable" else "failure"
-            result = ElementTree.SubElement(case, kind, message=_text(shown.line))
-            result.text = _text(verdict.problem or shown.paragraph)
+            result = ElementTree.SubElement(case, kind, message=_text(words.line(verdict)))
+            result.text = _text(verdict.problem or words.paragraph(verdict))
     for gate in gates:
         if not gate.verdicts:
             case = _case(suite, gate.file, gate.id.partition("::")[2])
@@ -80,10 +79,8 @@ def _case(suite: ElementTree.Element, file: str, name: str) -> ElementTree.Eleme
 def _topics(verdict: Verdict) -> str:
     if verdict.passed:
         return ""
-    topics = verdict.topics
-    losers = verdict.responsible_topics[: topics.wins if Shown(verdict).explained_by_wins else topics.losses]
-    more = 0 if verdict.asked.by_topic else Shown(verdict).more_losers
-    return listed(tuple(topic.topic for topic in losers), most=_MAX_NAMED, left_out=more)
+    card = Card(verdict)
+    return listed(tuple(topic.topic for topic in card.worst), most=_MAX_NAMED, left_out=card.more)
 
 
 def _text(value: str | float | None) -> str:

@@ -1,33 +1,59 @@
-"""The page of verdicts: their comparisons, its title and its script."""
+"""The page of verdicts: a card for each comparison, its gates, its queries and charts; its title and its script."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.comparisons import KnownGate, answer, comparisons, missing, title
-from pytest_riskguard.reports.html.comparison import STATIC_ROWS, ComparisonView, comparison_view
-from pytest_riskguard.reports.html.whole_page import MAX_BYTES, anchors, asset, script_json, topic_anchor, whole_page
-from pytest_riskguard.reports.parts import Table
-from pytest_riskguard.reports.provenance import TIES
-from pytest_riskguard.text import clean, counted, web_address
+from pytest_riskguard.reports import words
+from pytest_riskguard.reports.card import MARKS, Card
+from pytest_riskguard.reports.comparisons import (
+    Comparison,
+    KnownGate,
+    after,
+    answer,
+    comparisons,
+    missing,
+    title,
+)
+from pytest_riskguard.reports.details import details, settings
+from pytest_riskguard.reports.html.charts import charts
+from pytest_riskguard.reports.html.charts.plots import Plot
+from pytest_riskguard.reports.html.queries import TopicRow, gate_data, panels, topic_data, topic_rows
+from pytest_riskguard.reports.html.whole_page import (
+    MAX_BYTES,
+    OWN,
+    anchors,
+    asset,
+    fitting,
+    script_json,
+    size,
+    topic_anchor,
+    whole_page,
+)
+from pytest_riskguard.reports.parts import Section
+from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.origins import Origin
     from pytest_riskguard.reports.provenance import Provenance
 
 
 #: Comparisons that are in the page as a whole, more of them if they fail; others are rendered when they are opened.
 _MAX_FULL, _MAX_FULL_FAILED = 2, 4
-#: Bytes that the charts of all gates may take together.
-_CHART_BYTES = 2_000_000
+#: Queries and slices on the card, and rows of queries in the page itself: the script shows the others.
+MAX_WORST, MAX_SLICES, STATIC_ROWS = 6, 5, 10
+#: Bytes that the charts of all gates may take together; gates whose figures of each topic the script gets.
+_CHART_BYTES, _MAX_GATES = 2_000_000, 40
 _SCRIPTS = ("base.js", "tooltips.js", "rankings.js", "search.js", "topics.js", "navigation.js")
+_OUTCOMES = {"pass": "passes", "pass with care": "passes with care", "fail": "fails"}
+_MARKS = {"pass": MARKS["go"], "pass with care": MARKS["caution"], "fail": MARKS["stop"], "inconclusive": "?"}
 
 
 def document(
@@ -38,160 +64,204 @@ def document(
     policy_changes: Sequence[str] = (),
 ) -> str:
     """The page for these verdicts; it names the gates that were not judged."""
-    views = _views(verdicts, known)
-    share = MAX_BYTES // max(len(views), 1)
-    data = {"comparisons": [view.data(share) for view in views], "shown": STATIC_ROWS}
+    from pytest_riskguard.reports import provenance as origin
+
+    views, said = _views(verdicts, known), answer(verdicts, known)
+    budget = MAX_BYTES // max(len(views), 1)
+    name = f"{said.mark} {said.title}"
+    if len(views) == 1 and views[0].card.tone == said.tone:  # with the cause, where there is only one comparison
+        name = "; ".join(filter(None, (f"{said.mark} {views[0].title}", title(known))))
     return whole_page(
         "page.html",
-        title=_title(verdicts, views, known),
+        title=name,
         style="print.css",
         script=_script(),
         comparisons=views,
         gates=sum(len(view.gates) for view in views),
-        failed=sum(view.failed for view in views),
         unjudged=missing(known),
-        provenance=provenance and _where_from(provenance),
+        head=origin.head(provenance) if provenance else (),
+        origin=provenance and origin.section(provenance),
         policy_changes=policy_changes,
         topic_anchor=topic_anchor,
         static_rows=STATIC_ROWS,
-        data=Markup(script_json(data)),  # noqa: S704
+        words=words,
+        data=Markup(  # noqa: S704
+            script_json({"comparisons": [view.data(budget) for view in views], "shown": STATIC_ROWS})
+        ),
     )
 
 
+@frozen
+class GateView:
+    """A verdict with its part of the page; ``anchor`` is its address there, ``left_out`` are charts without room."""
+
+    anchor: str
+    verdict: Verdict
+    charts: list[Plot]
+    left_out: int
+    sections: list[Section]
+    known: KnownGate | None
+
+    @property
+    def ended(self) -> str:
+        """How it ended, as a class of the style."""
+        return words.word(self.verdict).removeprefix("pass with ")
+
+    @property
+    def mark(self) -> str:
+        """How it ended as a sign."""
+        return _MARKS.get(words.word(self.verdict), "!")
+
+    @property
+    def words(self) -> str:
+        """How it ended in words, and how often the gate failed before."""
+        said = words.word(self.verdict)
+        return _OUTCOMES.get(said, said) + after(self.known.failures if self.known else None)
+
+    @property
+    def place(self) -> str:
+        """File and line of the gate, where the run that judged it is known."""
+        return "" if self.known is None else self.known.place
+
+
+@frozen
+class ComparisonView:
+    """A comparison ready to be shown; ``id`` is its own in the page, its first gate is the one on the card."""
+
+    id: str
+    gates: list[GateView]
+    of_gates: list[Mapping[str, TopicRow]]
+    advice: str
+    steps: list[words.Step]
+    full: bool = True
+
+    @property
+    def lead(self) -> GateView:
+        """The gate that the card is about."""
+        return self.gates[0]
+
+    @property
+    def card(self) -> Card:
+        """Its facts."""
+        return Card(self.lead.verdict)
+
+    @property
+    def mark(self) -> str:
+        """The card's tone as a sign."""
+        return MARKS[self.card.tone]
+
+    @property
+    def title(self) -> str:
+        """The answer in a line."""
+        return f"{self.advice}: {words.line(self.lead.verdict)}".replace(" -> ", " → ")
+
+    @property
+    def worst(self) -> tuple[ResponsibleTopic, ...]:
+        """The queries on the card."""
+        return self.card.worst[:MAX_WORST]
+
+    @property
+    def slices(self) -> tuple[Slice, ...]:
+        """The slices on the card."""
+        return self.card.slices[:MAX_SLICES]
+
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The ends of the scale of the card's dumbbells: 0 and 1, or further out where scores are."""
+        scores = [score for topic in self.worst for score in (topic.baseline, topic.candidate)]
+        return min((0.0, *scores)), max((1.0, *scores))
+
+    @property
+    def counts(self) -> str:
+        """How its gates ended."""
+        return answer([gate.verdict for gate in self.gates]).counts
+
+    @property
+    def rows(self) -> list[TopicRow]:
+        """Every topic once: those of the first gate in its order, then those that only later gates have."""
+        rows: dict[str, TopicRow] = {}
+        for of_gate in self.of_gates:
+            for topic, row in of_gate.items():
+                rows.setdefault(topic, row)
+        return [*rows.values()]
+
+    @property
+    def has_panels(self) -> bool:
+        """Whether a query can be opened."""
+        return any(gate.verdict.rankings or gate.verdict.documents for gate in self.gates)
+
+    def other_charts(self, gate: GateView) -> list[Plot]:
+        """The charts of a gate that no gate before it shows: those of the first one stand by themselves."""
+        before = {chart.svg for chart in self.lead.charts}
+        for other in takewhile(lambda other: other is not gate, self.gates):
+            before |= {chart.svg for chart in other.charts}
+        return [chart for chart in gate.charts if chart.svg not in before]
+
+    def data(self, budget: int) -> dict[str, Any]:
+        """For the script; topics that do not fit into the budget are left out, the least harmful first."""
+        rows, verdicts = self.rows, [gate.verdict for gate in self.gates]
+        kept = rows[: fitting(rows, budget)]
+        topics, of_topics = [row.topic for row in kept], topic_data(kept)
+        gates = [
+            {"anchor": gate.anchor, **gate_data(topics, of_gate)}
+            for gate, of_gate in zip(self.gates[:_MAX_GATES], self.of_gates, strict=False)
+        ]
+        systems = (self.card.opponent, self.lead.verdict.candidate)
+        return {
+            "id": self.id,
+            "anchors": [gate.anchor for gate in self.gates],
+            "names": [_short(verdict.gate) for verdict in verdicts],
+            "measure": _short(self.lead.verdict.measure or ""),
+            "systems": [_short(name) for name in systems],
+            "count": len(rows),
+            **of_topics,
+            "gates": gates[: max(fitting(gates, budget - size(of_topics)), 1)],
+            "panels": panels(verdicts, topics),
+        }
+
+
+def _short(text: str) -> str:
+    return clean(text, limit=words.MAX_NAME)
+
+
 def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[ComparisonView]:
-    """The comparisons, those that fail first."""
+    """The comparisons, those that fail first; charts for which no bytes are left are left out."""
     owners = {place: gate for gate in known for place in gate.verdicts}
-    ids = anchors([verdict.gate for verdict in verdicts])
-    views, budget, complete = [], _CHART_BYTES, not missing(known)
-    for place, comparison in enumerate(comparisons(verdicts), 1):
-        full = place <= (_MAX_FULL_FAILED if comparison.failed else _MAX_FULL)
-        view = comparison_view(
-            comparison, place=place, anchors=ids, known=owners, full=full, run=verdicts, complete=complete
-        )
-        view, budget = view.with_charts(budget)
-        views.append(view)
+    ids, complete = anchors([verdict.gate for verdict in verdicts]), not missing(known)
+    views, budget = [], _CHART_BYTES
+    for number, comparison in enumerate(comparisons(verdicts), 1):
+        gates, drawn = [], set[str]()
+        for verdict, place in zip(comparison.verdicts, comparison.places, strict=True):
+            whole, kept = charts(verdict), []
+            for chart in whole:
+                cost = 0 if chart.svg in drawn else len(chart.svg.encode())
+                if cost <= budget:
+                    budget -= cost
+                    drawn.add(chart.svg)
+                    kept.append(chart)
+            sections = [*details(verdict), settings(verdict)]
+            left_out = len(whole) - len(kept)
+            gates.append(GateView(ids[place], verdict, kept, left_out, sections, owners.get(place)))
+        views.append(_view(comparison, number, gates, verdicts, complete=complete))
     return views
 
 
-def _title(verdicts: Sequence[Verdict], views: Sequence[ComparisonView], known: Sequence[KnownGate]) -> str:
-    """The answer of the run in a line, with the cause where there is only one comparison."""
-    said = answer(verdicts, known)
-    if len(views) == 1 and views[0].card.tone == said.tone:
-        return "; ".join(filter(None, (f"{views[0].mark} {views[0].title}", title(known))))
-    return f"{said.mark} {said.title}"
+def _view(
+    comparison: Comparison, number: int, gates: list[GateView], run: Sequence[Verdict], *, complete: bool
+) -> ComparisonView:
+    lead = gates[0]
+    reproduce = None if lead.known is None else lead.known.reproduce
+    return ComparisonView(
+        id=f"{OWN}comparison-{number}",
+        gates=gates,
+        of_gates=[{row.topic: row for row in topic_rows(verdict)} for verdict in comparison.verdicts],
+        advice=words.own_advice(lead.verdict, run, complete=complete),
+        steps=[*words.steps(lead.verdict, run, complete=complete, reproduce=reproduce)],
+        full=number <= (_MAX_FULL_FAILED if comparison.failed else _MAX_FULL),
+    )
 
 
 @cache
 def _script() -> str:
     """The script: its parts in one function, so that no name is visible outside of it."""
     return '"use strict";\n(() => {\n' + "".join(map(asset, _SCRIPTS)) + "})();\n"
-
-
-#: A baseline that is older, in days, is marked: what users search for has changed since.
-MAX_AGE = 30
-#: Characters of a commit that a line shows, and of any other text.
-_COMMIT, _MAX_TEXT = 7, 120
-
-
-@frozen
-class Item:
-    """A piece of a line; ``href`` makes it a link, ``old`` marks it."""
-
-    text: str
-    href: str | None = None
-    old: bool = False
-
-
-def _where_from(provenance: Provenance) -> dict[str, Any]:
-    """The line at the top; at the end the facts, what differs between the systems, and the baselines."""
-    columns = {"Name": "name", **dict.fromkeys(("Stored", "Age", "Commit", "Note", "Metadata"), "text")}
-    changes = [(one.key, one.baseline or None, one.candidate or None) for one in provenance.differences]
-    title, named = "What differs between the systems, according to their metadata", ("Key", "Baseline", "Candidate")
-    return {
-        "head": _head(provenance),
-        "facts": _facts(provenance),
-        "differences": Table(title, dict.fromkeys(named, "name"), changes, none="not given"),
-        "baselines": Table("Baselines", columns, [_row(provenance, one) for one in provenance.baselines]).filled,
-    }
-
-
-def _head(provenance: Provenance) -> list[Item]:
-    """Repository, pull request, both commits, the baseline's age, and the run."""
-    items = [_repository(provenance.repository)] if provenance.repository else []
-    if provenance.pull_request:
-        items.append(Item(_request(provenance.pull_request)))
-    elif provenance.branch:
-        items.append(Item(_short(provenance.branch)))
-    change = _commit(provenance.commit) or "this change"
-    for baseline in provenance.baselines[:1]:
-        items.append(Item(f"{change} against {_short(baseline.name)} {_commit(baseline.commit)}".rstrip()))
-        if baseline.stored:
-            days = provenance.days(baseline)
-            old = f", {counted(days, 'day')} old" if _is_old(days) and days else ""
-            items.append(Item(f"baseline stored {baseline.stored[:10]}{old}", old=_is_old(days)))
-    if not provenance.baselines and provenance.commit:
-        items.append(Item(change))
-    address = web_address(provenance.run_url) if provenance.run_url else None
-    if address:
-        items.append(Item("CI run", address))
-    return items
-
-
-def _facts(provenance: Provenance) -> list[tuple[str, Item]]:
-    """Label and value of everything that is known."""
-    address = web_address(provenance.run_url) if provenance.run_url else None
-    candidate = provenance.candidate
-    latency = None if candidate is None else candidate.latency
-    facts = [
-        ("Date", Item(provenance.date)),
-        ("Repository", _repository(provenance.repository or "")),
-        ("Commit", Item(_short(provenance.commit))),
-        ("Branch", Item(_short(provenance.branch))),
-        ("Pull request", Item(_request(provenance.pull_request) if provenance.pull_request else "")),
-        ("CI run", Item(address or "", address)),
-        ("Candidate", Item(_short(candidate.name) if candidate else "")),
-        ("Candidate's metadata", Item(_pairs(candidate.metadata) if candidate else "")),
-    ]
-    if candidate is not None and candidate.ties is not None:
-        facts.append(("Equal scores", Item(TIES[candidate.ties])))
-    if latency is not None:
-        facts.append(("Latency", Item(f"{latency} ({counted(latency.queries, 'query', 'queries')})")))
-        before = [(baseline.name, baseline.latency) for baseline in provenance.baselines if baseline.latency]
-        facts += [(f"Latency of {_short(name)} when stored", Item(str(stored))) for name, stored in before]
-    facts.append(("Judges", Item(clean(provenance.judges or "", limit=400))))
-    return [(label, item) for label, item in facts if item.text]
-
-
-def _row(provenance: Provenance, baseline: Origin) -> tuple[str, ...]:
-    """Cells of the table of baselines."""
-    days = provenance.days(baseline)
-    age = "" if days is None else counted(days, "day") + ": old" * _is_old(days)
-    stored, metadata = (baseline.stored or "")[:10], _pairs(baseline.metadata)
-    return _short(baseline.name), stored, age, _commit(baseline.commit), _short(baseline.note), metadata
-
-
-def _is_old(days: int | None) -> bool:
-    return days is not None and days > MAX_AGE
-
-
-def _repository(text: str) -> Item:
-    """The repository by its name, with a link if it is known by its address."""
-    address = web_address(text)
-    name = urlsplit(address).path.strip("/").removesuffix(".git") if address else ""
-    return Item(_short(name or text), address)
-
-
-def _request(number: str) -> str:
-    return f"PR #{_short(number)}" if number.isdecimal() else _short(number)
-
-
-def _commit(commit: str | None) -> str:
-    return clean(commit or "", limit=_MAX_TEXT)[:_COMMIT]
-
-
-def _short(text: str | None) -> str:
-    return clean(text or "", limit=_MAX_TEXT)
-
-
-def _pairs(metadata: Mapping[str, str]) -> str:
-    return ", ".join(f"{_short(key)}={_short(value)}" for key, value in metadata.items())

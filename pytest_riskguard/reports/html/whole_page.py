@@ -16,8 +16,9 @@ import jinja2
 from markupsafe import Markup
 
 from pytest_riskguard import __version__
+from pytest_riskguard.reports.numbers import brief
 from pytest_riskguard.reports.parts import glossary
-from pytest_riskguard.text import clean, counted, percent, plain, probability, sentence, signed, web_address
+from pytest_riskguard.text import clean, counted, percent, plain, short, signed, web_address
 
 #: What the page's own ids begin with, so that no gate's name can be one of them.
 OWN = "rg-"
@@ -103,16 +104,10 @@ def template(name: str) -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (clean, counted, percent, plain, probability, sentence, signed, web_address)
+    filters = (brief, clean, counted, percent, plain, short, signed, web_address)
     environment.filters.update({function.__name__: function for function in filters})
-    environment.filters.update(brief=brief, drawn=_drawn, quoted=_quoted)
+    environment.filters.update(drawn=_drawn, quoted=_quoted)
     return environment.get_template(name)
-
-
-def brief(value: float) -> str:
-    """A difference with two decimals, or as many more as it takes not to look like 0."""
-    digits = next((digits for digits in (2, 3, 4) if round(value, digits)), 2)
-    return signed(value, digits) if round(value, digits) or not value else signed(value, 4)
 
 
 def _quoted(text: str) -> str:

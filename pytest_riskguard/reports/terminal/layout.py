@@ -1,21 +1,15 @@
-"""Text for a terminal: paragraphs wrapped, and tables laid out by rich, as lines; rich itself prints nothing."""
+"""Text for a terminal: paragraphs wrapped, commands that can be copied."""
 
 from __future__ import annotations
 
 import importlib.util
-import io
 import re
 import shlex
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from pytest_riskguard import run_context
-from pytest_riskguard.text import is_wide
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
+from pytest_riskguard.text import fitted, is_wide
 
 #: Stands for the second column of a wide character; ``text.clean`` leaves none in other people's text.
 _SECOND_COLUMN = "\ue000"
@@ -52,11 +46,6 @@ def _in_one_piece(text: str) -> str:
     return _COMMAND.sub(lambda command: command.group().replace(" ", _BLANK), text)
 
 
-def commands(text: str) -> list[str]:
-    """The commands in a text, without their backticks."""
-    return [command.strip("`") for command in _COMMAND.findall(text)]
-
-
 def _in_columns(text: str) -> str:
     """The text as long as it is wide, for ``textwrap``, which counts characters."""
     if text.isascii():
@@ -64,42 +53,14 @@ def _in_columns(text: str) -> str:
     return "".join(character + _SECOND_COLUMN * is_wide(character) for character in text)
 
 
-def cut(line: str, width: int) -> str:
-    """The line in at most so many columns; an ellipsis says that it was longer."""
-    from rich.cells import cell_len, set_cell_size
-
-    return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip(" …") + "…"
-
-
 def at_most(most: int, lines: list[str], text: str, width: int) -> list[str]:
     """The first lines of a wrapped text, with an ellipsis; commands that they lack follow, each on its own line."""
     if len(lines) <= most:
         return lines
-    kept = [*lines[: most - 1], cut(f"{lines[most - 1]} …", width)]
+    kept = [*lines[: most - 1], fitted(f"{lines[most - 1]} …", width)]
     shown, indent = "\n".join(kept), len(lines[0]) - len(lines[0].lstrip()) + 2
-    return [*kept, *(f"{'':{indent}}{command}" for command in commands(text) if f"`{command}`" not in shown)]
-
-
-def lines(renderable: RenderableType, *, width: int, colour: bool = False) -> list[str]:
-    """The lines, without blanks at their ends; with ANSI colours only if ``colour`` is true.
-
-    Otherwise rich would inspect the environment and the stream; pytest has done that already.
-    """
-    from rich.console import Console
-
-    console = Console(
-        file=io.StringIO(),
-        width=width,
-        color_system="standard" if colour else None,
-        force_terminal=colour,
-        no_color=not colour,
-        legacy_windows=False,
-        highlight=False,
-        _environ={},
-    )
-    with console.capture() as capture:
-        console.print(renderable)
-    return [line.rstrip() for line in capture.get().splitlines()]
+    missing = [command for command in _COMMAND.findall(text) if command not in shown]
+    return [*kept, *(f"{'':{indent}}{command.strip('`')}" for command in missing)]
 
 
 #: A command about baselines, between backticks or on a line of its own.

@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 
 import numpy as np
 from scipy.optimize import brentq, minimize
 from scipy.special import stdtr
 
-from pytest_riskguard.gates.chain.families import Compared, adjusted_by_draws
 from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.families import Compared, adjusted_by_draws
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.inference.families import holm
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
@@ -34,13 +33,14 @@ from tests.benchmarks.calibration.populations import (
     read_scores,
     weigh,
 )
-from tests.benchmarks.calibration.tables import Row, Study
+from tests.benchmarks.calibration.tables import Row, Study, places
 from tests.shared_data import SHARED
 
 Array = np.ndarray
 
 LEVEL = 0.95
-FAMILIES, ALPHAS = (3, 5, 10), (0, 1)
+#: The most gates of a family.
+MOST = 10
 #: How the topics of the gates of a family lie: apart, drawn from one pair of systems or each from its own; or shared.
 LIKE, UNLIKE, SAME = "disjoint, alike", "disjoint, unlike", "the same"
 #: How many times as large as the mean loss the mean win may be, once URisk is 0.
@@ -203,7 +203,7 @@ def shared(alpha: float | None = None) -> tuple[Array, ...]:
                 if j != i and np.corrcoef(of[:, i], of[:, j])[0, 1] >= MIN_CORRELATION
             ]
             columns = [d for d in columns if 2 * np.count_nonzero(d) >= d.size]
-            if len(columns) >= max(FAMILIES):
+            if len(columns) >= MOST:
                 found.append(np.column_stack(columns))
     return tuple(found)
 
@@ -264,23 +264,13 @@ def least_p_values(d: Array, cell: Cell) -> Array:
     return np.minimum(student, flips).reshape(d.shape[:2])
 
 
-#: Topics and changes of each gate: disjoint and the same.
-APART, TOGETHER = (50, 12), (120, 80)
-
-
 def cells(simulations: int, seed: int) -> list[Cell]:
-    """The cells of the table, the most important ones first."""
+    """The cells of the table."""
     found = []
-    for where, size, kinds, losses in (
-        (LIKE, APART, (SHIFTED, BETS, REWEIGHTED), (0.0,)),
-        (LIKE, APART, (SHIFTED,), (LOSS,)),
-        (SAME, TOGETHER, (SHIFTED, BETS, REWEIGHTED), (0.0,)),
-        (SAME, TOGETHER, (SHIFTED,), (LOSS,)),
-        (UNLIKE, APART, (SHIFTED,), (0.0,)),
-        (SAME, APART, (SHIFTED,), (0.0,)),
-    ):
-        for loss, kind, alpha, gates in product(losses, kinds, ALPHAS, reversed(FAMILIES)):
-            found.append(Cell(where, kind, gates, *size, alpha, simulations, seed, loss))
+    for row in places("families"):
+        size = (row["gates"], row["topics"], row["changed"], row["alpha"])
+        loss = LOSS if row["to see"] == "a loss" else 0.0
+        found.append(Cell(row["topics are"], row["kind"], *size, simulations, seed, loss))
     return found
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from scipy.special import stdtr
@@ -21,8 +20,8 @@ from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.inference.intervals import upper_p_value
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
-from tests.benchmarks.calibration.populations import BETS, CONTINUOUS, LATTICE, REAL, REWEIGHTED, SHIFTED, draw, weigh
-from tests.benchmarks.calibration.tables import Row, Study
+from tests.benchmarks.calibration.populations import REAL, SHIFTED, draw, weigh
+from tests.benchmarks.calibration.tables import Row, Study, places
 
 Array = np.ndarray
 
@@ -35,26 +34,6 @@ EVERYTHING = 1000
 PLAUSIBLE, MANY = (0.9, 0.5), 50
 #: How far below 0 a loss is that a gate should see, in standard errors of the data set.
 LOSS = 3.0
-
-#: Topics, changed topics.
-SIZES = (
-    (100, 3),
-    (100, 4),
-    (10, 6),
-    (100, 6),
-    (10, 10),
-    (25, 10),
-    (100, 10),
-    (1000, 10),
-    (12, 12),
-    (50, 12),
-    (100, 25),
-    (100, 100),
-    (1000, 100),
-)
-OTHER_SIZES = ((100, 6), (25, 10), (100, 10), (50, 12), (100, 25), (100, 100))
-POWER_SIZES = ((100, 4), (100, 6), (100, 10), (100, 25), (100, 100))
-ALPHAS = (0, 1, 5, 10)
 
 
 @dataclass(frozen=True)
@@ -162,18 +141,16 @@ def simulate(cell: Cell) -> list[Row]:
 
 
 def cells(simulations: int, seed: int) -> list[Cell]:
-    """Cells with a true URisk of 0, those of the fewest changes first, then such with a loss."""
-    found: list[Cell] = []
-    kinds = {REAL: (SHIFTED, BETS, REWEIGHTED), CONTINUOUS: (SHIFTED,), LATTICE: (REWEIGHTED,)}
-    for source, kind in ((one, kind) for one in kinds for kind in kinds[one]):
-        sizes = SIZES if source == REAL and kind != REWEIGHTED else OTHER_SIZES
-        alphas = ALPHAS if kind != REWEIGHTED else ALPHAS[:3]
-        found += [Cell(source, kind, n, m, alpha, simulations, seed) for (n, m), alpha in product(sizes, alphas)]
-    losses = product(POWER_SIZES, ALPHAS[:3])
-    return [
-        *sorted(found, key=lambda cell: (cell.changed, cell.topics)),
-        *(Cell(REAL, SHIFTED, n, m, alpha, simulations, seed, loss=LOSS) for (n, m), alpha in losses),
+    """Cells with a true URisk of 0, then such with a loss."""
+    zero = [
+        Cell(row["data"], row["kind"], row["topics"], row["changed"], row["alpha"], simulations, seed)
+        for row in places("few-changes")
     ]
+    seen = [
+        Cell(REAL, SHIFTED, row["topics"], row["changed"], row["alpha"], simulations, seed, LOSS)
+        for row in places("losses-seen")
+    ]
+    return [*zero, *seen]
 
 
 PLACE = ("changed", "topics", "data", "kind", "alpha")

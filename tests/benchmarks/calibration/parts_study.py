@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import product
 
 import numpy as np
 from scipy.optimize import brentq
@@ -26,7 +25,7 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import Gate, NotInferior
 from pytest_riskguard.gates.ruling import Ruling
 from tests.benchmarks.calibration.populations import weigh
-from tests.benchmarks.calibration.tables import Row, Study
+from tests.benchmarks.calibration.tables import Row, Study, places
 from tests.strict import NotSignificantlyRisky
 
 Array = np.ndarray
@@ -42,7 +41,6 @@ FEWEST = 6
 TOLERANCE = 0.02
 #: On so many data sets of a cell it is counted what happens topic by topic.
 OTHERWISE = 300
-ALPHAS = (0, 1, 5)
 
 
 @dataclass(frozen=True)
@@ -196,49 +194,18 @@ def share(of: Array) -> float:
     return float(np.mean(of)) if of.size else float("nan")
 
 
-def cluster_cells(simulations: int, seed: int) -> list[ClusterCell]:
-    """Clusters of many numbers, sizes and correlations; heavy data, few changes, lattices and the lower side."""
-    sizes = ((5, 20), (10, 20), (12, 4), (25, 1), (25, 4), (25, 20), (25, 0), (50, 4), (200, 4), (200, 0))
-    only_at = {(25, 1): (0.0,), (25, 20): (0.5,), (200, 0): (0.5,)}
-    cells = [
-        ClusterCell(NORMAL, 100, alpha, simulations, seed, *size, correlation)
-        for alpha, size in product(ALPHAS, sizes)
-        for correlation in only_at.get(size, (0.0, 0.5, 0.9))
-    ]
-    others = ((HEAVY, 100), (NORMAL, 25), (LATTICE, 100), (LATTICE, 25))
-    cells += [
-        ClusterCell(data, changed, alpha, simulations, seed, *size, 0.5)
-        for alpha, (data, changed), size in product(ALPHAS, others, ((25, 4), (50, 0), (200, 4)))
-    ]
-    lower = product(ALPHAS, (NORMAL, LATTICE), ((25, 4), (50, 0)), (0.5, 0.9))
-    cells += [
-        ClusterCell(data, 100, alpha, simulations, seed, *size, correlation, "lower")
-        for alpha, data, size, correlation in lower
-    ]
-    return cells
-
-
-def strata_cells(simulations: int, seed: int) -> list[StrataCell]:
-    """Three strata, drawn in several ways."""
-    cells = [
-        StrataCell(NORMAL, 100, alpha, simulations, seed, n, drawn, apart)
-        for alpha, n, drawn, apart in product(ALPHAS, (30, 60, 100, 300), DRAWS, (False, True))
-        if not apart or drawn in ("as shares", "alike")
-    ]
-    cells += [
-        StrataCell(data, changed, alpha, simulations, seed, n, drawn)
-        for alpha, (data, changed), n, drawn in product(
-            ALPHAS,
-            ((HEAVY, 100), (NORMAL, 25), (LATTICE, 100), (LATTICE, 25)),
-            (60, 100, 300),
-            ("as shares", "alike"),
-        )
-    ]
-    return cells
-
-
 def cells(simulations: int, seed: int) -> list[ClusterCell | StrataCell]:
-    return [*cluster_cells(simulations, seed), *strata_cells(simulations, seed)]
+    """Clusters of many numbers, sizes and correlations; three strata, drawn in several ways."""
+    found: list[ClusterCell | StrataCell] = []
+    for row in places("clusters"):
+        size = 0 if row["size"] == "1 to 20" else row["size"]
+        side = "lower" if row["gate"] == NotInferior.kind else "upper"
+        place = (row["data"], row["changed"], row["alpha"], simulations, seed, row["clusters"])
+        found.append(ClusterCell(*place, size, row["correlation"], side))
+    for row in places("strata"):
+        place = (row["data"], row["changed"], row["alpha"], simulations, seed, row["topics"])
+        found.append(StrataCell(*place, row["drawn"], row["means"] == "apart"))
+    return found
 
 
 PLACE = ("gate", "data", "changed", "alpha", "clusters", "size", "correlation", "topics", "drawn", "means")

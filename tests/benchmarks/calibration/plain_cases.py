@@ -15,7 +15,7 @@ import numpy as np
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import POLICY, Gate, gate_of
-from pytest_riskguard.reports.wording.headlines import line
+from pytest_riskguard.reports.words import line
 from pytest_riskguard.risk.checks import FloatArray
 from tests.benchmarks.calibration.tables import Row, Study
 

@@ -21,19 +21,16 @@ import numpy as np
 
 from pytest_riskguard.inference.georisk import georisk_differences
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
-from tests.benchmarks.calibration.tables import Row, Study
+from tests.benchmarks.calibration.tables import Row, Study, places
 
 LEVEL = 0.95
 ALPHAS = (1.0, 5.0, 10.0)
-TOPICS = (25, 50, 250)
-SYSTEMS = (3, 10)
 REPLICATES = 2000
 #: So many data sets are drawn from one generator.
 BATCH = 250
-#: Of pools of five systems in which few topics changed: topics, changed topics.
+#: Systems of pools in which few topics changed, and their alphas.
 FEW = 5
 OF_FEW: tuple[float, ...] = (1.0, 5.0)
-SIZES = ((50, 4), (50, 6), (50, 8), (250, 8), (50, 12), (25, 15), (50, 20), (100, 30), (100, 45), (250, 80))
 METHODS = {"BCa": "bca", "Student-t": "student_t"}
 
 
@@ -112,13 +109,15 @@ def simulate(cell: Cell) -> list[Row]:
 
 def pools(simulations: int, seed: int) -> list[Cell]:
     """Pools in which every topic changes."""
-    return [Cell(population, n, k, simulations, seed) for population, n, k in product(POPULATIONS, TOPICS, SYSTEMS)]
+    found = dict.fromkeys((row["population"], row["topics"], row["systems"]) for row in places("georisk"))
+    return [Cell(*place, simulations, seed) for place in found]
 
 
 def few_changes(simulations: int, seed: int) -> list[Cell]:
-    """Pools in which some do, those of the fewest changes first."""
-    kinds = list(POPULATIONS)[:2]
-    return [Cell(kind, n, FEW, simulations, seed, changed=m) for (n, m), kind in product(SIZES, kinds)]
+    """Pools in which some do."""
+    rows = places("georisk-few-changes")
+    found = dict.fromkeys((row["population"], row["topics"], row["changed"]) for row in rows)
+    return [Cell(kind, n, FEW, simulations, seed, changed=m) for kind, n, m in found]
 
 
 PLACE = ("changed", "population", "topics", "systems", "alpha")

@@ -12,41 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from scipy.special import stdtrit
 
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import Equivalent, Gate, NotInferior, NotSignificantlyRisky, gate_of
+from pytest_riskguard.gates.kinds import KINDS, Equivalent, Gate, NotInferior, NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.ruling import Ruling
 from tests.benchmarks.calibration.few_changes import LEVEL, flip_p, moments
-from tests.benchmarks.calibration.populations import BETS, REAL, SHIFTED, UNEVEN, draw, weigh
-from tests.benchmarks.calibration.tables import Row, Study
+from tests.benchmarks.calibration.populations import REAL, SHIFTED, draw, weigh
+from tests.benchmarks.calibration.tables import Row, Study, places
 
 Array = np.ndarray
 
-#: Topics, changed topics.
-BOTH_SIDES = (
-    (100, 6),
-    (25, 10),
-    (100, 10),
-    (250, 10),
-    (25, 25),
-    (100, 25),
-    (250, 25),
-    (50, 50),
-    (100, 100),
-    (250, 250),
-)
-ONE_SIDE = ((100, 4), *BOTH_SIDES[:4], (100, 15), (25, 25), (50, 25), (100, 25), (250, 25), (50, 50), (100, 100))
-#: The same of uneven bets: of gates that want proof, of those that want proof of both sides, and of the others.
-PROOF_SIZES = ((25, 25), (100, 30), (50, 50), (100, 100))
-EQUIVALENT_SIZES = ((25, 25), (50, 50), (100, 100))
-RISK_SIZES = ((100, 6), (50, 10), (50, 50))  # with losses that are larger they fail less
-#: Of good candidates, of which all topics change.
-GOOD_TOPICS, GOOD_TOLERANCES = (25, 50, 100, 250), (0.02, 0.05)
-TOLERANCE = 0.02
 #: Half of the largest loss that the measures allow, as in the gate's warning.
 PLAUSIBLE = 0.5
 
@@ -111,35 +89,30 @@ def flips_fail(d: Array, alpha: float) -> bool:
 
 
 def one_side(simulations: int, seed: int) -> Iterator[Cell]:
-    """``not_inferior`` at minus the tolerance, the fewest changes first."""
-    kinds = (*product((SHIFTED,), (0.0, 0.005, 0.02)), (BETS, 0.0))
-    for (n, m), alpha, (kind, tolerance) in product(ONE_SIDE, (0, 1, 5), kinds):
-        stream = (seed, n, m, 10 * alpha, int(1e4 * tolerance), len(kind))
-        yield Cell("not-inferior", NotInferior, kind, n, m, alpha, tolerance, 0.0 - tolerance, simulations, stream)
+    """``not_inferior`` at minus the tolerance."""
+    for row in places("not-inferior"):
+        n, m, alpha, tolerance = (row[name] for name in ("topics", "changed", "alpha", "tolerance"))
+        stream = (seed, n, m, 10 * alpha, int(1e4 * tolerance), len(row["kind"]))
+        yield Cell(
+            "not-inferior", NotInferior, row["kind"], n, m, alpha, tolerance, 0.0 - tolerance, simulations, stream
+        )
 
 
 def both_sides(simulations: int, seed: int) -> Iterator[Cell]:
     """``equivalent`` at the tolerance, on either side."""
-    for (n, m), tolerance, side in product(BOTH_SIDES, (0.01, 0.02, 0.05), (-1, 1)):
-        stream = (seed, n, m, int(1e4 * tolerance), side + 1)
-        yield Cell("equivalent", Equivalent, SHIFTED, n, m, 0, tolerance, side * tolerance, simulations, stream)
+    for row in places("equivalent"):
+        n, m, tolerance, mean = (row[name] for name in ("topics", "changed", "tolerance", "true mean"))
+        stream = (seed, n, m, int(1e4 * tolerance), 2 if mean > 0 else 0)
+        yield Cell("equivalent", Equivalent, SHIFTED, n, m, 0, tolerance, mean, simulations, stream)
 
 
 def uneven(simulations: int, seed: int) -> Iterator[Cell]:
     """At the boundary, for each gate; then good candidates, which change nothing on average."""
-
-    def cell(gate: type[Gate], kind: str, n: int, m: int, alpha: int, tolerance: float, urisk: float) -> Cell:
+    for row in places("unequal-sizes"):
+        gate, kind, urisk = KINDS[row["gate"]], row["kind"], row["true URisk"]
+        n, m, alpha, tolerance = (row[name] for name in ("topics", "changed", "alpha", "tolerance"))
         stream = (seed, n, m, alpha, int(1e4 * tolerance), int(urisk < 0), *(gate.kind + kind).encode())
-        return Cell("unequal-sizes", gate, kind, n, m, alpha, tolerance, urisk, simulations, stream)
-
-    for (n, m), alpha, kind in product(RISK_SIZES, (0, 1), UNEVEN[2:]):
-        yield cell(NotSignificantlyRisky, kind, n, m, alpha, 0.0, 0.0)
-    for (n, m), alpha, kind in product(PROOF_SIZES, (0, 1, 5), UNEVEN):
-        yield cell(NotInferior, kind, n, m, alpha, 0.0, 0.0)
-    for (n, m), kind in product(EQUIVALENT_SIZES, UNEVEN):
-        yield cell(Equivalent, kind, n, m, 0, TOLERANCE, -TOLERANCE)
-    for n, alpha, tolerance in product(GOOD_TOPICS, (0, 1), GOOD_TOLERANCES):
-        yield cell(NotInferior, BETS, n, n, alpha, tolerance, 0.0)
+        yield Cell("unequal-sizes", gate, kind, n, m, alpha, tolerance, urisk, simulations, stream)
 
 
 PLACE = ("gate", "changed", "topics", "alpha", "tolerance", "true URisk", "true mean", "kind")

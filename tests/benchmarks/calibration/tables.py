@@ -84,6 +84,23 @@ def read(name: str) -> Table:
         return list(csv.reader(file, strict=True))
 
 
+def places(name: str) -> Iterator[dict[str, Any]]:
+    """The rows of a table as the docs have it: they name the cells that a study simulates.
+
+    By the words of the header, as numbers where they are numbers.
+    """
+    header, *rows = read(name)
+    for row in rows:
+        yield dict(zip(header, map(_value, row), strict=True))
+
+
+def _value(text: str) -> Any:
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        return text
+
+
 #: So many standard errors may two simulations of the same share differ by: thousands are compared.
 ERRORS = 4.5
 

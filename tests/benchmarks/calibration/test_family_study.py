@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.chain.families import Compared, in_families
 from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.families import Compared, in_families
 from pytest_riskguard.gates.ruling import Ruling
 from tests.benchmarks.calibration import family_study
 from tests.benchmarks.calibration.family_study import LIKE, LOSS, SAME, Cell, simulate

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.chain.looks import BOUNDED_LOOKS, FALSE_ALARMS
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import NoDrift, NotSignificantlyRisky
+from pytest_riskguard.gates.looks import BOUNDED_LOOKS, FALSE_ALARMS
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.intervals import upper_p_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR

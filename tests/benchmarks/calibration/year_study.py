@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from scipy.special import stdtr
@@ -23,18 +22,16 @@ from pytest_riskguard.gates.ruling import LOSSES_WEIGH, STRETCH, STRETCHED_BELOW
 from pytest_riskguard.inference.many_looks import share_of_next_look
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.few_changes import bca_p, fails, flip_p, moments
-from tests.benchmarks.calibration.populations import BETS, REAL, REWEIGHTED, SHIFTED, Pair, pairs_of, weigh
-from tests.benchmarks.calibration.tables import Row, Study
+from tests.benchmarks.calibration.populations import REAL, REWEIGHTED, SHIFTED, Pair, pairs_of, weigh
+from tests.benchmarks.calibration.tables import Row, Study, places
 
 Array = np.ndarray
 
 LEVEL = 0.95
 #: Looks of a year for which the docs promise a share of years, and for which they promise a number of false alarms.
 BOUNDED, EXPECTED = (20, 50), (100, 200, 1000)
-BET_SIZES = ((50, 16), (50, 50))
 #: Pairs are left out in which (mean |d|)^2 is less than this part of the mean of d^2.
 SPREAD = 0.2
-SIZES = ((50, 12), (50, 16), (50, 25), (50, 50), (100, 100))
 #: How much larger than the probability itself Chernoff's bound of it may be, and above which p-value of Student-t no
 #: break-even test is asked: with a single change far larger than all others that is 0.32.
 CHERNOFF, PLAUSIBLE = 15.0, 0.35
@@ -156,9 +153,9 @@ def simulate(cell: Cell) -> list[Row]:
 
 def cells(simulations: int, seed: int) -> list[Cell]:
     """Cells of the table of years."""
-    asked = [*product(SIZES, (SHIFTED, REWEIGHTED), (0.0, 1.0)), *product(BET_SIZES, (BETS,), (0.0,))]
-    every = [Cell(n, m, kind, alpha, simulations, seed) for (n, m), kind, alpha in asked]
-    return sorted(every, key=lambda cell: (cell.topics, cell.changed, cell.alpha))
+    return [
+        Cell(row["topics"], row["changed"], row["kind"], row["alpha"], simulations, seed) for row in places("year")
+    ]
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -208,11 +205,12 @@ def drift(cell: DriftCell) -> list[Row]:
 
 def drift_cells(simulations: int, seed: int) -> list[DriftCell]:
     """Releases that move few topics or all."""
-    grow = [
-        DriftCell(n, moved, GROW, kind, simulations, seed)
-        for (n, moved), kind in product(((50, 0.25), (100, 0.1)), (SHIFTED, REWEIGHTED))
+    return [
+        DriftCell(
+            row["topics"], row["moved by a release"] / 100, row["the difference"], row["kind"], simulations, seed
+        )
+        for row in places("no-drift")
     ]
-    return [*grow, DriftCell(50, 1.0, HALF_COMMON, SHIFTED, simulations, seed)]
 
 
 PLACE = ("topics", "changed", "kind", "alpha", "moved by a release", "the difference")

@@ -150,7 +150,7 @@ def test_gates_of_a_file_take_functions_beside_the_file(folder, capsys):
     assert riskguard(["baseline", "add", "prod", "good.run"]) == 0
     assert riskguard(["baseline", "show", "prod"]) == 0
     shown = capsys.readouterr().out
-    assert "shop:Shop.first (riskguard" in shown
+    assert "shop:Shop.first 1.0000" in shown
     assert riskguard(["check", "--json", "r.json"]) == 1
     outcomes = [(v["measure"], v["outcome"]) for v in json.loads((folder / "r.json").read_text())["verdicts"]]
     assert outcomes == [("shop:Shop.first", "fail"), ("AP", "fail"), ("shop:share", "pass")]

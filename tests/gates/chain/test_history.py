@@ -11,11 +11,11 @@ import pytest
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.gates.chain.history import drift, lineage_of, with_lineage
+from pytest_riskguard.gates.history import drift, lineage_of, with_lineage
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.inference.intervals import interval
+from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.reports.terminal.failure import explain
-from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk import urisk
 from pytest_riskguard.risk.tradeoff import linear
 from pytest_riskguard.run_context import Detail, Screen

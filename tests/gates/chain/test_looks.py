@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.gates.chain.families import at_the_rules_level, in_families
-from pytest_riskguard.gates.chain.looks import Look, Looks, RecordedLook, digest_of, expected_false_alarms
+from pytest_riskguard.gates.families import at_the_rules_level, in_families
 from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.looks import Look, Looks, RecordedLook, digest_of, expected_false_alarms
 from pytest_riskguard.inference.many_looks import share_of_next_look
 from tests.strict import NotSignificantlyRisky, gate_of
 
@@ -115,8 +115,8 @@ def test_a_collection_that_is_used_up_says_so():
 
 
 def test_reports_say_which_look_it_was():
-    from pytest_riskguard.reports.figures import figures
-    from pytest_riskguard.reports.wording import worded
+    from pytest_riskguard.reports.details import figures
+    from pytest_riskguard.reports.messages import worded
 
     both, gate = loss(0.06), NotSignificantlyRisky("g", alpha=0.0)
     look = Look("c", ("g",), "i", 17, 0.0025, 200)

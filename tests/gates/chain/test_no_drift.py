@@ -8,7 +8,7 @@ import pytest
 from pytest_riskguard import assert_no_drift, check
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import RiskyError
-from pytest_riskguard.gates.chain.families import in_families
+from pytest_riskguard.gates.families import in_families
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import KINDS, NoDrift, NotInferior, NotSignificantlyRisky, options_of
 

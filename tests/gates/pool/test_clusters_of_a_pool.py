@@ -8,9 +8,9 @@ import pytest
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.risk import georisk
+from tests.gates.conftest import judge_pool
 
 NEEDS, SIZE = 20, 4
 CLUSTERS = np.repeat(np.arange(NEEDS), SIZE)

@@ -6,8 +6,8 @@ import pytest
 
 from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
+from tests.gates.conftest import judge_pool
 
 
 @pytest.fixture(scope="module")

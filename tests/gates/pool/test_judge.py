@@ -9,13 +9,11 @@ import pytest
 
 from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.pool.responsible import contributions
-from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.gates.warnings import pool_warnings
+from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.risk import georisk, zrisk
-from tests.gates.conftest import topic_scores
+from tests.gates.conftest import judge_pool, topic_scores
 from tests.strict import gate_of
 
 
@@ -38,7 +36,7 @@ def judged(pool: list[TopicScores], **options) -> Verdict:
 
 def codes(comparison: PoolComparison) -> list[str]:
     """The warnings of a gate, of which no more is wanted."""
-    return [warning.code for warning in pool_warnings(comparison, rescored=False)]
+    return [warning.code for warning in warnings(comparison, rescored=False)]
 
 
 def ruled(pool: list[TopicScores], **options: Any) -> PoolComparison:
@@ -103,10 +101,10 @@ def test_topics_add_up_to_the_difference(reference, options):
     pool = systems(4, count=5)
     verdict = judged(pool, reference=reference, **options)
     comparison = PoolComparison(gate(reference=reference, **options), pool[0], pool[1:])
-    parts = contributions(comparison)
+    parts = comparison.contributions
     assert parts.sum() == pytest.approx(verdict.estimates.georisk_difference, abs=1e-14)
     by_topic = {topic.topic: topic for topic in verdict.responsible_topics}
-    losers = [i for i, d in enumerate(comparison.decided.differences) if d < 0]
+    losers = [i for i, d in enumerate(comparison.pair.differences) if d < 0]
     assert sorted(by_topic) == [pool[0].topics[i] for i in losers]
     for i in losers:
         assert by_topic[pool[0].topics[i]].contribution == pytest.approx(parts[i], abs=1e-15)

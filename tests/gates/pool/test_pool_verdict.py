@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.risk import georisk
-from tests.gates.conftest import topic_scores
+from tests.gates.conftest import judge_pool, topic_scores
 from tests.gates.pool.test_judge import gate, judged, systems
 
 

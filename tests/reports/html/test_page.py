@@ -17,11 +17,10 @@ import pytest
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
-from pytest_riskguard.reports.card import card
-from pytest_riskguard.reports.comparisons import comparisons
+from pytest_riskguard.reports import words
 from pytest_riskguard.reports.html import ensure_available, render
-from pytest_riskguard.reports.html.comparison import MAX_WORST, STATIC_ROWS, ComparisonView, comparison_view
-from pytest_riskguard.reports.html.topic_rows import topic_rows
+from pytest_riskguard.reports.html.page import MAX_WORST, STATIC_ROWS
+from pytest_riskguard.reports.html.queries import topic_rows
 from pytest_riskguard.reports.html.whole_page import script_json
 from pytest_riskguard.reports.parts import glossary
 from pytest_riskguard.text import clean
@@ -90,27 +89,17 @@ def parsed(*verdicts: Verdict) -> Page:
     return Page(page_of(*verdicts))
 
 
-def view_of(verdict: Verdict) -> ComparisonView:
-    (comparison,) = comparisons([verdict])
-    return comparison_view(comparison, place=1, anchors=["gate"], known={}, full=True)
-
-
 @pytest.fixture
 def verdict():
     return with_documents(pair(50))
 
 
 def test_the_page_says_what_the_verdict_says(verdict):
-    page, shown = parsed(verdict), card(verdict)
-    assert f"{shown.advice}: {shown.line}".replace(" -> ", " → ") in page.said
-    for text in (
-        shown.paragraph.replace(" -> ", " → "),
-        shown.why,
-        "1 gate failed",
-        *(step.text for step in shown.steps),
-    ):
+    page = parsed(verdict)
+    line, paragraph = (text.replace(" -> ", " → ") for text in (words.line(verdict), words.paragraph(verdict)))
+    steps = [step.text for step in words.steps(verdict)]
+    for text in (f"Don't ship: {line}", paragraph, words.why(verdict), "1 gate failed", *steps):
         assert text in page.said
-    assert verdict.explanation.summary in page.said
     for topic in verdict.responsible_topics[:STATIC_ROWS]:
         assert f"{topic.query} {topic.topic}" in page.said
     assert "This verdict rests on 14 unjudged documents in the first 10 ranks" in page.said
@@ -198,7 +187,10 @@ def test_gates_on_the_same_inputs_share_topics_and_rankings(verdict):
     assert [len(gate["contribution"]) for gate in data["gates"]] == [50, 50]
     rows = [tag for tag, attributes in page.tags if tag == "tr" and "/" in (attributes.get("id") or "")]
     assert len(rows) == STATIC_ROWS, "once for both gates"
-    for text in ("again ✗ fails not significantly risky 5", "of 50 topics ✗ fails not significantly risky 2"):
+    for text in (
+        "again ✗ fails not significantly risky 5 URisk",
+        "of 50 topics ✗ fails not significantly risky 2 URisk",
+    ):
         assert text in page.said
 
 
@@ -315,12 +307,12 @@ def test_every_number_of_a_topic_is_that_of_the_json(verdict):
         assert gate["share"][place] == share_of.get(topic)
 
 
-def test_beyond_the_budget_the_most_harmful_stay():
-    shown = view_of(pair(500))
-    data = shown.data(20_000)
+def test_beyond_the_budget_the_most_harmful_stay(monkeypatch):
+    monkeypatch.setattr("pytest_riskguard.reports.html.page.MAX_BYTES", 20_000)
+    (data,) = Page(render([pair(500)])).data
     assert data["count"] == 500
     assert 50 < len(data["topics"]) < 500
-    assert data["topics"] == [row.topic for row in shown.rows[: len(data["topics"])]]
+    assert data["topics"] == [row.topic for row in topic_rows(pair(500))[: len(data["topics"])]]
 
 
 def test_ten_thousand_topics_with_long_queries_stay_below_five_megabytes():
@@ -364,7 +356,7 @@ def test_tags_warnings_and_digests_are_shown(verdict):
         told, warnings=(VerdictWarning("churn", "watch out"),), inputs=Inputs("sha256:q", "sha256:c", {"old": None})
     )
     page = parsed(told)
-    for text in ("intent=buy", "churn watch out", "qrels sha256:q", "baseline old none"):
+    for text in ("intent=buy", "churn watch out", "qrels sha256:q", "baseline old not a file"):
         assert text in page.said
 
 
@@ -406,25 +398,22 @@ def test_where_it_comes_from_is_shown(verdict):
     page = Page(render([bare(verdict)], provenance=provenance(age=45.2)))
     head = page.said[: page.said.index("Expand all")]
     assert (
-        "acme/search · PR #1841 · a1b2c3d against old 17b6cfd · baseline stored 2026-10-08, 45 days old · CI run"
-        in head
-    )
+        "acme/search · pull request 1841 · branch stemming · commit a1b2c3d4e5 · 2026-11-22 18:00 UTC · baseline old "
+        "stored 45 days ago from commit 17b6cfd000 (old: what users search for has changed since) · CI run"
+    ) in head
     assert "index v6 v7" in page.said
-    assert "45 days: old" in page.said
     links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     assert {"https://ci.example.org/run/9", "https://git.example.org/acme/search"} <= set(links)
     young = Page(render([bare(verdict)], provenance=provenance(age=3.0)))
-    assert "baseline stored 2026-11-19 · CI run" in young.said
-    assert not [a for _, a in young.tags if a.get("class") == "old"]
+    assert "baseline old stored 3 days ago from commit 17b6cfd000 · CI run" in young.said
 
 
 def test_baselines_of_which_only_the_name_is_known_are_named(verdict):
     known = provenance(age=3.0)
     bare_ones = replace(known, baselines=(Origin("old", {}),))
-    assert "Baselines Name Stored" in Page(render([verdict], provenance=known)).said
+    assert "System Stored Commit Note Metadata new" in Page(render([verdict], provenance=known)).said
     text = Page(render([verdict], provenance=bare_ones)).said
-    assert "Baselines Name old" in text
-    assert "Stored" not in text
+    assert "System Metadata new index=v7 old" in text
 
 
 def test_only_rankings_that_are_there_are_offered(verdict):

@@ -13,6 +13,8 @@ import numpy as np
 from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.findings import (
     Exhibits,
+    IfJudged,
+    Judgements,
     RankedDocument,
     TopicColumns,
     TopicDocuments,
@@ -20,14 +22,13 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.origins import Origin
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.rankings import Rankings
-from pytest_riskguard.gates.rankings.label_findings import IfJudged, Judgements
 from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.html.charts import charts
 from pytest_riskguard.reports.html.charts.plots import Plot
 from pytest_riskguard.reports.provenance import Provenance
+from tests.gates.conftest import judge_pool
 from tests.reports.hostile import verdict_with
 from tests.verdicts import altered
 

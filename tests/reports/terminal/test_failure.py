@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.cells import cell_len
 
 from pytest_riskguard import check
 from pytest_riskguard.data.memory import topic_scores
-from pytest_riskguard.gates.findings import RankedDocument, TopicDocuments
-from pytest_riskguard.gates.rankings.label_findings import Judgements
+from pytest_riskguard.gates.findings import Judgements, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning, warning
-from pytest_riskguard.reports.parts import Table
-from pytest_riskguard.reports.terminal.failure import explain, notes, repeats, topic_table
-from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.reports.messages import worded
+from pytest_riskguard.reports.terminal.failure import explain, notes, remarks, repeats
 from pytest_riskguard.run_context import Detail, Screen
+from pytest_riskguard.text import columns
 from tests.plugin.world import CHURN, GOOD, LOSS, TOPICS, differences
 from tests.reports.cases import CASES, explained, judged
 from tests.verdicts import altered
@@ -32,12 +29,6 @@ def verdict(ranks: dict[str, int], **options: Any) -> Verdict:
         {topic: before for topic, (before, _) in scores.items()},
         **options,
     )
-
-
-def test_a_gate_that_could_not_have_seen_it_says_what_it_could_see():
-    weak = verdict(GOOD, max_mde=1e-4, on_churn="fail")
-    assert weak.reason == "too_weak"
-    assert "smallest detectable fall of URisk at 80% power" in flat(explain(weak))
 
 
 def test_the_alpha_that_still_passes_does_pass():
@@ -60,7 +51,7 @@ def test_the_topics_said_to_flip_the_verdict_do():
 
 def test_the_share_of_the_loss_adds_up():
     text = explain(verdict(LOSS), Screen(Detail.EVERYTHING, 120))
-    shares = [float(share) for share in re.findall(r"([\d.]+)%(?:  flagged)?$", text, re.MULTILINE)]
+    shares = [float(share) for share in re.findall(r"([\d.]+)%(?:  [a-z, ]+)?$", text, re.MULTILINE)]
     assert len(shares) == 12
     assert sum(shares) == pytest.approx(100, abs=12 * 0.05)
 
@@ -80,16 +71,6 @@ def test_paragraphs_and_table_keep_to_the_width(width):
 
 def flat(text: str) -> str:
     return " ".join(text.split())
-
-
-def test_smooth_and_weighted_figures_are_named_so():
-    weights = dict.fromkeys(differences(LOSS), 2.0)
-    statistics = Screen(Detail.STATISTICS)
-    assert "(larger losses count more)" in flat(explain(verdict(LOSS, tradeoff="smooth"), statistics))
-    text = flat(explain(verdict(LOSS, weights=weights), statistics))
-    assert text.startswith("the weighted mean fell 0.50 -> 0.34; ")
-    assert "weighted URisk -0.32, 95% interval -0.48 to -0.19" in text
-    assert "weighted mean 0.5000 -> " in text
 
 
 def test_what_the_baseline_itself_loses_is_said_before_the_excess():
@@ -131,8 +112,6 @@ def test_the_studentized_and_the_basic_interval_are_shown_where_they_decide():
 
 
 def test_several_gates_without_correction_are_said_to_be():
-    from pytest_riskguard.reports.terminal.failure import remarks
-
     assert remarks([verdict(LOSS)]) == []
     assert remarks([verdict(LOSS), asked("no_topic_collapse", LOSS)]) == []
     (said,) = remarks([verdict(LOSS), verdict(GOOD)])
@@ -148,12 +127,6 @@ def test_a_gate_that_passes_says_up_to_which_alpha_it_would():
     assert verdict(CHURN, alpha=float(alpha), on_churn="fail").passed
     assert not verdict(CHURN, alpha=float(alpha) + 0.02, on_churn="fail").passed
     assert "it passes at any alpha" in flat(explain(verdict({"t01": 1}), Screen(Detail.STATISTICS)))
-
-
-def test_a_tolerance_is_the_limit_that_must_be_reached():
-    tolerant = explain(verdict(LOSS, tolerance=0.1), Screen(Detail.STATISTICS))
-    assert "must reach -0.1 (at alpha 1 losses count twice" in flat(tolerant)
-    assert "Counting losses twice, the loss is significantly more than the tolerated 0.1" in flat(tolerant)
 
 
 HOSTILE = "x\n::error::y\x1b[31m\u202e[red]z"
@@ -191,14 +164,14 @@ def test_a_gate_that_passes_says_which_queries_are_unanswered():
             topics=replace(passed.topics, missing_in_candidate=topics),
         )
     )
-    said = "the candidate did not answer 2 topics (they score 0): t28, t29"
+    said = "the candidate did not answer 2 topics (each scores 0): t28, t29"
     assert f"warning: {said}" in flat(explain(passed))
     assert said in "".join(notes(passed, (passed,), complete=True))
 
 
 def rows(text: str, width: int) -> int:
     """Lines on a screen that wraps what is too long for it."""
-    return sum(-(-max(cell_len(line), 1) // width) for line in text.splitlines())
+    return sum(-(-max(columns(line), 1) // width) for line in text.splitlines())
 
 
 @pytest.mark.parametrize("name", ["", "n" * 190, "many words in a name " * 8, HOSTILE, "検索" * 40])
@@ -207,32 +180,14 @@ def test_a_failure_has_at_most_20_lines_of_80_columns_whatever_names_it_has(case
     shown = worded(renamed(CASES[case](), name)) if name else CASES[case]()
     text = explain(shown, Screen(width=80), reproduce="pytest --riskguard riskguard.yaml::no-risk[nDCG@10-5]")
     assert rows(text, 80) <= 20
-    assert cell_len(text.splitlines()[0]) <= 80
-    assert [line for line in text.splitlines() if cell_len(line) > 80 and " judge-next " not in line] == []
+    assert columns(text.splitlines()[0]) <= 80
+    assert [line for line in text.splitlines() if columns(line) > 80 and " judge-next " not in line] == []
 
 
 @pytest.mark.parametrize("length", [90, 200, 400, 600])
 def test_a_long_command_leaves_room_for_fewer_topics(length):
     text = explain(CASES["explained"](), Screen(width=80), reproduce="pytest --riskguard ".ljust(length, "x"))
     assert rows(text, 80) <= 20
-
-
-def test_the_marks_of_a_topic_are_never_cut():
-    columns = {
-        "topic": "name",
-        "query": "name",
-        "baseline -> candidate": "text",
-        "difference": "text",
-        "of loss": "text",
-    }
-    for width, topic, query in itertools.product(
-        range(60, 130), ("1", "t01", "b-07x", "n" * 30), ("short", "q" * 90)
-    ):
-        row = (topic, query, "1.0000 -> 0.0000", "-1.0000", "8.1%", "flagged, flips it")
-        _, line = topic_table(Table("", columns | {"": "text"}, [row]), Screen(width=width))
-        assert line.endswith("  flagged, flips it")
-        assert "-1.0000" in line
-        assert len(line) <= max(width, 80)
 
 
 def test_several_gates_show_their_topics_once():
@@ -254,5 +209,5 @@ def test_several_gates_show_their_topics_once():
 def test_more_is_said_the_more_is_asked_for_and_nothing_is_lost():
     brief, statistics, everything = (explain(explained(), Screen(detail, 80)).splitlines() for detail in Detail)
     assert len(brief) < len(statistics) < len(everything)
-    assert brief[:5] == statistics[:5] == everything[:5]
+    assert brief[:2] == statistics[:2] == everything[:2]
     assert sum(line.startswith("    t") for line in everything) > 15

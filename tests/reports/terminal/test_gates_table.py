@@ -11,11 +11,11 @@ import pytest
 
 from pytest_riskguard import check
 from pytest_riskguard.gates.verdict import Commands, Verdict, VerdictWarning
-from pytest_riskguard.reports.card import card
+from pytest_riskguard.reports import words
 from pytest_riskguard.reports.terminal import gates_table
 from pytest_riskguard.run_context import Screen
 from tests.gates.conftest import topic_scores
-from tests.plugin.world import GOOD, LOSS
+from tests.plugin.world import GOOD, LOSS, TOPICS
 from tests.reports.cases import CASES, judged
 from tests.verdicts import altered
 
@@ -43,7 +43,7 @@ def test_a_gate_is_a_line_with_its_figures_and_on_a_narrow_screen_with_fewer():
 def test_the_figures_are_those_of_the_failure_for_every_kind_of_gate(case):
     verdict = CASES[case]()
     if verdict.outcome != "incomparable":
-        assert row(verdict)["estimate"] == card(verdict).estimate
+        assert row(verdict)["estimate"] == words.estimate(verdict)
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
@@ -56,7 +56,15 @@ def test_a_gate_has_one_line_and_no_node_id_is_ever_broken(width):
 
 
 def test_a_gate_that_passes_fits_into_80_columns():
-    lines = gates_table.lines([("tests/search/test_ranking.py::test_it", judged({"t01": 1}))], Screen(width=80))
+    lines = gates_table.lines(
+        [
+            (
+                "tests/search/test_ranking.py::test_it",
+                judged({topic: 1 + place % 2 for place, topic in enumerate(TOPICS)}),
+            )
+        ],
+        Screen(width=80),
+    )
     assert len(lines) == 2
     assert len(lines[1]) <= 80
 
@@ -68,7 +76,7 @@ def test_a_weak_pass_and_allowed_churn_are_said_under_their_line():
     weak = check("georisk_not_worse", topic_scores("new", base + rng.normal(-0.018, 0.05, 60)), systems)
     _, line, note = gates_table.lines([(TEST, weak)], Screen(width=120))
     assert line.startswith("PASS WITH CARE  ")
-    assert note == "  This pass is weak: the difference of GeoRisk is -0.008."
+    assert note == "  This pass is weak: GeoRisk difference is -0.008."
     _, line, *notes = gates_table.lines([(TEST, CASES["churn-let-through"]())], Screen(width=120))
     assert line.startswith("PASS WITH CARE  ")
     assert "on_churn: fail would stop it" in " ".join(notes)

@@ -2,15 +2,12 @@
 
 import json
 import re
-from dataclasses import fields
 from importlib import import_module
 
 import numpy as np
 import pytest
 
 from pytest_riskguard.risk import trisk
-from pytest_riskguard.studies.pool_statistics import RankTest, YardstickFit
-from tests.docs.pages import DOCS
 from tests.plugin import world
 from tests.plugin.world import read_report
 
@@ -238,27 +235,3 @@ def test_missing_topics_can_score_0(command, folder):
     members = found["measures"][0]["members"]
     assert [member["missing"] for member in members] == [["q4"], ["q1"], ["q1", "q3", "q4"]]
     assert [member["mean"] for member in members] == pytest.approx([0.2, 0.2, 0.225])
-
-
-def test_each_field_is_in_the_reference(command):
-    page = (DOCS / "reference/command-line.md").read_text(encoding="utf-8")
-    text = page[page.index("## `riskguard study pool`") :]
-    rows = [line for line in text.splitlines() if line.startswith("| `")]
-    said = {name for row in rows for name in re.findall(r"`\.*(\w+)(?:\[\])?`", row)}
-    parts = (
-        pool_figures.PoolReport,
-        pool_figures.MeasureStudy,
-        pool_figures.Member,
-        pool_figures.Axes,
-        pool_figures.OddPair,
-        pool_figures.AlphaStudy,
-        pool_figures.Standing,
-        pool_figures.Ranking,
-        pool_figures.Agreement,
-        pool_figures.Order,
-        YardstickFit,
-        RankTest,
-    )
-    assert [field.name for part in parts for field in fields(part) if field.name not in said] == []
-    found = report(command("study pool good.run loss.run prod --measure AP --json -"))
-    assert list(found)[2:] == [field.name for field in fields(pool_figures.PoolReport)]

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 from pytest_riskguard.gates.findings import ROUNDING_ERROR
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.card import Card
+from pytest_riskguard.reports.details import method
 from pytest_riskguard.reports.html.charts.plots import Plot
-from pytest_riskguard.reports.shown import METHOD_NAMES, Shown
-from pytest_riskguard.reports.wording.sentences import decimals
+from pytest_riskguard.reports.numbers import decimals, limits
+from pytest_riskguard.reports.words import METHODS, risk_name
 from pytest_riskguard.text import clean, counted, plain, short, signed
 
 #: With more topics than this losses are one line, and wins another; and at how many topics it bends at most.
@@ -109,12 +111,14 @@ def _differences(verdict: Verdict) -> Iterator[Plot]:
 
 def _intervals(verdict: Verdict) -> Iterator[Plot]:
     """An interval for each method, and the bound."""
-    shown, estimate = Shown(verdict), Shown(verdict).risk
+    estimate, name = Card(verdict).risk, risk_name(verdict, at_alpha=True)
     if estimate is None or all(interval.lower == interval.upper for interval in verdict.intervals):
         return
     bounds = [0.0 - verdict.tolerance, *([verdict.tolerance] if verdict.asked.side == "both" else [])]
-    said = [shown.interval(interval) for interval in verdict.intervals]
-    name = f"difference of {shown.georisk_name}" if verdict.asked.is_pool else shown.urisk_name
+    said = [
+        f"{method(verdict, one.method)} {limits(one.lower, one.upper)}{' (decisive)' * one.decisive}"
+        for one in verdict.intervals
+    ]
     at = f"{100 * verdict.intervals[0].level:.4g}%"
     ends, where = "fails", "on the bad side of the bound"
     if verdict.asked.must_show:
@@ -128,7 +132,7 @@ def _intervals(verdict: Verdict) -> Iterator[Plot]:
         caption=f"The gate {ends} where all of the interval that decided lies {where}."
         if verdict.decisive_interval
         else "No interval decided.",
-        labels=[METHOD_NAMES[interval.method] for interval in verdict.intervals],
+        labels=[METHODS[interval.method] for interval in verdict.intervals],
         zero=True,
         key="intervals",
     )
@@ -143,7 +147,7 @@ def _intervals(verdict: Verdict) -> Iterator[Plot]:
 
 def _urisk(verdict: Verdict) -> Iterator[Plot]:
     """URisk with the limits of the interval that decides."""
-    shown, data = Shown(verdict), verdict.exhibits and verdict.exhibits.curve
+    name, data = risk_name(verdict), verdict.exhibits and verdict.exhibits.curve
     if not data or not any(any(line) for line in data.lines.values()):
         return
     values = [value or 0.0 for value in data.lines["urisk"]]
@@ -151,19 +155,19 @@ def _urisk(verdict: Verdict) -> Iterator[Plot]:
     drawn = _over_alpha(
         verdict,
         data.x,
-        shown.urisk,
-        _with_unit(verdict, shown.urisk),
-        description=f"{shown.urisk} goes from {first} to {last}.",
+        name,
+        _with_unit(verdict, name),
+        description=f"{name} goes from {first} to {last}.",
         caption="How the risk changes as losses count more. Upright lines: the interval that decides at each alpha.",
         key="urisk",
     )
     drawn.line(_across(-verdict.tolerance), means="bound", colour="limit", dashed=True)
     drawn.line(zip(data.x, values, strict=True), colour="win")
     for alpha, value, *ends in zip(data.x, values, data.lines["lower"], data.lines["upper"], strict=True):
-        said, limits = f"alpha {short(alpha)}: URisk {_figure(value)}", [end for end in ends if end is not None]
-        if limits:
-            said += f", interval {_figure(min(limits))} to {_figure(max(limits))}"
-        drawn.point(alpha, value, said, low=min(limits, default=None), high=max(limits, default=None))
+        said, known = f"alpha {short(alpha)}: URisk {_figure(value)}", [end for end in ends if end is not None]
+        if known:
+            said += f", interval {_figure(min(known))} to {_figure(max(known))}"
+        drawn.point(alpha, value, said, low=min(known, default=None), high=max(known, default=None))
     yield drawn
 
 

@@ -1,1 +1,0 @@
-"""Releases and accepted changes that follow each other."""

@@ -1,0 +1,253 @@
+"""A gate applied to two systems: what they differ by, the ruling on it, and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.gates.alignment import Aligned
+from pytest_riskguard.gates.evidence import BoolArray, Evidence
+from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
+from pytest_riskguard.gates.limits import beyond_allowed, collapsed, limit_of, witnesses
+from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.verdict import Family
+from pytest_riskguard.inference.intervals import Interval, critical_value
+from pytest_riskguard.risk import standard_error
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
+from pytest_riskguard.risk.urisk import varies
+
+Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
+
+#: How much further a limit may move when a topic is left out than its mean and width suggest. On 400 samples, among
+#: them Student's t with 1.5 degrees of freedom, one outlier, few changes, it was 4.5 times at most.
+NEAR = 6.0
+
+
+class Comparison:
+    """A gate applied to two systems: their ``evidence``, and the ``ruling`` on it.
+
+    A ``family`` leaves the gate its level, or its draws may overrule what the gate says alone. Of ``n`` topics,
+    ``changed`` have a part in the estimate at the gate's alpha: without replicates of the baseline, those whose score
+    changed. ``DataError`` (``bad_scores``): differences beyond the smooth trade-off.
+    """
+
+    def __init__(self, gate: Gate, aligned: Aligned, *, family: Family | None = None) -> None:
+        self.own_level, self.family = gate.level, family
+        self.gate = gate if family is None else replace(gate, level=family.level)
+        self.aligned = aligned
+        self.evidence = Evidence.between(aligned, tradeoff=gate.tradeoff)
+        self.ruling = Ruling(self.gate, self.evidence)
+        self.n, self.changed = self.evidence.n, self.evidence.changed(gate.alpha)
+
+    @property
+    def pair(self) -> Comparison:
+        """The two systems that figures of two systems are about."""
+        return self
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Those that are compared."""
+        return self.aligned.candidate.topics
+
+    @property
+    def differences(self) -> FloatArray:
+        """Candidate minus baseline, shape (n_topics,), in units of the measure."""
+        return self.evidence.differences
+
+    @property
+    def mean_difference(self) -> float:
+        """In units of the measure, weighted where the gate is; the baseline's own noise is not subtracted."""
+        mean = self.evidence.mean(self.differences)
+        return mean if abs(mean) > ROUNDING_ERROR else 0.0  # what rounding leaves is not a change
+
+    @cached_property
+    def parts(self) -> FloatArray:
+        """Each topic's part in the estimate, times the number of topics."""
+        return self.evidence.parts(self.gate.alpha)
+
+    @cached_property
+    def standardised(self) -> FloatArray:
+        """TR_i: each topic's part in standard deviations of the trade-off scores (SIGIR'14 Eq. 21)."""
+        scores = self.ruling.scores
+        if self.n < 2 or not varies(scores):
+            return np.zeros(self.n)
+        found: FloatArray = self.parts / (standard_error(scores) * np.sqrt(self.n))
+        return found
+
+    @property
+    def critical_value(self) -> float | None:
+        """That of Student-t for single topics; None for one topic."""
+        return critical_value(self.n, level=self.gate.level) if self.n > 1 else None
+
+    @cached_property
+    def identical(self) -> bool:
+        """Whether both are the same run, or the same table of scores: the same digest, and no score differs."""
+        candidate, baseline = self.aligned.candidate, self.aligned.baseline
+        is_same = candidate.digest is not None and candidate.digest == baseline.digest
+        return is_same and not np.any(self.differences)
+
+    @cached_property
+    def collapsed(self) -> dict[int, tuple[str, ...]]:
+        """The topics that lost more than they may, by index, each with the limits that it exceeds."""
+        return collapsed(self.gate, self.aligned, self.differences)
+
+    @cached_property
+    def too_many(self) -> tuple[int, ...]:
+        """Of these the topics without which the gate passes: the worst first, as few as needed, by index."""
+        return beyond_allowed(self.gate, self.collapsed, self.differences)
+
+    @cached_property
+    def alone(self) -> Answer:
+        """The answer by the gate's own rule, whatever a family draws."""
+        if self.gate.by_topic:
+            return ("fail", "collapse") if self.too_many else ("pass", None)
+        if self.identical:  # what changes no ranking is harmless, however little evidence there is
+            return "pass", None
+        ruling = self.ruling
+        if not ruling.enough_topics:
+            return "inconclusive", "too_few_topics"
+        if not ruling.holds:
+            if self.gate.must_show:
+                shown = all(ruling.reaches(method) for method in witnesses(self.gate))
+                if shown and ruling.too_few_changes:
+                    return "inconclusive", "too_few_changes"
+                return "fail", "not_shown"
+            if not ruling.plain.passes:
+                return "fail", "loss"
+            if self.gate.on_churn != "warn":
+                return "fail", "churn"
+        return ("pass", None) if ruling.detects_max_mde else ("inconclusive", "too_weak")
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The outcome, and the reason if it is not a pass; a family that draws may let pass what fails alone."""
+        outcome, reason = self.alone
+        if self.family is None or not self.family.draws or outcome == "inconclusive" or self.identical:
+            return outcome, reason
+        if outcome == "fail" and self.family.adjusted_p_value <= 1 - self.own_level:
+            return outcome, reason
+        return ("pass", None) if self.detecting.detects_max_mde else ("inconclusive", "too_weak")
+
+    @property
+    def overruled(self) -> bool:
+        """Whether a family that draws has another answer: then no topic carries the verdict."""
+        return self.answer[0] != self.alone[0]
+
+    @property
+    def detecting(self) -> Ruling:
+        """The ruling that tells what could be detected: where a family draws, at the level of Holm's first step."""
+        if self.family is None or not self.family.draws:
+            return self.ruling
+        level = min(1 - (1 - self.own_level) / self.family.size, MAX_LEVEL)
+        return Ruling(replace(self.gate, level=level), self.evidence)
+
+    @property
+    def p_value(self) -> float | None:
+        """The smallest ``1 - level`` at which the gate fails; None for kinds without p-values, and too few topics."""
+        return self._p_value(lambda: self.ruling.p_value)
+
+    @property
+    def p_value_of_look(self) -> float | None:
+        """The same by the rule for one of many looks at a collection: never smaller."""
+        return self._p_value(lambda: self.ruling.p_value_of_look)
+
+    def _p_value(self, of_ruling: Callable[[], float]) -> float | None:
+        if not self.gate.is_tested or not self.ruling.enough_topics:
+            return None
+        return 1.0 if self.identical else of_ruling()
+
+    def fails(self, *, gate: Gate | None = None, **changes: object) -> bool:
+        """Whether this gate, or another, fails alone where the systems are changed so."""
+        aligned = replace(self.aligned, **changes) if changes else self.aligned  # type: ignore[arg-type]
+        return Comparison(gate or self.gate, aligned).alone[0] == "fail"
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """All the intervals that a verdict reports."""
+        return self.ruling.intervals
+
+    @property
+    def deciding(self) -> Interval | None:
+        """The interval whose limit decided, if one did."""
+        return self.ruling.deciding if self.ruling.enough_topics and self.ruling.has_intervals else None
+
+    # ---- what flips asks
+
+    @property
+    def order(self) -> npt.NDArray[np.intp]:
+        """Topics in the order in which leaving them out brings the gate nearer to a pass."""
+        order = stable_order(np.round(self.parts, 12))  # equal losses go by topic, whatever their rounding
+        if self.gate.side != "both":
+            return order
+        # of those left the lowest while their sum is below 0, else the highest
+        removed, low, high, total = np.empty_like(order), 0, order.size - 1, exact_sum(self.parts)
+        for step in range(order.size):
+            if total < 0:
+                place, low = order[low], low + 1
+            else:
+                place, high = order[high], high - 1
+            removed[step] = place
+            total -= float(self.parts[place])
+        return removed
+
+    def without(self, places: npt.NDArray[np.intp]) -> tuple[float, bool]:
+        """The limit that decides without these topics, and whether the gate passes then."""
+        rest = self.ruling.without(places)
+        if not rest.enough_topics:
+            return np.nan, False
+        passes = rest.lets_through and (self.alone[0] != "fail" or rest.detects_max_mde)
+        return limit_of(rest.gate, rest.deciding), passes
+
+    @property
+    def near(self) -> BoolArray:
+        """Topics without which the answer may change: those near a bound; all where the two intervals disagree.
+
+        Near: a limit would reach its bound if it moved ``NEAR`` times as far as mean and width do.
+        """
+        rulings = [self.ruling]
+        if self.gate.on_churn == "warn" and self.gate.alpha > 0:
+            rulings.append(self.ruling.plain)
+        if self.ruling.at_zero_too is not None:
+            rulings.append(self.ruling.at_zero_too)
+        near = np.zeros(self.n, dtype=np.bool_)
+        for ruling in rulings:
+            asked = witnesses(ruling.gate)
+            if len({ruling.reaches(method) for method in asked}) > 1:
+                return np.ones(self.n, dtype=np.bool_)
+            tolerance = ruling.gate.tolerance
+            for interval in map(ruling.interval, asked):
+                ends = [(limit_of(ruling.gate, interval), -tolerance)]
+                if self.gate.side == "both":
+                    ends = [(interval.lower, -tolerance), (interval.upper, tolerance)]
+                for limit, bound in ends:
+                    near |= NEAR * _shifts(ruling, limit) >= abs(limit - bound)
+        return near
+
+    def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:
+        """How far Student-t's limit lies above the bound without the first 1, 2, ... of these topics."""
+        # clusters have fewer scores than topics: which sizes are tried first then goes by parts
+        of_topics = self.ruling.scores if self.evidence.clusters is None else self.parts
+        scores, left = of_topics[order], self.n - np.arange(1, most + 1)
+        means = np.cumsum(scores[::-1])[::-1][1 : most + 1] / left
+        squares = np.cumsum(scores[::-1] ** 2)[::-1][1 : most + 1] / left
+        errors = np.sqrt(np.maximum(squares - means**2, 0) / (left - 1))
+        half = critical_value(self.n, level=self.gate.level) * (-1 if self.gate.must_show else 1)
+        means = -np.abs(means) if self.gate.side == "both" else means
+        reached: FloatArray = means + half * errors + self.gate.tolerance
+        return reached
+
+
+def _shifts(ruling: Ruling, limit: float) -> FloatArray:
+    """How far mean and width move the limit when each topic is left out."""
+    scores = ruling.scores
+    mean = exact_sum(scores) / scores.size
+    shifts: FloatArray = (np.abs(scores - mean) + abs(limit - mean)) / (scores.size - 1)
+    if ruling.evidence.clusters is not None:  # a topic may hold a larger part of its cluster than all of it
+        parts = ruling.evidence.parts(ruling.alpha)
+        shifts = shifts[ruling.evidence.clusters] + np.abs(parts - mean) / ruling.evidence.n
+    return shifts

@@ -1,0 +1,180 @@
+"""The levels of gates that are judged together: corrected for their number, and for the looks before this one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
+from pytest_riskguard.gates.looks import Look
+from pytest_riskguard.gates.verdict import FLIPS, POOL, Family
+from pytest_riskguard.inference.families import (
+    benjamini_hochberg,
+    effective_levels,
+    holm,
+    joint_flips,
+    pooled_draws,
+)
+from pytest_riskguard.risk.checks import FloatArray
+
+#: Disjoint topics: with fewer gates that changed, or fewer changes of all of them, nothing is drawn from a pool.
+POOLED_GATES, POOLED_CHANGES = 3, 30
+#: The same topics: with fewer changes of one gate, its flips do not tell how skewed changes are.
+FLIPPED_CHANGES = 40
+#: Beyond so many changes of all gates drawing takes a second, and Holm's method decides nearly the same.
+MOST_POOLED, MOST_FLIPPED = 2_000, 20_000
+#: Beyond this level too few draws lie in the tail.
+MAX_DRAWN_LEVEL = 0.99
+
+_ADJUST = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
+
+
+@frozen
+class Compared:
+    """What a gate about the mean of two systems compares."""
+
+    topics: tuple[str, ...]
+    measure: str | None
+    evidence: Evidence
+
+
+def in_families(
+    gates: Sequence[Gate],
+    p_values: Sequence[float | None],
+    *,
+    correction: str,
+    look: Look | None = None,
+    compared: Sequence[Compared | None] = (),
+) -> list[Family | None]:
+    """What each gate has to meet in its family; None without a p-value, or without a correction.
+
+    A gate judged by its family fails exactly where its adjusted p-value is at most 1 less its own level. A ``look``
+    leaves all of them together its share of the error; ``none`` is then the correction for a single gate. ``auto``
+    is the draws that suit what is ``compared``, and Holm's method where none do, or for a look. ``ValueError`` if the
+    gates have different levels, or so many are judged, or were before, that one would keep a level beyond 0.999999.
+    """
+    members = [i for i, p in enumerate(p_values) if p is not None]
+    families: list[Family | None] = [None] * len(gates)
+    if (correction == "none" and look is None) or not members:
+        return families
+    levels = {gates[i].level for i in members}
+    if len(levels) > 1:
+        raise ValueError(
+            f"a family of gates has one level, got {', '.join(f'{level:g}' for level in sorted(levels))}"
+        )
+    p, own = [p_values[i] or 0.0 for i in members], levels.pop()
+    drawn = None
+    if correction == "auto" and look is None and compared:
+        drawn = adjusted_by_draws([gates[i] for i in members], p, [compared[i] for i in members])
+    if drawn is not None:
+        found = [Family(drawn[0], len(members), own, float(adjusted)) for adjusted in drawn[1]]
+    else:
+        found = _at_levels(p, own, correction="holm" if correction == "auto" else correction, look=look)
+    for i, family in zip(members, found, strict=True):
+        families[i] = family
+    return families
+
+
+def _at_levels(p: Sequence[float], own: float, *, correction: str, look: Look | None) -> list[Family]:
+    """Families whose gates keep a level each."""
+    method = "holm" if correction == "none" else correction
+    share = 1.0 if look is None else look.share
+    together = own if look is None else 1 - (1 - own) * share
+    if look is not None and together > MAX_LEVEL:
+        raise ValueError(
+            f"budget: after {look.number - 1} looks at this collection level {together:.9g} would be left, and "
+            f"intervals go up to {MAX_LEVEL:.6f}: judge new topics, or remove the budget"
+        )
+    families = []
+    thresholds = effective_levels(p, level=together, correction=method)
+    for adjusted_p, threshold in zip(_ADJUST[method](p).tolist(), thresholds.tolist(), strict=True):
+        level = 1 - threshold
+        if level > MAX_LEVEL:
+            raise ValueError(
+                f"a family of {len(p)} gates at level {own:g} leaves level {level:.9g} to one of "
+                f"them; intervals go up to {MAX_LEVEL:.6f}: choose a lower level, or correct fewer gates together"
+            )
+        families.append(Family(correction, len(p), level, _of_all(adjusted_p, own, together, share), look))
+    return families
+
+
+def at_the_rules_level(
+    families: Sequence[Family | None], p_values: Sequence[float | None], of_look: Sequence[float | None]
+) -> list[Family | None]:
+    """Families of a look whose levels make a gate's ordinary rule decide as the stricter one of a look does.
+
+    Where the p-value of the stricter rule is r times as large, the ordinary rule is asked for a p-value r times as
+    small.
+    """
+    found: list[Family | None] = []
+    for family, p, stricter in zip(families, p_values, of_look, strict=True):
+        if family is not None and p is not None and stricter is not None and stricter > p:
+            most = 1 - family.level
+            if stricter <= most:
+                level = 1 - max(most * (p / stricter), p)
+            else:
+                level = 1 - min(most * (p / stricter), float(np.nextafter(p, 0)))
+            family = replace(family, level=min(level, MAX_LEVEL))
+        found.append(family)
+    return found
+
+
+def adjusted_by_draws(
+    gates: Sequence[Gate], p_values: Sequence[float], compared: Sequence[Compared | None]
+) -> tuple[str, FloatArray] | None:
+    """The draws that suit these gates, and the p-values that they adjust; None where none suit.
+
+    Draws from the pool of all changes for gates on disjoint topics that ask one question in one measure, joint flips
+    for gates on the same topics; none with weights, clusters, strata or replicates. The adjusted p-value is the
+    larger of the gate's own and of twice that of the draws, where churn only warns at both of its conditions.
+    """
+    systems = [one for one in compared if one is not None and one.evidence.counts_alike and not one.evidence.noisy]
+    if len(systems) < len(gates) or max(gate.level for gate in gates) > MAX_DRAWN_LEVEL:
+        return None
+    topics, changed = [one.topics for one in systems], [one.evidence.changed(0.0) for one in systems]
+    asked = [(gate.alpha, gate.tolerance) for gate in gates]
+    if all(some == topics[0] for some in topics):
+        if len(gates) == 1 or min(changed) < FLIPPED_CHANGES or sum(changed) > MOST_FLIPPED:
+            return None
+        method = FLIPS
+    else:
+        questions = {(*own, gate.tradeoff, one.measure) for own, gate, one in zip(asked, gates, systems, strict=True)}
+        disjoint = len(set().union(*topics)) == sum(map(len, topics))
+        enough = sum(map(bool, changed)) >= POOLED_GATES and POOLED_CHANGES <= sum(changed) <= MOST_POOLED
+        if not (disjoint and enough) or len(questions) > 1:
+            return None
+        method = POOL
+    plain = [(0.0, 0.0) if gate.on_churn == "warn" else own for gate, own in zip(gates, asked, strict=True)]
+    evidence, draw = [one.evidence for one in systems], _pooled if method == POOL else _flipped
+    p = draw(evidence, asked) if asked == plain else np.maximum(draw(evidence, asked), draw(evidence, plain))
+    return method, np.maximum(p_values, np.minimum(2 * p, 1.0))
+
+
+def _pooled(evidence: Sequence[Evidence], conditions: Sequence[tuple[float, float]]) -> FloatArray:
+    """One-sided p-values of gates on disjoint topics, all at one alpha and tolerance."""
+    ((alpha, tolerance),) = set(conditions)
+    return pooled_draws([one.scores(alpha) for one in evidence], bound=-tolerance)
+
+
+def _flipped(evidence: Sequence[Evidence], conditions: Sequence[tuple[float, float]]) -> FloatArray:
+    """One-sided p-values of gates on the same topics, each at its alpha and tolerance."""
+    shape = len(evidence), evidence[0].n
+    gains, losses, lost = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+    for i, (one, (alpha, _)) in enumerate(zip(evidence, conditions, strict=True)):
+        moved = one.moved(alpha)
+        gains[i, moved], losses[i, moved], lost[i, moved] = one.stakes(alpha)
+    some = np.any(losses > 0, axis=0)
+    tolerated = [shape[1] * tolerance for _, tolerance in conditions]
+    return joint_flips(gains[:, some], losses[:, some], lost[:, some], n=shape[1], tolerated=tolerated)
+
+
+def _of_all(adjusted_p: float, own: float, together: float, share: float) -> float:
+    """An adjusted p-value in terms of the error of all looks; rounding never moves it across ``1 - own``."""
+    if share == 1.0:
+        return adjusted_p
+    of_all = min(adjusted_p / share, 1.0)
+    return min(of_all, 1 - own) if adjusted_p <= 1 - together else max(of_all, float(np.nextafter(1 - own, 1)))

@@ -1,0 +1,496 @@
+"""A gate applied to a pool of systems: GeoRisk of a candidate against references among its baselines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import STRATUM, Topics
+from pytest_riskguard.distributions import ndtr
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, clusters_of, on_one_list, refuse_unanswered
+from pytest_riskguard.gates.comparison import Answer, Comparison
+from pytest_riskguard.gates.evidence import BoolArray
+from pytest_riskguard.gates.kinds import ANY, MEDIAN, MIN_TOPICS, Gate, NotSignificantlyRisky
+from pytest_riskguard.gates.limits import detects_max_mde, witnesses
+from pytest_riskguard.inference.families import effective_levels, holm
+from pytest_riskguard.inference.georisk import GeoRiskDifference, georisk_differences, replicates_for
+from pytest_riskguard.inference.intervals import Interval
+from pytest_riskguard.inference.power import minimum_detectable_effect
+from pytest_riskguard.risk import expected_scores, georisk, topic_contributions
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
+from pytest_riskguard.risk.urisk import standardised
+
+#: Intervals that every verdict reports.
+REPORTED = ("student_t", "percentile", "bca")
+#: Row of the candidate in every matrix.
+CANDIDATE = 0
+#: Where the largest GeoRisk is less than this share of the largest at alpha 0, a pass says nothing.
+LITTLE = 0.01
+#: How many times further than the jackknife says the limit may move when a topic is left out.
+NEAR = 3.0
+#: Between ZRisks per topic this close, the slope of Phi is taken at their middle.
+CLOSE = 1e-4
+
+
+@frozen(eq=False)
+class ReferenceRuling:
+    """The rule for the difference in GeoRisk from one reference, at one alpha.
+
+    The gate fails if its own interval and Student-t, by the jackknife, both fail. ``level`` is what Holm's method
+    leaves this reference; the upper limit must reach ``bound``. P-values are the smallest ``1 - level`` at which the
+    rule fails, for it alone and among all references.
+    """
+
+    gate: Gate
+    difference: GeoRiskDifference
+    level: float
+    bound: float
+    p_value: float
+    adjusted_p_value: float
+
+    @cached_property
+    def _intervals(self) -> Mapping[str, Interval]:
+        return {method: self.difference.interval(method=method, level=self.level) for method in REPORTED}
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """All the intervals that a verdict reports."""
+        return tuple(self._intervals.values())
+
+    def interval(self, method: str) -> Interval:
+        """The interval of this method."""
+        return self._intervals[method]
+
+    @cached_property
+    def deciding(self) -> Interval:
+        """The interval whose upper limit decides."""
+        return max((self._intervals[method] for method in witnesses(self.gate)), key=lambda i: i.upper)
+
+    def reaches(self, method: str) -> bool:
+        """Whether the upper limit of an interval reaches the bound."""
+        return self._intervals[method].upper - self.bound >= 0
+
+    @property
+    def margin(self) -> float:
+        """How far the upper limit of the interval that decides is from the bound."""
+        return self.deciding.upper - self.bound
+
+    @property
+    def passes(self) -> bool:
+        """Whether the candidate is not significantly below this reference."""
+        return self.margin >= 0
+
+    @property
+    def detectable(self) -> float:
+        """The smallest fall below the bound that fails with 80 % power, by the jackknife."""
+        error, units = self.difference.standard_error, self.difference.left_out.size
+        if error == 0:
+            return 0.0
+        critical = max((self.deciding.upper - self.difference.estimate) / error, 0.0)
+        return minimum_detectable_effect(error * math.sqrt(units), units, level=self.level, critical=critical)
+
+
+class PoolRulings:
+    """The rule against each reference, at the gate's alpha (``rulings``), and at alpha 0 and tolerance 0 (``plain``).
+
+    ``scores`` has shape (n_systems, n_topics), the candidate first. ``rows`` are the references: rows, or ``median``.
+    ``level`` is what a family of gates leaves of the gate's own; ``together`` is how many gates are judged together,
+    all of which must be able to fail. ``clusters`` (n_topics,) number the clusters that the jackknife leaves out,
+    None where each topic stands for itself.
+    """
+
+    def __init__(
+        self,
+        gate: Gate,
+        scores: FloatArray,
+        rows: Sequence[int | str],
+        *,
+        level: float,
+        together: int = 1,
+        clusters: IntArray | None = None,
+    ) -> None:
+        self.gate, self.scores, self.rows, self.clusters = gate, scores, tuple(rows), clusters
+        self.level, self.together = level, together
+        self.n = int(scores.shape[1])
+        self.units = self.n if clusters is None else int(np.max(clusters)) + 1
+
+    @property
+    def enough_topics(self) -> bool:
+        """Whether there are enough topics, or clusters, for any interval."""
+        return self.units >= MIN_TOPICS
+
+    @cached_property
+    def rulings(self) -> tuple[ReferenceRuling, ...]:
+        """Against each reference, at the gate's alpha."""
+        return self._rulings(self.gate.alpha, self.gate.tolerance)
+
+    @cached_property
+    def plain(self) -> tuple[ReferenceRuling, ...]:
+        """Against each reference, at alpha 0 and tolerance 0."""
+        return self._rulings(0.0, 0.0)
+
+    def _rulings(self, alpha: float, tolerance: float) -> tuple[ReferenceRuling, ...]:
+        """The rule against each reference at one alpha, corrected for several references by Holm's method.
+
+        A limit may miss the bound by rounding, in proportion to the largest GeoRisk of the pool. How many replicates
+        are drawn depends on the gate's own level and the number of tests, so that a whole family draws alike.
+        """
+        count, n_systems = len(self.rows), self.scores.shape[0]
+        replicates = replicates_for(
+            level=self.gate.level,
+            n_systems=n_systems,
+            n_topics=self.n,
+            n_differences=2 * count,
+            n_tests=self.together * count,
+        )
+        found = georisk_differences(
+            self.scores,
+            candidate=CANDIDATE,
+            references=self.rows,
+            alphas=(alpha,),
+            tradeoff="linear" if alpha == 0 else self.gate.tradeoff,
+            replicates=replicates,
+            clusters=self.clusters,
+        )
+        bound = -tolerance - ROUNDING_ERROR * min(float(np.max(found.georisk)), 1.0)
+        p_values = [
+            max(difference.p_value(method=method, bound=bound) for method in witnesses(self.gate))
+            for difference in found.differences
+        ]
+        levels = np.array([self.level])
+        if count > 1:
+            levels = 1 - effective_levels(p_values, level=self.level, correction="holm")
+        # no interval reaches further than the draws: at least two replicates must lie outside it
+        levels = np.minimum(levels, 1 - 2 / replicates)
+        rows = zip(found.differences, levels.tolist(), p_values, holm(p_values).tolist(), strict=True)
+        return tuple(
+            ReferenceRuling(self.gate, difference, level, bound, p, adjusted)
+            for difference, level, p, adjusted in rows
+        )
+
+    @property
+    def passes(self) -> bool:
+        """Whether the candidate is let through, churn that only warns included."""
+        if not self.enough_topics:
+            return False
+        return all(ruling.passes for ruling in self.rulings) or (self.gate.on_churn == "warn" and not self.loses)
+
+    @property
+    def loses(self) -> bool:
+        """Whether the same gate fails at alpha 0 and tolerance 0."""
+        return not all(ruling.passes for ruling in self.plain)
+
+    @cached_property
+    def deciding_place(self) -> int:
+        """Which reference the verdict is about: the clearest failure, if possible one that fails at alpha 0 too.
+
+        The first where there are too few topics to decide.
+        """
+        if len(self.rows) == 1 or not self.enough_topics:
+            return 0
+
+        def key(i: int) -> tuple[bool, bool, float, float]:
+            ruling, plain = self.rulings[i], self.plain[i]
+            return ruling.passes, plain.passes and not ruling.passes, ruling.p_value, ruling.margin
+
+        return min(range(len(self.rows)), key=key)
+
+    @property
+    def ruling(self) -> ReferenceRuling:
+        """The ruling against the reference that the verdict is about."""
+        return self.rulings[self.deciding_place]
+
+
+@frozen
+class Reference:
+    """What the candidate's GeoRisk is compared with: a ``row`` of the pool, or the ``median`` of its baselines.
+
+    Scores of the median are the mean of the one or two baselines that have the middle values.
+    """
+
+    name: str
+    row: int | str
+    scores: TopicScores
+
+
+class PoolComparison(PoolRulings):
+    """A ``georisk_not_worse`` gate applied to a pool: the rulings on it, and whose scores they are of.
+
+    ``level`` and ``together`` are as in ``PoolRulings``. ``DataError`` if the systems cannot be compared, or have
+    scores that GeoRisk is not defined for; ``ValueError`` for no baseline, a reference that is not a baseline, two
+    baselines of one name, or topics in strata.
+    """
+
+    #: No draws of a family overrule a pool.
+    overruled = False
+
+    def __init__(
+        self,
+        gate: Gate,
+        candidate: TopicScores,
+        baselines: Sequence[TopicScores],
+        *,
+        level: float | None = None,
+        together: int = 1,
+        topics: Topics | None = None,
+    ) -> None:
+        if not baselines:
+            raise ValueError("georisk_not_worse needs at least one baseline, got none")
+        self.about = topics or NO_TOPICS
+        if self.about.shares and gate.slice is None:
+            raise ValueError(
+                f"{gate.kind}: GeoRisk is not defined for strata with shares; ask about one stratum (`slice: "
+                f"{STRATUM}={next(iter(self.about.shares))}`), or ask another kind of gate"
+            )
+        systems, self.missing = on_one_list(gate, (candidate, *baselines))
+        for baseline in systems[1:]:
+            refuse_unanswered(gate, candidate, baseline)
+        scores = np.array([system.values for system in systems])
+        clusters = clusters_of(self.about, systems[0].topics)
+        super().__init__(gate, scores, (), level=level or gate.level, together=together, clusters=clusters)
+        self.candidate, self.baselines, self.topics = systems[0], systems[1:], systems[0].topics
+        self.names = _distinct([system.name for system in systems])
+        self._refuse_scores()
+        self.references = self._references()
+        self.rows = tuple(reference.row for reference in self.references)
+
+    def _refuse_scores(self) -> None:
+        smooth = self.gate.tradeoff == "smooth"
+        wrong = (self.scores < 0) | (self.scores > 1 if smooth else False)
+        if smooth and not np.any(wrong):
+            wrong = np.abs(self.scores - expected_scores(self.scores)) > 1
+        if not np.any(wrong):
+            return
+        row, column = (int(place) for place in np.argwhere(wrong)[0])
+        expected = "that are not negative"
+        if smooth:
+            expected = "from 0 to 1, and within 1 of what the pool leads to expect (tradeoff: smooth)"
+        raise DataError(
+            f"{self.names[row]}: the score of topic {self.topics[column]!r} is "
+            f"{self.scores[row, column]:g}, expected scores {expected} for GeoRisk",
+            reason="bad_scores",
+        )
+
+    @cached_property
+    def georisk(self) -> FloatArray:
+        """Of each system at the gate's alpha."""
+        return georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)
+
+    @property
+    def largest(self) -> tuple[float, float]:
+        """The largest GeoRisk of the pool, and that at alpha 0."""
+        return float(np.max(self.georisk)), float(np.max(georisk(self.scores, alpha=0.0)))
+
+    @cached_property
+    def vanished(self) -> bool:
+        """Whether losses weigh so much that too little GeoRisk is left to compare."""
+        largest, at_0 = self.largest
+        return largest < LITTLE * at_0
+
+    @cached_property
+    def middle(self) -> list[int]:
+        """The row of the baseline whose GeoRisk is the median, or the rows of the two in the middle."""
+        order = 1 + np.argsort(np.round(self.georisk[1:], 12), kind="stable")
+        return [int(row) for row in order[(len(order) - 1) // 2 : len(order) // 2 + 1]]
+
+    def _references(self) -> tuple[Reference, ...]:
+        """The references that the gate names; a baseline called ``any`` or ``median`` comes before these words."""
+        asked, names = self.gate.reference, self.names[1:]
+        baselines = tuple(Reference(name, row, self.baselines[row - 1]) for row, name in enumerate(names, start=1))
+        if asked is None or asked in names:
+            return (baselines[0 if asked is None else names.index(asked)],)
+        if asked == ANY:
+            return baselines
+        if asked == MEDIAN:
+            name = " and ".join(self.names[row] for row in self.middle)
+            values = np.mean(self.scores[self.middle], axis=0)
+            return (Reference(MEDIAN, MEDIAN, replace(self.baselines[self.middle[0] - 1], name=name, values=values)),)
+        raise ValueError(
+            f"reference: {asked!r} is not a baseline of this gate; expected {', '.join(names)}, any or median"
+        )
+
+    @cached_property
+    def identical(self) -> bool:
+        """Whether the candidate is the same run as every reference, none of which is a median."""
+        return all(one.row != MEDIAN and self.against(one).identical for one in self.references)
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The outcome, and the reason if it is not a pass."""
+        if self.identical:
+            return "pass", None
+        if not self.enough_topics:
+            return "inconclusive", "too_few_topics"
+        if not self.passes:
+            return "fail", "loss" if self.loses else "churn"
+        if self.vanished or not detects_max_mde(self.gate, self.minimum_detectable_effect):
+            return "inconclusive", "too_weak"
+        return "pass", None
+
+    @property
+    def p_value(self) -> float | None:
+        """The smallest ``1 - level`` at which the gate fails; None for too few topics."""
+        if not self.enough_topics:
+            return None
+        p = min(ruling.adjusted_p_value for ruling in self.rulings)
+        if self.gate.on_churn == "fail":
+            return p
+        return max(p, min(ruling.adjusted_p_value for ruling in self.plain))
+
+    @cached_property
+    def minimum_detectable_effect(self) -> float | None:
+        """The smallest fall of GeoRisk, tolerance included, that fails the gate with 80 % power, by the jackknife.
+
+        Where churn is let through, the larger of this and of what is seen at alpha 0 and tolerance 0. None for too
+        few topics.
+        """
+        if not self.enough_topics:
+            return None
+        of_gate = self.gate.tolerance + self.ruling.detectable
+        return of_gate if self.gate.on_churn == "fail" else max(of_gate, self.plain[self.deciding_place].detectable)
+
+    def of(self, candidate: TopicScores) -> PoolComparison:
+        """The same question about another candidate."""
+        asked: dict[str, Any] = {"level": self.level, "together": self.together, "topics": self.about}
+        return PoolComparison(self.gate, candidate, self.baselines, **asked)
+
+    @property
+    def reference(self) -> Reference:
+        """The reference that the verdict is about."""
+        return self.references[self.deciding_place]
+
+    def against(self, reference: Reference, *, asked: bool = False) -> Comparison:
+        """Candidate and reference as two systems: what changed between them, wins and losses.
+
+        With ``asked``, the gate's interval, trade-off and ``on_churn`` apply too, but not its tolerance, which is
+        in units of GeoRisk.
+        """
+        own = self.gate
+        gate = NotSignificantlyRisky(own.name, alpha=own.alpha, level=own.level, tolerance=0.0, on_churn="fail")
+        if asked:
+            gate = replace(gate, method=own.method, tradeoff=own.tradeoff, on_churn=own.on_churn)
+        aligned = Aligned(
+            self.candidate,
+            reference.scores,
+            self.missing[CANDIDATE],
+            tags=self.about.tags,
+            clusters=self.clusters,
+            topics=self.about,
+        )
+        return Comparison(gate, aligned)
+
+    @cached_property
+    def pair(self) -> Comparison:
+        """The candidate and the reference that the verdict is about, as two systems."""
+        return self.against(self.reference)
+
+    @cached_property
+    def contributions(self) -> FloatArray:
+        """Each topic's part in GeoRisk(candidate) - GeoRisk(reference): shape (n_topics,), they add up to it.
+
+        GeoRisk is sqrt(m) sqrt(P), m the mean score and P = Phi(ZRisk/c). The difference of two products is split
+        exactly: (sqrt(m1) - sqrt(m2)) times the mean sqrt(P), plus (sqrt(P1) - sqrt(P2)) times the mean sqrt(m). A
+        difference of roots is the difference of their radicands over the sum of the roots, a difference of Phi its
+        slope times the difference of ZRisk/c: both are sums over topics. For the median of an even number of
+        baselines it is the mean over the two in the middle.
+        """
+        x, row = self.scores, self.reference.row
+        parts = topic_contributions(x, alpha=self.gate.alpha, kind=self.gate.tradeoff)
+        rows = self.middle if isinstance(row, str) else [row]
+        split = [_split(x[[CANDIDATE, row]], parts[[CANDIDATE, row]]) for row in rows]
+        return np.asarray(np.sum(split, axis=0) / len(split))
+
+    @property
+    def parts(self) -> FloatArray:
+        """The contributions, times the number of topics."""
+        return self.contributions * self.n
+
+    @cached_property
+    def standardised(self) -> FloatArray:
+        """The contributions in standard deviations."""
+        return standardised(self.contributions)
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """All the intervals that a verdict reports."""
+        return self.ruling.intervals if self.enough_topics else ()
+
+    @property
+    def deciding(self) -> Interval | None:
+        """The interval whose limit decided; None for too few topics."""
+        return self.ruling.deciding if self.enough_topics else None
+
+    # ---- what flips asks
+
+    @property
+    def order(self) -> npt.NDArray[np.intp]:
+        """Topics by contribution, most harmful first."""
+        return np.argsort(np.round(self.contributions, 12), kind="stable")
+
+    def without(self, places: npt.NDArray[np.intp]) -> tuple[float, bool]:
+        """The limit that decides without these topics, and whether the gate passes then."""
+        scores = np.delete(self.scores, places, axis=1)
+        left = None if self.clusters is None else np.unique(np.delete(self.clusters, places), return_inverse=True)[1]
+        rest = PoolRulings(self.gate, scores, self.rows, level=self.level, together=self.together, clusters=left)
+        return rest.ruling.deciding.upper if rest.enough_topics else math.nan, rest.passes
+
+    @property
+    def near(self) -> BoolArray:
+        """Topics without which all of the rulings that fail might pass; those of a cluster go by all of it.
+
+        None where the gate passes: each topic takes all draws again.
+        """
+        near = np.zeros(self.n, dtype=np.bool_)
+        if self.answer[0] != "fail":
+            return near
+        for rulings in (self.rulings, self.plain) if self.gate.on_churn == "warn" else (self.rulings,):
+            might = np.ones(self.units, dtype=np.bool_)
+            for ruling in rulings:
+                if not ruling.passes:
+                    shifts = np.abs(ruling.difference.left_out - ruling.difference.estimate)
+                    width = abs(ruling.margin - ruling.difference.estimate) / (self.units - 1)
+                    might &= ruling.margin + NEAR * (shifts + width) >= 0
+            near |= might if self.clusters is None else might[self.clusters]
+        return near
+
+    def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:
+        """How far limits lie above the bound without the first 1, 2, ... of these topics, by contributions alone."""
+        margin = min(ruling.margin for ruling in self.rulings)
+        return np.asarray(margin - 1.02 * np.cumsum(self.contributions[order[:most]]))
+
+
+def _split(x: FloatArray, parts: FloatArray) -> FloatArray:
+    """The contributions for one pair of systems: rows are candidate and reference."""
+    n = x.shape[1]
+    roots = np.sqrt([math.fsum(row) / n for row in x])
+    a, b = (math.fsum(row) / n for row in parts)
+    shapes = np.sqrt(ndtr(np.array([a, b])))
+    middle = (a + b) / 2
+    slope = math.exp(-middle * middle / 2) / math.sqrt(2 * math.pi)
+    if abs(a - b) > CLOSE:  # else rounding would show
+        slope = float((ndtr(a) - ndtr(b)) / (a - b))
+    by_score = (x[0] - x[1]) / n * _over(float(np.mean(shapes)), float(np.sum(roots)))
+    by_z = (parts[0] - parts[1]) / n * slope * _over(float(np.mean(roots)), float(np.sum(shapes)))
+    return np.asarray(by_score + by_z)
+
+
+def _over(value: float, divisor: float) -> float:
+    return value / divisor if divisor > 0 else 0.0
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of the pool's systems; a candidate with the name of a baseline has ``(candidate)`` added."""
+    candidate, *baselines = names
+    for place, name in enumerate(baselines):
+        if name in baselines[:place]:
+            raise ValueError(f"two baselines of a pool are called {name!r}; give each its own name")
+    return (f"{candidate} (candidate)" if candidate in baselines else candidate, *baselines)

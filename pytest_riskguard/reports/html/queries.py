@@ -1,0 +1,137 @@
+"""The queries of a comparison for the page: their scores once, the figures of each gate, and both rankings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from pytest_riskguard.gates.findings import ResponsibleTopic, TopicColumns, TopicDocuments
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.card import Card
+from pytest_riskguard.reports.details import marks
+from pytest_riskguard.reports.html.whole_page import MAX_TOPIC
+from pytest_riskguard.serialization import rounded
+from pytest_riskguard.text import clean, web_address
+
+#: Longest query, name or value of a tag, id and title of a document.
+MAX_QUERY, MAX_TAG, _MAX_ID, _MAX_TITLE = 200, 60, 120, 160
+#: How many ranks a panel shows where no rankings say it.
+_DEPTH = 10
+
+
+class TopicRow(NamedTuple):
+    """A topic in one gate; figures are as the JSON report has them, so that page and script round alike."""
+
+    topic: str
+    query: str
+    tags: tuple[tuple[str, str], ...]
+    baseline: float
+    candidate: float
+    difference: float
+    share: float | None
+    contribution: float
+    standardised: float
+    marks: str
+
+
+def topic_rows(verdict: Verdict) -> list[TopicRow]:
+    """Every topic if the verdict has exhibits, else the topics responsible and the flagged wins; worst first."""
+    responsible = {topic.topic: topic for topic in (*verdict.responsible_topics, *verdict.flagged_wins)}
+    pivotal = set(verdict.explanation.pivotal_topics) if verdict.explanation else set()
+    columns = TopicColumns.of(responsible.values()) if verdict.exhibits is None else verdict.exhibits.topics
+    rows = [
+        _row(columns, place, responsible.get(topic), pivotal=topic in pivotal)
+        for place, topic in enumerate(columns.topics)
+    ]
+    return sorted(rows, key=lambda row: (round(row.contribution, 12), row.topic))
+
+
+def _row(columns: TopicColumns, place: int, known: ResponsibleTopic | None, *, pivotal: bool) -> TopicRow:
+    candidate, baseline = columns.candidate[place], columns.baseline[place]
+    flagged = columns.flagged(place) if known is None else known.flagged
+    return TopicRow(
+        topic=columns.topics[place],
+        query=clean(columns.queries[place] or "", limit=MAX_QUERY),
+        tags=tuple(
+            (clean(tag, limit=MAX_TAG), clean(values[place], limit=MAX_TAG))
+            for tag, values in columns.tags.items()
+            if values[place]
+        ),
+        baseline=rounded(baseline) or 0.0,
+        candidate=rounded(candidate) or 0.0,
+        difference=rounded(candidate - baseline) or 0.0,
+        share=None if known is None or known.share is None else rounded(known.share),
+        contribution=rounded(columns.contributions[place]) or 0.0,
+        standardised=rounded(columns.standardised[place]) or 0.0,
+        marks=marks(known, flagged=flagged, flips=pivotal),
+    )
+
+
+def topic_data(rows: Sequence[TopicRow]) -> dict[str, Any]:
+    """What is the same in every gate, for the script; tags as places in a list of the different ones."""
+    known: dict[tuple[str, str], int] = {}
+    tags = [[known.setdefault(tag, len(known)) for tag in row.tags] for row in rows]
+    return {
+        "topics": [clean(row.topic, limit=MAX_TOPIC) for row in rows],
+        "queries": [row.query for row in rows] if any(row.query for row in rows) else [],
+        "known_tags": [list(tag) for tag in known],
+        "tags": tags if known else [],
+        **{name: [getattr(row, name) for row in rows] for name in ("baseline", "candidate", "difference")},
+    }
+
+
+def gate_data(topics: Sequence[str], rows: Mapping[str, TopicRow]) -> dict[str, Any]:
+    """The figures of one gate for the script; None for topics that it does not look at."""
+    inside = [rows.get(topic) for topic in topics]
+    figures = ("share", "contribution", "standardised")
+    data: dict[str, Any] = {name: [row and getattr(row, name) for row in inside] for name in figures}
+    return data | {"marks": [row.marks if row else "" for row in inside]}
+
+
+def panels(verdicts: Sequence[Verdict], topics: Sequence[str]) -> dict[str, Any]:
+    """Both rankings of a topic, for the script: documents as id, title and address, and for each topic its entries.
+
+    An entry is a document by its place, its grade, both ranks and its effect. Where the verdicts have no rankings,
+    what moved is known, and what is new.
+    """
+    known = next((verdict.rankings for verdict in verdicts if verdict.rankings is not None), None)
+    moves = {name: moved for verdict in reversed(verdicts) for name, moved in Card(verdict).documents.items()}
+    whole = {} if known is None else known.topics
+    documents: dict[str, int] = {}
+    entries = []
+    for place, topic in enumerate(topics):
+        if topic in whole:
+            effects = {row.document: rounded(row.effect) for row in moves[topic].moved} if topic in moves else {}
+            rows = [(row, effects.get(row.document)) for row in whole[topic]]
+        elif topic in moves:
+            rows = [(row, rounded(row.effect) or None) for row in _moved(moves[topic])]
+        else:
+            continue
+        shown = [
+            (
+                documents.setdefault(row.document, len(documents)),
+                row.grade,
+                row.baseline_rank,
+                row.candidate_rank,
+                effect,
+            )
+            for row, effect in rows
+        ]
+        entries.append([place, topic in whole, shown])
+    titles, urls = ({}, {}) if known is None else (known.titles, known.urls)
+    return {
+        "depth": _DEPTH if known is None else known.depth,
+        "documents": [[clean(name, limit=_MAX_ID), *_title(titles.get(name), urls.get(name))] for name in documents],
+        "topics": entries,
+    }
+
+
+def _moved(moved: TopicDocuments) -> list[Any]:
+    """The documents that moved, and the new ones, each once."""
+    return [*{row.document: row for row in (*moved.replacements, *moved.moved)}.values()]
+
+
+def _title(title: str | None, address: str | None) -> list[str]:
+    """Title and address of a document, as far as they are known; only web addresses become links."""
+    shown, link = clean(title or "", limit=_MAX_TITLE), web_address(address) if address else None
+    return [shown, link] if link else [shown] if shown else []

@@ -1,0 +1,264 @@
+"""What the warnings of a verdict say, and the verdict with its texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Findings, Verdict, VerdictWarning
+from pytest_riskguard.reports.details import figures
+from pytest_riskguard.reports.words import METHODS, line, paragraph
+from pytest_riskguard.text import clean, counted, named, percent, probability
+
+__all__ = ["worded"]
+
+
+def worded(verdict: Verdict) -> Verdict:
+    """The verdict with its texts. Call this once, when the verdict is complete.
+
+    Warnings about inputs that a reader must see come first. A warning that already has a message keeps it: one read
+    from a report has no parameters to make a message from. The summary is always rewritten; an incomparable verdict
+    has none.
+    """
+    return verdict.with_findings(lambda findings: _worded(verdict, findings))
+
+
+def _worded(verdict: Verdict, findings: Findings) -> Findings:
+    warnings = tuple(
+        warning if warning.message else replace(warning, message=message(verdict, warning))
+        for warning in sorted(findings.warnings, key=lambda warning: warning.code not in FIRST_WARNINGS)
+    )
+    findings = replace(findings, warnings=warnings, figures=tuple(figures(verdict)))
+    if findings.explanation is None:
+        return findings
+    summary = f"{line(verdict)}. {paragraph(verdict)}"
+    return replace(findings, explanation=replace(findings.explanation, summary=summary))
+
+
+#: Messages that need only the parameters: of a list the names, and with ``_counted`` how many they are.
+_TEMPLATES = {
+    "churn": (
+        "the mean itself (alpha 0, tolerance 0) is not significantly down; the gate would fail at this alpha only "
+        "because losses weigh more, and on_churn: warn lets it pass"
+    ),
+    "significantly_better": "the candidate is significantly better (mean {mean_difference:+.4f})",
+    "order_as_written": (
+        "{system} has equal scores (trec_eval compares 32 bits), which are ranked by document id: {topics} topics "
+        "score differently in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "
+        "give each rank its own score"
+    ),
+    "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
+    "missing_topics": "{system} did not answer {topics_counted} (each scores 0): {topics}",
+    "free_wins": (
+        "{system} did not answer {topics_counted} of the {count} that the candidate answered, so any answer counts "
+        "as a win there: {topics}"
+    ),
+    "unknown_topics": "the candidate answers {topics_counted} without judgements: {topics}",
+    "rank_contradicts_score": (
+        "the scores of {system} do not fall with the rank in {topics_counted} ({topics}): run files are ranked by "
+        "score, answers of a live search in the order returned"
+    ),
+    "unbacked_scores": "{systems}: stored without the run (--no-run), so nothing backs the stored scores",
+    "stale_labels": (
+        "in {topics_counted} ({topics}) relevant documents ({documents}) are no longer in {file}; the outcome does "
+        "not depend on them"
+    ),
+    "outweighed": (
+        "without weights the candidate would be significantly risky: the {topics_counted} that lost have {share:.2%} "
+        "of the weight ({topics})"
+    ),
+    "loss_excused": (
+        "without the replicates the mean would be significantly down; a loss as large as theirs counts as noise "
+        "(mean {baseline_mean:.4f} for the baseline, {mean:.4f} for {replicate}): make sure that each is a run of "
+        "the baseline's own system"
+    ),
+    "georisk_vanishes": (
+        "the largest GeoRisk of the pool is {largest:.2g} at this alpha and {largest_at_0:.2g} at alpha 0: losses "
+        "weigh so much that too little is left to compare, so the gate does not pass; choose a smaller alpha"
+    ),
+    "rests_on_unjudged": "this answer rests on {documents} unjudged documents; judge-next lists those to judge first",
+    "rests_on_judges": (
+        "the judges decide: {agree} of {judges} alone give this answer; have them agree on what is relevant, or "
+        "judge again"
+    ),
+}
+
+
+def message(verdict: Verdict, warning: VerdictWarning) -> str:
+    """What the warning says, as one sentence without a full stop."""
+    parameters = dict(warning.parameters)
+    about = str(parameters.pop("about", warning.code))  # what a code that stands for several is about
+    if (template := _TEMPLATES.get(about)) is None:
+        return _MESSAGES[about](verdict, **parameters)
+    texts: dict[str, Any] = {}
+    for name, value in parameters.items():
+        texts[name] = value
+        if isinstance(value, list | tuple):
+            texts |= {name: named(value), f"{name}_counted": counted(len(value), "topic")}
+    return template.format(**texts)
+
+
+def _unstable_answers(
+    _verdict: Verdict,
+    *,
+    asked: int,
+    topics: Sequence[str],
+    change: float,
+    means: tuple[float, float],
+    urisk: tuple[float, float] | None,
+) -> str:
+    effect = ""
+    if urisk is not None:
+        before, now = urisk
+        effect = f"; with the second answers URisk is {now:+.4f} instead of {before:+.4f}"
+    return (
+        f"asked twice, the candidate answered {len(topics)} of {counted(asked, 'topic')} differently "
+        f"({named(topics)}): their scores change by {change:.4f} on average, their mean from {means[0]:.4f} to "
+        f"{means[1]:.4f}{effect}"
+    )
+
+
+def _rescored(verdict: Verdict, *, means: Sequence[tuple[str, float, float]] = ()) -> str:
+    baseline = "the baseline" if verdict.pool is None else "a baseline"
+    moved = "; ".join(f"mean of {clean(name)} {before:.4f} when stored, {now:.4f} now" for name, before, now in means)
+    return (
+        f"the judgements or the scoring library changed since {baseline} was stored, so its run was scored again"
+        f"{f' ({moved})' if moved else ''}"
+    )
+
+
+def _topics_changed(_: Verdict, *, systems: Sequence[str]) -> str:
+    baseline = systems[0].partition("/")[0]
+    return (
+        f"the topics file has changed since {baseline} was stored, and this gate is about a slice by its tags; once "
+        f"they are reviewed, run `riskguard baseline rescore {baseline}`"
+    )
+
+
+def _few_effective_topics(
+    verdict: Verdict,
+    *,
+    effective: float,
+    clusters: int | None = None,
+    strata: int | None = None,
+    needed: int | None = None,
+) -> str:
+    text = f"the weights make {verdict.topics.count} topics count like {effective:.3g} of equal weight"
+    if clusters is not None:
+        sizes, equal = ("weights", "equal weight") if verdict.weighted else ("sizes", "equal size")
+        text = f"by their {sizes}, {clusters} clusters of topics count like {effective:.3g} clusters of {equal}"
+    if strata is not None:
+        text = (
+            f"drawn from {strata} strata as they are, {_units(verdict)} are worth as much as {effective:.3g} drawn "
+            "from all queries"
+        )
+    return text if needed is None else f"{text}; at least {needed} are needed"
+
+
+def _no_variation(verdict: Verdict, *, reference: str | None = None) -> str:
+    if reference is not None:
+        return f"no topic differs from {reference}"
+    if verdict.topics.changed:
+        return "every topic changed by the same amount, apart from rounding: the mean alone decides"
+    return "no topic changed: both systems score the same everywhere"
+
+
+def _unseen_changes(verdict: Verdict, *, change: Literal["loss", "win"], share: float, size: float) -> str:
+    verb, plural = ("lost", "losses") if change == "loss" else ("gained", "gains")
+    level = verdict.level if verdict.family is None else verdict.family.level
+    return (
+        f"no query {verb} {size:.2g} or more, but at level {percent(level)} (one-sided {percent((1 - level) / 2)}) "
+        f"{plural} as large in up to {100 * share:.2g}% of queries cannot be excluded, and would overturn this pass"
+    )
+
+
+def _few_changed_topics(
+    verdict: Verdict,
+    *,
+    topics: Sequence[str],
+    needs_student_t: bool = False,
+    reference: str | None = None,
+    cannot_fail: bool = False,
+) -> str:
+    of_all, names = f"only {len(topics)} of {verdict.topics.count} topics", named(topics)
+    if reference is not None:
+        return f"{of_all} differ from {reference} ({names})"
+    text = f"{of_all} changed ({names})"
+    if needs_student_t:
+        text += f": the gate {'passes' if verdict.asked.must_show else 'fails'} only if Student-t agrees"
+    return f"{text}; with {counted(len(topics), 'changed topic')} it cannot fail" if cannot_fail else text
+
+
+def _cannot_fail(verdict: Verdict, *, mean: float, most: float, above: int) -> str:
+    baseline, n = verdict.baselines[0], verdict.topics.count
+    if verdict.asked.by_topic:
+        why = f"{baseline} scores {most:.4g} at most; choose smaller limits"
+    elif 2 * above < n:
+        why = f"{baseline} scores above 0 on only {counted(above, 'topic')} of {n}; choose another measure"
+    else:
+        why = f"{baseline} scores {mean:.4g} on average; choose another measure, or a smaller tolerance or level"
+    return f"no candidate can fail this gate, not even one that scores 0 on every topic: {why}"
+
+
+def _units(verdict: Verdict) -> str:
+    """What varies independently: topics, or clusters of them."""
+    clusters = verdict.topics.clusters
+    return f"{clusters} clusters of topics" if clusters else f"{verdict.topics.count} topics"
+
+
+def _few_topics(verdict: Verdict, *, enough: int | None = None) -> str:
+    text = f"only {_units(verdict)}"
+    if enough is None:
+        return f"{text}: with so few, gates on GeoRisk fail more harmless changes than their level allows"
+    return f"{text}: below {enough}, every interval covers less than its nominal level"
+
+
+def _methods_disagree(
+    verdict: Verdict,
+    *,
+    method: str,
+    limit: float,
+    student_t_limit: float,
+    student_t_passes: bool,
+    decisive: str,
+    break_even_p_value: float | None = None,
+) -> str:
+    student_t, other = ("passes", "fails") if student_t_passes else ("fails", "passes")
+    sides = [verdict.asked.side] * 2
+    if verdict.asked.side == "both":
+        sides = ["upper" if value > 0 else "lower" for value in (student_t_limit, limit)]
+    text = (
+        f"by Student-t it {student_t} ({sides[0]} limit {student_t_limit:+.3g}), by {METHODS[method]} it {other} "
+        f"({sides[1]} limit {limit:+.3g}); "
+    )
+    if break_even_p_value is None:
+        return f"{text}{METHODS[decisive]} decided"
+    return f"{text}the break-even test agrees with {METHODS[decisive]} (p {probability(break_even_p_value)})"
+
+
+def _slow_slide(verdict: Verdict) -> str:
+    lineage = verdict.lineage
+    assert lineage is not None
+    oldest, newest = lineage.runs[0], lineage.runs[-1]
+    return (
+        f"passes against {verdict.baselines[0]}, but the mean is significantly below that of {oldest.run}, "
+        f"{counted(lineage.accepted, 'accepted change')} ago: {lineage.in_total:+.4f} in total, "
+        f"URisk {newest.urisk:+.4f}; store that run as a baseline of its own and compare with both "
+        "(baselines: [...])"
+    )
+
+
+_MESSAGES: dict[str, Callable[..., str]] = {
+    "unstable_answers": _unstable_answers,
+    "rescored": _rescored,
+    "topics_changed": _topics_changed,
+    "few_effective_topics": _few_effective_topics,
+    "no_variation": _no_variation,
+    "unseen_changes": _unseen_changes,
+    "few_changed_topics": _few_changed_topics,
+    "few_topics": _few_topics,
+    "cannot_fail": _cannot_fail,
+    "methods_disagree": _methods_disagree,
+    "slow_slide": _slow_slide,
+}

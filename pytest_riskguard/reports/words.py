@@ -1,0 +1,686 @@
+"""A verdict in words: the answer in a line, what happened to whom, why, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.findings import ROUNDING_ERROR, ResponsibleTopic
+from pytest_riskguard.gates.kinds import MIN_TOPICS
+from pytest_riskguard.gates.verdict import Commands, Verdict, VerdictWarning
+from pytest_riskguard.reports.card import MIN_FATE, Card, Fate, Tone
+from pytest_riskguard.reports.numbers import as_given, decimals, floored, from_to, limits, share, size
+from pytest_riskguard.text import clean, columns, counted, fitted, listed, percent, plain, sentence, short, signed
+
+#: Columns of the answer; a name is never cut to fewer characters, and other facts leave it so many.
+MAX_COLUMNS, _MIN_NAME, _NAME = 80, 8, 24
+#: Longest name of a topic, a slice or a system in a sentence; how many one names.
+MAX_NAME, _MAX_NAMED = 60, 3
+#: What is wrong with data that cannot be compared is cut to this length.
+MAX_PROBLEM = 2000
+#: A loss of the mean is spread over all queries if this share of them lost, none more than so many times the mean.
+_NEARLY_ALL, _ALIKE = 0.9, 4
+#: ... and it is a little up to this share of the baseline's mean.
+_A_LITTLE = 0.2
+#: Names of intervals as people write them.
+METHODS = {
+    "student_t": "Student-t",
+    "basic": "basic",
+    "studentized": "studentized",
+    "percentile": "percentile",
+    "bca": "BCa",
+}
+#: What a gate requires, by its kind.
+_REQUIRED = {
+    "not_significantly_risky": "not significantly risky",
+    "georisk_not_worse": "GeoRisk not worse",
+    "not_inferior": "non-inferior",
+    "equivalent": "equivalent",
+    "no_drift": "no significant drift",
+    "no_topic_collapse": "no topic collapses",
+}
+
+
+# ---- names
+
+
+def opponent(verdict: Verdict) -> str:
+    """What the candidate's scores are compared with, short enough for a sentence."""
+    return clean(Card(verdict).opponent, limit=MAX_NAME)
+
+
+def part_of_topics(verdict: Verdict) -> str:
+    """``intent=code, 30 topics in 12 clusters``; or the number of topics alone."""
+    part = "" if verdict.slice is None else f"{clean(verdict.slice, limit=MAX_NAME)}, "
+    topics = verdict.topics
+    groups = [counted(topics.clusters, "cluster")] if topics.clusters else []
+    groups += [f"{len(topics.strata)} strata"] if topics.strata else []
+    return f"{part}{counted(topics.count, 'topic')}" + (f" in {' and '.join(groups)}" if groups else "")
+
+
+def risk_name(verdict: Verdict, *, at_alpha: bool = False) -> str:
+    """``excess weighted URisk(alpha=5)``, ``GeoRisk difference``."""
+    excess = "excess " * (verdict.estimates.noise_urisk is not None)
+    name = "GeoRisk difference" if verdict.asked.is_pool else f"{excess}{'weighted ' * verdict.weighted}URisk"
+    parameter = "smooth" if verdict.tradeoff == "smooth" else f"alpha={short(verdict.alpha)}"
+    return f"{name}({parameter})" if at_alpha else name
+
+
+def required(verdict: Verdict) -> str:
+    """What the gate asks of the candidate."""
+    if most := Card(verdict).may_collapse:
+        return f"at most {counted(most, 'topic')} {'collapses' if most == 1 else 'collapse'}"
+    return _REQUIRED[verdict.kind]
+
+
+def times(verdict: Verdict) -> str:
+    """How often a loss counts: ``twice``, ``6 times``."""
+    return "twice" if verdict.alpha == 1 else f"{1 + verdict.alpha:.12g} times"
+
+
+def extreme(verdict: Verdict) -> str:
+    """What the first of the topics that a failure lists are: the worst, or the largest wins."""
+    return "largest" if Card(verdict).explained_by_wins else "worst"
+
+
+# ---- the answer in a line
+
+
+@frozen
+class _Line:
+    """What happened, with a place for each name of other people's; facts follow as far as there is room for them."""
+
+    text: str
+    facts: Sequence[str] = ()
+    names: tuple[str, ...] = ()
+
+
+def line(verdict: Verdict) -> str:
+    """Who got worse, how much, and what may, without the name of a statistic, in at most 80 columns."""
+    said = _answer(Card(verdict))
+    names = [clean(name) for name in said.names]
+    text, joint = said.text.format(*(fitted(name, _NAME) for name in names)), "; "
+    facts = ""
+    for fact in filter(None, said.facts):
+        if columns(f"{text}{facts}{joint}{fact}") <= MAX_COLUMNS:
+            facts, joint = f"{facts}{joint}{fact}", ", "
+    bare = columns(said.text.format(*[""] * len(names)))
+    each = max((MAX_COLUMNS - bare - columns(facts)) // max(len(names), 1), _MIN_NAME)
+    return said.text.format(*(fitted(name, each) for name in names)) + facts
+
+
+def _answer(card: Card) -> _Line:
+    verdict = card.verdict
+    if verdict.outcome == "incomparable":
+        return _Line("cannot be compared: {}", names=(verdict.problem or verdict.reason or "",))
+    if verdict.outcome == "inconclusive":
+        return _undecided(card)
+    if card.is_identical:
+        return _Line("identical to {}", names=(card.opponent,))
+    if verdict.asked.by_topic:
+        return _collapse(card)
+    if verdict.kind in ("not_inferior", "equivalent"):
+        return _must_show(card)
+    if verdict.outcome == "pass" and not card.is_churn:
+        return _passed(card)
+    return _lost(card)
+
+
+def _undecided(card: Card) -> _Line:
+    verdict, topics = card.verdict, card.verdict.topics
+    if verdict.reason == "too_few_topics":
+        if topics.count < MIN_TOPICS:
+            few = f"{counted(topics.count, 'judged query is', 'judged queries are')} too few"
+            return _Line(few, [f"at least {MIN_TOPICS} are needed"])
+        return _Line("too few queries to judge", [f"{topics.count} say less than {MIN_TOPICS} of equal weight"])
+    if verdict.reason == "too_few_changes":
+        return _Line("too few queries changed to show anything", [f"{topics.changed} of {topics.count}"])
+    if card.has("georisk_vanishes"):
+        return _Line("at this alpha too little is left to compare")
+    seen, most = verdict.power.minimum_detectable_effect, verdict.max_mde
+    if seen is None or most is None:
+        return _Line("too weak to judge", ["no loss could be detected"])
+    what = "a loss of the mean" if verdict.on_churn == "warn" or verdict.alpha == 0 else "a fall of URisk"
+    what = "a difference of GeoRisk" if verdict.asked.is_pool else what
+    return _Line("too weak to judge", [f"{what} below {size(seen)} goes unseen", f"max_mde is {short(most)}"])
+
+
+def _collapse(card: Card) -> _Line:
+    verdict, lost, count, allowed = card.verdict, card.lost, card.count, card.may_collapse
+    may = f"{'at most ' * (verdict.outcome == 'fail')}{allowed} may" if allowed else "none may"
+    if not lost:
+        worst = card.largest_loss
+        loss = "" if worst is None or worst.difference >= 0 else f"the largest loss is {size(worst.difference)}"
+        return _Line(f"no query lost {more_than(verdict, 1)}", [loss])
+    if count == 1 and not allowed:
+        protected = " is protected and" * (lost[0].exceeds == ("protected",))
+        return _Line(f"{{}}{protected} lost {{}}", [_fall(lost[0]), may], (lost[0].topic, size(lost[0].difference)))
+    what = f"lost {more_than(verdict, count)}"
+    if not card.more and verdict.outcome == "fail" and all(topic.candidate == 0 for topic in lost):
+        what = "lost everything"
+    if (group := card.group) is not None:
+        which = (
+            f"all {count} queries" if card.members(group) == count else f"{card.members(group)} of {count} queries"
+        )
+        return _Line(f"{which} that {what} are {{}}={{}}", [may], (group.tag, group.value))
+    return _Line(f"{count} of {_all(verdict)} {what}", [may])
+
+
+def more_than(verdict: Verdict, number: int = 2) -> str:
+    """``more than 0.30``, or in words where several limits apply; said of so many queries."""
+    match verdict.max_loss, verdict.max_share, bool(verdict.protected):
+        case float() as loss, None, False:
+            return f"more than {as_given(loss)}"
+        case None, float() as part, False:
+            return f"more than {percent(part)} of {'its' if number == 1 else 'their'} score"
+    return f"more than {'it' if number == 1 else 'they'} may"
+
+
+def _all(verdict: Verdict) -> str:
+    return counted(verdict.topics.count, "query", "queries")
+
+
+def _counts(verdict: Verdict, *, lost_first: bool = True) -> list[str]:
+    """``12 of 30 queries lost``, ``none gained``."""
+    topics = verdict.topics
+    numbers = [("lost", topics.losses), ("gained", topics.wins)]
+    (one, first), (other, second) = numbers if lost_first else numbers[::-1]
+    return [f"{first or 'none'} of {_all(verdict)} {one}", f"{second or 'none'} {other}"]
+
+
+def means(verdict: Verdict) -> str:
+    """``0.58 -> 0.65``; empty where there are none."""
+    before, after = verdict.estimates.baseline_mean, verdict.estimates.candidate_mean
+    return "" if before is None or after is None else from_to(before, after)
+
+
+def _mean(verdict: Verdict) -> str:
+    """``the mean rose 0.58 -> 0.65``; it stayed where two decimals show no change."""
+    before, difference = verdict.estimates.baseline_mean, verdict.estimates.mean_difference
+    if before is None or difference is None or not means(verdict):
+        return ""
+    name = _mean_name(verdict)
+    if not round(difference, 2) and plain(before, 2) == plain(before + difference, 2):
+        return f"{name} stayed at {plain(before, 2)}"
+    return f"{name} {'rose' if difference > 0 else 'fell'} {means(verdict)}"
+
+
+def _mean_name(verdict: Verdict) -> str:
+    return f"the {'weighted ' * verdict.weighted}mean"
+
+
+def _must_show(card: Card) -> _Line:
+    """A gate for which the candidate bears the burden of proof."""
+    verdict, interval, same = card.verdict, card.verdict.decisive_interval, card.verdict.kind == "equivalent"
+    passed, most = verdict.outcome == "pass", verdict.tolerance
+    text = f"{'' if passed else 'not '}shown to be {'equivalent' if same else 'good enough'}"
+    if interval is None:
+        return _Line(text)
+    loss, gain = max(-interval.lower, 0.0), max(interval.upper, 0.0)
+    if passed and same:
+        return _Line(text, [f"the mean moved by at most {size(max(loss, gain))}", f"{short(most)} may"])
+    if passed and interval.lower > 0:
+        return _Line(text, [f"better by at least {size(interval.lower)}", *_counts(verdict, lost_first=False)])
+    if passed:
+        return _Line(text, [f"the loss is at most {size(loss)}", f"{short(most)} may be lost"])
+    beyond = max(loss, gain) if same else loss
+    if beyond <= most:
+        return _Line(text, ["so few changes could look this good by chance"])
+    what = "gain" if same and gain > loss else "loss"
+    allowed = f"{short(most)} is allowed" if most else "none is allowed"
+    return _Line(text, [f"a {what} of {size(beyond)} cannot be excluded", allowed])
+
+
+def _passed(card: Card) -> _Line:
+    verdict, difference = card.verdict, card.verdict.estimates.mean_difference or 0.0
+    name, counts, mean = _mean_name(verdict), _counts(verdict), _mean(verdict)
+    if verdict.topics.wins == verdict.topics.losses == 0:
+        as_before = "no score moved by more than 0.000001" if difference else f"{_all(verdict)} score as before"
+        return _Line("nothing changed", [as_before])
+    if card.has("significantly_better"):
+        return _Line(f"{name} rose {means(verdict)}, more than chance explains", _counts(verdict, lost_first=False))
+    if verdict.estimates.noise_urisk is not None and card.leans_down:
+        return _Line("not shown to be worse than the baseline's own noise", counts)
+    upper, tolerance = card.deciding_limit, verdict.tolerance
+    if verdict.pool is None and tolerance > 0 and difference < 0 and upper is not None and upper < -ROUNDING_ERROR:
+        within = "less than" if -difference < tolerance else "not shown to be more than"
+        return _Line(f"{name} fell by {size(difference)}, {within} the tolerated {short(tolerance)}", counts)
+    if verdict.asked.looks_back:
+        return _Line("no drift shown", [mean, *counts])
+    if verdict.pool is not None:
+        than = "no riskier than {}" if (card.risk or 0.0) >= 0 else "not shown to be riskier than {}"
+        return _Line(than, [*counts, mean], (verdict.pool.decided_by,))
+    if card.leans_down and difference < 0:
+        return _Line(f"{name} fell {means(verdict)}, as much as chance may explain", counts)
+    if card.leans_down:
+        return _Line(f"{_weighed(verdict)} outweigh gains, but not beyond chance", counts)
+    if (loss := card.unseen_loss) is not None:
+        return _Line(f"no harm shown, but a loss of {size(loss)} may go unseen", counts)
+    return _Line("no sign of harm", [*counts, mean])
+
+
+def _lost(card: Card) -> _Line:
+    """A failure, or churn that is allowed."""
+    verdict, lost, difference = card.verdict, card.lost, card.verdict.estimates.mean_difference or 0.0
+    counts, mean, tolerance = _counts(verdict), _mean(verdict), verdict.tolerance
+    tolerated = f"{short(tolerance)} tolerated" if tolerance > 0 else ""
+    if verdict.asked.looks_back:
+        return _Line("drifted since {}", [mean, *counts, tolerated], (verdict.baselines[0],))
+    if card.is_churn and card.is_too_few_to_show:
+        return _Line("too few changes to show a lower mean", counts)
+    if (group := card.group) is not None and verdict.slice is None:  # figures of a slice are about all its topics
+        of_group = f"{card.members(group)} of {group.tagged} lost"
+        return _Line("{}={} queries got worse", [of_group, mean, tolerated], (group.tag, group.value))
+    if len(lost) == 1:
+        return _Line("{} got worse", [_fall(lost[0]), *counts], (lost[0].topic,))
+    if (heaviest := card.heaviest) is not None:
+        whole = f"{share(heaviest.share or 0.0)} of the loss"
+        return _Line("{} got much worse", [_fall(heaviest), whole, *counts], (heaviest.topic,))
+    if verdict.slice is not None and lost:
+        return _Line("{} queries got worse", [*counts, mean], (verdict.slice,))
+    if verdict.pool is not None:
+        return _Line("riskier than {}", [*counts, mean], (verdict.pool.decided_by,))
+    if verdict.estimates.noise_urisk is not None:
+        return _Line("worse than the baseline's own noise", [mean, *counts])
+    if difference < 0 and (verdict.reason == "loss" or not verdict.topics.wins):
+        fell = f"{_mean_name(verdict)} fell by {size(difference)}" if not mean or " stayed " in mean else mean
+        if _is_everywhere(card, difference):
+            every = "every query" if verdict.topics.losses == verdict.topics.count else "nearly every query"
+            return _Line(f"{every} lost a little", [fell, tolerated])
+        return _Line(fell, [*counts, tolerated])
+    return _Line(f"{_weighed(verdict)} outweigh gains", [*counts, mean])
+
+
+def _fall(topic: ResponsibleTopic) -> str:
+    return from_to(topic.baseline, topic.candidate)
+
+
+def _weighed(verdict: Verdict) -> str:
+    return f"losses counted {times(verdict)}" if verdict.tradeoff == "linear" else "larger losses"
+
+
+def _is_everywhere(card: Card, difference: float) -> bool:
+    """Whether nearly all queries lost a little, and none of them much more than the mean."""
+    if -difference > _A_LITTLE * abs(card.verdict.estimates.baseline_mean or 0.0):
+        return False
+    worst = max((-topic.difference for topic in card.lost), default=0.0)
+    return card.verdict.topics.losses >= _NEARLY_ALL * card.verdict.topics.count and worst <= -_ALIKE * difference
+
+
+# ---- what follows it
+
+
+def paragraph(verdict: Verdict) -> str:
+    """What the line does not say: what became of the queries, the mean, why it passes or fails, what hangs on few."""
+    card = Card(verdict)
+    if verdict.outcome == "incomparable":
+        return f"Nothing was compared: {clean(verdict.problem or '', limit=MAX_PROBLEM).rstrip('.')}."
+    if card.is_identical:
+        names = ", ".join(clean(name, limit=MAX_NAME) for name in verdict.identical_to)
+        return f"The candidate is the same run as {names}: no ranking changed."
+    said = [cause(verdict), _tally(card), *_reasons(card), weakness(verdict)]
+    said += [_pivots(card)] if "found nothing" in said[0] else [_unanswered(card), _pivots(card)]
+    said += [_risky_slices(card)] if verdict.outcome == "pass" else []
+    return " ".join(filter(None, said))
+
+
+#: What became of queries, and where that points.
+_FATES: dict[Fate, tuple[str, str]] = {
+    "empty": ("{} found nothing", "how such queries are parsed"),
+    "gone": ("{} lost the best document", "the index, or a filter"),
+    "lower": ("in {} the best document ranks lower", "the ranking"),
+}
+
+
+def cause(verdict: Verdict) -> str:
+    """What became of the queries that lost, and where that says to look; empty where nobody knows."""
+    card = Card(verdict)
+    fates = card.fates if card.explains_topics or verdict.asked.by_topic else {}
+    if verdict.passed or not fates:
+        return ""
+    told = [_FATES[fate][0].format(fates[fate]) for fate in _FATES if fates[fate]]
+    examined = sum(fates.values())
+    gravest = next(fate for fate in _FATES if fates[fate] >= MIN_FATE * examined)
+    queries = counted(examined, "query", "queries")
+    return f"Of {queries} examined, {', '.join(told)}: look at {_FATES[gravest][1]} first."
+
+
+def _tally(card: Card) -> str:
+    """Wins, losses and the mean; empty where the line has all of it."""
+    verdict, topics, estimates = card.verdict, card.verdict.topics, card.verdict.estimates
+    if topics.wins == topics.losses == 0:
+        return "No score changed by more than 0.000001." if topics.changed else "No score changed."
+    part = "" if verdict.slice is None else f" {clean(verdict.slice, limit=MAX_NAME)}"
+    lost = f"{topics.losses} of {topics.count}{part} {'query' if topics.count == 1 else 'queries'} lost"
+    lost += "" if topics.wins == 0 else f", {topics.wins} gained"
+    mean, first = _mean(verdict), line(verdict)
+    if (
+        mean in first
+        and f"{topics.losses} of {_all(verdict)} lost" in first
+        and f"{topics.wins or 'none'} gained" in first
+    ):
+        return ""
+    beyond = verdict.reason == "loss" and (estimates.mean_difference or 0.0) < 0
+    beyond &= verdict.pool is None and estimates.noise_urisk is None  # else other things were compared
+    return f"{lost}; {mean}{', more than chance explains' * beyond}." if mean else f"{lost}."
+
+
+def _reasons(card: Card) -> Iterator[str]:
+    """What was tested, where the line does not say it."""
+    verdict, estimates = card.verdict, card.verdict.estimates
+    if verdict.outcome not in ("pass", "fail") or verdict.asked.by_topic:
+        return
+    if verdict.asked.must_show:
+        if verdict.outcome == "fail" and (needed := verdict.power.topics_for_tolerance) is not None:
+            yield f"About {needed} queries like these would show it."
+        return
+    if (noise := estimates.noise_urisk) is not None:
+        noise = round(noise, 12)  # what rounding leaves is not a risk
+        total = round((estimates.urisk or 0.0) + noise, 12)
+        digits = decimals((total, noise), apart=[(total, noise)])
+        yield (
+            f"URisk is {signed(total, digits)}, and that of the baseline's own "
+            f"{counted(verdict.replicates, 'replicate')} {signed(noise, digits)}."
+        )
+    if verdict.pool is not None and verdict.outcome == "fail" and len(verdict.pool.references) > 1:
+        failed = sum(not against.passes for against in verdict.pool.references)
+        yield f"It is riskier than {failed} of {len(verdict.pool.references)} references."
+    if card.is_churn:
+        yield _churn(card)
+    elif verdict.reason == "loss" and verdict.alpha > 0:
+        yield f"With losses counted no more than gains{_and_nothing(verdict)}, it fails as well."
+
+
+def _and_nothing(verdict: Verdict) -> str:
+    return " and nothing tolerated" * (verdict.tolerance > 0)
+
+
+def _churn(card: Card) -> str:
+    """What was tested: the mean itself is not down, weighted losses are; and how often a harmless change fails."""
+    verdict = card.verdict
+    if verdict.asked.is_pool:
+        text = f"With losses counted no more than gains{_and_nothing(verdict)}, it would not be riskier"
+    else:
+        few = "too few changes to show a lower mean: " if card.is_too_few_to_show else ""
+        beyond = "beyond chance" + (f" and the tolerated {short(verdict.tolerance)}" if verdict.tolerance > 0 else "")
+        weighed = f"losses {times(verdict)}" if verdict.tradeoff == "linear" else "larger losses more"
+        text = f"{few}the mean itself is not significantly down, but counting {weighed} the loss is {beyond}"
+    if verdict.outcome == "pass":
+        return sentence(f"{text}; on_churn: fail would stop it")
+    said = sentence(f"{text}; on_churn: warn would let it pass")
+    if (rate := verdict.power.churn_failure_rate) is not None:
+        said += f" A change like this that leaves the mean alone would fail in about {share(rate)} of cases."
+    return said.replace("about over", "over").replace("about under", "under")
+
+
+def weakness(verdict: Verdict) -> str:
+    """Why a gate that passes says little: the estimate is on the wrong side, or a large loss would go unseen."""
+    card, said = Card(verdict), []
+    if card.leans_down:
+        said.append(f"This pass is weak: {risk_name(verdict)} is {signed(card.risk or 0.0, digits_of(verdict))}.")
+    if (loss := card.unseen_loss) is not None:
+        said.append(f"A loss of up to {size(loss)} in the mean may go unseen: the gate has little power.")
+    return " ".join(said)
+
+
+def _unanswered(card: Card) -> str:
+    missing = card.unanswered
+    return f"The candidate returned nothing for {counted(missing, 'query', 'queries')}." if missing else ""
+
+
+def _pivots(card: Card) -> str:
+    """The topics that each decide the verdict alone."""
+    explanation = card.verdict.explanation
+    pivots = () if explanation is None or card.verdict.asked.by_topic else explanation.pivotal_topics
+    if not pivots:
+        return ""
+    which = listed(pivots, most=_MAX_NAMED, left_out=card.left_out("pivotal_topics"))
+    any_of = "any one of " * (len(pivots) > 1)
+    return f"Without {any_of}{which} it would {'pass' if card.verdict.outcome == 'fail' else 'fail'}."
+
+
+def _risky_slices(card: Card) -> str:
+    """Slices that are risky although all topics together are not."""
+    risky = tuple(f"{part.tag}={part.value}" for part in card.slices if part.risky)
+    return f"By themselves, {listed(risky, most=_MAX_NAMED)} are significantly risky." if risky else ""
+
+
+# ---- the figures in a line
+
+
+def digits_of(verdict: Verdict) -> int:
+    """The decimals of the risk and its limits: enough to tell them from 0 and from the bound."""
+    risk, interval = Card(verdict).risk or 0.0, verdict.decisive_interval
+    if interval is None:
+        return decimals([risk])
+    ends = (interval.lower, interval.upper)
+    bounds = (0.0 - verdict.tolerance, verdict.tolerance)[: 2 if verdict.asked.side == "both" else 1]
+    return decimals((risk, *ends, *bounds), apart=[(end, bound) for end in ends for bound in bounds])
+
+
+def estimate(verdict: Verdict) -> str:
+    """``URisk -0.39 [-0.65, -0.20]``; of a gate on single topics the worst fall, or how many lost more than they may.
+
+    Empty where there are none.
+    """
+    card, interval, digits = Card(verdict), verdict.decisive_interval, digits_of(verdict)
+    if verdict.outcome == "incomparable" or card.is_identical:
+        return ""
+    if verdict.asked.by_topic:
+        return _largest(card)
+    if card.risk is None:
+        return ""
+    name = risk_name(verdict).replace("weighted ", "")  # which a table has no room for
+    name = "drift" if verdict.asked.looks_back and verdict.alpha == 0 else name
+    between = "" if interval is None else limits(interval.lower, interval.upper, digits)
+    return f"{name} {signed(card.risk, digits)} {between}".rstrip()
+
+
+def _largest(card: Card) -> str:
+    verdict, worst = card.verdict, card.largest_loss
+    if worst is None:
+        return ""
+    if may := card.may_collapse:
+        return f"{verdict.estimates.collapsed} lost {more_than(verdict)}, {may} may"
+    if not worst.exceeds:
+        return f"largest loss {size(worst.difference)}"
+    allowed = {
+        "max_loss": f"limit {as_given(verdict.max_loss or 0.0)}",
+        "max_share": f"limit {percent(verdict.max_share or 0.0)}",
+        "protected": "protected",
+    }
+    return f"{_fall(worst)} ({allowed[worst.exceeds[0]]})"
+
+
+def why(verdict: Verdict) -> str:
+    """The statistics in one line of words; what single queries may lose."""
+    card, interval = Card(verdict), verdict.decisive_interval
+    if verdict.asked.by_topic:
+        return _allowed(verdict)
+    if verdict.outcome == "incomparable" or card.risk is None or card.is_identical:
+        return ""
+    digits, at = digits_of(verdict), short(verdict.tolerance)
+    risk = f"{risk_name(verdict)} {signed(card.risk, digits)}"
+    if interval is None:
+        return risk
+    must = f"must {'stay above' if verdict.asked.must_show else 'reach'} {f'-{at}' if verdict.tolerance else 0}"
+    if verdict.asked.side == "both":
+        must = f"must stay between -{at} and +{at}"
+    remarks = "; ".join(filter(None, (_weight(verdict), _star(card))))
+    return (
+        f"{risk}, {100 * interval.level:.4g}% interval {signed(interval.lower, digits)} to "
+        f"{signed(interval.upper, digits)}, {must}" + (f" ({remarks})" if remarks else "")
+    )
+
+
+def _allowed(verdict: Verdict) -> str:
+    """What a topic may lose, where the line does not say it."""
+    most = [] if verdict.max_loss is None else [short(verdict.max_loss)]
+    most += [] if verdict.max_share is None else [f"{percent(verdict.max_share)} of the baseline's score"]
+    if len(most) + bool(verdict.protected) < 2:
+        return ""
+    said = f"a query may lose at most {' and at most '.join(most)}"
+    protected = (
+        f"; {counted(len(verdict.protected), 'entry is', 'entries are')} protected" if verdict.protected else ""
+    )
+    return said + protected
+
+
+def _weight(verdict: Verdict) -> str:
+    if verdict.tradeoff == "smooth":
+        return "larger losses count more"
+    return f"at alpha {verdict.alpha:.6g} losses count {times(verdict)}" if verdict.alpha > 0 else ""
+
+
+def _star(card: Card) -> str:
+    """The alpha up to which the gate would pass."""
+    star, passes = card.verdict.estimates.alpha_star, card.verdict.outcome == "pass"
+    if star == "any" and passes and not card.is_churn:
+        return "it passes at any alpha"
+    if not isinstance(star, float) or not (passes or card.is_churn):
+        return ""
+    return f"it {'would pass' if card.is_churn else 'passes'} up to alpha {floored(star)}"
+
+
+# ---- what to do
+
+_ADVICE = {"fail": "Don't ship", "none": "No verdict", "caution": "Ship with care", "go": "Ship"}
+
+
+def word(verdict: Verdict) -> str:
+    """How a gate ended: the outcome, or ``pass with care``."""
+    careful = verdict.outcome == "pass" and Card(verdict).tone == "caution"
+    return "pass with care" if careful else verdict.outcome
+
+
+def advice(verdicts: Sequence[Verdict], *, complete: bool = True) -> tuple[Tone, str]:
+    """What to do with a change, by all that was asked about it."""
+    tones = {Card(verdict).tone for verdict in verdicts}
+    if "stop" in tones:
+        return "stop", _ADVICE["fail" if any(verdict.outcome == "fail" for verdict in verdicts) else "none"]
+    if not (tones and complete) or all(verdict.outcome == "inconclusive" for verdict in verdicts):
+        return "caution", _ADVICE["none"]
+    tone: Tone = "caution" if "caution" in tones else "go"
+    return tone, _ADVICE[tone]
+
+
+def own_advice(verdict: Verdict, run: Sequence[Verdict] = (), *, complete: bool = True) -> str:
+    """What to do by this verdict; only how it ended where the whole run says something else."""
+    own = advice([verdict])[1]
+    if verdict.outcome != "pass" or own == advice(_same_change(verdict, run), complete=complete)[1]:
+        return own
+    return "Passes with care" if Card(verdict).tone == "caution" else "Passes"
+
+
+def _same_change(verdict: Verdict, run: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts of a run on this candidate."""
+    return [one for one in run if one.candidate == verdict.candidate] or [verdict]
+
+
+@frozen
+class Step:
+    """What to do next: in words, and the shell command for it; empty if there is none."""
+
+    text: str
+    command: str = ""
+
+
+_REMEDIES = {
+    "missing_input": "Write or mend the file, or correct its path",
+    "bad_run": "Fix the run, or the search that made it",
+    "bad_qrels": "Correct the file of judgements",
+    "bad_topics": "Correct the topics file; each line is a topic, a tab and its query text",
+    "bad_scores": "Correct the scores: one finite number for each topic",
+    "bad_baseline": "Find out what is wrong in the store",
+    "no_common_topic": "Use the same topic ids in every file, and a slice that has topics; "
+    "give the topics file if a file knows queries by their texts",
+    "inputs_changed": "Judge again once nothing is writing to the inputs",
+}
+#: Words of problems that say themselves what to do.
+_SAYS_WHAT_TO_DO = (
+    "`riskguard ",
+    "`collection:",
+    "set the environment variable",
+    "rename its columns",
+    "; save it as",
+    ": unpack it",
+    "; give every judged topic",
+    "Use a whole run",
+    "would be compared with itself",
+)
+
+
+def _remedy(verdict: Verdict) -> str | None:
+    """What to do; None where the problem says it."""
+    says_it = any(words in (verdict.problem or "") for words in _SAYS_WHAT_TO_DO)
+    return None if verdict.outcome != "incomparable" or says_it else _REMEDIES.get(verdict.reason or "")
+
+
+def steps(
+    verdict: Verdict,
+    run: Sequence[Verdict] = (),
+    *,
+    complete: bool = True,
+    reproduce: str | None = None,
+    report: str | None = None,
+    commands: Commands | None = None,
+) -> Iterator[Step]:
+    """What to do next, the likeliest remedy first.
+
+    ``run`` are all verdicts of the run, which is ``complete`` if every gate has one. ``reproduce`` is the command
+    that judges the gate again, ``report`` the file of a longer report. ``commands`` are known where it was judged.
+    """
+    known = commands or Commands()
+    if (what := _remedy(verdict)) is not None:
+        yield Step(what, known.verify if verdict.reason == "bad_baseline" else "")
+    unjudged = verdict.judgements
+    if unjudged is not None and unjudged.depends:
+        verb = "is" if unjudged.documents == 1 else "are"
+        documents = counted(unjudged.documents, f"top-{unjudged.depth} document")
+        lists = "list those to judge first" if known.judge_next else "judge-next lists those to judge first"
+        yield Step(f"{documents} {verb} unjudged; {lists}", known.judge_next)
+    if not verdict.passed and reproduce:
+        yield Step("Reproduce", reproduce)
+    if report:
+        yield Step(f"Report: {clean(report)}")
+    if (promote := promotion(verdict, run, complete=complete, commands=commands)) is not None:
+        yield promote
+
+
+def promotion(
+    verdict: Verdict, run: Sequence[Verdict] = (), *, complete: bool = True, commands: Commands | None = None
+) -> Step | None:
+    """That a significantly better candidate may become the baseline, if every gate of the run lets it pass.
+
+    Nothing is advised where the run has several baselines, of which it would replace one, or its own is not stored.
+    """
+    if verdict.yardstick is not None or not Card(verdict).has("significantly_better"):
+        return None
+    same = _same_change(verdict, run)
+    baselines = {name.partition("/")[0] for one in same for name in one.baselines}
+    if not complete or len(baselines) > 1 or any(one.outcome != "pass" for one in same):
+        return None
+    if commands is None:
+        return Step("Once it is released, it can become the baseline")
+    return Step("Once it is released, store it as the baseline", commands.update) if commands.update else None
+
+
+# ---- warnings
+
+#: Warnings whose fact the line and the paragraph state.
+_STATED = ("churn", "significantly_better", "rests_on_unjudged")
+
+
+def unsaid(verdict: Verdict, *, with_paragraph: bool = True) -> list[VerdictWarning]:
+    """The warnings that the line, and the paragraph where it is shown, do not state in other words."""
+    missing = Card(verdict).unanswered
+    stated = f"the candidate did not answer {counted(missing, 'topic')} "
+    found = [
+        warning
+        for warning in verdict.warnings
+        if warning.code not in _STATED
+        and not (
+            with_paragraph and warning.code == "missing_topics" and missing and warning.message.startswith(stated)
+        )
+    ]
+    return sorted(found, key=lambda warning: warning.code == "few_changed_topics")  # which says least

@@ -1,0 +1,232 @@
+"""What would flip a verdict: pivotal topics, flip sets and alpha*, each against a slow search for the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.gates.flips import MAX_ALPHA, alpha_star, flip_set, pivots
+from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.pool import PoolComparison
+from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.messages import worded
+from tests.gates.conftest import evidence, pair, topic_scores
+from tests.strict import gate_of
+
+GATES = {
+    "linear": gate_of("g", alpha=1),
+    "not inferior": gate_of("g", kind="not_inferior", alpha=0, tolerance=0.05),
+    "basic": gate_of("g", alpha=5, method="basic"),
+    "churn warns": gate_of("g", alpha=2, on_churn="warn", method="percentile"),
+    "student_t": gate_of("g", alpha=0.5, on_churn="warn", method="student_t"),
+    "equivalent": gate_of("g", kind="equivalent", tolerance=0.05),
+    "tolerant": gate_of("g", alpha=1, tolerance=0.02),
+}
+
+
+def at_the_bound(seed: int, gate: Gate, *, n: int = 60, law: str = "dense") -> np.ndarray:
+    """Differences whose decisive limit lies a hair from the bound, on either side of it."""
+    rng = np.random.default_rng([seed, n])
+    d = rng.normal(0.0, 0.05, n)
+    if law == "few":
+        d[rng.integers(0, n, n * 3 // 4)] = 0.0
+    moved = d != 0
+    low, high = (-0.5, 0.5) if gate.side != "both" else (0.2, 0.0)
+    for _ in range(40):
+        middle = (low + high) / 2
+        passes = Ruling(gate, evidence(np.where(moved, d + middle, 0.0))).lets_through
+        low, high = (low, middle) if passes else (middle, high)
+    return np.where(moved, d + (low + high) / 2 + rng.choice([-0.004, -0.001, 0.001, 0.004]), 0.0)
+
+
+def about(units: str, n: int) -> dict[str, Any]:
+    """Topics with weights or in clusters, or replicates of the baseline."""
+    rng = np.random.default_rng(n)
+    topics = [f"t{i:05d}" for i in range(n)]
+    if units == "weights":
+        return {"topics": Topics.of({}, {}, dict(zip(topics, rng.uniform(1, 4, n).tolist(), strict=True)))}
+    if units == "clusters":
+        return {"topics": Topics.of({}, {topic: {"cluster": str(i // 2)} for i, topic in enumerate(topics)})}
+    if units == "replicates":
+        return {"replicates": [topic_scores("b/1", 0.5 + rng.normal(0, 0.01, n))]}
+    return {}
+
+
+@pytest.mark.parametrize("law", ["dense", "few"])
+@pytest.mark.parametrize("units", ["topics", "weights", "clusters", "replicates"])
+@pytest.mark.parametrize("name", GATES)
+def test_pivotal_topics_are_those_whose_removal_gives_the_other_verdict(name, units, law):
+    gate, seen = GATES[name], 0
+    if units == "weights":
+        gate = gate_of("g", gate.kind, weighted=True, **{key: getattr(gate, key) for key in ("tolerance", "method")})
+    for seed in range(2):
+        d = at_the_bound(seed, gate, law=law)
+        comparison = rule(gate, *pair(d), **about(units, d.size))
+        outcome = comparison.answer[0]
+        others = [comparison.ruling.without(place).lets_through for place in range(d.size)]
+        expected = {place for place, other in enumerate(others) if other != (outcome == "pass")}
+        found = pivots(comparison)
+        assert {*found} == (expected if outcome != "inconclusive" else set())
+        seen += len(found)
+        if outcome == "fail" and gate.side == "upper":  # the most decisive first
+            limits = [comparison.without(np.array([place]))[0] for place in found]
+            assert limits == sorted(limits, reverse=True)
+    assert seen or units != "topics"
+
+
+@pytest.mark.parametrize(
+    ("d", "gate", "expected"),
+    [
+        (np.append(np.linspace(-0.03, 0.01, 40), 0.5), gate_of("g", alpha=0), ("t00040",)),  # a pass hangs on a win
+        (np.linspace(-0.4, -0.1, 9), gate_of("g"), ()),  # too few topics
+        (np.linspace(-0.4, -0.1, 10), gate_of("g"), ()),  # too few topics would be left
+        (np.random.default_rng(1).normal(0.1, 0.1, 40), gate_of("g", max_mde=1e-6), ()),  # too weak
+    ],
+)
+def test_pivotal_topics_of_a_verdict(d, gate, expected):
+    assert pivots_of(judge(gate, *pair(d, level=0.4))) == expected
+
+
+def pivots_of(verdict: Verdict) -> tuple[str, ...]:
+    assert verdict.explanation is not None
+    return verdict.explanation.pivotal_topics
+
+
+@pytest.mark.parametrize("on_churn", ["fail", "warn"])
+def test_a_failure_that_would_be_inconclusive_without_a_topic_does_not_hang_on_it(on_churn):
+    blind, sharp = (gate_of("g", alpha=1, on_churn=on_churn, max_mde=seen) for seen in (0.01, 0.9))
+    found = [
+        (judge(blind, *pair(d)), judge(sharp, *pair(d))) for d in (at_the_bound(s, sharp, n=30) for s in range(8))
+    ]
+    failed = [(seen, other) for seen, other in found if seen.outcome == "fail" and pivots_of(other)]
+    assert failed
+    for seen, other in failed:
+        assert other.outcome == "fail"
+        assert pivots_of(seen) == ()
+        assert "ithout " not in worded(seen).explanation.summary
+        assert "ithout " in worded(other).explanation.summary
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_flip_set_is_the_first_number_of_worst_topics_without_which_the_gate_passes(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(11, 60))
+    d = rng.normal(-0.06, 0.1, n) * (rng.random(n) < rng.choice([0.3, 1.0]))
+    gate = gate_of("g", alpha=1, level=float(rng.choice([0.8, 0.95])), on_churn=str(rng.choice(["fail", "warn"])))
+    if (comparison := rule(gate, *pair(d))).answer[0] != "fail":
+        assert judge(gate, *pair(d)).estimates.flip_set in ((), None)
+        return
+    order = np.argsort(np.where(d < 0, 2 * d, d), kind="stable")
+    counts = [k for k in range(1, n - 10 + 1) if Ruling(gate, evidence(np.delete(d, order[:k]))).lets_through]
+    assert flip_set(comparison) == (tuple(order[: counts[0]].tolist()) if counts else None)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_flip_set_of_a_gate_that_fails_again_without_more_topics_is_found(seed):
+    """Not inferior: each topic gone takes evidence with it, so some counts in the middle alone may pass."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(12, 26))
+    d = rng.normal(0.0, 0.1, n)
+    d[: int(rng.integers(1, 3))] -= 0.4
+    gate = gate_of("g", kind="not_inferior", alpha=0, tolerance=float(rng.choice([0.03, 0.05, 0.07])))
+    order = np.argsort(d, kind="stable")
+    counts = [k for k in range(1, n - 10 + 1) if Ruling(gate, evidence(np.delete(d, order[:k]))).lets_through]
+    found = flip_set(rule(gate, *pair(d)))
+    assert (None if found is None else len(found)) in (counts or [None])
+
+
+def test_a_loss_everywhere_has_no_flip_set_and_equal_losses_go_by_topic():
+    assert flip_set(rule(gate_of("g"), *pair(np.linspace(-0.2, -0.1, 60)))) is None
+    rng = np.random.default_rng(2)
+    d = np.round(rng.normal(-0.1, 0.2, 60), 1)
+    gate = gate_of("g", alpha=1)
+    assert flip_set(rule(gate, *pair(d))) == flip_set(rule(gate, *pair(d + rng.normal(0, 1e-16, 60))))
+
+
+def pool(seed: int, *, n: int = 30, **options: Any) -> PoolComparison:
+    """A candidate that is a little riskier than its baseline, mostly for a few topics."""
+    rng = np.random.default_rng(seed)
+    base = rng.uniform(0.4, 0.6, n)
+    x = np.clip(base + rng.normal(0, 0.02, (3, n)), 0, 1)
+    x[0] = base - 0.002 + rng.normal(0, 0.01, n)
+    x[0, : int(rng.integers(1, 4))] -= 0.35
+    gate = gate_of("g", kind="georisk_not_worse", **{"level": 0.5, "method": "student_t", **options})
+    candidate, *baselines = (topic_scores(f"s{row}", values) for row, values in enumerate(x))
+    return PoolComparison(gate, candidate, baselines)
+
+
+@pytest.mark.parametrize("options", [{}, {"reference": "any"}, {"on_churn": "warn", "alpha": 5.0}])
+def test_a_pool_flips_as_a_pair_does(options):
+    flipped = 0
+    for seed in range(3):
+        comparison = pool(seed, **options)
+        if comparison.answer[0] != "fail":
+            assert pivots(comparison) == ()
+            continue
+        alone = [place for place in range(comparison.n) if comparison.without(np.array([place]))[1]]
+        assert sorted(pivots(comparison)) == alone
+        order = comparison.order
+        passes = [k for k in range(1, comparison.n - 9) if comparison.without(order[:k])[1]]
+        assert flip_set(comparison) == (tuple(order[: passes[0]].tolist()) if passes else None)
+        flipped += len(passes) > 0
+    assert flipped
+
+
+@pytest.mark.parametrize(("n", "tried"), [(10, False), (11, True)])
+def test_no_topic_of_a_pool_of_ten_is_left_out(n, tried):
+    base = np.random.default_rng(1).uniform(0.4, 0.6, n)
+    x = np.array([base + 0.002, base, base[::-1]])
+    x[0, 0] = 0.0  # without this topic it would pass
+    candidate, *baselines = (topic_scores(f"s{row}", values) for row, values in enumerate(x))
+    gate = gate_of("g", kind="georisk_not_worse", method="student_t", level=0.5)
+    comparison = PoolComparison(gate, candidate, baselines)
+    assert comparison.answer[0] == "fail"
+    assert pivots(comparison) == ((0,) if tried else ())
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"tolerance": 0.01},
+    {"method": "percentile"},
+    {"method": "student_t", "tolerance": 0.02},
+    {"kind": "not_inferior", "tolerance": 0.05},
+    {"level": 0.8},
+]
+
+
+@pytest.mark.parametrize("noisy", [False, True])
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_alpha_star_is_the_first_failure_of_a_scan(options, noisy):
+    """A few changed topics of many, some on a grid, where limits are steps."""
+    rng = np.random.default_rng([noisy, OPTIONS.index(options)])
+    n = int(rng.integers(10, 40))
+    d, changed = np.zeros(n), int(rng.integers(2, min(n, 20) + 1))
+    d[:changed] = rng.normal(rng.choice([-0.05, 0.0, 0.05, 0.2]), 0.2, changed)
+    replicates = [topic_scores("b/1", 0.5 + rng.normal(0, 0.02, n))] if noisy else []
+    ruling = rule(gate_of("g", alpha=1, **options), *pair(np.round(d, 2)), replicates=replicates).ruling
+    star = alpha_star(ruling)
+    top = MAX_ALPHA if star == "any" else 1e4
+    scan = np.concatenate([[0.0], np.geomspace(2.0**-6, top, 30)])
+    failure = next((place for place, alpha in enumerate(scan) if not ruling.at(float(alpha)).passes), None)
+    if star is None or star == "any":
+        assert failure == (0 if star is None else None)
+        return
+    assert isinstance(star, float)
+    assert ruling.at(star).passes
+    assert not ruling.at(star * 1.0003 + 1e-9).passes
+    assert failure is None or scan[failure - 1] <= star * 1.0001 < scan[failure] * 1.0001
+
+
+def test_a_gate_that_passes_again_at_a_higher_alpha_has_the_alpha_of_its_first_failure():
+    """Student-t's limit turns back: one huge loss among small ones makes it wide at high alphas."""
+    d = np.append(np.full(12, -0.02) + 0.001 * np.arange(12), [0.06, 0.06, 0.06, 0.065, 0.07, -0.05])
+    ruling = Ruling(gate_of("g", method="student_t", alpha=1, level=0.5), evidence(d))
+    star = alpha_star(ruling)
+    assert isinstance(star, float)
+    assert ruling.at(star).passes
+    assert not ruling.at(1.001 * star).passes

@@ -1,0 +1,144 @@
+"""What a report shows under the answer: figures, documents, slices, judgements, pools, settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pytest_riskguard.gates.findings import AgainstReference, ChainedRun, Lineage, RankedDocument, TopicDocuments
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import Section, Table
+from pytest_riskguard.reports.details import details, settings
+from tests.plugin.world import LOSS
+from tests.reports.cases import CASES, explained, judged, pool
+from tests.verdicts import altered
+
+
+def section(verdict: Verdict, title: str) -> Section | None:
+    return next((part for part in details(verdict) if part.title == title), None)
+
+
+def table(verdict: Verdict, title: str, place: int = 0) -> Table:
+    found = section(verdict, title)
+    assert found is not None
+    tables = [part for part in found.parts if isinstance(part, Table)]
+    return tables[place].filled
+
+
+def moved(*found: RankedDocument, new: tuple[RankedDocument, ...] = (), **options: Any) -> Table:
+    topic = TopicDocuments("t07", options.pop("exact", True), found, new, depth=options.pop("depth", 10))
+    return table(replace(judged(LOSS), documents=(topic,)), "Documents that moved")
+
+
+def test_a_document_is_told_from_its_rank_to_its_rank():
+    new = (RankedDocument("n", None, None, 1), RankedDocument("m", 0, 30, 2))
+    shown = moved(RankedDocument("d", 2, 1, 14, -0.4), RankedDocument("e", 1, 3, None, -0.1), new=new)
+    assert shown.cells == [
+        ["t07", "d", "2", "1 -> 14", "-0.4000"],
+        ["t07", "e", "1", "3 -> -", "-0.1000"],
+        ["t07", "n", "unjudged", "- -> 1", "new"],
+        ["t07", "m", "0", "30 -> 2", "new"],
+    ]
+    assert shown.note == "The measure looks at the first 10 ranks. The effects add up to the topic's difference."
+    other = moved(RankedDocument("d", 2, 1, 14, -0.4), exact=False, depth=0)
+    assert other.note.startswith("The measure looks at all ranks. An effect is what moving this document alone back ")
+
+
+def test_documents_are_those_of_topics_that_a_failure_lists():
+    verdict = explained()
+    assert (
+        section(altered(verdict, responsible_topics=verdict.responsible_topics[4:]), "Documents that moved") is None
+    )
+    assert section(judged(LOSS), "Documents that moved") is None
+
+
+def test_slices_have_their_figures_and_of_a_gate_on_single_topics_no_test():
+    shown = table(explained(), "Topics by tag")
+    assert shown.cells[0] == [
+        "intent=code", "12", "0", "12", "-0.4000", "-2.4000", "[-2.6000, -2.3000]", "< 0.0001", "yes",
+    ]  # fmt: skip
+    assert shown.cells[2][6:] == ["too few topics", "", ""]
+    collapse = altered(judged(LOSS, "no_topic_collapse", max_loss=0.42), explanation=explained().explanation)
+    labels = list(table(collapse, "Topics by tag").columns)
+    assert labels == ["Slice", "Topics", "Wins", "Losses", "Mean change", "URisk"]
+
+
+def test_judgements_say_whether_the_verdict_rests_on_them():
+    verdict = explained()
+    assert table(verdict, "Unjudged documents").cells[1] == [
+        "all have their topic's highest grade",
+        "+0.0200",
+        "pass",
+    ]
+    where = "14 unjudged documents in the first 10 ranks"
+    for changes, said in (
+        ({}, f"This verdict rests on {where}."),
+        ({"depends": False, "certain": True}, f"The outcome does not depend on {where}: every way "),
+        ({"depends": False}, f"No way of judging {where} that was tried changes the outcome."),
+        ({"depends": False, "documents": 0}, "Every document in the first 10 ranks was judged."),
+    ):
+        found = section(replace(verdict, judgements=replace(verdict.judgements, **changes)), "Unjudged documents")
+        assert found.text[0].startswith(said)
+
+
+def test_a_pool_lists_its_systems_by_georisk_and_the_candidate_against_each_reference():
+    verdict = pool()
+    assert verdict.pool is not None
+    estimates = replace(
+        verdict.estimates,
+        georisk={"candidate": 0.42, "prod": 0.45, "bm25": 0.5, "dense": 0.48},
+        zrisk={"candidate": -1.5, "prod": -0.25, "bm25": 0.125},
+        georisk_difference=-0.03,
+    )
+    figures = replace(
+        verdict.pool,
+        decided_by="prod",
+        references=(
+            AgainstReference("prod", -0.03, -0.05, -0.01, 0.008, passes=False),
+            AgainstReference("bm25", -0.08, -0.1, 0.02, 0.6, passes=True),
+        ),
+    )
+    other = altered(verdict, estimates=estimates, pool=figures, figures=())
+    assert table(other, "Pool").cells == [
+        ["bm25", "0.5000", "+0.1250"],
+        ["dense", "0.4800", ""],
+        ["prod (reference)", "0.4500", "-0.2500"],
+        ["candidate (candidate)", "0.4200", "-1.5000"],
+    ]
+    assert table(other, "Pool", 1).cells == [
+        ["prod", "-0.0300", "[-0.0500, -0.0100]", "0.0080", "no"],
+        ["bm25", "-0.0800", "[-0.1000, +0.0200]", "0.6000", "yes"],
+    ]
+    said = section(other, "Statistics").text
+    assert "GeoRisk(alpha=1): 0.4500 -> 0.4200; difference -0.0300; rank 4 of 4" in said
+    assert "significantly below 1 of 2 references (Holm): prod (-0.0300, adjusted p 0.0080)" in said
+
+
+def test_a_lineage_lists_each_run_against_the_oldest():
+    runs = (ChainedRun("first", 0.5, 0.0), ChainedRun("second", 0.48, -0.05), ChainedRun("candidate", 0.45, -0.125))
+    verdict = altered(judged(LOSS), lineage=Lineage(runs, -0.2, -0.1, risky=True))
+    assert table(verdict, "Accepted runs of the baseline, oldest first, then the candidate").cells == [
+        ["first", "0.5000", "+0.0000", "+0.0000"],
+        ["second", "0.4800", "-0.0200", "-0.0500"],
+        ["candidate", "0.4500", "-0.0500", "-0.1250"],
+    ]
+
+
+def settings_of(verdict: Verdict) -> dict[str, str]:
+    (shown,) = settings(verdict).parts
+    assert isinstance(shown, Table)
+    return dict(shown.cells)
+
+
+def test_settings_are_the_options_of_the_kind_that_a_report_holds():
+    settings = settings_of(judged(LOSS, "not_inferior", tolerance=0.05))
+    assert settings["kind"] == "not_inferior"
+    assert (settings["tolerance"], settings["level"], settings["weighted"]) == ("0.05", "0.95", "no")
+    assert not {"max_loss", "on_churn", "protected", "max_mde", "slice"} & set(settings)
+    collapse = settings_of(judged(LOSS, "no_topic_collapse", protected=["t02", "t07"]))
+    assert (collapse["max_loss"], collapse["protected"]) == ("0.5", "t02, t07")
+    assert not {"tolerance", "method"} & set(collapse)
+
+
+def test_nothing_is_shown_of_what_could_not_be_compared():
+    assert details(CASES["incomparable"]()) == []

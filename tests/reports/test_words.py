@@ -1,0 +1,367 @@
+"""What is said of a verdict: the answer in a line, what follows it, why, and what to do next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.gates.findings import Explanation, Power, RankedDocument, TopicDocuments
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.verdict import REASONS, Commands, Inputs, Verdict, incomparable
+from pytest_riskguard.reports import words
+from pytest_riskguard.reports.card import Card
+from pytest_riskguard.reports.messages import worded
+from pytest_riskguard.reports.numbers import from_to
+from pytest_riskguard.reports.terminal.failure import explain
+from pytest_riskguard.run_context import Detail, Screen
+from pytest_riskguard.text import clean, columns
+from tests.gates.conftest import judge_pool, pair, topic_scores
+from tests.gates.test_groups import tagged
+from tests.reports.cases import CASES, explained
+from tests.snapshots import golden
+from tests.verdicts import altered
+
+#: 30 of 120 queries are codes: 8 fall far, 60 others rise a little.
+CODES = np.concatenate([np.full(8, -0.6), np.full(22, 0.0), np.full(60, 0.1), np.zeros(30)])
+KINDS = tagged(120, kind=["code"] * 30 + ["prose"] * 90)
+SPREAD = np.tile([-0.3, 0.32, 0.0], 20)
+#: Ten of 100 queries, all of them codes, are ruined; 70 gain.
+TEN = np.concatenate([np.full(10, -0.5), np.full(70, 0.12), np.zeros(20)])
+TEN_CODES = tagged(100, kind=["code"] * 10 + ["prose"] * 90)
+ONE_TOPIC = np.concatenate([[-0.6], np.tile([-0.02, 0.02], 10), np.zeros(9)])
+ONE_LOSS = np.concatenate([[-0.4], np.zeros(29)])
+#: Three large wins stand in the way of equivalence.
+WON = np.concatenate([[0.4, 0.3, 0.3], np.zeros(17), [-0.02], np.full(20, 0.001)])
+WEIGHTED = replace(tagged(40), weighting=[1.0 + i % 2 for i in range(40)])
+
+
+def asked(differences: Any, topics: Any = None, level: float = 0.65, noise: Any = (), **options: Any) -> Verdict:
+    candidate, baseline = pair(np.asarray(differences), level=level)
+    replicates = [topic_scores(f"r{place}", baseline.values + each) for place, each in enumerate(noise)]
+    return worded(judge(gate_of("g", **options), candidate, baseline, topics=topics, replicates=replicates))
+
+
+def pooled(shift: float, **options: Any) -> Verdict:
+    rng = np.random.default_rng(3)
+    base = rng.uniform(0.3, 0.7, 60)
+    systems = [topic_scores(name, base + rng.normal(0, 0.05, 60)) for name in ("prod", "bm25")]
+    candidate = topic_scores("candidate", base + rng.normal(shift, 0.05, 60))
+    return worded(judge_pool(gate_of("g", kind="georisk_not_worse", **options), candidate, systems))
+
+
+def refused(reason: str, problem: str = "new.run:3: expected 6 columns, found 5") -> Verdict:
+    error = DataError(problem, reason=reason)
+    return incomparable(gate_of("g"), error, measure="AP", candidate="candidate", baselines=("prod",))
+
+
+def identical() -> Verdict:
+    return worded(
+        replace(asked(np.zeros(30)), inputs=Inputs(candidate="sha256:1", baselines={"baseline": "sha256:1"}))
+    )
+
+
+def noisy(shift: float) -> Verdict:
+    rng = np.random.default_rng(2)
+    changes, noise = rng.normal(0, 0.1, 40), rng.normal(0, 0.02, (3, 40))
+    noise -= noise.mean(axis=1, keepdims=True)
+    return asked(changes - changes.mean() + shift, noise=noise, alpha=0)
+
+
+VERDICTS: dict[str, Callable[[], Verdict]] = {
+    "group": lambda: asked(CODES, KINDS, alpha=5, on_churn="fail"),
+    "group, churn allowed": lambda: asked(CODES, KINDS, alpha=5, on_churn="warn"),
+    "no group": lambda: asked(SPREAD, alpha=5, on_churn="fail"),
+    "most of the loss": lambda: asked(ONE_TOPIC, alpha=20, method="percentile", on_churn="fail"),
+    "loss": lambda: asked(np.linspace(-0.3, 0.05, 40)),
+    "loss, weighted": lambda: asked(np.linspace(-0.3, 0.05, 40), WEIGHTED, weighted=True),
+    "loss, in a family": CASES["family"],
+    "loss, nearly everywhere": lambda: asked(np.linspace(-0.08, 0.004, 100)),
+    "loss, six of a hundred": lambda: asked(np.concatenate([np.full(6, -0.5), np.zeros(94)]), level=1.0),
+    "loss, beyond noise": lambda: noisy(-0.2),
+    "too few changes": lambda: asked(np.concatenate([np.full(3, -0.3), [0.02], np.zeros(96)]), alpha=5),
+    "smooth": lambda: asked(np.tile([-0.6, 0.25, 0.36, 0.0], 15), tradeoff="smooth", on_churn="fail"),
+    "drift": lambda: asked(np.linspace(-0.3, 0.05, 40), kind="no_drift", tolerance=0.02),
+    "collapse of one": lambda: asked(ONE_TOPIC, kind="no_topic_collapse"),
+    "collapse of a group": lambda: asked(CODES, KINDS, kind="no_topic_collapse"),
+    "collapse altogether": lambda: asked(np.concatenate([np.full(4, -0.65), np.zeros(96)]), kind="no_topic_collapse"),
+    "collapse, several limits": CASES["collapse"],
+    "no collapse": lambda: asked(ONE_TOPIC, kind="no_topic_collapse", max_loss=0.64),
+    "tail": lambda: asked(TEN, TEN_CODES, kind="no_topic_collapse", max_loss=0.3, allowed=0.05),
+    "tail within what is allowed": lambda: asked(TEN, TEN_CODES, kind="no_topic_collapse", max_loss=0.3, allowed=10),
+    "not inferior not shown": lambda: asked(SPREAD, kind="not_inferior", alpha=0, tolerance=0.05),
+    "not inferior shown": lambda: asked(SPREAD, kind="not_inferior", alpha=0, tolerance=0.2),
+    "equivalent not shown": lambda: asked(WON, kind="equivalent", tolerance=0.02),
+    "equivalent shown": lambda: asked(WON, kind="equivalent", tolerance=0.1),
+    "GeoRisk worse": lambda: pooled(-0.1),
+    "GeoRisk weak pass": lambda: pooled(-0.018),
+    "GeoRisk pass": lambda: pooled(0.01),
+    "too few": lambda: asked(np.full(5, -0.1)),
+    "too weak": lambda: asked(SPREAD, alpha=0, max_mde=0.001),
+    "bad run": lambda: refused("bad_run"),
+    "pass": lambda: asked(np.tile([-0.05, 0.058, 0.0], 40), alpha=0),
+    "pass, tolerated": lambda: asked(np.tile([-0.03, -0.05], 20), alpha=0, tolerance=0.1),
+    "pass, weak": lambda: asked(np.tile([-0.1, 0.065, 0.02], 40), alpha=0, tolerance=0),
+    "pass, little power": lambda: asked(np.tile([-0.6, 0.62, 0.1], 5), alpha=0),
+    "pass, noise": lambda: noisy(-0.02),
+    "pass, one loss that cannot fail": lambda: asked(ONE_LOSS),
+    "better": lambda: asked(np.tile([-0.05, 0.2, 0.1], 20)),
+    "nothing changed": lambda: asked(np.zeros(30)),
+    "identical": identical,
+}
+
+
+VERDICTS = {name: cache(make) for name, make in VERDICTS.items()}
+
+
+def test_what_is_said_of_each_kind_of_verdict():
+    """Advice, line, figures, paragraph, statistics: as somebody read them."""
+    said = []
+    for name, make in VERDICTS.items():
+        verdict = make()
+        parts = [f"{words.own_advice(verdict)}: {words.line(verdict)}", words.estimate(verdict)]
+        said.append("\n  ".join([f"[{name}]", *parts, words.paragraph(verdict), words.why(verdict)]))
+        if verdict.explanation is not None:
+            assert verdict.explanation.summary == f"{words.line(verdict)}. {words.paragraph(verdict)}"
+    golden(Path(__file__).parent / "golden" / "words.txt", "\n".join(said) + "\n")
+
+
+@pytest.mark.parametrize("kind", VERDICTS)
+def test_figures_are_those_of_the_report_rounded(kind):
+    verdict = VERDICTS[kind]()
+    interval, risk = verdict.decisive_interval, Card(verdict).risk
+    said = [float(number) for number in re.findall(r"[-+]\d+\.\d+", words.estimate(verdict))]
+    if not said or risk is None:
+        return
+    limits = [] if interval is None else [interval.lower, interval.upper]
+    assert said == pytest.approx([risk, *limits], abs=0.00501)
+    between = re.search(r"([-+][\d.]+), .* interval ([-+][\d.]+) to ([-+][\d.]+), ", words.why(verdict))
+    assert between is None or [float(limit) for limit in between.groups()] == said
+
+
+@pytest.mark.parametrize(
+    ("kind", "tone"),
+    [
+        ("group", "stop"),
+        ("bad run", "stop"),
+        ("too few", "stop"),
+        ("group, churn allowed", "caution"),
+        ("pass, weak", "caution"),
+        ("pass, one loss that cannot fail", "caution"),
+        ("GeoRisk weak pass", "caution"),
+        ("pass, little power", "caution"),
+        ("pass", "go"),
+        ("pass, tolerated", "go"),
+        ("better", "go"),
+        ("identical", "go"),
+    ],
+)
+def test_the_tone_says_what_happens_to_the_build(kind, tone):
+    assert Card(VERDICTS[kind]()).tone == tone
+
+
+def test_what_only_warns_does_not_stop():
+    warned = asked(np.full(5, -0.1), on_inconclusive="warn")
+    assert (Card(warned).tone, words.own_advice(warned)) == ("caution", "No verdict")
+
+
+@pytest.mark.parametrize("kind", VERDICTS)
+@pytest.mark.parametrize(
+    "name", ["x" * 300, "検索" * 90, "a very long name " * 30, "x\n::error::y\x1b[31m\u202e[red]z" * 9]
+)
+def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind, name):
+    verdict = VERDICTS[kind]()
+    topics = tuple(replace(topic, topic=name + topic.topic) for topic in verdict.responsible_topics)
+    explanation = verdict.explanation
+    if explanation is not None:
+        groups = tuple(
+            replace(group, tag=name, value=name, topics=tuple(name + topic for topic in group.topics))
+            for group in explanation.groups
+        )
+        explanation = replace(explanation, groups=groups)
+    long = altered(
+        verdict,
+        responsible_topics=topics,
+        explanation=explanation,
+        slice=verdict.slice and f"lang={clean(name)}",
+        baselines=(name, *verdict.baselines[1:]),
+    )
+    if verdict.pool is not None:
+        long = altered(long, pool=replace(verdict.pool, decided_by=name))
+    if verdict.identical_to:
+        long = altered(long, inputs=Inputs(candidate="sha256:1", baselines={name: "sha256:1"}))
+    long = worded(long)
+    assert columns(words.line(long)) <= 80
+    assert words.line(long).isprintable()
+    assert words.paragraph(long).isprintable()
+    assert len(words.paragraph(long)) < 900
+
+
+# ---- who, and where
+
+
+def moved(topic: int, before: int, after: int | None, *, depth: int = 10) -> TopicDocuments:
+    return TopicDocuments(f"t{topic:05d}", True, (RankedDocument("d", 1, before, after, -0.6),), (), depth=depth)
+
+
+@pytest.mark.parametrize(
+    ("documents", "unanswered", "said"),
+    [
+        (
+            [moved(i, 1, 40) for i in range(4)],
+            0,
+            "Of 4 queries examined, 4 lost the best document: look at the",
+        ),
+        ([moved(0, 1, None, depth=0)], 0, "Of 1 query examined, 1 lost the best document: "),
+        (
+            [moved(0, 1, 7), moved(1, 2, 5)],
+            0,
+            "Of 2 queries examined, in 2 the best document ranks lower: look",
+        ),
+        (
+            [moved(3, 1, 11), moved(4, 2, 5), moved(5, 2, 6), moved(6, 2, 6)],
+            2,
+            "Of 6 queries examined, 2 found nothing, 1 lost the best document, in 3 the best",
+        ),
+        ([moved(50, 1, None)], 0, None),  # a topic that did not lose
+        ([], 0, None),
+    ],
+)
+def test_what_became_of_the_queries_says_where_to_look(documents, unanswered, said):
+    verdict = replace(VERDICTS["collapse of a group"](), documents=tuple(documents))
+    counts = replace(verdict.topics, missing_in_candidate=tuple(f"t{i:05d}" for i in range(unanswered)))
+    paragraph = words.paragraph(altered(verdict, topics=counts))
+    assert paragraph.startswith(said or "8 of 120 queries lost, 60 gained; ")
+    assert words.cause(altered(verdict, outcome="pass", topics=counts)) == ""
+
+
+def test_the_worst_topics_are_those_that_explain_the_outcome_most_harmful_first():
+    assert [topic.topic for topic in Card(VERDICTS["group"]()).worst] == [f"t{i:05d}" for i in range(8)]
+    assert [topic.topic for topic in Card(CASES["collapse"]()).worst] == ["t07", "t02"]
+    won = VERDICTS["equivalent not shown"]()
+    assert [topic.topic for topic in Card(won).worst[:3]] == ["t00000", "t00001", "t00002"]
+    assert "largest 5 of 23, " in explain(won, Screen(Detail.BRIEF))
+
+
+def test_the_line_of_a_slice_names_the_slice_whatever_group_stands_out_in_it():
+    whole = VERDICTS["group"]()
+    assert words.line(whole).startswith("kind=code queries got worse; ")
+    assert words.line(altered(whole, slice="lang=en")).startswith("lang=en queries got worse; ")
+
+
+def test_a_tag_that_most_topics_have_is_no_explanation_of_the_losses():
+    losses = np.concatenate([np.full(10, -0.6), [-0.6], np.zeros(49)])
+    common = tagged(60, kind=["code"] * 10 + ["prose"] + ["code"] * 38 + ["prose"] * 11)
+    rare = tagged(60, kind=["code"] * 10 + ["prose"] * 50)
+    assert "kind=code" not in words.line(asked(losses, common))  # 91% of the loss, 80% of the topics
+    assert words.line(asked(losses, rare)).startswith("kind=code queries got worse; ")
+
+
+def test_slices_come_riskiest_first_and_those_too_small_to_test_last():
+    parts = [(part.value, part.risky) for part in Card(explained()).slices]
+    assert parts == [("code", True), ("words", False), ("one word", None)]
+    assert "By themselves, intent=code are significantly risky." in words.paragraph(
+        altered(explained(), outcome="pass")
+    )
+
+
+def test_topics_on_which_it_hangs_are_named_or_counted():
+    verdict = altered(VERDICTS["loss"](), explanation=Explanation("", ("t1", "t2")))
+    assert words.paragraph(verdict).endswith("Without any one of t1, t2 it would pass.")
+    alone = altered(verdict, explanation=Explanation("", ("t1",)), outcome="pass")
+    assert "Without t1 it would fail." in words.paragraph(alone)
+    many = altered(verdict, explanation=Explanation("", tuple("abcde")))
+    assert words.paragraph(many).endswith("Without any one of a, b, c and 2 more it would pass.")
+
+
+def test_other_peoples_text_stays_on_one_line_and_short():
+    topics = Topics.of({}, {f"t{i:05d}": {"in\ntent": "co\u2028de " * 30 if i < 8 else "w"} for i in range(120)})
+    verdict = asked(np.concatenate([np.full(8, -0.6), np.zeros(112)]), topics)
+    assert words.line(verdict).startswith("in tent=co de co de")
+    assert len(words.line(verdict)) <= 80
+
+
+# ---- figures
+
+
+@pytest.mark.parametrize(("limit", "printed"), [(0.4, "0.40"), (0.3, "0.30"), (0.125, "0.125"), (0.001, "0.001")])
+def test_a_limit_is_the_one_that_was_given(limit, printed):
+    verdict = asked([-0.45, *([-0.44] * 2), *ONE_LOSS[3:]], kind="no_topic_collapse", max_loss=limit)
+    assert f"lost more than {printed}; none may" in words.line(verdict)
+
+
+def test_a_figure_has_as_many_decimals_as_it_takes_not_to_mislead():
+    assert words.estimate(asked(CODES / 200, KINDS, alpha=5, tolerance=0)).startswith("URisk -0.0009 [-0.00")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        (0.58, 0.65, "0.58 -> 0.65"),
+        (0.5356, 0.5352, "0.5356 -> 0.5352"),
+        (0.5446, 0.5456, "0.545 -> 0.546"),
+        (0.5, 0.5, "0.50 -> 0.50"),
+        (0.5, 0.5 - 1e-9, "0.5000 -> 0.5000"),
+        (1.0, 0.0, "1.00 -> 0.00"),
+    ],
+)
+def test_rounding_hardly_changes_how_far_a_score_moved(before, after, text):
+    assert from_to(before, after) == text
+
+
+@pytest.mark.parametrize(("rate", "said"), [(0.618, "about 62%"), (0.9999, "over 99%"), (0.0001, "under 1%")])
+def test_how_often_a_harmless_change_fails_is_said_where_it_is_known(rate, said):
+    verdict = altered(VERDICTS["no group"](), power=Power(churn_failure_rate=rate))
+    assert words.paragraph(verdict).endswith(
+        f" A change like this that leaves the mean alone would fail in {said} of cases."
+    )
+    assert " of cases" not in words.paragraph(altered(verdict, power=Power()))
+
+
+# ---- what to do
+
+
+@pytest.mark.parametrize("reason", words._REMEDIES)
+def test_a_remedy_comes_first(reason):
+    first = next(words.steps(refused(reason), reproduce="pytest"))
+    assert first.text == words._REMEDIES[reason]
+    assert reason in REASONS
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        refused("bad_baseline", "no baseline 'prod'; store it with `riskguard baseline add prod RUN`"),
+        refused("bad_run", "run.csv:1: expected UTF-8 text, found UTF-16; save it as UTF-8"),
+        refused("bad_strata"),
+        refused("a reason of a later version"),
+        CASES["loss"](),
+    ],
+)
+def test_no_remedy_is_added_where_the_problem_says_it_or_nothing_is_wrong(verdict):
+    assert [*words.steps(verdict)] == []
+
+
+def test_a_command_is_a_step_only_where_it_runs():
+    typed = Commands(judge_next="riskguard judge-next --gate no-risk", verify="riskguard baseline verify")
+    here = [*words.steps(explained(), reproduce="pytest x", report="out.html", commands=typed)]
+    assert [(step.text, step.command) for step in here] == [
+        ("14 top-10 documents are unjudged; list those to judge first", typed.judge_next),
+        ("Reproduce", "pytest x"),
+        ("Report: out.html", ""),
+    ]
+    (elsewhere,) = words.steps(explained())
+    assert elsewhere.text == "14 top-10 documents are unjudged; judge-next lists those to judge first"
+    assert elsewhere.command == ""
+    assert [*words.steps(altered(VERDICTS["pass"](), outcome="pass"), reproduce="pytest x")] == []
+    assert next(words.steps(refused("bad_baseline"), commands=typed)).command == typed.verify
+    assert next(words.steps(refused("bad_baseline"))).command == ""
