@@ -19,9 +19,8 @@ References
 ----------
 R. B. Davies, "Numerical inversion of a characteristic function", Biometrika 60 (1973).
 H. E. Daniels, "Saddlepoint approximations in statistics", Annals of Mathematical Statistics 25 (1954).
-H. H. Panjer, "Recursive evaluation of a family of compound distributions", ASTIN Bulletin 12 (1981), and P. S. Kornya,
-"Distribution of aggregate claims in the individual risk theory model", Transactions of the Society of Actuaries 35
-(1983), for bets by the powers of their odds.
+P. S. Kornya, "Distribution of aggregate claims in the individual risk theory model", Transactions of the Society of
+Actuaries 35 (1983): bets by the powers of their odds.
 """
 
 from __future__ import annotations

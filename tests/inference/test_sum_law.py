@@ -181,7 +181,9 @@ def test_a_quantile_is_where_the_law_reaches_its_score(seed, scores):
         return
     law, z = sample, np.sort(scores)
     values = law.at_scores(z)
+    # single sums stand out in halves, and in a far tail on a grid, of which limits are good to a step
     near = 4 * sample.same + (0.0 if law.sums.by_vectors is None else 2e-3 * sample.standard_error)
+    near += 4e-4 * sample.standard_error if np.max(np.abs(z)) > 5.6 else 0.0
     assert np.all(np.diff(values) >= -sample.same)
     for score, value in zip(z.tolist(), values.tolist(), strict=True):
         slack = 1e-5 * max(1.0, abs(score))
