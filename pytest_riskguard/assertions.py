@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question
 from pytest_riskguard.errors import DataError, RiskyError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, Gate, gate_of, options_of
-from pytest_riskguard.gates.option_types import SHARES, Number, Option, OptionTypeError, Text
+from pytest_riskguard.gates.option_types import SHARES, Number, OptionTypeError, Text
 from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
 from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.terminal.layout import command, report_hint
@@ -210,24 +210,25 @@ def current_test() -> str | None:
 
 
 def assertion(
-    kind: type[Gate], ask: Callable[..., Verdict], before: Sequence[str], options: Mapping[str, Option]
+    kind: type[Gate], ask: Callable[..., Verdict], check: Callable[..., Verdict], leave_out: Collection[str] = ()
 ) -> Callable[..., Verdict]:
-    """A function that asks a kind's question with these options; ``before`` are its other parameters.
-
-    The first of them that have a ``=`` behind their names may be left out.
-    """
+    """A function that asks a kind's question: with the parameters of ``check``, but some, and the kind's options."""
 
     def asking(*systems: Any, **given: Any) -> Verdict:
         __tracebackhide__ = True
         return ask(*systems, kind=kind.kind, **given)
 
-    keyword, positional = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter(name, positional) for name in before if not name.endswith("=")]
-    parameters += [inspect.Parameter(name[:-1], keyword, default=None) for name in before if name.endswith("=")]
+    known = inspect.signature(check).parameters
+    parameters = [known[name] for name in known if name not in ("kind", "options", *leave_out)]
     listed = []
-    for name, known in options.items():
-        parameters.append(inspect.Parameter(name, keyword, default=known.default, annotation=known.type))
-        listed.append(f"{name} : {known.type_text}, default {known.default!r}\n    {known.help}")
+    for name, option in options_of(kind).items():
+        if name not in leave_out:
+            parameters.append(
+                inspect.Parameter(
+                    name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=option.type
+                )
+            )
+            listed.append(f"{name} : {option.type_text}, default {option.default!r}\n    {option.help}")
     asking.__name__ = asking.__qualname__ = f"assert_{kind.kind}"
     asking.__signature__ = inspect.Signature(parameters, return_annotation=Verdict)  # type: ignore[attr-defined]
     asking.__doc__ = "\n".join([*_TEXT.format(inspect.cleandoc(kind.__doc__ or "")).splitlines(), *listed])
@@ -251,10 +252,10 @@ def _demanded(candidate: System, baseline: System | Pool, *, kind: str, **option
 def _assertion(kind: str) -> Callable[..., Verdict]:
     """The assertion of a kind, for data in memory."""
     gate = KINDS[kind]
-    before = ["candidate", "baseline", "qrels=", "measure="]
-    before += [] if gate.is_pool or gate.by_topic else ["weights=", "clusters=", "strata=", "shares=", "replicates="]
-    options = {name: known for name, known in options_of(gate).items() if known.in_assertions}
-    return assertion(gate, _demanded, before, options)
+    leave_out = [name for name, option in options_of(gate).items() if not option.in_assertions]
+    if gate.is_pool or gate.by_topic:
+        leave_out += ["weights", "clusters", "strata", "shares", "replicates"]
+    return assertion(gate, _demanded, check, leave_out)
 
 
 assert_not_significantly_risky = _assertion("not_significantly_risky")

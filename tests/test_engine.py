@@ -9,9 +9,11 @@ import pytest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.budget import Budget
 from pytest_riskguard.engine.question import Computed, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.looks import Looks
 from pytest_riskguard.gates.verdict import Yardstick
 
 TOPICS = [f"q{i:02d}" for i in range(30)]
@@ -37,6 +39,21 @@ def test_a_run_that_is_written_anew_is_scored_anew(folder):
     assert engine.verdict(Question(gate_of("g"), again, baseline, "RR")).outcome == "pass"
     write_run(folder / "out.run", "bad", "good", "other")
     assert engine.verdict(Question(gate_of("g"), again, baseline, "RR")).outcome == "fail"
+
+
+def test_a_part_of_a_folder_of_scores_that_is_written_anew_is_read_anew(tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    engine = Engine(qrels=None)
+
+    def asked(score: float) -> str:
+        for name, value in (("new", score), ("old", 0.5)):
+            path = tmp_path / name / "part.parquet"
+            path.parent.mkdir(exist_ok=True)
+            parquet.write_table(pyarrow.table({"topic": TOPICS, "m": [value] * len(TOPICS)}), path)
+        candidate, baseline = ScoreFile(tmp_path / "new"), ScoreFile(tmp_path / "old")
+        return engine.verdict(Question(gate_of("g"), candidate, baseline, "m")).outcome
+
+    assert [asked(0.6), asked(0.1)] == ["pass", "fail"]
 
 
 def test_judgements_that_changed_are_read_anew(folder):
@@ -165,6 +182,19 @@ def test_a_computed_baseline_is_that_of_its_systems_topic_by_topic(folder, kind,
     inside = engine.verdict(Question(gate_of("g"), candidate, Computed(kind, (good,), candidate_inside=True), "RR"))
     assert inside.estimates.baseline_mean == pytest.approx(value)
     assert inside.yardstick == Yardstick(kind, ("good",), candidate_inside=True)
+
+
+def test_a_look_is_another_where_a_system_in_a_computed_baseline_is(folder):
+    engine, budget = Engine(qrels=folder / "qrels.txt"), Budget(("g",), Looks(), 20)
+    for name in ("next", "bad"):
+        write_run(folder / f"{name}.run", "bad", "worse", "good")
+    looks = []
+    for other in ("poor", "next", "poor"):
+        computed = Computed("mean", (RunFile(folder / "good.run"), RunFile(folder / f"{other}.run", "other")))
+        question = Question(gate_of("g"), RunFile(folder / "bad.run"), computed, "RR")
+        (verdict,) = engine.verdicts([question], correction="none", budget=budget)
+        looks.append(verdict.family.look.inputs)
+    assert looks[0] == looks[2] != looks[1]
 
 
 @pytest.mark.slow

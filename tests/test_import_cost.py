@@ -14,7 +14,7 @@ from tests.plugin import world
 #: Each starts processes of its own.
 pytestmark = pytest.mark.slow
 
-HEAVY = ("numpy", "scipy", "yaml", "pydantic", "rich", "click", "ir_measures", "filelock")
+HEAVY = ("numpy", "scipy", "yaml", "pydantic", "click", "ir_measures", "filelock")
 #: What no comparison of two files needs, whether it passes or fails, in a process of the command or of pytest.
 NOT_FOR_FILES = (
     "aiohttp",
@@ -55,7 +55,7 @@ NOT_FOR_RUNS = (
     "yaml",
 )
 #: What no gate needs in pytest unless it fails.
-NOT_FOR_A_PASS = ("pytest_riskguard.reports.terminal.failure", "rich")
+NOT_FOR_A_PASS = ("pytest_riskguard.reports.terminal.failure",)
 SHOW = f"import sys; print(sorted(set({HEAVY!r}) & set(sys.modules)))"
 
 

@@ -280,7 +280,9 @@ class Inputs:
         try:
             names = self.engine.slices(given, table, measure)
         except UsageError as error:
-            raise UsageError(f"--{error}" if str(error).startswith("slice") else str(error)) from None
+            if error.where != "slice":
+                raise
+            raise UsageError(error.fault, where="--slice") from None
         except DataError:
             if not all("=" in entry for entry in given):
                 raise

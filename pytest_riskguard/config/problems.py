@@ -24,7 +24,7 @@ from pytest_riskguard.config.schema import (
 )
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.gates.kinds import ANY, BUDGETED, KINDS, MEDIAN, OPTIONS, options_of
-from pytest_riskguard.gates.option_types import shown
+from pytest_riskguard.gates.option_types import OptionError, shown
 from pytest_riskguard.text import nearest
 
 _EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
@@ -197,8 +197,7 @@ def _conflicts(gate: GateSettings) -> Iterator[tuple[str, str]]:
         for alpha in gate.alpha:
             gate.gate(alpha=alpha)
     except ValueError as error:
-        key, _, problem = str(error).partition(": ")
-        yield (key, f": {problem}") if key in OPTIONS else ("", f": {error}")
+        yield (error.option, f": {error.fault}") if isinstance(error, OptionError) else ("", f": {error}")
 
 
 def _family(document: Document, config: Config) -> Iterator[Problem]:

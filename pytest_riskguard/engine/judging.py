@@ -184,7 +184,7 @@ class Engine:
         try:
             return tuple(part for entry in entries for part in slices_of(entry, judged, self._tags_for(entry)))
         except ValueError as error:
-            raise UsageError(f"slice: {error}") from None
+            raise UsageError(str(error), where="slice") from None
 
     def _systems(self, question: Question) -> Sequence[Scored]:
         """The candidate, the baselines, and the replicates of a single one, scored; the question is checked whole."""
@@ -205,15 +205,16 @@ class Engine:
         try:
             parts = all_within([scored.scores for scored in systems], gate.slice, tags)
         except ValueError as error:
-            raise UsageError(f"slice: {error}") from None
+            raise UsageError(str(error), where="slice") from None
         return [replace(scored, scores=scores) for scored, scores in zip(systems, parts, strict=True)]
 
     def _tags_for(self, asked: str) -> Mapping[str, Mapping[str, str]]:
         if self.sources.topics is None:
-            raise UsageError(
-                f"slice {asked}: there is no topics file, whose further columns are the tags; give --topics, or "
+            fault = (
+                f"{asked} is a tag of topics, columns of a topics file, and there is none; give --topics, or "
                 "`topics:` of `collection:` in a riskguard.yaml"
             )
+            raise UsageError(fault, where="slice")
         return self.sources.topics.tags
 
     def _judged(self, question: Question, family: Family | None, together: int, systems: Sequence[Scored]) -> Verdict:

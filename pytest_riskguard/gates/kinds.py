@@ -15,6 +15,8 @@ from pytest_riskguard.gates.option_types import (
     Number,
     OneOf,
     Option,
+    OptionError,
+    OptionTypeError,
     ShareOrCount,
     Text,
     Texts,
@@ -168,22 +170,24 @@ class Gate(EveryOption):
             try:
                 object.__setattr__(self, name, known.check(getattr(self, name)))
             except ValueError as error:
-                raise type(error)(f"{name}: {error}") from None
+                wrong = OptionTypeError if isinstance(error, TypeError) else OptionError
+                raise wrong(str(error), name) from None
         self._check_together()
 
     def _check_together(self) -> None:
         if self.tradeoff == "linear":
             return
         if self.alpha != SMOOTH_ALPHA:
-            raise ValueError(f"tradeoff: smooth is for alpha {SMOOTH_ALPHA:g} only, found alpha {self.alpha:g}")
+            raise OptionError(f"smooth is for alpha {SMOOTH_ALPHA:g} only, found alpha {self.alpha:g}", "tradeoff")
         tolerance = options_of(type(self)).get("tolerance")
         if tolerance is not None and self.tolerance == tolerance.default:
             object.__setattr__(self, "tolerance", 0.0)  # the default is for scores in units of the measure
         for name, is_given in (("tolerance", self.tolerance > 0), ("max_mde", self.max_mde is not None)):
             if is_given:
-                raise ValueError(
-                    f"{name}: it is in units of the measure, but scores of tradeoff smooth are not; leave it "
-                    "out, or use tradeoff linear"
+                raise OptionError(
+                    "it is in units of the measure, but scores of tradeoff smooth are not; leave it out, or use "
+                    "tradeoff linear",
+                    name,
                 )
 
     def largest_loss(self, span: float) -> float:

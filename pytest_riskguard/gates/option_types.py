@@ -20,7 +20,15 @@ ROUNDED = 1e-9
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class OptionTypeError(TypeError, ValueError):
+class OptionError(ValueError):
+    """A value is wrong; ``fault`` says it without the name of the ``option``, which may not be known yet."""
+
+    def __init__(self, fault: str, option: str = "") -> None:
+        super().__init__(f"{option}: {fault}" if option else fault)
+        self.option, self.fault = option, fault
+
+
+class OptionTypeError(OptionError, TypeError):
     """An option's value has the wrong type; a ``ValueError`` too, because files and commands report it as one."""
 
 
@@ -245,7 +253,7 @@ class Texts:
 
 
 def _refusal(value: Any, expected: str, *, right_type: bool, hint: str = "") -> ValueError:
-    error = ValueError if right_type else OptionTypeError
+    error = OptionError if right_type else OptionTypeError
     return error(f"expected {expected}, found {shown(value)}{hint}")
 
 

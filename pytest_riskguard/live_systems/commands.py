@@ -65,7 +65,7 @@ def _output(command: Sequence[str], folder: Path, timeout: float | None) -> obje
         except (OSError, ValueError) as error:
             raise _not_started(command, folder, error) from None
         if done.returncode:
-            raise _failure(command, _ending(done.returncode, errors))
+            raise _failure(command, ": ".join(_ending(done.returncode, errors)))
         output.seek(0)
         content = output.read(ANSWER_BYTES.value + 1)
     if len(content) > ANSWER_BYTES.value:
@@ -184,10 +184,10 @@ class _Lines:
     def _end(self, process: subprocess.Popen[bytes]) -> str:
         """How the process ended, which has closed its output."""
         try:
-            status, _, said = _ending(process.wait(_MAX_END), self._errors).partition(": ")
+            status, *said = _ending(process.wait(_MAX_END), self._errors)
         except subprocess.TimeoutExpired:
             return "(it closed its output)"
-        return f"({status}): {said}" if said else f"({status})"
+        return ": ".join([f"({status})", *said])
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:
@@ -204,12 +204,12 @@ def _not_started(command: Sequence[str], folder: Path, error: OSError | ValueErr
     return _failure(command, f"cannot be started in {folder}: {said}")
 
 
-def _ending(status: int, errors: IO[bytes]) -> str:
-    """How a command ended, and after a colon what it said last on standard error."""
+def _ending(status: int, errors: IO[bytes]) -> list[str]:
+    """How a command ended, and what it said last on standard error, if anything."""
     errors.seek(max(errors.seek(0, 2) - _ERROR_BYTES, 0))
     said = [clean(line, limit=_MAX_SAID) for line in errors.read().decode(errors="replace").splitlines()]
     how = f"was killed by signal {-status}" if status < 0 else f"exit status {status}"
-    return ": ".join([how, *[line for line in said if line][-1:]])
+    return [how, *[line for line in said if line][-1:]]
 
 
 def _shown(line: bytes) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import pytest
 
@@ -21,7 +22,7 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.engine.advice import about_runs, advised, config_words
 from pytest_riskguard.engine.question import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.gates.kinds import KINDS, gate_of, options_of
+from pytest_riskguard.gates.kinds import KINDS, gate_of
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.plugin.mode import mode_of
 from pytest_riskguard.plugin.options import CONFIG_NAME, typed_again
@@ -29,13 +30,23 @@ from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import record
 
 Candidate = RunFile | ScoreFile | LiveRun | System
+F = TypeVar("F", bound=Callable[..., Any])
 #: A baseline: the name of a stored one, or anything that could be a candidate.
 Named = str | Candidate
 
 
-def _method(kind: str, ask: Callable[..., Verdict]) -> Callable[..., Verdict]:
-    gate = KINDS[kind]
-    return assertion(gate, ask, ("self", "candidate", "baseline", "measure="), options_of(gate))
+def _told(method: F) -> F:
+    """A method whose wrong arguments are told without our frames."""
+
+    @functools.wraps(method)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        try:
+            return method(*args, **kwargs)
+        except (TypeError, ValueError, RiskguardError) as error:
+            raise error.with_traceback(None) from None
+
+    return cast(F, called)
 
 
 class Riskguard:
@@ -55,6 +66,7 @@ class Riskguard:
         self.folder = path.parent
         self._engine = engine_for(request.config, self._settings)
 
+    @_told
     def run(
         self,
         data: Any,
@@ -70,17 +82,14 @@ class Riskguard:
         what is known of the system, such as ``{"index": "v7"}``; reports say what differs between the systems, and no
         verdict depends on it.
         """
-        __tracebackhide__ = True
         if not isinstance(data, bytes) and is_data(data):
-            try:
-                return run(data, name=name, ties=ties, metadata=metadata)
-            except (TypeError, ValueError, RiskguardError) as error:
-                raise error.with_traceback(None) from None
+            return run(data, name=name, ties=ties, metadata=metadata)
         path = self.folder / _path(data)
         if ties is not None and ties not in TIES:
             raise ValueError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
         return RunFile(replace(GivenFile.of(path), format=format, ties=ties), name, _metadata(metadata))
 
+    @_told
     def scores(
         self,
         path: str | os.PathLike[str],
@@ -90,12 +99,12 @@ class Riskguard:
         metadata: Mapping[str, str] | None = None,
     ) -> ScoreFile:
         """A candidate's file of per-topic scores; otherwise as ``run``."""
-        __tracebackhide__ = True
         if not isinstance(path, str | bytes | os.PathLike) and is_data(path):
             raise TypeError(f"expected a path, found {_found(path)}; give scores in memory to the assertion itself")
         given = replace(GivenFile.of(self.folder / _path(path)), format=format)
         return ScoreFile(given, name, _metadata(metadata))
 
+    @_told
     def retrieve(
         self,
         search: Callable[..., object],
@@ -117,13 +126,10 @@ class Riskguard:
         """
         from pytest_riskguard.live_systems.candidates import live_run
 
-        __tracebackhide__ = True
-        asking: dict[str, Any] = {"depth": depth, "workers": workers, "timeout": timeout}
-        try:
-            return live_run(self._engine, search, name=name, metadata=metadata, ties=ties, **asking)
-        except (TypeError, ValueError) as error:
-            raise error.with_traceback(None) from None
+        about: dict[str, Any] = {"name": name, "metadata": metadata, "ties": ties}
+        return live_run(self._engine, search, depth=depth, workers=workers, timeout=timeout, **about)
 
+    @_told
     def check(
         self,
         kind: str,
@@ -134,29 +140,21 @@ class Riskguard:
         **options: Any,
     ) -> Verdict:
         """The verdict, without raising when it is not a pass; ``georisk_not_worse`` takes a list of baselines."""
-        __tracebackhide__ = True
-        try:
-            gate = gate_of(self._test, kind, **options)
-        except (TypeError, ValueError) as error:
-            raise error.with_traceback(None) from None
+        gate = gate_of(self._test, kind, **options)
         given = _baselines(baseline, pool=gate.is_pool)
+        column = measure or next(iter(self._settings.measures or ()), None)
         try:
-            column = measure or next(iter(self._settings.measures or ()), None)
-            tested = _source(candidate, "candidate", column)
-            against: list[Source] = []
-            for place, system in enumerate(given, 1):  # a comprehension would add a frame to the traceback
-                what = "baseline" if len(given) == 1 else f"baseline {place}"
-                against.append(Stored(system) if isinstance(system, str) else _source(system, what, column))
+            tested, *against = (
+                Stored(one) if isinstance(one, str) and place else _source(one, _called(place, len(given)), column)
+                for place, one in enumerate((candidate, *given))
+            )
         except DataError as error:  # a mapping that holds no scores
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
         asked_measure = self._measure(measure, tested, *against)
         question = Question(gate, tested, against[0], asked_measure, pool=tuple(against[1:]))
-        try:
-            verdict, here = self._engine.verdict(question), self._config.invocation_params.dir
-            where = config_words(self._settings.path, here)
-            return record(advised(verdict, lambda: about_runs(question, verdict, where=where, here=here)))
-        except RiskguardError as error:
-            raise error.with_traceback(None) from None
+        verdict, here = self._engine.verdict(question), self._config.invocation_params.dir
+        where = config_words(self._settings.path, here)
+        return record(advised(verdict, lambda: about_runs(question, verdict, where=where, here=here)))
 
     def _demand(self, candidate: Candidate, baseline: Named | Sequence[Named], *, kind: str, **more: Any) -> Verdict:
         """As ``check``, but raises unless the verdict passes."""
@@ -166,16 +164,15 @@ class Riskguard:
         problem = None if verdict.error is None else verdict.error.seen_from(*folders)
         return demand(verdict, options=typed_again(self._config), problem=problem)
 
-    assert_not_significantly_risky = _method("not_significantly_risky", _demand)
-    assert_georisk_not_worse = _method("georisk_not_worse", _demand)
-    assert_not_inferior = _method("not_inferior", _demand)
-    assert_equivalent = _method("equivalent", _demand)
-    assert_no_drift = _method("no_drift", _demand)
-    assert_no_topic_collapse = _method("no_topic_collapse", _demand)
+    assert_not_significantly_risky = assertion(KINDS["not_significantly_risky"], _demand, check)
+    assert_georisk_not_worse = assertion(KINDS["georisk_not_worse"], _demand, check)
+    assert_not_inferior = assertion(KINDS["not_inferior"], _demand, check)
+    assert_equivalent = assertion(KINDS["equivalent"], _demand, check)
+    assert_no_drift = assertion(KINDS["no_drift"], _demand, check)
+    assert_no_topic_collapse = assertion(KINDS["no_topic_collapse"], _demand, check)
 
     def _measure(self, measure: str | None, *sources: Source) -> str | None:
         """The measure asked for, else the measure of the given scores, else the first of riskguard.yaml."""
-        __tracebackhide__ = True
         if measure is not None and not isinstance(measure, str):
             raise TypeError(f"measure: expected text such as 'nDCG@10', found {measure!r}")
         if measure is not None or all(isinstance(source, TopicScores) for source in sources):
@@ -189,7 +186,6 @@ def _source(value: object, what: str, measure: str | None) -> Ranked | ScoreFile
 
     ``measure`` is the column of a frame of scores that has several.
     """
-    __tracebackhide__ = True
     if isinstance(value, RunFile | ScoreFile | LiveRun | TopicScores):
         return value
     if isinstance(value, Run) or (not isinstance(value, bytes | os.PathLike) and is_data(value)):
@@ -207,9 +203,13 @@ def _source(value: object, what: str, measure: str | None) -> Ranked | ScoreFile
     )
 
 
+def _called(place: int, baselines: int) -> str:
+    """What errors call a system: the candidate comes first."""
+    return f"baseline {place}" if place and baselines > 1 else ("candidate", "baseline")[place]
+
+
 def _baselines(value: Any, *, pool: bool) -> list[Any]:
     """The baselines that a test gives: one, or at least one in a list for a pool."""
-    __tracebackhide__ = True
     several = isinstance(value, list | tuple)
     if several and not pool:
         raise TypeError("baseline: expected one baseline, found a list; only georisk_not_worse takes several")
@@ -219,7 +219,6 @@ def _baselines(value: Any, *, pool: bool) -> list[Any]:
 
 
 def _metadata(given: Mapping[str, str] | None) -> dict[str, str]:
-    __tracebackhide__ = True
     try:
         return checked_metadata({} if given is None else given)
     except ValueError as error:
@@ -227,7 +226,6 @@ def _metadata(given: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _path(value: object) -> str:
-    __tracebackhide__ = True
     if isinstance(value, str | os.PathLike) and isinstance(text := os.fspath(value), str):
         return text
     raise TypeError(f"expected a path, found {_found(value)}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -59,7 +58,6 @@ class GateLog:
         #: passed, failed, xfailed, skipped, crashed, lost, not_collected or not_run; None while it runs.
         self.ended: dict[str, str | None] = {}
         self._failures: dict[str, int] = {}
-        self._crashes: Counter[str] = Counter()
         self._roll_came = False
 
     def know(self, roll: Sequence[RollEntry]) -> None:
@@ -83,7 +81,6 @@ class GateLog:
             self._failures[id] = failures
         if report.when == _CRASHED:
             self.ended[id] = "crashed"
-            self._crashes[id] += 1 + self._failures.pop(id, 0)
         elif report.failed or str(report.outcome) == "rerun":  # the word of pytest-rerunfailures
             self.ended[id] = "failed"
         elif report.skipped:
@@ -109,8 +106,7 @@ class GateLog:
                 ended = "interrupted" if id in self.ended else "not_run" if entry.selected else "deselected"
             else:
                 ended = {"passed": "no_verdict", XFAILED: "failed"}.get(ended, ended)
-        failures = self._crashes[id] + self._failures.get(id, 0) - (ended == "crashed")
-        return KnownGate(id, entry.line, ended, failures, verdicts)
+        return KnownGate(id, entry.line, ended, self._failures.get(id, 0), verdicts)
 
 
 #: The attribute of a test report that holds a payload: plain types only, since xdist carries no others.

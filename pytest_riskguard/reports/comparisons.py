@@ -149,21 +149,6 @@ class Comparison:
     places: tuple[int, ...]
 
     @property
-    def candidate(self) -> str:
-        """The name of the candidate."""
-        return self.verdicts[0].candidate
-
-    @property
-    def baselines(self) -> tuple[str, ...]:
-        """The names of the baselines."""
-        return self.verdicts[0].baselines
-
-    @property
-    def measure(self) -> str | None:
-        """The measure; None for plain scores."""
-        return self.verdicts[0].measure
-
-    @property
     def failed(self) -> bool:
         """Whether one of the verdicts fails a build."""
         return any(not verdict.passed for verdict in self.verdicts)

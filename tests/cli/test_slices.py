@@ -65,7 +65,7 @@ def test_a_small_slice_is_judged_when_it_is_named(command):
         ),
         ("--slice kind=code --slice kind=code", "--slice: kind=code given twice"),
         ("--slice =code", "expected TAG=VALUE or TAG"),
-        ("--slice kind=code --qrels qrels.txt", "there is no topics file"),
+        ("--slice kind=code --qrels qrels.txt", "and there is none"),
     ],
 )
 def test_mistakes_are_wrong_questions(command, options, said):

@@ -132,7 +132,7 @@ def test_collecting_scores_nothing_and_loads_no_scipy(pytester, project):
     pytester.makeconftest("""
         import sys
         def pytest_unconfigure(config):
-            loaded = {"numpy", "scipy", "ir_measures", "rich"} & set(sys.modules)
+            loaded = {"numpy", "scipy", "ir_measures"} & set(sys.modules)
             print("LOADED", sorted(loaded))
     """)
     result = pytester.runpytest_subprocess("--riskguard", "--collect-only")

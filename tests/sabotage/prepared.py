@@ -41,7 +41,6 @@ _LIBRARIES = (
     "pydantic.type_adapter",
     "ir_measures",
     "pytrec_eval",
-    "rich.console",
     "email.parser",
     "asyncio",
 )

@@ -183,11 +183,10 @@ def test_gates_that_failed_last_come_first(tmp_path):
     assert [series.gate for series in made.series] == ["b", "no-risk"]
 
 
-def test_json_and_lines_fit(tmp_path):
+def test_the_json_follows_its_schema(tmp_path):
     paths = written(tmp_path, [PASS, COLLAPSE], [FAIL], [BAD])
     made = trend([*paths, tmp_path / "x.json"])
     jsonschema.validate(json.loads(dumps(made)), SCHEMA, cls=jsonschema.Draft202012Validator)
-    assert max(map(len, explain(trend(paths), width=80).splitlines())) <= 80
 
 
 @pytest.mark.slow

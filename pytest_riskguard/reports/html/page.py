@@ -99,8 +99,17 @@ class GateView:
     verdict: Verdict
     charts: list[Plot]
     left_out: int
-    sections: list[Section]
     known: KnownGate | None
+
+    @property
+    def sections(self) -> list[Section]:
+        """Statistics first; none of what could not be compared."""
+        return details(self.verdict)
+
+    @property
+    def settings(self) -> Section:
+        """The options of the gate."""
+        return settings(self.verdict)
 
     @property
     def ended(self) -> str:
@@ -239,9 +248,7 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
                     budget -= cost
                     drawn.add(chart.svg)
                     kept.append(chart)
-            sections = [*details(verdict), settings(verdict)]
-            left_out = len(whole) - len(kept)
-            gates.append(GateView(ids[place], verdict, kept, left_out, sections, owners.get(place)))
+            gates.append(GateView(ids[place], verdict, kept, len(whole) - len(kept), owners.get(place)))
         views.append(_view(comparison, number, gates, verdicts, complete=complete))
     return views
 

@@ -1,4 +1,4 @@
-"""How often gates are wrong: simulates it, and makes the tables of docs/study.
+"""How often gates are wrong: simulates it, and makes the tables of docs/explanation/calibration.md.
 
 Run from the checkout: ``python -m tests.benchmarks.calibration``. ``--write`` puts the tables into
 docs/data/calibration as CSV files, where the pages find them. ``--quick`` takes a minute or two.

@@ -1,4 +1,4 @@
-"""The simulations behind docs/study, by the names that the command takes."""
+"""The simulations behind docs/explanation/calibration.md, by the names that the command takes."""
 
 from __future__ import annotations
 

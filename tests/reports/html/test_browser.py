@@ -318,7 +318,6 @@ def test_parts_are_rendered_when_they_are_opened(opened, everything):
     assert gate.locator("svg").count() == 0
     gate.locator("summary").first.click()
     gate.locator(".rendered").wait_for()
-    assert gate.locator("svg").count() == 3
     assert "Unjudged documents" in gate.inner_text()
     before = shown.page.locator("*").count()
     shown.page.locator("#rg-expand").click()
@@ -363,7 +362,7 @@ def test_charts_can_be_read_with_pointer_and_keyboard(opened):
     chart, tip = shown.page.locator(".chart").first, shown.page.locator("#rg-tip")
     chart.locator(".m").first.hover()
     first = tip.inner_text()
-    assert "% of the loss" in first
+    assert " → 0." in first
     shown.page.mouse.move(0, 0)  # else the page may scroll under the pointer, which then points at another value
     tip.wait_for(state="hidden")
     chart.focus()
@@ -408,7 +407,7 @@ def test_with_scripts_blocked_it_all_can_be_read(opened, everything):
         "requires: not significantly risky",
         "mean 0.5009 -> 0.4827",
         "Settings and inputs",
-        "alpha 2",
+        "alpha\t2",
         "TRisk",
     ):
         assert text in words
@@ -455,7 +454,7 @@ def test_the_page_is_never_wider_than_the_screen(opened, everything, width):
 @pytest.mark.slow
 def test_hostile_text_executes_nothing(opened, monkeypatch):
     # no charts, so that all of the corpus fits in one page; test_charts looks at what pictures consist of
-    monkeypatch.setattr("pytest_riskguard.reports.html.gate.charts", lambda _: [])
+    monkeypatch.setattr("pytest_riskguard.reports.html.page.charts", lambda _: [])
     trap = "globalThis.trapped = []; globalThis.alert = text => trapped.push(text)"
     verdicts = [hostile(text) for text in STRINGS.values()]
     altered_verdicts = [altered(each, exhibits=None, intervals=()) for each in verdicts]
