@@ -31,7 +31,7 @@ class RiskguardError(Exception):
     Attributes
     ----------
     where : Path or str, optional
-        The file or folder at fault; ``line`` is where in it.
+        The file, folder or address at fault; ``line`` is where in it.
     fault : str
         What was expected and what was found, and what to do about it.
     reason : str
@@ -86,7 +86,7 @@ def _same_error(kind: type[RiskguardError], args: tuple[object, ...]) -> Riskgua
 
 
 def nearby(path: Path | str | None, *folders: Path) -> str | None:
-    """A path in one of the folders as it is typed in the first of them; None for any other."""
+    """A path in one of the folders as it is typed in the first of them; None for any other, and for an address."""
     absolute = Path(os.path.abspath(path or ""))  # noqa: PTH100 - Path.absolute keeps ".."
     is_inside = any(absolute.is_relative_to(folder) and folder.parent != folder for folder in folders)
     if not is_inside or not isinstance(path, Path):

@@ -112,6 +112,14 @@ def test_the_commit_of_a_pull_request_is_its_head_not_the_merge(monkeypatch, tmp
         assert this_build(tmp_path).commit == COMMIT
 
 
+def test_a_push_is_no_pull_request(monkeypatch, tmp_path):
+    pushed = {"GITHUB_REF": "refs/heads/12", "GITHUB_HEAD_REF": "", "GITHUB_REF_NAME": "12"}
+    for name, value in {**SERVICES["GitHub Actions"], **pushed}.items():
+        monkeypatch.setenv(name, value)
+    build = this_build(tmp_path)
+    assert (build.branch, build.pull_request, build.base) == ("12", None, None)
+
+
 def test_values_that_are_not_what_they_should_be_are_dropped(monkeypatch, tmp_path):
     for name, value in {
         "GITLAB_CI": "true",

@@ -77,7 +77,7 @@ def test_scores_without_a_run_are_said_to_be_unbacked(folder):
     judged = verdict(folder, "prod.run")
     assert (judged.outcome, codes(judged).count("unbacked_scores")) == ("pass", 1)
     (warning,) = [warning for warning in judged.warnings if warning.code == "unbacked_scores"]
-    assert warning.message.startswith("prod was stored without the run")
+    assert warning.message.startswith("prod: stored without the run")
 
 
 def test_a_rescored_baseline_shows_its_mean_before_and_after(folder):
@@ -298,7 +298,7 @@ def test_a_computed_baseline_names_the_unbacked_systems(folder):
     computed = Computed("mean", (Stored("prod"), Stored("other")))
     judged = engine.verdict(Question(gate_of("g"), RunFile(folder / "prod.run"), computed, "RR"))
     (warning,) = [warning for warning in judged.warnings if warning.code == "unbacked_scores"]
-    assert warning.message.startswith("other was stored")
+    assert warning.message.startswith("other: stored without the run")
 
 
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])

@@ -19,7 +19,9 @@ HEAVY = ("numpy", "scipy", "yaml", "pydantic", "click", "ir_measures", "filelock
 NOT_FOR_FILES = (
     "aiohttp",
     "asyncio",
+    "fsspec",
     "httpx2",
+    "ir_datasets",
     "jinja2",
     "jmespath",
     "jsonschema",

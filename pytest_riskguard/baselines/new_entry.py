@@ -20,6 +20,7 @@ from pytest_riskguard.data.measures import measure_name, parse_measure, provider
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.records import TopicKeys
+from pytest_riskguard.data.remote import is_address, kept_copy
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.score_files import read_scores
@@ -85,6 +86,8 @@ class NewEntry:
             opened = kept = with_text_digest(run)
         else:
             given = GivenFile.of(run)
+            if is_address(given.path):
+                given = replace(given, path=kept_copy(given.path, RUN_BYTES))
             opened = read_run(given, TopicKeys(None if texts is None else texts.queries))
             kept = given.path
             if not opened.source.is_trec:

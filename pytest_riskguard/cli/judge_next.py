@@ -101,7 +101,7 @@ def judge_next(
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
     write_text(_written(wanted[:budget], engine.sources.queries, list_format), out, option="--out")
-    settled = all(rejudged.tried.certain for rejudged in compared)
+    settled = all(rejudged.found.certain for rejudged in compared)
     click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents)), settled=settled), err=True)
     if left_out := len(listed) - len(wanted):
         click.echo(f"left out: {left_out} with an id that cannot be printed as is", err=True)

@@ -13,10 +13,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Pla
 
 from pytest_riskguard.config.asking import MAX_DEPTH, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.data.formats import added_formats, formats_of
-from pytest_riskguard.data.given_file import TIES, Ties
+from pytest_riskguard.data.given_file import IRDS, TIES, Ties
 from pytest_riskguard.data.headers import WANTED
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 
@@ -92,6 +93,16 @@ def _file(value: Any, info: Any) -> Path:
     return Path(os.path.normpath(info.context["path"].parent / Text("a path")(value)))
 
 
+def _file_or_collection(value: Any, info: Any) -> Path:
+    """As ``_file``; the name of a collection of ir_datasets, ``irds:NAME``, stays as it is."""
+    return Path(value) if isinstance(value, str) and value.startswith(IRDS) else _file(value, info)
+
+
+def _run_place(value: Any, info: Any) -> Path:
+    """As ``_file``; an address stays as it is."""
+    return Path(value) if isinstance(value, str) and is_address(value) else _file(value, info)
+
+
 def _metadata(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple(checked_metadata(value).items())
 
@@ -128,7 +139,17 @@ def is_importable(name: str) -> bool:
     return all(part.isidentifier() and not keyword.iskeyword(part) for part in parts)
 
 
+def _store(value: Any, info: Any) -> Path:
+    """As ``_file``; baselines are not read at an address."""
+    if isinstance(value, str) and is_address(value):
+        raise ValueError("expected a folder, found an address: copy the baselines into a folder before they are used")
+    return _file(value, info)
+
+
 File = Annotated[Path, PlainValidator(_file, json_schema_input_type=str)]
+StorePlace = Annotated[Path, PlainValidator(_store, json_schema_input_type=str)]
+RunPlace = Annotated[Path, PlainValidator(_run_place, json_schema_input_type=str)]
+FileOrCollection = Annotated[Path, PlainValidator(_file_or_collection, json_schema_input_type=str)]
 Metadata = Annotated[tuple[tuple[str, str], ...], PlainValidator(_metadata, json_schema_input_type=dict[str, str])]
 Distinct = AfterValidator(distinct)
 TiesSetting = Annotated[Ties, PlainValidator(OneOf(TIES))]
@@ -158,7 +179,22 @@ ASKING: Mapping[str, Callable[[Any], Any]] = {
 
 
 class Queried(Model):
-    """How a live system is queried; see ``config.asking``."""
+    """How a live system is queried; see ``config.asking``.
+
+    Attributes
+    ----------
+    depth
+        How many results of each answer are kept, at most 100,000.
+    workers
+        Queries in parallel, each in a thread (coroutines share one event loop), at most 256.
+    timeout
+        Seconds per query, or `none`. After three queries in a row without an answer no more are sent.
+    ties
+        `as_returned`, even where the scores contradict it, or `docid`, by score and then id.
+    metadata
+        What is known of the system, texts by key (`{index: v8}`, at most 50). Reports say what differs
+        from the baseline's.
+    """
 
     depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
     workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1

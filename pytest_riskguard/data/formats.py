@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard import plugins
-from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.data.input_files import InputFile, Misfit, foreign
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import RiskguardError, UsageError
@@ -71,6 +71,8 @@ def _format(name: str, module: str, reads: str, suffixes: str, *, parts: str = "
 
 #: In the order of detection: a format that says more about its files comes before one that says less.
 FORMATS: tuple[Format, ...] = (
+    # a collection of ir_datasets, named irds:NAME
+    _format("irds", "libraries", "judgements topics", ""),
     # Parquet with named columns
     _format(
         "parquet",
@@ -83,6 +85,8 @@ FORMATS: tuple[Format, ...] = (
     _format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
     # Quepid: ratings of a case, books, snapshots (JSON), and what its pages export of rankings (CSV)
     _format("quepid", "judging_tools", "judgements rankings", ".csv .txt .json", parts="rankings"),
+    # ratings for learning to rank (rating qid:id # docid text)
+    _format("ltr", "judging_tools", "judgements", ".txt .ltr"),
     # OpenSearch Search Relevance Workbench
     _format(
         "workbench",
@@ -93,10 +97,12 @@ FORMATS: tuple[Format, ...] = (
     ),
     # _rank_eval of Elasticsearch and OpenSearch: requests, responses
     _format("rank-eval", "judging_tools", "judgements rankings", ".json"),
+    # ratings of the Rated Ranking Evaluator
+    _format("rre", "judging_tools", "judgements", ".json"),
     # MTEB predictions (JSON: subset, split, topic, document, number)
     _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
-    # ranx, pytrec_eval (JSON: topic, document, number)
-    _format("ranx", "libraries", "judgements rankings", ".json"),
+    # ranx, pytrec_eval (JSON: topic, document, number; ranx also compresses it)
+    _format("ranx", "libraries", "judgements rankings", ".json .lz4"),
     # sentence-transformers predictions (JSON Lines)
     _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
     # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
@@ -215,7 +221,7 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
     The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
     The same for a part of a file that has none.
     """
-    named = named or file.given.format
+    named = named or file.given.format or ("irds" if names_collection(file.path) else None)
     known = format_named(named, kind) if named is not None else _found(file, kind)
     if file.part is not None and kind not in known.parts:
         raise file.refuse(

@@ -67,6 +67,10 @@ Ties = Literal["as_returned", "docid"]
 TIES: tuple[Ties, ...] = ("as_returned", "docid")
 
 
+#: What the name of a collection of ir_datasets begins with.
+IRDS = "irds:"
+
+
 @frozen
 class GivenFile:
     """A path with the settings that say how it is read; None is what its content and its format say.
@@ -106,6 +110,11 @@ class GivenFile:
         if file and part and not _exists(path) and _exists(Path(file)):
             return cls(Path(file), part=part)
         return cls(path)
+
+
+def names_collection(path: Path) -> bool:
+    """Whether a path is ``irds:NAME``, and no file of that name."""
+    return path.as_posix().startswith(IRDS) and not _exists(path)
 
 
 def _exists(path: Path) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
@@ -137,8 +137,8 @@ class InputFile:
 
     @property
     def name(self) -> str:
-        """The file's name, without its folder."""
-        return self.path.name
+        """The file's name, without its folder; the whole name of a collection."""
+        return self.path.as_posix() if names_collection(self.path) else self.path.name
 
     @property
     def digest(self) -> str | None:

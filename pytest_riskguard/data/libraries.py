@@ -1,22 +1,32 @@
-"""Files of retrieval libraries: ranx, pytrec_eval, MTEB, sentence-transformers."""
+"""Files of retrieval libraries: ranx, MTEB, sentence-transformers; collections of ir_datasets."""
 
 from __future__ import annotations
 
+import io
+import json
 from typing import Any
 
 from pytest_riskguard.data import memory
+from pytest_riskguard.data.given_file import IRDS, names_collection
 from pytest_riskguard.data.headers import places
-from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile, Misfit, imported
 from pytest_riskguard.data.json_nodes import chosen, marked, nodes, require
-from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of_rankings
+from pytest_riskguard.data.topics import Topics, topics_of
+from pytest_riskguard.errors import MissingFileError
+from pytest_riskguard.text import did_you_mean
 
-# ``{topic: {document: number}}`` as ranx and pytrec_eval have it.
+# ``{topic: {document: number}}`` as ranx and pytrec_eval have it: JSON, or CBOR that ranx compresses twice with LZ4.
+
+_LZ4 = b"\x04\x22\x4d\x18"
 
 
 def ranx_fits(file: InputFile, _kind: Kind) -> Misfit:
-    """Whether the file is an object of objects of numbers."""
+    """Whether the file is an object of objects of numbers, or begins as LZ4 does."""
+    if file.start.startswith(_LZ4):
+        return None
     return _misfit(file.json_or_none)
 
 
@@ -37,8 +47,20 @@ def _misfit(value: Any) -> Misfit:
 
 
 def _numbers(file: InputFile) -> Any:
-    require(_misfit(file.json), file)
-    return file.json
+    value = _unpacked(file) if file.start.startswith(_LZ4) else file.json
+    require(_misfit(value), file)
+    return value
+
+
+def _unpacked(file: InputFile) -> Any:
+    lz4, cbor = (imported(name, what="a file that ranx compressed") for name in ("lz4.frame", "cbor2"))
+    try:
+        content = lz4.open(lz4.open(io.BytesIO(file.content))).read(file.limit.value)
+        return json.loads(json.dumps(cbor.loads(content)))
+    except Exception as problem:  # also of more bytes than that
+        reason = str(problem).partition("\n")[0]
+        expected = f"a file of ranx, of {file.limit.value:,} bytes at most"
+        raise file.refuse(None, f"expected {expected}; found {type(problem).__name__}: {reason:.200}") from None
 
 
 def ranx_judgements(file: InputFile) -> Qrels:
@@ -99,3 +121,40 @@ def sentence_transformers_rankings(file: InputFile) -> Run:
     )
     texts = {row["query_id"].text(): text.text() for row in rows if (text := row.find("query"))}
     return run_of_rankings(file, rankings, texts=texts)
+
+
+# Collections of the package ir_datasets, ``irds:NAME``, which downloads what is not on this machine.
+
+
+def irds_fits(file: InputFile, _kind: Kind) -> Misfit:
+    """Whether the path is the name of a collection."""
+    return None if names_collection(file.path) else ""
+
+
+def irds_judgements(file: InputFile) -> Qrels:
+    """A row for each judged document."""
+    rows = _collection_rows(file, "qrels")
+    return qrels_of_rows(file, ((str(row.query_id), str(row.doc_id), row.relevance, "", None) for row in rows))
+
+
+def irds_topics(file: InputFile) -> Topics:
+    """A row for each query, with the text that ir_datasets searches with by default."""
+    rows = _collection_rows(file, "queries")
+    texts = [" ".join(row.default_text().split()) for row in rows]
+    return topics_of(file, [str(row.query_id) for row in rows], texts)
+
+
+def _collection_rows(file: InputFile, part: str) -> list[Any]:
+    """The rows of one part of the collection; ``MissingFileError`` if it is unknown or cannot be read."""
+    package = imported("ir_datasets", what=file.name)
+    name = file.name.removeprefix(IRDS)
+    try:
+        dataset = package.load(name)
+    except KeyError:
+        hint = did_you_mean(name, list(package.registry))
+        raise MissingFileError(file.path, None, f"ir_datasets has no collection {name!r:.100}{hint}") from None
+    try:
+        return list(getattr(dataset, f"{part}_iter")())
+    except Exception as problem:  # of the network, of a damaged file, of a file that people have to ask for
+        reason = f"{type(problem).__name__}: {problem}".partition("\n")[0]
+        raise MissingFileError(file.path, None, f"its {part} cannot be read ({reason:.200})") from None

@@ -38,6 +38,7 @@ from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.metadata import Latency
 from pytest_riskguard.data.records import AmbiguousTextError, TopicKeys
+from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import MissingFileError, RunFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, RUN_BYTES, TOPICS
@@ -477,12 +478,15 @@ def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
 
 
 def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Run:
-    """The run in a file of any format of ``data.formats``, plain or gzip.
+    """The run in a file of any format of ``data.formats``, plain or gzip, on this machine or at an address.
 
     ``keys`` finds the topics of formats that know queries by their texts. ``RunFormatError`` for a file of no known
     format or with bad content, ``MissingFileError`` if it cannot be read, ``UsageError`` for an unknown format.
     """
     given = GivenFile.of(given)
+    if is_address(given.path):
+        with local_copy(given.path, RUN_BYTES) as path:
+            return read_run(replace(given, path=path), keys)
     if os.path.isdir(given.path):  # noqa: PTH112 - it raises nothing
         raise MissingFileError(
             given.path,

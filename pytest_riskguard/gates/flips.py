@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 MISSES = 20
 #: ... or the product of topics and topics left out is larger than this; the first ones are always left out.
 MAX_SCORES, ALONE = 100_000, 10
-#: How many sizes of a flip set are tried when the search for the smallest ends without one.
-MAX_TRIED = 16
 
 
 def pivots(comparison: Comparison | PoolComparison) -> tuple[int, ...]:
@@ -60,8 +58,7 @@ def flip_set(comparison: Comparison | PoolComparison) -> tuple[int, ...] | None:
 
     Greedy, so an upper bound on the smallest such set; it ends where fewer than 10 topics are left. The search starts
     where a quick estimate would flip, and ends with a set without which the gate passes, though it fails with the
-    last of them put back. If removing as many as allowed does not help, the sizes that seem best are tried: fewer
-    topics say less, so a gate may pass without some and fail again without more.
+    last of them put back. Fewer topics say less, so a gate may pass without some and fail again without more.
     """
     order, most = comparison.order, comparison.n - MIN_TOPICS
 
@@ -81,9 +78,6 @@ def flip_set(comparison: Comparison | PoolComparison) -> tuple[int, ...] | None:
         stride *= 2
         if fails_at > 0 and passes_at <= most:
             guess = (fails_at + passes_at) // 2
-    if passes_at > most and not comparison.gate.is_pool:
-        likely = (np.argsort(-reached, kind="stable")[:MAX_TRIED] + 1).tolist()
-        passes_at = next((count for count in sorted(likely) if passes_without(count)), passes_at)
     return tuple(order[:passes_at].tolist()) if passes_at <= most else None
 
 

@@ -174,20 +174,6 @@ class Known:
     rankings: dict[Hashable, tuple[RankedDocument, ...]] = field(default_factory=dict)
 
 
-@frozen
-class Tried:
-    """What the gate says in the ways of judging that were tried, the verdict's own first, and how many these are.
-
-    ``cases`` are the extremes and the first other way that changes the outcome. It is ``certain`` whether the outcome
-    ``depends`` on unjudged documents if a way changes it, or if every way was tried.
-    """
-
-    cases: tuple[IfJudged, ...]
-    count: int
-    depends: bool
-    certain: bool
-
-
 @frozen(eq=False)
 class Rejudged:
     """A comparison of two runs that can be repeated under other judgements, at the level that decided.
@@ -249,8 +235,11 @@ class Rejudged:
             yield case, *known[key]
 
     @cached_property
-    def tried(self) -> Tried:
-        """Whether any way of judging the unjudged documents that was tried changes the outcome."""
+    def found(self) -> Judgements:
+        """Which documents are unjudged, and what the gate would say if they were judged in the ways that were tried.
+
+        The verdict's own way first, then the other extremes, then the first other way that changes the outcome.
+        """
         others = self.others()
         ways = (IfJudged(case, urisk, answer) for case, urisk, answer in self.other_cases(others))
         cases = [IfJudged(case, *self.in_case(case)) for case in _CASES]
@@ -261,7 +250,17 @@ class Rejudged:
             count += 1
             if depends := way.outcome != outcome:
                 cases.append(way)
-        return Tried(tuple(cases), count, depends, certain=depends or others.exhaustive)
+        candidate, baseline = np.count_nonzero(self.unjudged.found, axis=0).tolist()
+        return Judgements(
+            depth=self.unjudged.depth,
+            candidate=candidate,
+            baseline=baseline,
+            documents=len(self.unjudged),
+            cases=tuple(cases),
+            depends=depends,
+            tried=count,
+            certain=depends or others.exhaustive,
+        )
 
     @property
     def _key(self) -> tuple[Hashable, ...]:
@@ -341,27 +340,11 @@ def _changed(scores: TopicScores, places: IntArray, values: FloatArray) -> Topic
 
 
 def judgements(rejudged: Rejudged) -> Judgements:
-    """Which documents are unjudged, and what the gate would say if they were judged in the ways that were tried.
-
-    Where judgements are complete, only what is uncertain about those that there are.
-    """
+    """What the labels could say otherwise; where judgements are complete, only what each judge says alone."""
     judges = under_judges(rejudged)
-    if rejudged.rules.is_complete:
-        depth = depth_of(rejudged.measure)
-        return Judgements(0, (), depth=depth, depends=False, certain=True, judges=judges)
-    unjudged, tried = rejudged.unjudged, rejudged.tried
-    candidate, baseline = np.count_nonzero(unjudged.found, axis=0).tolist()
-    return Judgements(
-        depth=unjudged.depth,
-        candidate=candidate,
-        baseline=baseline,
-        documents=len(unjudged),
-        cases=tried.cases,
-        depends=tried.depends,
-        tried=tried.count,
-        certain=tried.certain,
-        judges=judges,
-    )
+    if not rejudged.rules.is_complete:
+        return replace(rejudged.found, judges=judges)
+    return Judgements(0, (), depth=depth_of(rejudged.measure), depends=False, certain=True, judges=judges)
 
 
 #: With more judges than this, nothing is said of them: each has judged little.
@@ -418,7 +401,7 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     weigh more than wins, or the first answers would lean towards one verdict. The list ends where no way of judging
     the remaining documents that was tried changes the verdict if all those listed are irrelevant.
     """
-    if not rejudged.tried.depends:
+    if not rejudged.found.depends:
         return ()
     unjudged = rejudged.unjudged
     is_open = np.ones(len(unjudged), dtype=np.bool_)

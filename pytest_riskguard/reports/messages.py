@@ -51,7 +51,7 @@ _TEMPLATES = {
     "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
     "missing_topics": "{system} did not answer {topics_counted} (each scores 0): {topics}",
     "free_wins": (
-        "{system} did not answer {topics_counted} of the {count} that the candidate answered, so any answer counts "
+        "{system} did not answer {topics_number} of {count} topics that the candidate answered, so any answer counts "
         "as a win there: {topics}"
     ),
     "unknown_topics": "the candidate answers {topics_counted} without judgements: {topics}",
@@ -95,7 +95,11 @@ def message(verdict: Verdict, warning: VerdictWarning) -> str:
     for name, value in parameters.items():
         texts[name] = value
         if isinstance(value, list | tuple):
-            texts |= {name: named(value), f"{name}_counted": counted(len(value), "topic")}
+            texts |= {
+                name: named(value),
+                f"{name}_number": len(value),
+                f"{name}_counted": counted(len(value), "topic"),
+            }
     return template.format(**texts)
 
 

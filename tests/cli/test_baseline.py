@@ -165,6 +165,14 @@ def test_git_keeps_the_line_ends_of_a_new_store(command, folder):
     assert not folder.joinpath("of/search/.gitattributes").exists()  # a user may have removed it
 
 
+def test_a_store_at_an_address_is_refused(command, folder):
+    file = folder / "riskguard.yaml"
+    file.write_text(file.read_text().replace("store: baselines", "store: s3://bucket/baselines"))
+    ended = command("baseline list")
+    assert ended.status == 2
+    assert "copy the baselines into a folder" in " ".join(ended.err.split())
+
+
 @pytest.mark.parametrize(
     ("line", "status", "message"),
     [

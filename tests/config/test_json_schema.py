@@ -147,7 +147,7 @@ def valid_value(schema: dict[str, Any]) -> Any:
 def test_init_writes_it_and_names_it_in_the_first_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     settings, schema = tmp_path / "riskguard.yaml", tmp_path / SCHEMA_NAME
-    assert run(["init", "-y"]) == 0
+    assert run(["init"]) == 0
     assert settings.read_text().splitlines()[0] == MODELINE
     assert MODELINE.endswith(f"$schema={SCHEMA_NAME}")
     assert json.loads(schema.read_text()) == SCHEMA
@@ -157,17 +157,9 @@ def test_init_writes_it_and_names_it_in_the_first_line(tmp_path, monkeypatch, ca
     assert capsys.readouterr().out == schema.read_text()
 
 
-def test_init_replaces_an_older_schema_and_no_other_file(tmp_path, monkeypatch, capsys):
+def test_init_leaves_a_file_that_has_the_name_of_the_schema(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     schema = tmp_path / SCHEMA_NAME
-    schema.write_text(json.dumps({"title": SCHEMA["title"], "old": True}))
-    assert run(["init", "-y"]) == 0
-    assert json.loads(schema.read_text()) == SCHEMA
-    tmp_path.joinpath("riskguard.yaml").unlink()
     schema.write_text("{}")
-    assert run(["init", "-y"]) == 2
-    assert f"{SCHEMA_NAME} already exists and is not riskguard's schema; move it to another folder" in (
-        capsys.readouterr().err
-    )
+    assert run(["init"]) == 0
     assert schema.read_text() == "{}"
-    assert not tmp_path.joinpath("riskguard.yaml").exists()

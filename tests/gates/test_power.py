@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.scores import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
@@ -252,3 +253,27 @@ def test_topics_that_show_equivalence_go_by_the_limit_nearer_to_its_bound(sign):
     )
     assert math.ceil(expected) != math.ceil(swapped)
     assert verdict.power.topics_for_tolerance == math.ceil(expected)
+
+
+@pytest.mark.parametrize(
+    "options", [{"alpha": 0}, {"tradeoff": "smooth", "tolerance": 0.0}, {"kind": "not_inferior"}]
+)
+def test_churn_is_not_known_without_alpha_with_the_smooth_trade_off_and_of_other_kinds(options):
+    assert churn_failure_rate(noise(40), gate_of("plan", **options)) is None
+
+
+def test_churn_is_not_known_with_replicates_or_clusters():
+    candidate, baseline = pair(noise(40))
+    worse = scores("old/1", baseline.values - noise(40, seed=2))
+    replicate = TopicScores("old/1", baseline.measure, baseline.topics, worse.values)
+    clusters = Topics.of({}, {topic: {"cluster": str(place // 2)} for place, topic in enumerate(baseline.topics)})
+    gate = gate_of("plan")
+    for judged in ({"replicates": [replicate]}, {"topics": clusters}):
+        assert judge(gate, candidate, baseline, **judged).power.churn_failure_rate is None
+
+
+def test_enough_topics_must_change_as_well():
+    d = np.append(np.full(3, -0.4), np.zeros(97))
+    plan = planned(d, alpha=1, effects=(5.0,))
+    assert plan.changes_needed is not None
+    assert plan.effects[0].topics_needed == math.ceil(plan.changes_needed / 0.03)

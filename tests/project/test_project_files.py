@@ -126,7 +126,7 @@ def test_each_action_has_one_pin_wherever_it_is_used_and_each_place_is_kept_up_t
 
 #: Versions below these have a fault that somebody published. Versions of pytest, pyarrow and the like that
 #: fixed it, by the advisories: GHSA-6w46-j5rx-g56g, CVE-2026-7246, GHSA-qmgc-5h2g-mvrw, GHSA-cpwx-vrp4-4pq7,
-#: CVE-2026-84382, GHSA-rgxp-2hwp-jwgg, GHSA-c336-7962-wfj2, CVE-2024-43598.
+#: CVE-2026-84382, GHSA-rgxp-2hwp-jwgg, CVE-2026-26209, GHSA-c336-7962-wfj2, CVE-2024-43598.
 FIXED = {
     "pytest": (9, 0, 3),
     "click": (8, 3, 3),
@@ -134,6 +134,7 @@ FIXED = {
     "jinja2": (3, 1, 6),
     "httpx2": (2, 12),
     "pyarrow": (23, 0, 1),
+    "cbor2": (5, 9),
     "lightgbm": (4, 6),
 }
 

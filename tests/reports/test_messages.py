@@ -34,7 +34,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "free_wins",
         VERDICT,
         {"system": "the baseline", "topics": ("a",), "count": 30},
-        "the baseline did not answer 1 topic of the 30 that the candidate answered, so any answer counts as a win "
+        "the baseline did not answer 1 of 30 topics that the candidate answered, so any answer counts as a win "
         "there: a",
     ),
     (

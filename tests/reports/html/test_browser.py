@@ -407,7 +407,7 @@ def test_with_scripts_blocked_it_all_can_be_read(opened, everything):
         "requires: not significantly risky",
         "mean 0.5009 -> 0.4827",
         "Settings and inputs",
-        "alpha 2",
+        "alpha\t2",
         "TRisk",
     ):
         assert text in words
