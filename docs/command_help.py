@@ -11,8 +11,9 @@ from pytest_riskguard.cli.main import LazyCommand, cli
 
 @dataclass(frozen=True)
 class Help:
-    """What a command says of itself: its usage, and for each option how it is written and what it means."""
+    """What a command says of itself: paragraphs, its usage, and for each option how it is written and what it means."""
 
+    about: list[str]
     usage: str
     options: list[tuple[str, str]]
 
@@ -39,4 +40,7 @@ def help_of(path: str) -> Help:
     context = click.Context(command, info_name=path, help_option_names=["-h", "--help"])
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
     records = [option.get_help_record(context) for option in options]
-    return Help(" ".join([path, *command.collect_usage_pieces(context)]), [record for record in records if record])
+    about = [" ".join(part.split()) for part in (command.help or "").split("\n\n")]
+    return Help(
+        about, " ".join([path, *command.collect_usage_pieces(context)]), [record for record in records if record]
+    )

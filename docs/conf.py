@@ -107,13 +107,13 @@ class ImportsPicture(SphinxDirective):
 
 
 class CommandHelp(SphinxDirective):
-    """``{command-help} riskguard compare``: usage and options of a command."""
+    """``{command-help} riskguard compare``: what a command does, its usage and options."""
 
     required_arguments = 1
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """Usage as code, and a list of the options."""
+        """Paragraphs, usage as code, and a list of the options."""
         path = self.arguments[0]
         if path not in command_help.commands():
             raise self.error(f"no command {path!r}; there are {', '.join(sorted(command_help.commands()))}")
@@ -127,7 +127,8 @@ class CommandHelp(SphinxDirective):
             text = [nodes.literal(part, part) if at % 2 else nodes.Text(part) for at, part in enumerate(parts)]
             definition = nodes.definition("", nodes.paragraph("", "", *text))
             options += nodes.definition_list_item("", term, definition)
-        return [nodes.literal_block(shown.usage, shown.usage, language="none"), options]
+        about = [nodes.paragraph("", "", *inline(text)) for text in shown.about]
+        return [*about, nodes.literal_block(shown.usage, shown.usage, language="none"), options]
 
 
 def inline(text: str) -> list[nodes.Node]:
@@ -189,6 +190,22 @@ class GateOptions(SphinxDirective):
         return [table(("option", "default", "meaning"), rows, (20, 15, 65))]
 
 
+class Settings(SphinxDirective):
+    """``{settings} collection``: the keys of a mapping of riskguard.yaml, from the docstring of its model."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """One table."""
+        for module in (generated.PACKAGE / "config").glob("*.py"):
+            self.env.note_dependency(str(module))
+        rows = [
+            (f"`{key}`", default if default in ("none", "required") else f"`{default}`", text)
+            for key, default, text in generated.settings(generated.SETTINGS[self.arguments[0]])
+        ]
+        return [table(("key", "default", "meaning"), rows, (20, 15, 65))]
+
+
 class Modules(SphinxDirective):
     """``{modules}``: every module with the first line of its docstring."""
 
@@ -220,6 +237,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("command-help", CommandHelp)
     app.add_directive("report-fields", ReportFields)
     app.add_directive("gate-options", GateOptions)
+    app.add_directive("settings", Settings)
     app.add_directive("modules", Modules)
     app.connect("source-read", add_contents)
     app.connect("source-read", link_to_repository)

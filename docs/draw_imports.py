@@ -2,7 +2,7 @@
 
 A part is a folder or a module at the top of the package. Parts stand in rows: each imports only parts of rows below
 its own. An arrow is left out where a longer way along arrows says the same: the picture has the order and not every
-import, and docs/architecture.md has the full table. The documentation site draws it anew at each build.
+import, and docs/architecture.md lists the parts in order. The documentation site draws it anew at each build.
 """
 
 from __future__ import annotations

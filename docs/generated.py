@@ -1,4 +1,4 @@
-"""Tables of the documentation site that come from the code: fields of a report, options of a gate, modules."""
+"""Tables of the documentation site that come from the code: reports, options of gates, settings, modules."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
+from pytest_riskguard.config.http_settings import Http, HttpCandidate
+from pytest_riskguard.config.json_schema import documented
+from pytest_riskguard.config.schema import Collection, Config, Documents, GateSettings, QrelsFile
+from pytest_riskguard.config.setting_types import Model
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.option_types import Option
 
@@ -179,6 +184,35 @@ def _yaml(default: Any) -> str:
         case float():
             return f"{default:g}"
     return str(default)
+
+
+#: The mappings of a riskguard.yaml, by the name that a page gives them.
+SETTINGS: dict[str, type[Model]] = {
+    "file": Config,
+    "collection": Collection,
+    "qrels": QrelsFile,
+    "run": DescribedRun,
+    "scores": DescribedScores,
+    "live": Retrieve,
+    "http-candidate": HttpCandidate,
+    "http": Http,
+    "command": CommandCandidate,
+    "gate": GateSettings,
+}
+
+
+def settings(model: type[Model]) -> list[tuple[str, str, str]]:
+    """Each key of a mapping of riskguard.yaml, with its default as YAML writes it and its meaning."""
+    _, meanings = documented(model)
+    rows = []
+    for key, field in model.model_fields.items():
+        default = field.default
+        if isinstance(default, tuple) and default:
+            (default,) = default
+        if default == Documents():
+            default = None
+        rows.append((key, "required" if field.is_required() else _yaml(default), meanings[key]))
+    return rows
 
 
 def modules() -> dict[str, dict[str, str]]:

@@ -33,7 +33,14 @@ def _target(name: str) -> str:
 
 
 class Retrieve(Queried):
-    """``candidate`` as a function, ``package.module:function``, which is queried as ``config.asking.Asking`` says."""
+    """``candidate`` as a function, ``package.module:function``, which is queried as ``config.asking.Asking`` says.
+
+    Attributes
+    ----------
+    retrieve
+        `package.module:function`, imported when the gate runs (the ini setting `pythonpath` adds
+        folders), and called for each topic.
+    """
 
     retrieve: Annotated[str, PlainValidator(Text("package.module:function", parse=_target))]
 
@@ -54,7 +61,10 @@ def _command(value: Any) -> tuple[str, ...]:
 class CommandCandidate(Queried):
     """``candidate`` as a command: run for each query that one of its arguments takes, else asked line by line.
 
-    ``{query}``, ``{topic}`` (its id) and ``{depth}`` in its arguments are replaced.
+    Attributes
+    ----------
+    command
+        The program and its arguments, in which `{query}`, `{topic}` (its id) and `{depth}` are replaced.
     """
 
     command: Annotated[tuple[str, ...], PlainValidator(_command, json_schema_input_type=list[str])]
@@ -74,7 +84,19 @@ class CommandCandidate(Queried):
 class DescribedRun(Model):
     """``candidate`` as a run file about which there is something to say; the metadata are pairs, sorted by key.
 
-    ``columns`` are pairs of what a table holds and the column that holds it.
+    Attributes
+    ----------
+    run
+        The run file; `FILE#PART` names one of several rankings in a file.
+    format
+        The name of a format, as for `qrels`.
+    columns
+        As for `qrels`: `{document: sku, score: points}`.
+    ties
+        The order of documents with equal scores: `as_returned`, or `docid`, as trec_eval does. Without
+        it lists without scores keep their order.
+    metadata
+        What is known of the system, texts by key.
     """
 
     run: RunPlace
@@ -99,7 +121,19 @@ def _columns(value: Any) -> tuple[tuple[str, str], ...]:
 
 
 class DescribedScores(Model):
-    """``candidate`` as a file of per-topic scores; ``columns`` are pairs of a measure, or ``topic``, and a column."""
+    """``candidate`` as a file of per-topic scores; ``columns`` are pairs of a measure, or ``topic``, and a column.
+
+    Attributes
+    ----------
+    scores
+        The file, or `FILE#NAME`.
+    format
+        The name of a format of per-topic scores.
+    columns
+        For tables: the column of each measure to read, and of `topic`: `{topic: qid, nDCG@10: ndcg10}`.
+    metadata
+        What is known of the system, texts by key.
+    """
 
     scores: File
     format: ScoresFormat | None = None

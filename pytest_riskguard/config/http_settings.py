@@ -94,8 +94,25 @@ def _expression(text: str) -> str:
 class Http(Model):
     """How an engine is asked over HTTP, and where its answers have the hits.
 
-    ``preset`` fills in what is not given. ``body`` is a path, or a template as JSON. ``hits`` leads to a list of ids,
-    or of objects with ``id`` and ``score``.
+    Attributes
+    ----------
+    preset
+        `elasticsearch`, `opensearch`, `solr`, `vespa`, `algolia`, `typesense`, `meilisearch` or
+        `general`: it gives the defaults of the keys below.
+    url
+        The address, with the parameters that are to be added. Presets append their path, such as
+        `/_search`, to that of the index, core or collection: `https://es.example.com/products`,
+        `http://localhost:8983/solr/help?fq=shop:de`, `https://APP-dsn.algolia.net/1/indexes/products`,
+        `http://localhost:8108/collections/help?query_by=title`, `http://localhost:7700/indexes/help`.
+    method
+        `GET`, `POST` or `PUT`.
+    body
+        JSON: a file, or a mapping written here. It replaces the preset's.
+    headers
+        Texts by name.
+    hits
+        What the answer has, in JMESPath: a list of ids, or of objects with `id` and perhaps `score`.
+        Without scores the order counts.
     """
 
     preset: Annotated[str, PlainValidator(OneOf(tuple(PRESETS)))] = "general"
@@ -139,7 +156,13 @@ class Http(Model):
 
 
 class HttpCandidate(Queried):
-    """``candidate`` as an engine that is queried over HTTP, as ``config.asking.Asking`` says."""
+    """``candidate`` as an engine that is queried over HTTP, as ``config.asking.Asking`` says.
+
+    Attributes
+    ----------
+    http
+        How the engine is asked, a mapping.
+    """
 
     http: Http
 

@@ -7,6 +7,7 @@ may still be refused by ``config.load``.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,7 +32,9 @@ def json_schema() -> Schema:
     schema = _tidy(Config.model_json_schema(mode="validation", schema_generator=_Generator))
     about = {"$schema": _DIALECT, "title": TITLE, "description": "Settings of pytest-riskguard."}
     gate = schema["$defs"][GateModel.__name__]
-    gate["description"] = _plain(GateSettings.__doc__ or "")
+    gate["description"], meanings = documented(GateSettings)
+    for name, meaning in meanings.items():
+        gate["properties"][name]["description"] = meaning
     gate["allOf"] = [_of_kind(kind, gate["properties"]) for kind in KINDS]
     for name, option in OPTIONS.items():
         if name in gate["properties"]:
@@ -51,6 +54,14 @@ class _Generator(GenerateJsonSchema):
 
     def function_plain_schema(self, schema: Any) -> Schema:
         return _of_check(schema["function"]["function"]) or super().function_plain_schema(schema)
+
+    def model_schema(self, schema: Any) -> Schema:
+        made = super().model_schema(schema)
+        made["description"], meanings = documented(schema["cls"])
+        for name, inner in made["properties"].items():
+            if name in meanings:
+                inner["description"] = meanings[name]
+        return made
 
     def function_before_schema(self, schema: Any) -> Schema:
         inner = self.generate_inner(schema["schema"])
@@ -89,10 +100,17 @@ def _of_check(check: object) -> Schema | None:
     return {"anyOf": [schema, {"type": "null"}]} if getattr(check, "optional", False) else schema
 
 
-def _plain(text: str) -> str:
-    """A docstring as an editor shows it: in paragraphs."""
-    paragraphs = [" ".join(part.split()) for part in text.replace("``", "`").split("\n\n")]
-    return "\n\n".join(paragraphs)
+def documented(model: type) -> tuple[str, dict[str, str]]:
+    """What the docstring of a mapping says of it, and of each of its keys, those of its base classes included."""
+    meanings: dict[str, str] = {}
+    about = ""
+    for cls in reversed(model.__mro__):
+        text = (cls.__doc__ or "").replace("``", "`")
+        about, _, listed = text.partition("\n\n    Attributes\n    ----------\n")
+        for entry in re.split(r"\n(?=    \w)", listed.rstrip()):
+            key, _, meaning = entry.strip().partition("\n")
+            meanings |= {key: " ".join(meaning.split())} if key else {}
+    return " ".join(about.split()), meanings
 
 
 def _tidy(node: Any) -> Any:
@@ -105,8 +123,6 @@ def _tidy(node: Any) -> Any:
     for key, value in node.items():
         if key == "properties":
             kept[key] = {name: _tidy(inner) for name, inner in value.items()}
-        elif key == "description":
-            kept[key] = _plain(value)
         elif not (key == "title" or (key == "default" and value in (None, [])) or key == "discriminator"):
             kept["anyOf" if key == "oneOf" else key] = _tidy(value)
     if "anyOf" in kept:

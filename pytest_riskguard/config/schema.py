@@ -160,10 +160,31 @@ _Alpha = Annotated[float, PlainValidator(OPTIONS["alpha"].check), _AsFloat]
 
 
 class GateSettings(Model):
-    """One entry of ``gates``, without the keys that only set an option of its kind.
+    r"""One entry of ``gates``, without the keys that only set an option of its kind.
 
-    ``baselines`` form a pool, or are asked about one by one. A gate without ``measure`` or ``candidate`` has those of
-    the whole file.
+    Attributes
+    ----------
+    name
+        Unique in the file. Part of the node id, so without `::`, `[`, `]`, `/` and `\`.
+    kind
+        The question.
+    baseline
+        The name of one stored baseline, or what computes one: `mean(prod, bm25)`. For `no_drift` also
+        `NAME/RUN`, a run that it held earlier: RUN is its number, its note or `oldest`. A gate needs
+        this key or the next.
+    baselines
+        A list of names, instead of `baseline`. For `georisk_not_worse` they are the pool; other kinds
+        have one item for each.
+    candidate
+        As in the file, whose candidate is the default.
+    measure
+        A measure or a list of them, one item for each; by default the `measures` of the file.
+    alpha
+        A number, at least 0, or a list of them, one item for each. Of `no_drift` the default is 0.
+    slice
+        One item for each slice: `TAG=VALUE`, the judged topics with this value in this column of the
+        topics file (the first `=` ends the tag's name); `TAG`, each of its values with 25 judged topics;
+        or a list of these.
     """
 
     name: _GateName
@@ -233,9 +254,27 @@ else:
 class Config(Model):
     """A whole riskguard.yaml, with absolute paths; the store need not exist.
 
-    ``measures`` and ``candidate`` apply to every gate that has none. ``family`` corrects over all gates with a
-    p-value. ``on_changed_inputs`` says whether a gate warns or is incomparable where judgements or
-    topics changed since a baseline was stored.
+    Attributes
+    ----------
+    collection
+        The judgements, query texts and documents, a mapping.
+    store
+        Folder of stored baselines.
+    measures
+        Measures, functions or columns of scores, of every gate without `measure`. The first is the
+        fixture's default.
+    candidate
+        What every gate without `candidate` judges: a run file, or a mapping with `run`, `scores`,
+        `retrieve`, `http` or `command`.
+    family
+        A correction for several risk gates: `none`, `auto`, `holm` or `benjamini_hochberg`.
+    budget
+        How many looks at one collection are expected, from 1 to 10,000.
+    on_changed_inputs
+        What a gate does where judgements or topics changed since a baseline was stored: `warn`, or
+        `fail` to be incomparable until the baseline is rescored.
+    gates
+        A list of gates. Only `pytest --riskguard` and `riskguard check` need one.
     """
 
     collection: Collection
@@ -297,7 +336,18 @@ class Config(Model):
 
 
 class QrelsFile(Model):
-    """``qrels`` as a mapping: the file, its format, and pairs of what a table holds and its column."""
+    """``qrels`` as a mapping: the file, its format, and pairs of what a table holds and its column.
+
+    Attributes
+    ----------
+    path
+        The file.
+    format
+        The name of a format. Without it the content says which one it is.
+    columns
+        For tables whose columns have other names: what a column holds, and its name: `{document: sku,
+        grade: stars}`.
+    """
 
     path: FileOrCollection
     format: JudgementsFormat | None = None
@@ -338,8 +388,33 @@ def _scale(value: Any) -> tuple[float, float]:
 class Collection(Model):
     """``collection``: the judgements, which only candidates that are scores can do without, and the query texts.
 
-    ``grades``, ``relevant_from`` and ``chunks`` say how the judgements are meant. ``unjudged`` documents are warned
-    of, or ignored. ``strata`` are shares of all queries, by the values of the tag ``stratum``.
+    Attributes
+    ----------
+    qrels
+        File of judgements, or a mapping. Required unless every candidate has `scores`: `collection: {}`
+        is then enough.
+    topics
+        File of query texts, tags and weights, or `{path: FILE, format: NAME, columns: {topic: NAME,
+        query: NAME}}`. Needed by a live candidate, by `weighted`, by `slice` and by tags in `protected`.
+    documents
+        All documents of the collection, with titles and addresses for reports: JSON Lines, a
+        tab-separated table or Parquet (extra `arrow`) with `id` (or `_id`, `docid`), and optionally
+        `title`, `url`. Or `{path: FILE, url: "https://help.example.com/{id}"}`: the address of any
+        document without one, its id percent-encoded. A gate that topics decide whose relevant documents
+        are not in it is incomparable (`stale_labels`).
+    grades
+        `[0, 3]`: the lowest and the highest grade. Others are refused, and ERR expects the highest.
+    relevant_from
+        The lowest grade of a relevant document; without it any above 0 is, and binary measures (`P`,
+        `AP`, `RR`, `R`, ...) refuse grades that are not whole.
+    chunks
+        `"#"`: ids name passages, `doc7#3`. What precedes the last separator is the document, ranked
+        where its best passage is; of judged passages the highest grade counts.
+    strata
+        `{head: 0.6, torso: 0.3, tail: 0.1}`: how much of all queries each value of the tag `stratum` is,
+        1 together. Every judged topic then needs one, every stratum two topics.
+    unjudged
+        `ignore`: nothing is said about unjudged documents.
     """
 
     qrels: Annotated[QrelsFile, or_path_alone] | None = None

@@ -179,7 +179,22 @@ ASKING: Mapping[str, Callable[[Any], Any]] = {
 
 
 class Queried(Model):
-    """How a live system is queried; see ``config.asking``."""
+    """How a live system is queried; see ``config.asking``.
+
+    Attributes
+    ----------
+    depth
+        How many results of each answer are kept, at most 100,000.
+    workers
+        Queries in parallel, each in a thread (coroutines share one event loop), at most 256.
+    timeout
+        Seconds per query, or `none`. After three queries in a row without an answer no more are sent.
+    ties
+        `as_returned`, even where the scores contradict it, or `docid`, by score and then id.
+    metadata
+        What is known of the system, texts by key (`{index: v8}`, at most 50). Reports say what differs
+        from the baseline's.
+    """
 
     depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
     workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1

@@ -17,9 +17,7 @@ from pytest_riskguard import baselines, data, inference, ltr, risk, studies
 from pytest_riskguard import cli as parts
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import LazyCommand, cli
-from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
-from pytest_riskguard.config.http_settings import Http, HttpCandidate
-from pytest_riskguard.config.schema import Collection, Config, Documents, GateModel, GateSettings, QrelsFile
+from pytest_riskguard.config.schema import Config, GateModel, GateSettings
 from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.rankings import Rankings
@@ -80,6 +78,7 @@ def test_the_help_that_the_site_shows_has_each_option_with_its_meaning_choices_a
     options = [p for p in LEAVES[path].params if isinstance(p, click.Option)]
     shown = runpy.run_path(str(DOCS / "command_help.py"))["help_of"](path)
     assert shown.usage.startswith(f"{path} ")
+    assert shown.about[0].endswith(".")
     assert len(shown.options) == len(options)
     for option, (written, meaning) in zip(options, shown.options, strict=True):
         assert {*option.opts, *option.secondary_opts} <= set(re.split(r"[ ,/]+", written))
@@ -123,36 +122,24 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
     assert first_cells(section(text, "Ini settings")) == declared.settings
 
 
-@pytest.mark.parametrize(
-    ("heading", "model"),
-    [
-        ("Keys of the file", Config),
-        ("Keys of `collection`", Collection),
-        ("Keys of `qrels`", QrelsFile),
-        ("Keys of a `candidate` that is a run", DescribedRun),
-        ("Keys of a `candidate` that has scores", DescribedScores),
-        ("Keys of a `candidate` that is queried live", Retrieve),
-        ("Keys of a `candidate` over HTTP", HttpCandidate),
-        ("Keys of a `candidate` that is a command", CommandCandidate),
-        ("Keys of `http`", Http),
-        ("Keys of a gate", GateSettings),
-    ],
-)
-def test_each_key_of_riskguard_yaml_is_in_the_reference_with_its_default(heading, model):
-    text = section(page("configuration.md"), heading)
-    assert sorted(first_cells(text)) == sorted(model.model_fields)
-    for key, field in model.model_fields.items():
-        row = next(line for line in text.splitlines() if line.startswith(f"| `{key}` "))
-        said = row.split(" | ")[1].strip("`")
-        default = field.default[0] if isinstance(field.default, tuple) and field.default else field.default
-        if field.is_required():
-            assert said == "required", key
-        elif default in (None, (), Documents()):
-            assert said == "none" or said.startswith("the file's"), key
-        elif isinstance(default, bool):
-            assert said == str(default).lower(), key  # as YAML writes it
-        else:
-            assert said in (str(default), f"{default:g}" if isinstance(default, float) else ""), key
+@pytest.mark.parametrize("name", GENERATED["SETTINGS"])
+def test_the_site_lists_each_key_of_riskguard_yaml_with_its_default_and_meaning(name):
+    model = GENERATED["SETTINGS"][name]
+    assert f"\n```{{settings}} {name}\n```\n" in page("configuration.md")
+    listed = GENERATED["settings"](model)
+    assert [key for key, _, _ in listed] == [*model.model_fields]
+    assert [key for key, _, meaning in listed if not meaning.endswith(".")] == []
+    for key, default, _ in listed:
+        field = model.model_fields[key]
+        assert (default == "required") is field.is_required(), key
+    assert {(key, default) for key, default, _ in GENERATED["settings"](GENERATED["SETTINGS"]["live"])} == {
+        ("retrieve", "required"),
+        ("depth", "100"),
+        ("workers", "1"),
+        ("timeout", "30"),
+        ("ties", "as_returned"),
+        ("metadata", "none"),
+    }
 
 
 def test_every_property_of_the_report_has_a_description():
@@ -251,10 +238,9 @@ def test_the_site_lists_every_option_of_a_gate_with_its_kinds():
     assert all(row.help.endswith(".") and row.expected for row in GENERATED["gate_options"]())
 
 
-def test_each_key_of_a_gate_is_in_the_reference_or_an_option_that_the_site_lists():
-    keys = {*first_cells(section(page("configuration.md"), "Keys of a gate"))}
+def test_each_key_of_a_gate_is_one_that_the_site_lists():
     options = {row.name for row in GENERATED["gate_options"]() if "Not in riskguard.yaml" not in row.help}
-    assert keys | options == {*GateModel.model_fields}
+    assert {*GateSettings.model_fields} | options == {*GateModel.model_fields}
 
 
 def test_each_kind_of_gate_is_in_the_reference():
@@ -262,8 +248,8 @@ def test_each_kind_of_gate_is_in_the_reference():
 
 
 def test_each_correction_is_in_the_reference():
-    text = section(page("configuration.md"), "Keys of the file")
-    assert [value for value in kinds.CORRECTIONS if f"`{value}`" not in text] == []
+    meanings = {key: meaning for key, _, meaning in GENERATED["settings"](Config)}
+    assert [value for value in kinds.CORRECTIONS if f"`{value}`" not in meanings["family"]] == []
 
 
 def test_each_format_of_files_is_in_the_reference():

@@ -148,6 +148,7 @@ def test_a_report_that_cannot_be_read_is_a_run_without_points(tmp_path):
 def test_a_report_that_cannot_be_compared_is_said(tmp_path, odd, why):
     made = trend(written(tmp_path, [PASS], odd, [FAIL]))
     assert made.problems == [f"{(tmp_path / '1.json').as_posix()}: {why}"]
+    assert trend(written(tmp_path, [PASS], [*odd, COLLAPSE])).problems == []  # one gate that says something is enough
 
 
 def test_judgements_and_baselines_that_changed_are_said(tmp_path):
