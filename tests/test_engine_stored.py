@@ -298,7 +298,7 @@ def test_a_computed_baseline_names_the_unbacked_systems(folder):
     computed = Computed("mean", (Stored("prod"), Stored("other")))
     judged = engine.verdict(Question(gate_of("g"), RunFile(folder / "prod.run"), computed, "RR"))
     (warning,) = [warning for warning in judged.warnings if warning.code == "unbacked_scores"]
-    assert warning.message.startswith("other was stored")
+    assert warning.message.startswith("other: stored without the run")
 
 
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])

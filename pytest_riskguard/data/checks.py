@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.given_file import LabelRules, Ties
+from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of, pair_hashes, topic_of_rows
-from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, Limit
 
@@ -23,36 +22,10 @@ Lines = npt.NDArray[np.integer] | Sequence[int | str | None]
 ROWS_AT_ONCE = 2**15
 
 
-class Input(Protocol):
-    """Where columns come from, a file or an object in memory: its name, and the error to raise for a row.
-
-    ``keys`` finds the topics of data that know queries by their texts, ``labels`` says what the settings of a
-    collection say of its judgements, ``ties`` which order of documents counts, where that is said; ``is_part`` that
-    there is more than these columns, so that nothing is said about the whole. ``digest`` is that of a file which has
-    been read; None means that of the columns.
-    """
-
-    keys: TopicKeys | None
-    labels: LabelRules
-    ties: Ties | None
-    is_part: bool
-
-    @property
-    def name(self) -> str:
-        """What errors and verdicts call it."""
-
-    @property
-    def digest(self) -> str | None:
-        """``sha256:...``."""
-
-    def refuse(self, line: int | str | None, problem: str) -> DataError:
-        """The error to raise; ``line`` is a number, a place in words, or None if it concerns the whole."""
-
-
 class Rows:
     """The rows of a table on their way in, and the error to raise for one of them."""
 
-    def __init__(self, given: Input, lines: Lines | Callable[[], Lines] | None) -> None:
+    def __init__(self, given: InputData, lines: Lines | Callable[[], Lines] | None) -> None:
         self.given, self.lines = given, lines
 
     def at(self, rows: IntArray | slice) -> Rows:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.input_files import InputFile, Misfit, foreign
+from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -235,8 +235,6 @@ def _found(file: InputFile, kind: Kind) -> Format:
     plain_name = file.name.lower().removesuffix(".gz")
     if fitting := [known for known, misfit in tried if misfit is None]:
         return min(fitting, key=lambda known: not plain_name.endswith(known.suffixes))
-    if what := foreign(file.start):
-        raise file.refuse(None, f"expected UTF-8 text, found {what}")
     if file.looks_like_json and file.first_object is None:
         _ = file.json  # what is broken is said with its line
     nearest, why = next(((known, misfit) for known, misfit in tried if misfit), (_BY_NAME[OWN[kind]], ""))

@@ -1,4 +1,4 @@
-"""What a team says about its judgements as a whole; scores depend on it as they do on the judgements."""
+"""What is read, a file or data in memory, and what a team says of it: format, ties, judgements as a whole."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
+
+if TYPE_CHECKING:
+    from pytest_riskguard.data.records import TopicKeys
 
 
 @frozen
@@ -119,3 +123,30 @@ def names_collection(path: Path) -> bool:
 
 def _exists(path: Path) -> bool:
     return os.path.exists(path)  # noqa: PTH110 - it raises nothing
+
+
+class InputData:
+    """Where columns come from, an object in memory or a file: its name, and the error to raise for a row.
+
+    ``keys`` finds the topics of data that know queries by their texts, ``labels`` says what the settings of a
+    collection say of its judgements, ``ties`` which order of documents counts, where that is said; ``is_part`` that
+    there is more than these columns, so that nothing is said about the whole. ``reason`` is that of the ``DataError``
+    to raise.
+    """
+
+    def __init__(self, name: str, *, reason: str) -> None:
+        self.name, self._reason = name, reason
+        self.keys: TopicKeys | None = None
+        self.labels = AS_GIVEN
+        self.ties: Ties | None = None
+        self.is_part = False
+
+    @property
+    def digest(self) -> str | None:
+        """That of a file which has been read, ``sha256:...``; None means that of the columns."""
+        return None
+
+    def refuse(self, line: int | str | None, problem: str) -> DataError:
+        """The error to raise; ``line`` is the number of a row, from 1, or a place in words."""
+        place = {int: f", row {line}", str: f", {line}"}.get(type(line), "")
+        return DataError(f"{self.name}{place}: {problem}", reason=self._reason)

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from pytest_riskguard.data.records import Kind
-from pytest_riskguard.errors import UsageError
-from pytest_riskguard.text import did_you_mean
 
 #: What a column may hold -> its names, in lower case, the usual one first. The document's docno comes before docid:
 #: frames of PyTerrier have both, and docid is a number inside the index.
@@ -72,9 +70,6 @@ def places(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) 
 def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) -> str | None:
     """What a header lacks to hold rows of this kind, for a message; None if nothing."""
     header = [name.strip() for name in header]
-    if kind != "scores" and (unknown := next((what for what in given if what not in WANTED[kind]), None)):
-        hint = did_you_mean(unknown, WANTED[kind])
-        raise UsageError(f"columns: {unknown!r} is not one of {', '.join(WANTED[kind])}{hint}")
     columns = places(header, kind, given)
     if absent := next((name for what, name in given.items() if what not in columns), None):
         return f"it has no column {absent!r}, only {', '.join(map(repr, header[:20]))}"

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pytest_riskguard.data.given_file import GivenFile, names_collection
+from pytest_riskguard.data.given_file import GivenFile, InputData, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
@@ -88,19 +88,6 @@ def _unreadable(path: Path, problem: OSError | ValueError) -> MissingFileError:
 # One file as its reader sees it: its start, to find out what it is, its lines, its content.
 
 
-#: How files that are not text begin: Parquet, Arrow, LZ4.
-_BINARY = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18")
-_PACKED = "a file compressed with another program than gzip; unpack it"
-#: The first bytes of files that no reader reads -> what they are, and what to do.
-_FOREIGN = {
-    b"\xfd7zXZ\0": _PACKED,
-    b"BZh": _PACKED,
-    b"\x28\xb5\x2f\xfd": _PACKED,
-    b"PK\x03\x04": "a zip archive or a spreadsheet; unpack it, or save it as CSV (UTF-8)",
-    b"\xd0\xcf\x11\xe0": "a spreadsheet; save it as CSV (UTF-8)",
-    b"\xff\xfe": "UTF-16; save it as UTF-8",
-    b"\xfe\xff": "UTF-16; save it as UTF-8",
-}
 _LFS = b"version https://git-lfs"
 _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 #: Lines with their numbers.
@@ -111,7 +98,7 @@ Lines = Iterator[tuple[int, bytes]]
 Misfit = str | None
 
 
-class InputFile:
+class InputFile(InputData):
     """One file, or one part of it (``FILE#PART``).
 
     ``error`` is raised, with file and line, for content that cannot be read; ``MissingFileError`` for a path that is
@@ -130,15 +117,10 @@ class InputFile:
     ) -> None:
         self.given = given if isinstance(given, GivenFile) else GivenFile(given)
         self.path, self.part, self.columns = self.given.path, self.given.part, self.given.columns
+        super().__init__(self.path.as_posix() if names_collection(self.path) else self.path.name, reason=error.reason)
         self.labels, self.ties, self.keys = self.given.labels, self.given.ties, keys
-        self.limit, self.is_part = limit, False
-        self._error, self._content = error, content
+        self.limit, self._error, self._content = limit, error, content
         self._digest: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The file's name, without its folder; the whole name of a collection."""
-        return self.path.as_posix() if names_collection(self.path) else self.path.name
 
     @property
     def digest(self) -> str | None:
@@ -205,7 +187,7 @@ class InputFile:
     @cached_property
     def first_line(self) -> str:
         """The first line that is not blank, as far as it is in ``start``; empty for files that are not text."""
-        if self.start.startswith(_BINARY):
+        if b"\0" in self.start:
             return ""
         text = self.start.removeprefix(_BOM).decode(errors="replace")
         return next((line for line in text.splitlines() if line.strip()), "")
@@ -308,7 +290,8 @@ class InputFile:
                 text.decode()
         except UnicodeDecodeError as error:
             place = error.start
-            problem = f"expected UTF-8 text, found {foreign(text) or f'byte 0x{text[place]:02x}; save it as UTF-8'}"
+            remedy = "unpack it, unless it is gzip; save a spreadsheet as CSV, and text of another encoding as UTF-8"
+            problem = f"expected UTF-8 text, found byte 0x{text[place]:02x}; {remedy}"
         if place >= 0:
             raise self.refuse(first + text.count(b"\n", 0, place), problem)
         return count
@@ -321,11 +304,6 @@ def _flat_objects(text: bytes) -> list[Any]:
     if len(objects) != 1 + text.count(b"\n") or text.count(b'":') != sum(map(len, objects)):
         raise ValueError
     return objects
-
-
-def foreign(start: bytes) -> str | None:
-    """What a file is that no reader reads, and what to do; None of others."""
-    return next((what for magic, what in _FOREIGN.items() if start.startswith(magic)), None)
 
 
 def _shown(line: bytes) -> str:

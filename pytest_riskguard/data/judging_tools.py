@@ -206,7 +206,6 @@ def quepid_fits(file: InputFile, kind: Kind) -> Misfit:
 
 def quepid_judgements(file: InputFile) -> Qrels:
     """The ratings that there are, by each judge of a book."""
-    require(_json_fits(file, "judgements"), file)
     return qrels_of_rows(file, _rated(JsonNode(file, file.json)), by_text=True)
 
 

@@ -333,8 +333,6 @@ def _suggestion(text: str, name: str | None = None) -> str:
     """``; did you mean 'nDCG@10'?``, or nothing."""
     guess = standard_name(text.replace(".", "_"))
     if re.split(r"\W", guess, maxsplit=1)[0] not in _names():
-        if (number := re.fullmatch(r"([^\W\d]\w*?)[._]?(\d+)", text)) is not None:  # nDCG10
-            text, name = f"{number[1]}@{int(number[2])}", number[1]
         if name is None or (near := nearest(name, _names(), cutoff=MIN_SIMILARITY)) is None:
             return "" if name is None else f"; {_FORM}"
         guess = text.replace(name, near, 1)

@@ -11,38 +11,20 @@ from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral
 from types import MappingProxyType
-from typing import Any, SupportsFloat, cast
+from typing import Any, SupportsFloat
 from uuid import UUID
 
-from pytest_riskguard.data.checks import Input
-from pytest_riskguard.data.given_file import AS_GIVEN, TIES, Ties
+from pytest_riskguard.data.given_file import TIES, InputData, Ties
 from pytest_riskguard.data.headers import SYNONYMS, places
 from pytest_riskguard.data.measure_names import are_measures
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.named_columns import Table, judgements_of, run_of_table, table_of_rows, topics_of_table
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores, score_rows_of, scores_of_rows
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.errors import DataError, RunFormatError, ScoresFormatError, ScoringError
+from pytest_riskguard.errors import RunFormatError, ScoresFormatError, ScoringError
 from pytest_riskguard.text import clean
-
-
-class InputData:
-    """An object in memory; ``reason`` is that of the ``DataError`` to raise for its content."""
-
-    def __init__(self, name: str, *, reason: str) -> None:
-        self.name, self._reason = name, reason
-        self.keys: TopicKeys | None = None
-        self.labels, self.ties = AS_GIVEN, cast("Ties | None", None)
-        self.is_part, self.digest = False, None
-
-    def refuse(self, line: int | str | None, problem: str) -> DataError:
-        """The error to raise; ``line`` is the number of a row, from 1, or a place in words."""
-        place = {int: f", row {line}", str: f", {line}"}.get(type(line), "")
-        return DataError(f"{self.name}{place}: {problem}", reason=self._reason)
-
 
 # Which shape data in memory have.
 
@@ -94,7 +76,7 @@ def _plain(cell: Any) -> Any:
     return cell
 
 
-def _table(data: Any, given: Input) -> Table:
+def _table(data: Any, given: InputData) -> Table:
     """The columns of a frame, or of rows with named fields; ``TypeError`` for anything else."""
     if is_frame(data):
         return _of_frame(given, data)
@@ -111,7 +93,7 @@ def _table(data: Any, given: Input) -> Table:
     return table_of_rows(given, rows)
 
 
-def _of_frame(given: Input, frame: Any) -> Table:
+def _of_frame(given: InputData, frame: Any) -> Table:
     """The columns of a frame; if levels of pandas' index have names, they are columns too.
 
     ``TypeError`` for a frame that is not in memory.
@@ -144,7 +126,7 @@ def _of_frame(given: Input, frame: Any) -> Table:
 
 def _of_mapping(
     data: Mapping[Any, Any],
-    given: Input,
+    given: InputData,
     names: Sequence[str],
     cells: Callable[[Any], Iterable[tuple[Any, ...]] | None],
     expected: str,
@@ -168,7 +150,7 @@ def _of_mapping(
 # What they hold. ``TypeError`` for data of another shape, the error of ``given`` for what a file could not hold.
 
 
-def rankings(data: Any, given: Input) -> Run:
+def rankings(data: Any, given: InputData) -> Run:
     """Rankings in memory."""
     data = data.to_dict() if is_of_ranx(data) else data
     if not isinstance(data, Mapping):
@@ -189,7 +171,7 @@ def _ranked(answer: Any) -> Iterable[tuple[Any, Any, Any]] | None:
     return ((document, None, rank) for rank, document in enumerate(entries, 1))
 
 
-def judgements(data: Any, given: Input) -> Qrels:
+def judgements(data: Any, given: InputData) -> Qrels:
     """Judgements in memory; a mapping may have a set of relevant documents for a topic, whose grade is 1."""
     data = data.to_dict() if is_of_ranx(data) else data
     if not isinstance(data, Mapping):
@@ -202,7 +184,7 @@ def _graded(judged: Any) -> Iterable[tuple[Any, Any]]:
     return judged.items() if isinstance(judged, Mapping) else ((document, 1) for document in judged)
 
 
-def topics(data: Any, given: Input) -> Topics:
+def topics(data: Any, given: InputData) -> Topics:
     """Topics in memory; a mapping has the text of each, or a mapping with it and perhaps a weight and tags."""
     if isinstance(data, Mapping):
         about = [value if isinstance(value, Mapping) else {"query": value} for value in data.values()]
@@ -210,7 +192,7 @@ def topics(data: Any, given: Input) -> Topics:
     return topics_of_table(_table(data, given))
 
 
-def scores(data: Any, given: Input, *, system: str | None = None) -> tuple[TopicScores, ...]:
+def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[TopicScores, ...]:
     """Per-topic scores of one system, for named measures; ``system`` names it, where there are several.
 
     A mapping is topic -> measure -> value, as pytrec_eval has it, or measure -> topic -> value, as ranx does. A table

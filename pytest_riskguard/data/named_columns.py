@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import ROWS_AT_ONCE, Input, Lines, Rows
+from pytest_riskguard.data.checks import ROWS_AT_ONCE, Lines, Rows
+from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.headers import missing_columns, number, places
 from pytest_riskguard.data.ids import FloatArray, Ids
 from pytest_riskguard.data.input_files import InputFile, Misfit
@@ -124,7 +125,7 @@ class Table(Rows):
 
     def __init__(
         self,
-        given: Input,
+        given: InputData,
         names: Iterable[str],
         column: Callable[[int], Column],
         lines: Lines | Callable[[], Lines] | None = None,
@@ -203,7 +204,7 @@ class Table(Rows):
 
 
 def table_of_rows(
-    given: Input, rows: Iterable[Mapping[Any, Any]], lines: Lines | Callable[[], Lines] | None = None
+    given: InputData, rows: Iterable[Mapping[Any, Any]], lines: Lines | Callable[[], Lines] | None = None
 ) -> Table:
     """The columns of rows with named cells, of which each may lack some; many rows at a time, which saves memory."""
     rows, parts = iter(rows), []

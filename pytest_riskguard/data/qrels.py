@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from pytest_riskguard.data.checks import Groups, Input, Lines, Numbers, Rows, Text, digest_of, grouped, pieces
+from pytest_riskguard.data.checks import Groups, Lines, Numbers, Rows, Text, digest_of, grouped, pieces
 from pytest_riskguard.data.formats import format_of
-from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
+from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, places_among, rows_of, topic_of_rows
 from pytest_riskguard.data.input_files import InputFile
@@ -244,7 +244,7 @@ def read_qrels(
     if not isinstance(given, Path | str | GivenFile):
         from pytest_riskguard.data import memory
 
-        data = memory.InputData("judgements", reason=QrelsFormatError.reason)
+        data = InputData("judgements", reason=QrelsFormatError.reason)
         data.keys, data.labels = keys, labels or AS_GIVEN
         return memory.judgements(given, data)
     given = GivenFile.of(given)
@@ -253,14 +253,14 @@ def read_qrels(
     return qrels
 
 
-def qrels_of_rows(given: Input, rows: Iterable[Row], **how: Any) -> Qrels:
+def qrels_of_rows(given: InputData, rows: Iterable[Row], **how: Any) -> Qrels:
     """As ``qrels_of``, from rows of topic, document, grade, judge and line."""
     topics, documents, grades, judges, lines = list(zip(*rows, strict=True)) or [()] * 5
     return qrels_of(given, topics, documents, grades, judges, lines=lines, **how)
 
 
 def qrels_of(
-    given: Input,
+    given: InputData,
     topics: Text,
     documents: Text,
     grades: Numbers,
@@ -369,7 +369,7 @@ def _put_together(
     return table.regraded(medians), Agreement(len({*judges}), len(shared), disputed), shared or None
 
 
-def _by_document(given: Input, table: JudgementArrays, rules: LabelRules) -> JudgementArrays:
+def _by_document(given: InputData, table: JudgementArrays, rules: LabelRules) -> JudgementArrays:
     """The grades of documents whose passages are judged: the highest of each."""
     best: dict[tuple[str, str], float] = {}
     for (topic, passage), grade in zip(table.names(), table.grades.tolist(), strict=True):

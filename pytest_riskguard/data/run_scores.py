@@ -16,7 +16,7 @@ import numpy as np
 
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.formats import system_name
-from pytest_riskguard.data.given_file import AS_GIVEN, TIES, GivenFile, LabelRules, Ties
+from pytest_riskguard.data.given_file import AS_GIVEN, TIES, GivenFile, InputData, LabelRules, Ties
 from pytest_riskguard.data.id_checks import refuse_judgements, refuse_other_ids
 from pytest_riskguard.data.ids import FloatArray
 from pytest_riskguard.data.judged import (
@@ -123,7 +123,7 @@ def scored_run(
     else:
         opened = memory.as_run(run)
         name = name or opened.source.name or "candidate"
-        opened = keyed(memory.InputData(name, reason="bad_run"), opened, TopicKeys(texts))
+        opened = keyed(InputData(name, reason="bad_run"), opened, TopicKeys(texts))
         texts = texts or opened.source.texts
     source = opened.source.file or name
     depth = depth or depth_for(parsed, qrels)
@@ -281,8 +281,8 @@ def score_frame(
     for what, frame in (("rankings", rankings), ("judgements", judgements)):
         if not memory.is_frame(frame):
             raise TypeError(f"{what}: expected a frame, found {type(frame).__name__}")
-    judged = memory.InputData("judgements", reason=QrelsFormatError.reason)
-    ranked = memory.InputData("rankings", reason=RunFormatError.reason)
+    judged = InputData("judgements", reason=QrelsFormatError.reason)
+    ranked = InputData("rankings", reason=RunFormatError.reason)
     judged.is_part = ranked.is_part = True
     judged.labels, ranked.ties = labels or AS_GIVEN, ties
     qrels = memory.judgements(judgements, judged)

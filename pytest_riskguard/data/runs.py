@@ -8,7 +8,6 @@ that does not number the documents of a topic (0 everywhere, for example) is ign
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
@@ -22,7 +21,6 @@ import numpy.typing as npt
 
 from pytest_riskguard.data.checks import (
     Groups,
-    Input,
     Lines,
     Numbers,
     Rows,
@@ -33,13 +31,13 @@ from pytest_riskguard.data.checks import (
     pieces,
 )
 from pytest_riskguard.data.formats import format_of
-from pytest_riskguard.data.given_file import GivenFile, Ties
+from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.metadata import Latency
 from pytest_riskguard.data.records import AmbiguousTextError, TopicKeys
 from pytest_riskguard.data.remote import is_address, local_copy
-from pytest_riskguard.errors import MissingFileError, RunFormatError
+from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, RUN_BYTES, TOPICS
 
@@ -313,7 +311,7 @@ def _ranks(column: Numbers) -> Ranks:
 
 
 def run_of(
-    given: Input,
+    given: InputData,
     topics: Text,
     documents: Text,
     scores: Numbers | None = None,
@@ -437,7 +435,7 @@ def _by_score(rows: Rows, run: Run) -> Run:
     return run.with_source(contradicted=run.names_of(rises))
 
 
-def run_of_rankings(given: Input, rankings: Iterable[Ranking], **how: Any) -> Run:
+def run_of_rankings(given: InputData, rankings: Iterable[Ranking], **how: Any) -> Run:
     """As ``run_of``, of whole rankings: topic, documents, scores and line of each; each topic once.
 
     A ranking without scores stands in its order.
@@ -456,7 +454,7 @@ def run_of_rankings(given: Input, rankings: Iterable[Ranking], **how: Any) -> Ru
     return run_of(given, topics, documents, column if has_scores else None, lines=lines, **how)
 
 
-def keyed(given: Input, run: Run, keys: TopicKeys) -> Run:
+def keyed(given: InputData, run: Run, keys: TopicKeys) -> Run:
     """The run under the ids of its topics, if it came without: found by their query texts."""
     if not run.source.by_text:
         return run
@@ -487,13 +485,6 @@ def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Ru
     if is_address(given.path):
         with local_copy(given.path, RUN_BYTES) as path:
             return read_run(replace(given, path=path), keys)
-    if os.path.isdir(given.path):  # noqa: PTH112 - it raises nothing
-        raise MissingFileError(
-            given.path,
-            None,
-            "expected a run in one file, found a folder; put its parts into one file, or score them where they are "
-            "and give the folder of scores",
-        )
     file = InputFile(given, error=RunFormatError, limit=RUN_BYTES)
     run: Run = format_of(file, "rankings").reader("rankings")(file)
     if not run.topics:

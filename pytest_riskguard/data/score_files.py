@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.data import memory
-from pytest_riskguard.data.checks import Input
 from pytest_riskguard.data.formats import format_of, system_name
-from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.given_file import GivenFile, InputData
 from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.measure_names import are_measures, known
-from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import (
@@ -78,7 +76,7 @@ def read_scores(
 
 
 def _named(
-    given: Input, scores: Sequence[TopicScores], measures: Sequence[str] | None, name: str
+    given: InputData, scores: Sequence[TopicScores], measures: Sequence[str] | None, name: str
 ) -> tuple[TopicScores, ...]:
     by_measure = {str(one.measure): one for one in scores}
     return tuple(replace(by_measure[one], name=name) for one in chosen(given, [*by_measure], measures))

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.checks import Input, Rows
+from pytest_riskguard.data.checks import Rows
+from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.headers import SYNONYMS, WANTED, places
 from pytest_riskguard.data.measure_names import AVERAGES, standard_name
 from pytest_riskguard.data.measures import MAX_SCORE, MIN_SIMILARITY, least_and_greatest, measure_name, out_of_range
@@ -217,7 +218,7 @@ def named(text: str) -> str:
         return name
 
 
-def scores_of_rows(given: Input, rows: Iterable[Row]) -> tuple[TopicScores, ...]:
+def scores_of_rows(given: InputData, rows: Iterable[Row]) -> tuple[TopicScores, ...]:
     """The scores of one system, for each measure, under the names of ir-measures.
 
     The digest of data in memory is that of their table, as it is written. Raises what ``given`` refuses: no rows, a
@@ -299,7 +300,7 @@ def scores_of_systems(file: InputFile, by_system: Mapping[str, list[Row]]) -> tu
     return scores_of_rows(file, rows)
 
 
-def chosen(given: Input, known: Sequence[str], measures: Sequence[str] | None) -> list[str]:
+def chosen(given: InputData, known: Sequence[str], measures: Sequence[str] | None) -> list[str]:
     """Those of the measures that are asked for, in this order; all without ``measures``."""
     names = [*known] if measures is None else list(map(named, measures))
     for name in names:

@@ -10,9 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pytest_riskguard.data.checks import Input, Lines, Rows
+from pytest_riskguard.data.checks import Lines, Rows
 from pytest_riskguard.data.formats import format_of
-from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.given_file import GivenFile, InputData
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.records import TopicKeys, derived_id
@@ -108,7 +108,7 @@ def columns_of(rows: Sequence[Mapping[str, str]]) -> dict[str, list[str | None]]
 
 
 def topics_of(
-    given: Input,
+    given: InputData,
     topics: Sequence[str | None],
     texts: Sequence[str],
     tags: Iterable[tuple[str, Sequence[str | None]]] = (),
@@ -173,7 +173,7 @@ def read_topics(given: Path | str | GivenFile | Any) -> Topics:
     if not isinstance(given, Path | str | GivenFile):
         from pytest_riskguard.data import memory
 
-        return memory.topics(given, memory.InputData("topics", reason=TopicsFormatError.reason))
+        return memory.topics(given, InputData("topics", reason=TopicsFormatError.reason))
     given = GivenFile.of(given)
     file = InputFile(given, error=TopicsFormatError)
     topics: Topics = format_of(file, "topics").reader("topics")(file)

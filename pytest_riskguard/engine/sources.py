@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data import cache
-from pytest_riskguard.data.given_file import GivenFile, Ties
+from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
 from pytest_riskguard.data.measures import bounds, measure_name, out_of_range, parse_measure
-from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.records import Agreement, TopicKeys
 from pytest_riskguard.data.run_scores import ScoredRun, scored_run

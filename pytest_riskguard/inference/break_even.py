@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import sys
 from bisect import bisect_left
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +24,6 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, 
 
 #: Topics that all together move the sum by at most this share of rounding are losses for sure.
 NEGLIGIBLE = 0.01
-#: Gates ask for the same test again, and alpha* for the same alphas: the last are kept, of up to so many bets.
-MAX_KEPT, MAX_KEPT_BETS = 32, 10_000
 #: Ratios of wins to losses that are tried, and how closely the largest one is found, as a share of it.
 LEAST_RATIO, MOST_RATIO, RATIO_WIDTH, MAX_STEPS = 2.0**-10, 16.0, 1e-3, 100
 #: No p-value is 0: the smallest normal floating-point number.
@@ -205,18 +202,8 @@ def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> F
 
 def _p_value(sizes: FloatArray, chances: FloatArray, lost: BoolArray, *, offset: float = 0.0) -> OneSided:
     """P(sum of sizes over losses >= that of the observed ones less ``offset``)."""
-    # in one order and unit, a power of two, so that the sign-flip test and this one at alpha 0 are the same question
-    unit = math.ldexp(1.0, math.frexp(float(np.max(sizes, initial=0.0)))[1])
-    order = np.lexsort((lost, chances, sizes))
-    asked = (sizes / unit)[order], chances[order], lost[order]
-    if sizes.size > MAX_KEPT_BETS:
-        return _Bets(*asked).p_value(offset / unit)
-    return _kept_p_value(*(array.tobytes() for array in asked), offset / unit)
-
-
-@lru_cache(maxsize=MAX_KEPT)
-def _kept_p_value(sizes: bytes, chances: bytes, lost: bytes, offset: float) -> OneSided:
-    return _Bets(np.frombuffer(sizes), np.frombuffer(chances), np.frombuffer(lost, dtype=np.bool_)).p_value(offset)
+    bets = _Bets(sizes, chances, lost)
+    return OneSided(max(bets.law.reaching(bets.observed - offset), MIN_P_VALUE))
 
 
 class _Bets:
@@ -225,18 +212,16 @@ class _Bets:
     def __init__(self, sizes: FloatArray, chances: FloatArray, lost: BoolArray) -> None:
         rounding = ROUNDING_ERROR * exact_sum(sizes)
         # together such topics are much less than rounding
-        self._able = ~((chances >= 1) | (sizes * sizes.size <= NEGLIGIBLE * rounding))
+        able = ~((chances >= 1) | (sizes * sizes.size <= NEGLIGIBLE * rounding))
         #: what is lost for sure
-        self.sure = exact_sum(sizes[~self._able])
-        self._impossible = exact_sum(sizes[~self._able & ~lost])
-        sizes, chances, self._lost = sizes[self._able], chances[self._able], lost[self._able]
+        self.sure = exact_sum(sizes[~able])
+        won = exact_sum(sizes[~able & ~lost])
+        sizes, chances, lost = sizes[able], chances[able], lost[able]
         # sizes that differ by rounding are one, and so are their chances
         order = np.lexsort((chances, sizes))
         apart = np.diff(sizes[order], prepend=-math.inf) > rounding
         apart |= np.abs(np.diff(chances[order], prepend=-math.inf)) > ROUNDING_ERROR
         starts = np.flatnonzero(apart)
-        self._kinds = np.empty(sizes.size, dtype=np.int64)
-        self._kinds[order] = np.cumsum(apart) - 1
         times = np.diff(np.append(starts, sizes.size))
         of_kind, chance = sizes[order][starts], chances[order][starts]
         self.law = SumLaw(
@@ -245,9 +230,5 @@ class _Bets:
             times,
             same=rounding,
         )
-        self._observed = exact_sum(of_kind[self._kinds][self._lost])
-
-    def p_value(self, offset: float) -> OneSided:
-        """P(sum >= observed - offset)."""
-        asked = self._observed - self._impossible - offset
-        return OneSided(max(self.law.reaching(asked), MIN_P_VALUE))
+        #: the sum of losses, less what can only be lost and was not
+        self.observed = exact_sum(np.repeat(of_kind, times)[lost[order]]) - won

@@ -172,8 +172,8 @@ def joint_flips(
         As for ``pooled_draws``.
     """
     won, taken, which = (np.atleast_2d(np.asarray(values)) for values in (gains, losses, lost))
-    if not won.shape == taken.shape == which.shape or which.dtype != np.bool_:
-        raise ValueError("gains, losses and lost must have one shape, (n_tests, n_changed), and lost must be bool")
+    assert won.shape == taken.shape == which.shape
+    assert which.dtype == np.bool_
     allowed = np.broadcast_to(np.asarray(tolerated, dtype=np.float64), won.shape[:1])
     sizes, moved, chances = won + taken, won + taken > 0, np.zeros(won.shape)
     for test, some in enumerate(moved):

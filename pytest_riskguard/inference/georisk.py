@@ -170,8 +170,7 @@ class GeoRiskDifference:
         return float(self.replicates[min(max(place, 0), self.replicates.size - 1)])
 
     def _check(self, method: str, level: float) -> None:
-        if method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+        assert method in METHODS
         between_0_and_1(level, name="level")
         draws = self.replicates.size
         # 1 - (1 - 2/size) may be a last digit below 2/size
@@ -202,8 +201,7 @@ def georisk_differences(
     """GeoRisk of a candidate against references in its pool, at several alphas, from one set of draws.
 
     Nothing is random: draws are the same for every user, number of threads and order of systems. Only the systems
-    that the differences are of are resampled. ValueError for no reference, and for scores, alphas or rows other than
-    described below.
+    that the differences are of are resampled. ValueError for scores and alphas other than described below.
 
     Parameters
     ----------
@@ -219,7 +217,8 @@ def georisk_differences(
         Student-t, leaves out one at a time. Draws are those of single topics, so percentile and BCa are too narrow.
     """
     pool = Pool.of(scores, alphas=alphas, tradeoff=tradeoff)
-    _check_rows(pool, candidate, references)
+    assert references
+    assert candidate not in references
     whole = chosen = PoolKernel(pool).sample()
     same = _rounding(pool)
     by_cluster = None if clusters is None else _without_clusters(pool.scores, clusters, alphas, tradeoff)
@@ -230,9 +229,8 @@ def georisk_differences(
         by_cluster = None if by_cluster is None else by_cluster[:, rows]
         candidate, places = 0, [rows.index(int(reference)) for reference in references]
     left_out = georisk_left_out(pool)
-    influence = np.vstack([_differences(left_out, candidate, place, same) for place in places])
     drawn, done = np.empty((len(references), len(alphas), replicates)), 0
-    for at_alphas in georisk_replicates(pool, influence, replicates=replicates):
+    for at_alphas in georisk_replicates(pool, left_out, replicates=replicates):
         ends = done + at_alphas.shape[2]
         for i, place in enumerate(places):
             drawn[i, :, done:ends] = _differences(at_alphas, candidate, place, same)
@@ -260,20 +258,6 @@ def _without_clusters(scores: FloatArray, clusters: IntArray, alphas: Sequence[f
 def _rounding(pool: Pool) -> float:
     """GeoRisk this close is the same: no system's is above the root of its mean."""
     return ROUNDING_ERROR * math.sqrt(float(np.max(np.mean(pool.scores, axis=1))))
-
-
-def _check_rows(pool: Pool, candidate: int, references: Sequence[int | str]) -> None:
-    if not 0 <= candidate < pool.n_systems:
-        raise ValueError(f"candidate must be a row from 0 to {pool.n_systems - 1}, got {candidate!r}")
-    if not references:
-        raise ValueError("expected at least one reference, got none")
-    for reference in references:
-        if isinstance(reference, str):
-            if reference != MEDIAN:
-                raise ValueError(f"reference must be a row or {MEDIAN!r}, got {reference!r}")
-        elif not 0 <= reference < pool.n_systems or reference == candidate:
-            rows = f"a row from 0 to {pool.n_systems - 1}"
-            raise ValueError(f"reference must be {rows} other than the candidate's, got {reference!r}")
 
 
 def _differences(georisk: FloatArray, candidate: int, reference: int | str, same: float) -> FloatArray:

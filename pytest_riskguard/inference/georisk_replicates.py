@@ -7,12 +7,12 @@ expected score is e_ij = rho_i T_j with rho_i = S_i/N. Drawing topics with repla
 
 which is negative where x_ij/T_j < rho_i.
 
-**Very many topics.** In a resample of n topics with columns v_j and their mean m, a sum is
-n m + sum_j (w_j - 1)(v_j - m), whose first three cumulants are the same whether counts w_j are multinomial or
-independent Poisson counts of mean 1. So the H topics that move the statistic most get Poisson counts, and the sum
-over all others is drawn from the normal law with its covariance. What is lost is the skewness of the normal part: no
-topic in it weighs more than the lightest of the H, so a 95 % limit moves by at most (1.96^2 - 1)/(6 sqrt(H)) standard
-errors, 0.01 for any data, and far less for most. Topics whose z changes its sign keep the one that they have.
+**Very many topics.** Then GeoRisk is all but linear in how often each topic is drawn: it is G + sum_j (w_j - 1) L_j,
+L_j being how far topic j moves it by the jackknife. The first three cumulants are the same whether counts w_j are
+multinomial or independent Poisson counts of mean 1. So the H topics that move a GeoRisk most get Poisson counts, and
+the sum over all others is drawn from the normal law with its covariance. What is lost is the skewness of the normal
+part: no topic in it weighs more than the lightest of the H, so a 95 % limit moves by at most
+(1.96^2 - 1)/(6 sqrt(H)) standard errors, 0.01 for any data, and far less for most.
 
 References
 ----------
@@ -35,7 +35,7 @@ import numpy.typing as npt
 from pytest_riskguard.distributions import ndtr, ndtri
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.replicates import next_words, stream
-from pytest_riskguard.risk.checks import FloatArray, IntArray, exact_sum, refuse
+from pytest_riskguard.risk.checks import FloatArray, exact_sum, refuse
 from pytest_riskguard.risk.georisk import pool_scores
 from pytest_riskguard.risk.tradeoff import SMOOTH, loss_weight_of
 
@@ -129,11 +129,9 @@ class Pool:
 
     @classmethod
     def of(cls, scores: npt.ArrayLike, *, alphas: Sequence[float], tradeoff: str = "linear") -> Pool:
-        """Check and take the scores apart; ValueError for no alpha, or one that does not go with the trade-off."""
+        """Check and take the scores apart; ValueError for an alpha that does not go with the trade-off."""
         x = pool_scores(scores)
         weights = np.array([loss_weight_of(tradeoff, alpha) for alpha in alphas])
-        if weights.size == 0:
-            raise ValueError("expected at least one alpha, got none")
         if tradeoff == "smooth":
             refuse(x, x > 1, "scores must be from 0 to 1 for the smooth trade-off")
         totals = x[0] + x[1] if len(x) == 2 else np.array([math.fsum(topic.tolist()) for topic in x.T])
@@ -209,14 +207,12 @@ class PoolKernel:
             a, b = integers[:-1], integers[-1]
             integers = np.vstack([integers, np.where(negative, a, 0.0), np.where(negative, b, 0.0)])
             units = np.vstack([units, units[:-1], np.repeat(units[-1:], k, axis=0)])
-            self._order = np.argsort(pool.ratios, axis=1, kind="stable")
-            self._ratios = np.take_along_axis(pool.ratios, self._order, axis=1)
-            self._negative = np.count_nonzero(negative, axis=1)
-            # in order of ratios: those counted as negative are subtracted, the others added
-            sides = np.where(np.arange(pool.n_topics) < self._negative[:, None], -1.0, 1.0)
-            self._changes = np.stack([np.take_along_axis(a, self._order, axis=1), b[self._order]], axis=1)
-            self._changes *= sides[:, None, :]
-        self.columns, self._units = np.vstack([scores, integers]), np.vstack([score_units, units])
+            self._shares, self._negative = shares, negative
+            # what is taken off where z is negative in the sample, and added elsewhere
+            self._changes = (
+                np.stack([a, np.broadcast_to(b, a.shape)], axis=1) * np.where(negative, -1.0, 1.0)[:, None]
+            )
+        self._columns, self._units = np.vstack([scores, integers]), np.vstack([score_units, units])
 
     def sample(self) -> FloatArray:
         """GeoRisk of the sample itself, shape (n_alphas, n_systems)."""
@@ -227,78 +223,63 @@ class PoolKernel:
 
         ``counts``, shape (n_topics, rows), says how often each topic is drawn; columns sum to n_topics.
         """
-        step = max(1, MAX_SUMS // self.columns.shape[0])
+        step = max(1, MAX_SUMS // self._columns.shape[0])
         blocks = (counts[:, start : start + step] for start in range(0, counts.shape[1], step))
-        return np.concatenate([self.from_sums(self.columns @ b.astype(np.float64), b) for b in blocks], axis=2)
+        return np.concatenate([self._replicates(block) for block in blocks], axis=2)
 
-    def from_sums(self, sums: FloatArray, counts: Counts | None = None) -> FloatArray:
-        """GeoRisk from sums of ``columns`` in each replicate, shape (n_columns, rows); without counts signs stay."""
-        pool, k = self._pool, self._pool.n_systems
+    def _replicates(self, counts: Counts) -> FloatArray:
+        pool, k, sums = self._pool, self._pool.n_systems, self._columns @ counts.astype(np.float64)
         totals = np.maximum(sums[: k + 1], 0.0) * self._units[: k + 1]
         shares = totals[:k] / np.where(totals[k] > 0, totals[k], 1.0)
         terms = sums[k + 1 :]
-        if counts is not None and not pool.smooth:
+        if not pool.smooth:
             for system, share in enumerate(shares):
                 terms[[k + 1 + system, 2 * k + 1 + system]] += self._corrections(system, share, counts)
         cuts = [k, 2 * k, 3 * k] if pool.smooth else [k, k + 1, 2 * k + 1]
         zrisk = pool.zrisk(np.split(terms * self._units[k + 1 :], cuts), shares)
         return georisk_from(totals[:k] / pool.n_topics, zrisk, n_topics=pool.n_topics)
 
-    def _corrections(self, system: int, share: FloatArray, counts: Counts) -> FloatArray | float:
+    def _corrections(self, system: int, share: FloatArray, counts: Counts) -> FloatArray:
         """What the sums of negative z lack where rho has passed a topic's ratio: of a, and of b."""
-        in_sample, ratios = int(self._negative[system]), self._ratios[system]
-        least, most = np.searchsorted(ratios, (np.min(share), np.max(share)), side="left").tolist()
-        first, last = min(in_sample, least), max(in_sample, most)
-        if first == last:
-            return 0.0
-        crossed = (ratios[first:last, None] < share) != (np.arange(first, last) < in_sample)[:, None]
-        drawn = counts[self._order[system, first:last]] * crossed
-        return np.asarray(self._changes[system, :, first:last] @ drawn.astype(np.float64))
+        ratios, both = self._pool.ratios[system], np.append(share, self._shares[system])
+        some = np.flatnonzero((ratios >= np.min(both)) & (ratios < np.max(both)))
+        crossed = (ratios[some, None] < share) != self._negative[system, some, None]
+        return np.asarray(self._changes[system][:, some] @ (counts[some] * crossed).astype(np.float64))
 
 
-def georisk_replicates(pool: Pool, influence: FloatArray, *, replicates: int) -> Iterator[FloatArray]:
+def georisk_replicates(pool: Pool, left_out: FloatArray, *, replicates: int) -> Iterator[FloatArray]:
     """GeoRisk of shape (n_alphas, n_systems, rows), chunk after chunk; more do not change the first ones.
 
-    ``influence``, shape (n_statistics, n_topics), says how far each topic moves what is asked for, in any unit; only
-    very many topics need it.
+    ``left_out`` is ``georisk_left_out(pool)``, which only very many topics need.
     """
     kernel, rows = PoolKernel(pool), rows_per_chunk(pool.n_topics)
     if pool.n_topics > MANY_TOPICS:
-        yield from _large(kernel, pool.n_topics, heaviest(influence), replicates)
+        yield from _of_many_topics(kernel.sample(), left_out, replicates)
         return
     for chunk in range(-(-replicates // rows)):
         yield kernel.replicates(draw_counts(pool.n_topics, chunk=chunk)[:, : replicates - chunk * rows])
 
 
-def heaviest(influence: FloatArray) -> IntArray:
-    """The places of the topics with the largest share in any of several statistics, ascending."""
-    centred = np.abs(influence - np.mean(influence, axis=1, keepdims=True))
-    lengths = np.sqrt(np.sum(centred**2, axis=1, keepdims=True))
-    share = np.max(centred / np.where(lengths > 0, lengths, 1.0), axis=0)
-    return np.sort(np.argsort(-share, kind="stable")[:HEAVY])
-
-
-def _large(kernel: PoolKernel, n: int, heavy: IntArray, replicates: int) -> Iterator[FloatArray]:
-    columns = kernel.columns
-    sums = np.array([np.add.reduce(row) for row in columns])[:, None]
-    own, units = whole(columns[:, heavy] - sums / n)
-    expected = float(np.sum(1 - _edges(1.0) / 2.0**16)) * np.add.reduce(own, axis=1)[:, None]
-    light = np.delete(columns - sums / n, heavy, axis=1)
-    scale = np.sqrt(np.einsum("ij,ij->i", light, light))[:, None]
+def _of_many_topics(sample: FloatArray, left_out: FloatArray, replicates: int) -> Iterator[FloatArray]:
+    n = left_out.shape[-1]
+    moves = (np.mean(left_out, axis=2, keepdims=True) - left_out).reshape(-1, n) * ((n - 1) / n)
+    scale = np.sqrt(np.einsum("ij,ij->i", moves, moves))[:, None]
+    units = np.where(scale > 0, scale, 1.0)
     order = np.argsort(-scale[:, 0], kind="stable")  # so that the order of systems moves nothing but rows
-    light = (light / np.where(scale > 0, scale, 1.0))[order]
+    heavy = np.sort(np.argsort(-np.max(np.abs(moves / units), axis=0), kind="stable")[:HEAVY])
+    light = (np.delete(moves, heavy, axis=1) / units)[order]
     factor = np.empty((len(light), len(light)))
     factor[order] = np.linalg.cholesky(np.einsum("ij,kj->ik", light, light) + NOTHING_LEFT * np.eye(len(light)))
-    factor *= scale
+    expected = float(np.sum(1 - _edges(1.0) / 2.0**16))
     for chunk in range(-(-replicates // LARGE_ROWS)):
-        rows = min(LARGE_ROWS, replicates - chunk * LARGE_ROWS)
         generator = stream(chunk, HEAVY)
         halves = next_words(generator, -(-HEAVY * LARGE_ROWS // 4)).view("<u2")[: heavy.size * LARGE_ROWS]
         counts = _poisson_counts(halves.reshape(heavy.size, LARGE_ROWS), mean=1.0)
-        words = next_words(generator, factor.shape[1] * LARGE_ROWS).reshape(-1, LARGE_ROWS)
+        words = next_words(generator, len(factor) * LARGE_ROWS).reshape(-1, LARGE_ROWS)
         deviates = ndtri(((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)
-        moved = (own @ counts.astype(np.float64) - expected) * units + np.einsum("ij,jk->ik", factor, deviates)
-        yield kernel.from_sums((sums + moved)[:, :rows])
+        moved = np.einsum("ij,jk->ik", moves[:, heavy], counts - expected)
+        moved += np.einsum("ij,jk->ik", factor * scale, deviates)
+        yield sample[:, :, None] + moved.reshape(*sample.shape, -1)[:, :, : replicates - chunk * LARGE_ROWS]
 
 
 def georisk_left_out(pool: Pool) -> FloatArray:
@@ -308,8 +289,6 @@ def georisk_left_out(pool: Pool) -> FloatArray:
     negative z come first, so sums over them are cumulated sums, found by bisection: n log n steps for a system.
     """
     n = pool.n_topics
-    if n < 2:
-        raise ValueError(f"expected at least 2 topics, because one is left out at a time; got {n}")
     sums, total = _sums_without_each(pool.scores), _sums_without_each(pool.totals)
     shares = sums / np.where(total > 0, total, 1.0)
     if pool.smooth:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from pytest_riskguard.distributions import ndtr, ndtri, stdtr, stdtrit
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.sum_law import LITTLE, SumLaw
 from pytest_riskguard.risk.checks import FloatArray, between_0_and_1, per_topic
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ FAST = ("student_t", "basic", "percentile", "bca")
 
 #: A bound this many standard errors below the mean is not above any upper limit.
 CERTAIN = 6.0
-#: Limits without each topic come from one characteristic function where it is nothing from this frequency on.
-MAX_SHARED = 512
+#: Limits without each topic come from one characteristic function where it is nothing from some frequency on, which
+#: is sought on a circle of so many points.
+MAX_SHARED, POINTS = 512, 2**14
 #: What is left must keep this share of the sum of squares, or cancellation shows; limits further in the tail, and
 #: those that Newton's method does not reach this precisely in so many steps, are left to the law itself.
 REMAINING, SAFE_TAIL, REACHED, STEPS = 0.05, 1e-6, 1e-9, 12
@@ -212,9 +214,13 @@ def leave_one_out_upper(
     if not full.constant and 0 < level < 1:
         if method == "student_t":
             upper = _student_t_without(full, values, level)
-        elif method in ("percentile", "bca") and full.sums.bandwidth[1] <= MAX_SHARED:
-            parts = np.array_split(values, 1 + values.size * int(full.sums.bandwidth[1]) // ANGLES)
-            upper = np.concatenate([_shared(full, part, method, level) for part in parts])
+        elif (
+            method in ("percentile", "bca")
+            and full.sums.steps.width
+            and (count := _frequencies(full.sums)) <= MAX_SHARED
+        ):
+            parts = np.array_split(values, 1 + values.size * count // ANGLES)
+            upper = np.concatenate([_shared(full, part, count, method, level) for part in parts])
     for k in np.flatnonzero(np.isnan(upper)):
         position = int(np.searchsorted(full.x, values[k]))
         upper[k] = interval(np.delete(full.x, position), method=method, level=level).upper
@@ -226,20 +232,25 @@ def _student_t_without(full: Sample, values: FloatArray, level: float) -> FloatA
     n = full.n - 1
     removed = values - full.mean
     variance = (full.squares - removed**2 * full.n / n) / (n - 1)
-    safe = variance * n > max(REMAINING * full.squares, n * (1e3 * full.same) ** 2)
+    safe = variance * n > REMAINING * full.squares
     half = critical_value(n, level=level) * np.sqrt(np.where(safe, variance, np.nan) / n)
     return full.mean - removed / n + half
 
 
-def _shared(full: Sample, values: FloatArray, method: str, level: float) -> FloatArray:
+def _frequencies(sums: SumLaw) -> int:
+    """How many multiples of the angle of the law's circle there are until phi adds nothing to a probability."""
+    phi = np.abs(sums.phi(sums.plain, sums.period(sums.plain) / POINTS, POINTS)[1:]) / np.arange(1, POINTS // 2 + 1)
+    return 1 + int(np.count_nonzero(np.cumsum(phi[::-1]) > LITTLE * math.pi))
+
+
+def _shared(full: Sample, values: FloatArray, count: int, method: str, level: float) -> FloatArray:
     """Limits without each value from the characteristic function of one draw; NaN where it does not serve.
 
     Davies' half-integer formula: F(z) = 1/2 - sum_k Im(phi(t_k) exp(-i t_k z))/(pi (k + 1/2)).
     """
     sums, n, unit = full.sums, full.n - 1, full.deviation * math.sqrt(full.n)
-    step, count = sums.bandwidth
-    orders = np.arange(int(count) + 1) + 0.5
-    t, removed = orders * step * unit, (values - full.mean) / unit
+    orders = np.arange(count + 1) + 0.5
+    t, removed = orders * 2 * math.pi / sums.period(sums.plain) * unit, (values - full.mean) / unit
     offsets = (sums.values[0] + (full.mode - full.mean)) / unit
     of_one = np.einsum("kj,j->k", np.exp(1j * np.multiply.outer(t, offsets)), sums.chances[0])
     phi = ((full.n * of_one - np.exp(1j * np.multiply.outer(removed, t))) / n) ** n

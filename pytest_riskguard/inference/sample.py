@@ -9,14 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.inference.sum_law import SumLaw, lattice_step
+from pytest_riskguard.inference.sum_law import SumLaw, condensed
 from pytest_riskguard.risk.checks import FloatArray, exact_sum, per_topic
 from pytest_riskguard.risk.urisk import varies
 
 #: Means of replicates this close, in standard errors, are the same.
 SAME = 1e-10
-#: More distinct values than this are put into cells by ``condensed``: so many cells by value, and as many by rank.
-MAX_VALUES, CELLS = 4096, 1024
 #: Interval, p-value and charts need the law of the same scores, and so do gates that differ in alpha: the last laws
 #: of so many samples are kept, for samples with at most this many topics.
 MAX_KEPT, MAX_KEPT_TOPICS = 32, 10_000
@@ -141,27 +139,7 @@ def _law(sample: Sample) -> SumLaw:
     offsets = values - sample.mode
     others = offsets != 0
     places, shares = offsets[others], counts[others] / sample.n
-    if places.size > MAX_VALUES and lattice_step(places) is None:
-        places, shares = condensed(places, shares)
+    places, shares = condensed(places, shares)
     common = float(counts[~others][0]) / sample.n
     chances = np.append(common, shares)[None]
     return SumLaw(np.append(0.0, places)[None], chances, np.array([sample.n]), same=sample.same * sample.n)
-
-
-def condensed(y: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Fewer values with the same share, mean and variance, cell by cell; short vectors as they are.
-
-    ``y`` is ascending and distinct, ``shares`` are positive; each cell gives two values, in no particular order.
-    Cells are narrow both in value and in rank, so that one topic far out does not widen the others' cells.
-    """
-    if y.size <= MAX_VALUES:
-        return y, shares
-    width = (y[-1] - y[0]) / CELLS
-    cells = np.floor((y - y[0]) / width) * CELLS + np.arange(y.size) * CELLS // y.size
-    starts = np.flatnonzero(np.diff(cells, prepend=-1.0))
-    cell_shares = np.add.reduceat(shares, starts)
-    where = np.cumsum(np.diff(cells, prepend=cells[0]) != 0)
-    mean = np.add.reduceat(shares * y, starts) / cell_shares
-    off = y - mean[where]
-    deviation = np.sqrt(np.add.reduceat(shares * off**2, starts) / cell_shares)
-    return np.append(mean - deviation, mean + deviation), np.tile(cell_shares / 2, 2)

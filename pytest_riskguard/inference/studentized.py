@@ -2,8 +2,8 @@
 
 SE* is the standard error that the resample itself has. Where few topics changed, or there are few, every resample is
 enumerated. Elsewhere replicates are drawn, from one fixed stream. Of plain ones, one in two thousand lies beyond a
-99.9 % limit, so most are drawn with the topics' chances tilted towards those that make T* large, or small, and every
-replicate is weighted by how much likelier it would have been without the tilt. A fifth are plain draws, so that no
+99.9 % limit, so most are drawn with the topics' chances moved towards those that make T* large, or small, and every
+replicate is weighted by how much likelier it would have been with plain chances. A fifth are plain draws, so that no
 weight exceeds 5 by much, and no data can make the law much worse than one from these alone.
 
 References
@@ -23,9 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.distributions import ndtri
-from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.replicates import next_words, stream
-from pytest_riskguard.inference.sample import Sample, condensed
+from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.inference.sum_law import binomial, enumerated
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
@@ -41,9 +40,6 @@ PARTS, MAX_ROWS, MIN_ROWS, MAX_DRAWS = 16, 4096, 32, 2**25
 SLOTS = 2**16
 #: With more topics than the first number, only the second number of topics, furthest out, are drawn one by one.
 MAX_TOPICS, MAX_SINGLE = 4096, 256
-#: How often slope and bend of a tilt are fitted to each other, and steps of bisection for the slope. An inexact fit
-#: does no harm: weights hold for any tilt.
-BENDS, BISECTIONS, MAX_SLOPE = 6, 20, 2.0**20
 #: Logarithms beyond this overflow.
 MAX_LOG = 700.0
 #: Probabilities this close are the same, and statistics, as a share of their size where that exceeds 1.
@@ -122,18 +118,21 @@ def _statistics(sample: Sample, origin: float, sums: FloatArray, squares: FloatA
 
 
 def _drawn(sample: Sample) -> tuple[FloatArray, FloatArray]:
-    """Statistics and weights of drawn replicates that vary."""
+    """Statistics and weights of drawn replicates that vary.
+
+    With chances in proportion to exp(s y - (s y)^2/2) the mean of y, a standardised score, is about s, and T* about
+    s sqrt(n): the first terms of 1 + s y, which gives the likeliest chances of such a T* (empirical likelihood).
+    """
     values, counts = sample.distinct
     y, plain, n = (values - sample.mean) / sample.deviation, counts / sample.n, sample.n
-    few = condensed(y, plain)
-    tilts = []
-    for centre in CENTRES:
-        slope, bend = _tilt(*few, centre, n)
-        tilts.append(_Tilt(slope, bend, _log_norm(slope, y - bend * y**2, plain)))
-    urns = [_Urn(sample, y, tilt.chances(y, plain)) for tilt in tilts]
-    draws = max(urn.expected_draws for urn in urns)
-    rows = int(min(MAX_ROWS, max(MIN_ROWS, MAX_DRAWS / (draws * PARTS * len(tilts)))))
-    statistics = np.empty((PARTS, len(tilts), rows))
+    slopes = np.array(CENTRES)[:, None] / math.sqrt(n)
+    chances = plain * np.exp(slopes * y - (slopes * y) ** 2 / 2)
+    norms = np.sum(chances, axis=1, keepdims=True)
+    urns = [_Urn(sample, y, each) for each in chances / norms]
+    rows = int(
+        min(MAX_ROWS, max(MIN_ROWS, MAX_DRAWS / (max(urn.expected_draws for urn in urns) * PARTS * len(urns))))
+    )
+    statistics = np.empty((PARTS, len(urns), rows))
     weights = np.empty_like(statistics)
     for part in range(PARTS):
         drawn = [urn.replicates(rows, chunk=part * len(urns) + k) for k, urn in enumerate(urns)]
@@ -141,59 +140,11 @@ def _drawn(sample: Sample) -> tuple[FloatArray, FloatArray]:
         origin, own = urns[0].origin, urns[0].y_origin
         statistics[part] = _statistics(sample, origin, sums, squares)
         of_y, of_squares = n * own + sums, n * own**2 + 2 * own * sums + squares
-        ratios = [np.exp(np.minimum(tilt.log_ratio(of_y, of_squares, n), MAX_LOG)) for tilt in tilts]
         # how much likelier each is by plain chances than by those of all centres mixed
-        weights[part] = len(tilts) / np.sum(ratios, axis=0)
+        s, logs = slopes[:, :, None], n * np.log(norms)[:, :, None]
+        weights[part] = 1 / np.mean(np.exp(np.minimum(s * of_y - s**2 / 2 * of_squares - logs, MAX_LOG)), axis=0)
     varied = np.isfinite(statistics)
     return statistics[varied], weights[varied]
-
-
-@frozen
-class _Tilt:
-    """Chances proportional to exp(slope (y - bend y^2)) times the plain ones."""
-
-    slope: float
-    bend: float
-    log_norm: float
-
-    def log_ratio(self, sums: FloatArray, squares: FloatArray, n: int) -> FloatArray:
-        """Logarithm of how much likelier a replicate of n draws is with the tilt than without it."""
-        return self.slope * (sums - self.bend * squares) - n * self.log_norm
-
-    def chances(self, y: FloatArray, plain: FloatArray) -> FloatArray:
-        return plain * np.exp(self.log_ratio(y, y**2, 1))
-
-
-def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> tuple[float, float]:
-    """The likeliest chances under which T* is large, as far from the plain ones as a normal quantile is from 0.
-
-    The likeliest have the least Kullback-Leibler divergence K from the plain chances, and a tail at n K = z^2/2 has
-    about the probability of the normal one beyond z. T* is a function of u/sqrt(m), u and m being the means of y and
-    y^2, so its saddlepoint has chances in proportion to exp(slope (y - bend y^2)) where bend = u/(2 m).
-    """
-    slope = bend = used = 0.0
-    for _ in range(BENDS if centre else 0):
-        used, shape = bend, y - bend * y**2
-        low, high = 0.0, 1.0
-        while high < MAX_SLOPE and _divergence(math.copysign(high, centre), shape, plain) < centre**2 / (2 * n):
-            high *= 2
-        for _ in range(BISECTIONS):
-            slope = math.copysign((low + high) / 2, centre)
-            below = _divergence(slope, shape, plain) < centre**2 / (2 * n)
-            low, high = (abs(slope), high) if below else (low, abs(slope))
-        chances = plain * np.exp(slope * shape - _log_norm(slope, shape, plain))
-        bend = float(np.sum(chances * y) / (2 * np.sum(chances * y**2)))
-    return slope, used
-
-
-def _divergence(slope: float, shape: FloatArray, plain: FloatArray) -> float:
-    log_norm = _log_norm(slope, shape, plain)
-    return float(slope * np.sum(plain * np.exp(slope * shape - log_norm) * shape)) - log_norm
-
-
-def _log_norm(slope: float, shape: FloatArray, plain: FloatArray) -> float:
-    top = float(np.max(slope * shape))
-    return top + math.log(float(np.sum(plain * np.exp(slope * shape - top))))
 
 
 class _Urn:

@@ -3,12 +3,13 @@
 Variables come in kinds: those of one kind are alike. The mean of n draws from a sample is a sum of n variables of one
 kind, whose values are the scores; a sum of bets has a kind for each size, with the values 0 and that size.
 
-The law is computed in one of three ways. *Enumerated*: every way in which the variables can turn out, where these are
-few. *On a lattice*, or rounded to a fine one: the characteristic function phi, the product over variables, is known
-exactly at all frequencies that count, and the fast Fourier transform gives the probability of each point. A value off
-the lattice is split among three points with its mean and variance, so that what rounding does is of the third order
-in the step. *Along a line*: P(S >= s) is the integral of exp(K(z) - s z)/(2 pi i z), K being the logarithm of the
-moment generating function, which is a sum over the frequencies at which phi is more than nothing.
+The law is computed in one of two ways. *Enumerated*: every way in which the variables can turn out, where these are
+few. *On a circle*: the characteristic function phi, the product over variables, at all frequencies that count, and
+the fast Fourier transform, which gives the probability of each point; exactly on a lattice, else on a fine grid. A
+value off the grid is split among three points with its mean and its square, so that what rounding does is of the
+third order in the step. Where phi is nothing long before the last frequency there is no more to see of the law. Where
+it is not, single sums have much mass: a probability is then asked for a little further out, so that it errs upwards,
+and the largest bets are given by their patterns, so that the others' sum, and its grid, are narrow.
 
 Probabilities far out drown in the rounding of such sums. There the variables are tilted: a value v gets exp(theta v)
 times its chance, with theta so that the sum asked for is the expected one. That law is computed instead, and each of
@@ -18,8 +19,8 @@ References
 ----------
 R. B. Davies, "Numerical inversion of a characteristic function", Biometrika 60 (1973).
 H. E. Daniels, "Saddlepoint approximations in statistics", Annals of Mathematical Statistics 25 (1954).
-R. Lugannani, S. Rice, "Saddle point approximation for the distribution of the sum of independent random variables",
-Advances in Applied Probability 12 (1980): the line.
+P. S. Kornya, "Distribution of aggregate claims in the individual risk theory model", Transactions of the Society of
+Actuaries 35 (1983): bets by the powers of their odds.
 """
 
 from __future__ import annotations
@@ -83,6 +84,8 @@ MAX_ENUMERATED, TINY = 16, 1e-300
 #: Tilts of far tails for each doubling of the tilt; a tail's law ends so many standard deviations above its mean, and
 #: is little moved by rounding where masses have grown by exp of no more than this.
 RUNGS, WINDOW, MAX_GROWTH = 4, 6.0, 23.0
+#: More distinct values than this are put into cells by ``condensed``: so many cells by value, and as many by rank.
+MAX_VALUES, CELLS = 4096, 1024
 #: Exponents beyond this overflow.
 MAX_EXPONENT = 600.0
 
@@ -96,11 +99,6 @@ class Tilt:
     log_norm: float
     mean: float
     deviation: float
-
-    @property
-    def depth(self) -> float:
-        """Minus the logarithm of Chernoff's bound for the tail that begins at the mean."""
-        return max(self.theta * self.mean - self.log_norm, 0.0)
 
 
 @frozen(eq=False)
@@ -150,7 +148,6 @@ class SumLaw:
         self.values, self.chances, self.times, self.same = values, chances, times, same
         self._one = times.size == 1
         self._tails: dict[int, Steps] = {}
-        self._bandwidth = 0.0, math.inf
 
     @cached_property
     def mirrored(self) -> SumLaw:
@@ -168,12 +165,6 @@ class SumLaw:
     def steps(self) -> Steps:
         """The whole law but for its far tails."""
         return self._steps(self.plain)
-
-    @property
-    def bandwidth(self) -> tuple[float, float]:
-        """The angle of frequencies, and the multiple from which on they add nothing: infinite for a law of steps."""
-        assert self.steps is not None
-        return self._bandwidth
 
     @cached_property
     def step(self) -> float | None:
@@ -265,7 +256,10 @@ class SumLaw:
         log_share = log_ndtr(z) + (-FAR_REACHED if found_by is self else FAR_REACHED)
         if log_share < log_end:
             return end
-        steps = self._tail(self._root(lambda tilt: -z - math.sqrt(2 * tilt.depth)))
+        # by Chernoff's bound for the tail that begins at the mean
+        steps = self._tail(
+            self._root(lambda tilt: -z - math.sqrt(2 * max(tilt.theta * tilt.mean - tilt.log_norm, 0.0)))
+        )
         return float(steps.quantiles(math.exp(log_share - steps.log_unit)))
 
     def _tail(self, tilt: Tilt) -> Steps:
@@ -363,9 +357,6 @@ class SumLaw:
                 points = most
                 phi = self.phi(tilt, period / points, points)
             step = width = period / points
-        if width and not tilt.theta:
-            beyond = np.cumsum((np.abs(phi[1:]) / np.arange(1, phi.size))[::-1])[::-1] > LITTLE * math.pi
-            self._bandwidth = 2 * math.pi / period, float(np.count_nonzero(beyond) + 1)
         if width and not self._one:
             # what a tilt adds to each point's mass is taken off over its width
             half = (tilt.theta * step + 1e-300 - 2j * math.pi / points * np.arange(phi.size)) / 2
@@ -412,10 +403,11 @@ class SumLaw:
 
     def _beyond(self, value: float) -> float:
         """From the tail that begins at the value, under the tilt that makes it the expected one."""
-        side = 1 if value > self.plain.mean else -1
-        tilt = self._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or TINY), side=side)
+        few = self._condensed
+        side = 1 if value > few.plain.mean else -1
+        tilt = few._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or TINY), side=side)
         law, p, sums, masses = self, 0.0, np.zeros(1), np.ones(1)
-        steps = self._towards(side, tilt) if self.alike(tilt) <= ALIKE else None
+        steps = few._towards(side, tilt) if few.alike(tilt) <= ALIKE else None
         if steps is None or not steps.settled:
             p, sums, masses, law = self._parted(value)
             if not (sums.size and law.times.size):
@@ -425,6 +417,15 @@ class SumLaw:
         share = steps.share(points + side * steps.blur, inclusive=side > 0) * math.exp(steps.log_unit)
         p += float(np.sum(masses * (share if side > 0 else 1 - share)))
         return p * (1 + MISSED) if steps.width else p
+
+    @cached_property
+    def _condensed(self) -> SumLaw:
+        """The same of fewer kinds, where chances are equal and sizes very many."""
+        if np.ptp(self.chances[:, 1]) > LEFT_OUT:
+            return self
+        sizes, times = condensed(self.values[:, 1], self.times)
+        chances = np.repeat(self.chances[:1], sizes.size, axis=0)
+        return SumLaw(np.column_stack([np.zeros(sizes.size), sizes]), chances, times, same=self.same)
 
     def _towards(self, side: int, tilt: Tilt) -> Steps:
         """The tail on a side, which for the upper one is that of the mirror image, under this tilt."""
@@ -557,17 +558,33 @@ def lattice_step(values: FloatArray) -> float | None:
         return None
     largest = step = float(sizes[-1])
     tolerance = 1e-9 * largest
-    while True:
-        off = sizes[np.abs(sizes - np.rint(sizes / step) * step) > tolerance]
-        if off.size == 0:
-            break
-        a, b = float(off[0]), step
+    while np.any(off := np.abs(sizes - np.rint(sizes / step) * step) > tolerance):
+        a, b = float(sizes[off][0]), step
         while b > tolerance:
             a, b = b, abs(math.remainder(a, b))
         if a < 4 * tolerance:
             return None
         step = largest / round(largest / a)  # Euclid's carries rounding, which every further value would multiply
     return step if float(np.max(np.abs(sizes / step - np.rint(sizes / step)))) < ON_LATTICE else None
+
+
+def condensed(y: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Fewer values with the same share, mean and variance, cell by cell; short vectors and lattices as they are.
+
+    ``y`` is ascending and distinct, ``shares`` are positive; each cell gives two values, in no particular order.
+    Cells are narrow both in value and in rank, so that one topic far out does not widen the others' cells.
+    """
+    if y.size <= MAX_VALUES or lattice_step(y) is not None:
+        return y, shares
+    width = (y[-1] - y[0]) / CELLS
+    cells = np.floor((y - y[0]) / width) * CELLS + np.arange(y.size) * CELLS // y.size
+    starts = np.flatnonzero(np.diff(cells, prepend=-1.0))
+    cell_shares = np.add.reduceat(shares, starts)
+    where = np.cumsum(np.diff(cells, prepend=cells[0]) != 0)
+    mean = np.add.reduceat(shares * y, starts) / cell_shares
+    off = y - mean[where]
+    deviation = np.sqrt(np.add.reduceat(shares * off**2, starts) / cell_shares)
+    return np.append(mean - deviation, mean + deviation), np.tile(cell_shares / 2, 2)
 
 
 def _product(angles: FloatArray, odds: FloatArray, times: FloatArray, count: int) -> ComplexArray:

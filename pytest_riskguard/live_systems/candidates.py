@@ -12,8 +12,7 @@ from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate, Retrieve, key_of
 from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.config.setting_types import ASKING, Queried
-from pytest_riskguard.data.given_file import TIES, Ties
-from pytest_riskguard.data.memory import InputData
+from pytest_riskguard.data.given_file import TIES, InputData, Ties
 from pytest_riskguard.data.metadata import checked_metadata, latency_of
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.engine.question import LiveRun

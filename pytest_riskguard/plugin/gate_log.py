@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +59,8 @@ class GateLog:
         #: passed, failed, xfailed, skipped, crashed, lost, not_collected or not_run; None while it runs.
         self.ended: dict[str, str | None] = {}
         self._failures: dict[str, int] = {}
+        #: Attempts that ended with their worker, and those before them, which the next worker does not know.
+        self._crashes: Counter[str] = Counter()
         self._roll_came = False
 
     def know(self, roll: Sequence[RollEntry]) -> None:
@@ -81,6 +84,7 @@ class GateLog:
             self._failures[id] = failures
         if report.when == _CRASHED:
             self.ended[id] = "crashed"
+            self._crashes[id] += 1 + self._failures.pop(id, 0)
         elif report.failed or str(report.outcome) == "rerun":  # the word of pytest-rerunfailures
             self.ended[id] = "failed"
         elif report.skipped:
@@ -106,7 +110,8 @@ class GateLog:
                 ended = "interrupted" if id in self.ended else "not_run" if entry.selected else "deselected"
             else:
                 ended = {"passed": "no_verdict", XFAILED: "failed"}.get(ended, ended)
-        return KnownGate(id, entry.line, ended, self._failures.get(id, 0), verdicts)
+        failures = self._crashes[id] + self._failures.get(id, 0) - (ended == "crashed")
+        return KnownGate(id, entry.line, ended, failures, verdicts)
 
 
 #: The attribute of a test report that holds a payload: plain types only, since xdist carries no others.

@@ -71,7 +71,7 @@ def test_a_measure_is_the_one_that_ir_measures_parses(text):
     [
         ("ndcg@10", "nDCG@10"),
         ("nDGC@10", "nDCG@10"),
-        ("nDCG10", "nDCG@10"),
+        ("nDCG10", "nDCG"),
         ("ndcg_cut.10", "nDCG@10"),
         ("P_10", "P@10"),
         ("map", "AP"),

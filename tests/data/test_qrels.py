@@ -7,9 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.given_file import GivenFile, LabelRules
+from pytest_riskguard.data.given_file import GivenFile, InputData, LabelRules
 from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.named_columns import Table, judgements_of
 from pytest_riskguard.data.qrels import judgement_rows, read_qrels
 from pytest_riskguard.data.records import Agreement, TopicKeys

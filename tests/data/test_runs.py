@@ -14,9 +14,8 @@ import pytest
 from pytest_riskguard.config.candidate_settings import file_of
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.data import checks, runs
-from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
+from pytest_riskguard.data.given_file import TIES, GivenFile, InputData, Ties
 from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.memory import InputData
 from pytest_riskguard.data.memory import run as in_memory
 from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, read_run, run_of, run_of_rankings

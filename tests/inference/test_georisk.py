@@ -185,23 +185,6 @@ def test_references_and_alphas_share_their_draws_so_each_is_what_it_is_alone():
     assert together[5].interval() == without_the_median[5].interval() == alone.interval()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"candidate": 3}, "candidate must be a row from 0 to 2, got 3"),
-        ({"references": []}, "^expected at least one reference, got none$"),
-        ({"references": [3]}, "row from 0 to 2 other than the candidate's, got 3"),
-        ({"references": [0]}, "other than the candidate's, got 0"),
-        ({"references": [-1]}, "row from 0 to 2"),
-        ({"references": ["mean"]}, "must be a row or 'median', got 'mean'"),
-        ({"scores": [[0.1], [0.2], [0.3]]}, "at least 2 topics"),
-    ],
-)
-def test_questions_about_what_is_not_there_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        compared(**{"scores": pool(9, (3, 5)), **options})
-
-
 def rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))

@@ -14,8 +14,8 @@ from scipy.stats import binom
 from pytest_riskguard.inference import sum_law
 from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.inference.intervals import interval
-from pytest_riskguard.inference.sample import MAX_VALUES, Sample, condensed
-from pytest_riskguard.inference.sum_law import SumLaw, lattice_step
+from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.sum_law import MAX_VALUES, SumLaw, condensed, lattice_step
 from tests.inference.laws import (
     all_multisets,
     between_atoms,
@@ -181,7 +181,9 @@ def test_a_quantile_is_where_the_law_reaches_its_score(seed, scores):
         return
     law, z = sample, np.sort(scores)
     values = law.at_scores(z)
+    # single sums stand out in halves, and in a far tail on a grid, of which limits are good to a step
     near = 4 * sample.same + (0.0 if law.sums.by_vectors is None else 2e-3 * sample.standard_error)
+    near += 4e-4 * sample.standard_error if np.max(np.abs(z)) > 5.6 else 0.0
     assert np.all(np.diff(values) >= -sample.same)
     for score, value in zip(z.tolist(), values.tolist(), strict=True):
         slack = 1e-5 * max(1.0, abs(score))

@@ -45,6 +45,11 @@ def test_names_give_way_and_stay_different():
     assert rows(names).lines(80)[1].split()[0] == names[0]
 
 
+def test_gaps_give_way_before_lines_are_too_long():
+    matrix = Table("", {str(place): ".2f" for place in range(10)}, [[0.5] * 10])
+    assert [max(map(len, matrix.lines(width))) for width in (60, 52)] == [60, 51]
+
+
 def test_columns_without_values_are_left_out():
     table = Table("", {"a": "text", "b": ".1f", "c": "name"}, [("x", None, ""), ("y", None, "z")])
     assert list(table.filled.columns) == ["a", "c"]

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.data.arrow import arrow_table, column_of, parquet_table
 from pytest_riskguard.data.formats import format_of
-from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.named_columns import Table
@@ -268,9 +267,6 @@ def test_columns_say_what_a_table_holds(maker):
     judged = file(qid=["q1"], docno=["d1"], label=[1])
     with pytest.raises(RunFormatError, match="its columns do not fit: it names no column for score"):
         format_of(judged, "rankings")
-    named = InputFile(GivenFile(Path("a"), columns={"points": "label"}), error=RunFormatError, content=judged.content)
-    with pytest.raises(UsageError, match="columns: 'points' is not one of document, topic, query, rank, score"):
-        format_of(named, "rankings")
 
 
 def test_no_other_library_is_loaded(tmp_path):

@@ -30,21 +30,21 @@ ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
         ("a.csv", ROWS.encode(), r"the nearest is csv, .* names no column for document \(.*; rename its columns"),
         ("a.run", b"q1,Q0,d1,1,2.5,tag\n", r"a\.run:1: expected 6 columns .*, found 1"),
         ("a.csv", b'"q 1",d1,2.5\n', r"the nearest is csv, but its columns do not fit"),
-        ("a.csv", ROWS.encode("utf-16"), r"a\.csv: expected UTF-8 text, found UTF-16; save it as UTF-8"),
-        ("a.txt", "qid\tdocno\tscore\n".encode("utf-16"), r"found UTF-16; save it as UTF-8"),
+        ("a.csv", ROWS.encode("utf-16"), r"a\.csv:1: expected UTF-8 text, found byte 0xff; .* as UTF-8"),
+        ("a.txt", "qid\tdocno\tscore\n".encode("utf-16"), r"a\.txt:1: expected UTF-8 text, found byte 0xff"),
         ("a.csv", b"qid,docno,score\rq1,d1,2.5\r", r"expected lines that end with LF or CRLF, .*new-line character"),
         (
             "a.xlsx",
             packed("[Content_Types].xml", "xl/workbook.xml"),
-            r"a zip archive or a spreadsheet; unpack it, or save it as CSV \(UTF-8\)",
+            r"a\.xlsx:1: expected UTF-8 text, .* save a spreadsheet as CSV",
         ),
-        ("a.csv", packed("mimetype"), r"or a spreadsheet; unpack it, or save it as CSV \(UTF-8\)"),
-        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\ta\tb", r"found a spreadsheet; save it as CSV \(UTF-8\)"),
-        ("a.zip", packed("a.run"), r"found a zip archive or a spreadsheet; unpack it"),
+        ("a.csv", packed("mimetype"), r"save a spreadsheet as CSV"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16), r"found byte 0xd0; .* save a spreadsheet as CSV"),
+        ("a.zip", packed("a.run"), r"expected UTF-8 text, found byte 0x..; unpack it"),
         (
             "a.zip",
             b"PK\x03\x04\x14\0\tw]o8\xf1 \x02\0",
-            r"found a zip archive or a spreadsheet; unpack it",
+            r"expected UTF-8 text, found byte 0x..; unpack it",
         ),  # as if in columns
     ],
 )

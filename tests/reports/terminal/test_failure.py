@@ -169,6 +169,12 @@ def test_a_gate_that_passes_says_which_queries_are_unanswered():
     assert said in "".join(notes(passed, (passed,), complete=True))
 
 
+def test_a_warning_about_inputs_that_was_shown_before_is_not_said_again():
+    warned = altered(judged(LOSS), warnings=(VerdictWarning("changed_inputs", "scored again"),))
+    assert "warning: scored again" in explain(warned)
+    assert "scored again" not in explain(warned, said=("scored again",))
+
+
 def rows(text: str, width: int) -> int:
     """Lines on a screen that wraps what is too long for it."""
     return sum(-(-max(columns(line), 1) // width) for line in text.splitlines())
