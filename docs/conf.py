@@ -206,6 +206,25 @@ class Settings(SphinxDirective):
         return [table(("key", "default", "meaning"), rows, (20, 15, 65))]
 
 
+class Limits(SphinxDirective):
+    """``{limits}``: what input may hold."""
+
+    def run(self) -> list[nodes.Node]:
+        """One table."""
+        return [table(("limit", "at most"), generated.limits(), (65, 35))]
+
+
+class PluginSettings(SphinxDirective):
+    """``{plugin-settings}``: the options and ini settings of the pytest plugin, with their help."""
+
+    def run(self) -> list[nodes.Node]:
+        """One table for each."""
+        tables = zip(("option", "ini setting"), generated.plugin_settings(), strict=True)
+        return [
+            table((what, "meaning"), [(f"`{name}`", text) for name, text in rows], (35, 65)) for what, rows in tables
+        ]
+
+
 class Modules(SphinxDirective):
     """``{modules}``: every module with the first line of its docstring."""
 
@@ -238,6 +257,8 @@ def setup(app: Sphinx) -> None:
     app.add_directive("report-fields", ReportFields)
     app.add_directive("gate-options", GateOptions)
     app.add_directive("settings", Settings)
+    app.add_directive("limits", Limits)
+    app.add_directive("plugin-settings", PluginSettings)
     app.add_directive("modules", Modules)
     app.connect("source-read", add_contents)
     app.connect("source-read", link_to_repository)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pytest_riskguard import limits as every_limit
 from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
 from pytest_riskguard.config.http_settings import Http, HttpCandidate
 from pytest_riskguard.config.json_schema import documented
@@ -17,6 +18,8 @@ from pytest_riskguard.config.schema import Collection, Config, Documents, GateSe
 from pytest_riskguard.config.setting_types import Model
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.option_types import Option
+from pytest_riskguard.limits import Limit
+from pytest_riskguard.plugin.options import add_options
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pytest_riskguard"
 SCHEMA_FILE = PACKAGE / "reports" / "riskguard-report-1.schema.json"
@@ -213,6 +216,35 @@ def settings(model: type[Model]) -> list[tuple[str, str, str]]:
             default = None
         rows.append((key, "required" if field.is_required() else _yaml(default), meanings[key]))
     return rows
+
+
+def limits() -> list[tuple[str, str]]:
+    """What input may hold, and at most how much of it."""
+    return [(known.what, f"{known.default:,}") for known in vars(every_limit).values() if isinstance(known, Limit)]
+
+
+class _Parser:
+    """Takes what the plugin declares, as pytest's parser does."""
+
+    def __init__(self) -> None:
+        self.options: list[tuple[str, str]] = []
+        self.settings: list[tuple[str, str]] = []
+
+    def getgroup(self, *_names: str) -> _Parser:
+        return self
+
+    def addoption(self, name: str, *, help: str, metavar: str = "", **_attributes: Any) -> None:
+        self.options.append((f"{name}={metavar}" if metavar else name, help))
+
+    def addini(self, name: str, *, help: str, **_attributes: Any) -> None:
+        self.settings.append((name, help))
+
+
+def plugin_settings() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Options of pytest and settings of its ini file that the plugin declares, with their help."""
+    parser = _Parser()
+    add_options(parser)  # type: ignore[arg-type]
+    return parser.options, parser.settings
 
 
 def modules() -> dict[str, dict[str, str]]:

@@ -115,11 +115,17 @@ def test_each_exit_status_is_in_the_reference():
     assert [int(row) for row in rows] == [int(status) for status in ExitStatus]
 
 
-def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
+def test_the_site_lists_each_option_and_setting_of_the_plugin():
     declared = pytest_settings()
-    text = page("pytest.md")
-    assert [cell.split("=")[0] for cell in first_cells(section(text, "Options"))] == declared.options
-    assert first_cells(section(text, "Ini settings")) == declared.settings
+    assert "\n```{plugin-settings}\n```\n" in page("pytest.md")
+    options, settings = GENERATED["plugin_settings"]()
+    assert [name.split("=")[0] for name, _ in options] == declared.options
+    assert [name for name, _ in settings] == declared.settings
+
+
+def test_the_site_lists_each_limit():
+    assert "\n```{limits}\n```\n" in page("files.md")
+    assert ("topics", "1,000,000") in GENERATED["limits"]()
 
 
 @pytest.mark.parametrize("name", GENERATED["SETTINGS"])
