@@ -206,6 +206,20 @@ class Settings(SphinxDirective):
         return [table(("key", "default", "meaning"), rows, (20, 15, 65))]
 
 
+class Fields(SphinxDirective):
+    """``{fields} package.module.Class``: the fields of what a command or the store writes as JSON."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """One table."""
+        rows = [
+            (", ".join(f"`{name}`" for name in names.split(", ")), text)
+            for names, text in generated.fields_of(self.arguments[0])
+        ]
+        return [table(("field", "meaning"), rows, (30, 70))]
+
+
 class Limits(SphinxDirective):
     """``{limits}``: what input may hold."""
 
@@ -257,6 +271,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("report-fields", ReportFields)
     app.add_directive("gate-options", GateOptions)
     app.add_directive("settings", Settings)
+    app.add_directive("fields", Fields)
     app.add_directive("limits", Limits)
     app.add_directive("plugin-settings", PluginSettings)
     app.add_directive("modules", Modules)

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -216,6 +217,13 @@ def settings(model: type[Model]) -> list[tuple[str, str, str]]:
             default = None
         rows.append((key, "required" if field.is_required() else _yaml(default), meanings[key]))
     return rows
+
+
+def fields_of(path: str) -> list[tuple[str, str]]:
+    """The fields of a class, as its docstring lists them; several may share a line."""
+    module, _, name = path.rpartition(".")
+    _, meanings = documented(getattr(import_module(module), name))
+    return [(names, meaning.replace("None", "null")) for names, meaning in meanings.items()]
 
 
 def limits() -> list[tuple[str, str]]:

@@ -81,10 +81,42 @@ class StoredTopics(_Exact):
 class Manifest(_Exact):
     """One stored baseline, a replicate or an earlier run: where its scores come from. No host, user or absolute path.
 
-    ``created`` is UTC, ISO 8601; ``measures`` are in the order of the columns of ``scores.tsv``; ``git`` is None
-    where git could not say; ``latency`` is that of a live system; ``allow_unanswered``: topics without an answer have
-    none. ``number`` counts the runs that the baseline has held, from 1; ``predecessor`` is the digest of the manifest
-    of the run before. ``replicates`` has the digests of their manifests by their numbers. So nothing is lost unseen.
+    Attributes
+    ----------
+    name
+        The baseline's own name. A folder that was renamed or copied is refused.
+    created
+        When it was stored, UTC, ISO 8601.
+    digests
+        `run`, `qrels`, `scores`, and `topics` and `queries` (None without a topics file): `sha256:...`, run
+        and qrels decompressed; `queries` is that of `queries.tsv`. Of scores without a run, `run` is the
+        digest of their file and `qrels` is None.
+    measures
+        The columns of `scores.tsv`, in their order.
+    topics
+        `scored` and `without_relevant` (numbers), `unanswered` and `unknown` (topics), `judged`: the share of
+        judged documents in the first 10.
+    run_kept
+        Whether `run.gz` is there.
+    versions
+        Of ir-measures, pytest-riskguard and the packages that computed the scores.
+    git
+        `commit`, and `dirty`: whether tracked files outside the store and submodules had changes. None
+        outside a repository.
+    note
+        The text of `--note`.
+    metadata
+        What `--meta KEY=VALUE` says of the system.
+    latency
+        `queries`, `median_ms` and `p95_ms` of a live system when it was stored, else None.
+    allow_unanswered
+        Whether topics without an answer have no result.
+    replicates
+        The digest of each replicate's manifest, by its number.
+    number
+        Of the runs that the baseline has held, which one this is, from 1.
+    predecessor
+        The digest of the manifest of the run before, now under `history`; None for the first.
     """
 
     name: str

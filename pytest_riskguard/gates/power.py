@@ -74,9 +74,33 @@ class Effect:
 
 @frozen
 class Plan:
-    """What one gate can detect, in units of the measure; the reference of ``riskguard power`` has every field.
+    """What one gate can detect, in units of the measure.
 
-    ``churn`` is the URisk of a change that moves topics as much but does not move the mean.
+    Attributes
+    ----------
+    measure, alpha, level, method, tolerance, on_churn, power
+        The settings.
+    candidate, baseline, slice, correlation
+        Names; None if there is none.
+    topics, clusters, changed
+        Their numbers; None where there are none.
+    changes_needed, cannot_fail
+        With how many changed topics the gate could fail, and whether there are fewer.
+    urisk, standard_deviation
+        Of the trade-off scores, observed or assumed.
+    decisive, critical
+        The interval that decides, and the distance of its upper limit from the mean, in standard errors.
+    minimum_detectable_effect
+        The smallest fall that fails the gate with this power; with `on_churn` warn of the mean, else of
+        URisk.
+    churn, churn_power
+        URisk of a change that moves topics as much and leaves the mean unchanged, and its probability of
+        failing.
+    effects
+        One for each effect that was asked about: `size`, `power` with these topics, `topics_needed`.
+    topics_for_tolerance
+        Topics needed to show with this power that the observed URisk is above minus the tolerance; None where
+        no number is enough.
     """
 
     measure: str | None

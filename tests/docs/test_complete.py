@@ -15,11 +15,13 @@ import pytest
 import pytest_riskguard
 from pytest_riskguard import baselines, data, inference, ltr, risk, studies
 from pytest_riskguard import cli as parts
+from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import LazyCommand, cli
 from pytest_riskguard.config.schema import Config, GateModel, GateSettings
 from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.gates import kinds
+from pytest_riskguard.gates.power import Plan
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
 from pytest_riskguard.reports.comparisons import KnownGate
@@ -126,6 +128,14 @@ def test_the_site_lists_each_option_and_setting_of_the_plugin():
 def test_the_site_lists_each_limit():
     assert "\n```{limits}\n```\n" in page("files.md")
     assert ("topics", "1,000,000") in GENERATED["limits"]()
+
+
+@pytest.mark.parametrize(("name", "kind"), [("command-line.md", Plan), ("store.md", Manifest)])
+def test_the_site_lists_each_field_of_what_is_written_as_json(name, kind):
+    path = f"{kind.__module__}.{kind.__qualname__}"
+    assert f"\n```{{fields}} {path}\n```\n" in page(name)
+    listed = [field for names, _ in GENERATED["fields_of"](path) for field in names.split(", ")]
+    assert sorted(listed) == sorted(field.name for field in fields(kind))
 
 
 @pytest.mark.parametrize("name", GENERATED["SETTINGS"])
