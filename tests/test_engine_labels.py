@@ -85,7 +85,8 @@ def test_a_loss_that_stands_without_them_is_a_loss_and_names_them(judged):
     assert (verdict.outcome, verdict.reason) == ("fail", "loss")
     (message,) = [w.message for w in verdict.warnings if w.parameters.get("about") == "stale_labels"]
     assert message == (
-        "1 relevant document of 1 topic (q29) is no longer in documents.tsv; the outcome does not depend on it"
+        "relevant documents that are no longer in documents.tsv: 1, in 1 topic (q29); the outcome does not depend on "
+        "them"
     )
 
 

@@ -61,8 +61,8 @@ _TEMPLATES = {
     ),
     "unbacked_scores": "{systems}: stored without the run (--no-run), so nothing backs the stored scores",
     "stale_labels": (
-        "in {topics_counted} ({topics}) relevant documents ({documents}) are no longer in {file}; the outcome does "
-        "not depend on them"
+        "relevant documents that are no longer in {file}: {documents}, in {topics_counted} ({topics}); the outcome "
+        "does not depend on them"
     ),
     "outweighed": (
         "without weights the candidate would be significantly risky: the {topics_counted} that lost have {share:.2%} "

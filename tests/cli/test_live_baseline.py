@@ -58,7 +58,7 @@ def test_reports_show_how_fast_candidate_and_baseline_were(command, live):
         assert system["latency"]["queries"] == 30
     assert re.search(rf"latency then {SPEED}; .*latency {SPEED}", (live / "report.md").read_text())
     page = (live / "report.html").read_text()
-    assert re.search(rf"Latency of now when stored\W.*?{SPEED}", page, re.DOTALL)
+    assert len(re.findall(SPEED, page[page.index("Latency") :])) == 2
 
 
 def test_a_baseline_is_replaced_by_what_the_candidate_answers(command, live):

@@ -13,6 +13,7 @@ from pytest_riskguard.gates.option_types import (
     Number,
     OneOf,
     Option,
+    OptionError,
     OptionTypeError,
     Text,
     Texts,
@@ -92,7 +93,7 @@ def test_a_value_that_fits_is_let_through(check, value, held):
     assert type(check(value)) is type(held)
 
 
-RIGHT_TYPE, WRONG_TYPE = ValueError, OptionTypeError
+RIGHT_TYPE, WRONG_TYPE = OptionError, OptionTypeError
 
 
 @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ def test_risky(riskguard): judge(riskguard, run="prod.run", baseline="prod", tol
             "E *UsageError: *'nDGC@10'*nDCG@10*",
             "E *Nothing was compared: *no baseline 'prdo' (the store*",
             "E *Nothing was compared: *nowhere.run*",
-            "E *ValueError: level: expected a number between 0.000001 and 0.999999 such as 0.95, found the number 2",
+            "E *OptionError: level: expected a number between 0.000001 and 0.999999 such as 0.95, found the number 2",
         ]
     )
     assert "During handling" not in result.stdout.str()
@@ -146,7 +146,7 @@ WRONG_ARGUMENTS = {
         "TypeError: alpha: expected a number from 0 to 1e+09, found true"
     ),
     "riskguard.assert_not_significantly_risky(run, 'prod', measure=10)": "TypeError: measure: expected text *",
-    "riskguard.check('magic', run, 'prod')": "ValueError: kind: expected not_significantly_risky, *, found 'magic'",
+    "riskguard.check('magic', run, 'prod')": "*OptionError: kind: expected not_significantly_risky, *, found 'magic'",
     "riskguard.run(None)": "TypeError: expected a path, found None",
     "riskguard.retrieve(search=None)": "TypeError: search: expected a function that takes a query, found nothing",
     "riskguard.retrieve(print, depth=0)": "ValueError: depth: expected a whole number, from 1 to 100000, *",
