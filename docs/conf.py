@@ -220,6 +220,14 @@ class Fields(SphinxDirective):
         return [table(("field", "meaning"), rows, (30, 70))]
 
 
+class GateKinds(SphinxDirective):
+    """``{gate-kinds}``: every kind of gate, and when it passes."""
+
+    def run(self) -> list[nodes.Node]:
+        """One table."""
+        return [table(("kind", "meaning"), generated.gate_kinds(), (30, 70))]
+
+
 class Limits(SphinxDirective):
     """``{limits}``: what input may hold."""
 
@@ -272,6 +280,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("gate-options", GateOptions)
     app.add_directive("settings", Settings)
     app.add_directive("fields", Fields)
+    app.add_directive("gate-kinds", GateKinds)
     app.add_directive("limits", Limits)
     app.add_directive("plugin-settings", PluginSettings)
     app.add_directive("modules", Modules)

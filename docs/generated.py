@@ -219,6 +219,12 @@ def settings(model: type[Model]) -> list[tuple[str, str, str]]:
     return rows
 
 
+def gate_kinds() -> list[tuple[str, str]]:
+    """Each kind of gate, and when it passes."""
+    paragraphs = {kind: (cls.__doc__ or "").partition("\n\n")[0] for kind, cls in KINDS.items()}
+    return [(f"`{kind}`", " ".join(text.replace("``", "`").split())) for kind, text in paragraphs.items()]
+
+
 def fields_of(path: str) -> list[tuple[str, str]]:
     """The fields of a class, as its docstring lists them; several may share a line."""
     module, _, name = path.rpartition(".")

@@ -256,7 +256,7 @@ class _Tested(Gate):
 
 @frozen
 class NotSignificantlyRisky(_Tested, _Weighted, _ByInterval):
-    """Passes when the upper limit of URisk's interval is at least ``-tolerance``."""
+    """Passes when the upper limit of URisk's interval is at least ``-tolerance``, or ``on_churn`` lets churn pass."""
 
     kind = "not_significantly_risky"
     takes_replicates = True

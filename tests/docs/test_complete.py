@@ -255,8 +255,10 @@ def test_each_key_of_a_gate_is_one_that_the_site_lists():
     assert {*GateSettings.model_fields} | options == {*GateModel.model_fields}
 
 
-def test_each_kind_of_gate_is_in_the_reference():
-    assert first_cells(section(page("configuration.md"), "Kinds of gates")) == list(kinds.KINDS)
+def test_the_site_lists_each_kind_of_gate():
+    assert "\n```{gate-kinds}\n```\n" in section(page("configuration.md"), "Kinds of gates")
+    assert [kind for kind, _ in GENERATED["gate_kinds"]()] == [f"`{kind}`" for kind in kinds.KINDS]
+    assert all(text.startswith("Passes when ") for _, text in GENERATED["gate_kinds"]())
 
 
 def test_each_correction_is_in_the_reference():
