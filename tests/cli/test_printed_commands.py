@@ -220,8 +220,9 @@ SITUATIONS = {
     "pytest, a loss with unjudged documents": Situation(
         "pytest --riskguard",
         (
-            "pytest --riskguard riskguard.yaml::no-risk",
             "riskguard judge-next --gate no-risk",
+            "pytest --riskguard riskguard.yaml::no-risk",
+            "riskguard judge-next --gate tail",
             "pytest --riskguard riskguard.yaml::tail",
         ),
         (("riskguard.yaml", COLLAPSES),),
@@ -229,8 +230,8 @@ SITUATIONS = {
     "pytest, from another folder": Situation(
         "pytest --riskguard ../riskguard.yaml::tail",
         (
-            "pytest --riskguard ../riskguard.yaml::tail",
             "riskguard judge-next --gate tail --config ../riskguard.yaml",
+            "pytest --riskguard ../riskguard.yaml::tail",
         ),
         (("riskguard.yaml", COLLAPSES), ("pytest.ini", "[pytest]\n")),
         where="elsewhere",
@@ -254,15 +255,15 @@ SITUATIONS = {
     "pytest, tests in Python": Situation(
         "pytest --riskguard test_gates.py",
         (
-            "pytest --riskguard test_gates.py::test_file",
             "riskguard judge-next prod 'my new.run' --measure AP",
+            "pytest --riskguard test_gates.py::test_file",
             "pytest --riskguard test_gates.py::test_memory",
         ),
         (("test_gates.py", IN_PYTHON),),
     ),
     "pytest, with an ini file of its own": Situation(
         "pytest --riskguard -c ci.ini riskguard.yaml",
-        ("pytest --riskguard -c ci.ini riskguard.yaml::tail", "riskguard judge-next --gate tail"),
+        ("riskguard judge-next --gate tail", "pytest --riskguard -c ci.ini riskguard.yaml::tail"),
         (
             ("riskguard.yaml", COLLAPSES.replace("  - {name: no-risk", "  #")),
             ("ci.ini", "[pytest]\n"),

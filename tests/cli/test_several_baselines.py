@@ -71,7 +71,10 @@ def test_a_pool_gives_one_verdict_for_each_alpha_and_the_curve_over_all(command)
     found = verdicts(ended)
     assert [verdict["alpha"] for verdict in found] == [1, 5]
     assert all([*verdict["estimates"]["georisk"]] == ["good", "loss", "prod"] for verdict in found)
-    assert any(said.startswith("GeoRisk at each alpha") for said in found[0]["figures"])
+    curve = found[0]["exhibits"]["charts"]["georisk"]
+    for verdict in found:
+        at_alpha = {name: values[curve["x"].index(verdict["alpha"])] for name, values in curve["lines"].items()}
+        assert at_alpha == pytest.approx(verdict["estimates"]["georisk"])
 
 
 def test_every_computed_baseline_is_asked_about_after_the_others(command):

@@ -110,7 +110,9 @@ def test_what_is_given_wins(judged, line, expected):
 def test_each_kind_has_its_own_gate(judged):
     (pool,), out = judged("--gate georisk_not_worse")
     assert (pool["baselines"], pool["tolerance"]) == (["prod", "other"], 0.02)
-    assert "reference other" in out
+    assert pool["pool"]["decided_by"] == "other"
+    assert [one["reference"] for one in pool["pool"]["references"]] == ["other"]
+    assert "PASS no riskier than other;" in out
     both, _ = judged("--gate not_inferior")
     assert [(v["baselines"], v["tolerance"]) for v in both] == [(["prod"], 0.4), (["other"], 0.4)]
     (typical,), out = judged("--gate no_topic_collapse")
@@ -120,9 +122,9 @@ def test_each_kind_has_its_own_gate(judged):
 
 
 def test_the_reference_of_a_pool_stays_with_its_baselines(judged):
-    (verdict,), out = judged("--gate georisk_not_worse --baseline prod --baseline third=churn.run")
+    (verdict,), _ = judged("--gate georisk_not_worse --baseline prod --baseline third=churn.run")
     assert verdict["baselines"] == ["prod", "third"]
-    assert "reference" not in out
+    assert [one["reference"] for one in verdict["pool"]["references"]] == ["prod"]
 
 
 def test_other_judgements_are_judged_by_the_command_line_alone(judged):

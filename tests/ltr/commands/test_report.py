@@ -107,7 +107,8 @@ def test_what_is_not_typed_comes_from_the_file(command, folder):
     file = (folder / "riskguard.yaml").read_text()
     ended = command("ltr report good=./good.run churn.run loss.run")
     assert ended.status == 0, ended.err
-    assert "from riskguard.yaml, gate no-risk: baseline prod, measure AP" in " ".join(ended.out.split())
+    assert ended.out.splitlines()[-1] == "from riskguard.yaml, gate no-risk"
+    assert "AP, 30 topics, 3 models against prod" in ended.out
     (folder / "riskguard.yaml").write_text(file.replace("alpha: 1", "alpha: [0, 5]"))
     for more, alphas in (("", [0, 5]), ("--alpha 2", [2])):
         found = report(command(f"ltr report good=./good.run {more} --json -"))
