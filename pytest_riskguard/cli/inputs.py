@@ -11,7 +11,6 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
     DEFAULT_STORE,
@@ -31,7 +30,6 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.declared_gates import baseline_source
 from pytest_riskguard.engine.question import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -39,6 +37,7 @@ from pytest_riskguard.gates.alignment import NO_TOPICS, clusters_of, on_one_list
 from pytest_riskguard.gates.kinds import KINDS, POLICY, Gate, gate_of, options_of
 
 if TYPE_CHECKING:
+    from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.config.schema import Config, GateSettings
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.risk.checks import FloatArray
@@ -93,6 +92,8 @@ def asked_gates(config: Config | None, kind: str | None) -> list[AskedGate]:
 
 
 def _asked(config: Config, gate: GateSettings) -> AskedGate:
+    from pytest_riskguard.engine.declared_gates import baseline_source
+
     pools = []
     for question in gate.asked_of:
         baseline, *others = map(baseline_source, question)
@@ -169,7 +170,7 @@ class Inputs:
         if self.gates and of_file is not None:
             self._default_measures = self.gates[0].measures or of_file.measures or self._default_measures
         root = DEFAULT_STORE if config is None else config.store
-        self._store = Store(root) if config is not None or root.is_dir() else None
+        self._store = _store(root) if config is not None or root.is_dir() else None
         if not baselines:
             pools = (pool for gate in self.gates for pool in gate.pools)
             stored |= {one.name for first, others in pools for one in (first, *others) if isinstance(one, Stored)}
@@ -378,6 +379,12 @@ def _gates(kind: str, alphas: tuple[float, ...], options: Mapping[str, Any], nam
         return [gate_of(name or kind, kind, alpha=alpha, **options) for alpha in alphas]
     except ValueError as error:
         raise UsageError(f"--gate {kind}: {error}") from None
+
+
+def _store(root: Path) -> Store:
+    from pytest_riskguard.baselines.store import Store
+
+    return Store(root)
 
 
 def _may_be_stored(given: NamedPath) -> bool:

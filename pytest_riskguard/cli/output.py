@@ -315,9 +315,11 @@ def present(
     file and line of each verdict, ``problems`` as for ``show``. ``notes`` follow them, ``roles`` stand before.
     ``config`` is the riskguard.yaml that was used: what the judged commit changed about it is said.
     """
-    from pytest_riskguard.engine.base_commit import policy_changes
+    changes = None
+    if config is not None:
+        from pytest_riskguard.engine.base_commit import policy_changes
 
-    changes = None if config is None else policy_changes([config])
+        changes = policy_changes([config])
     said = () if changes is None else changes.lines
     try:
         show(

@@ -36,7 +36,7 @@ def test_both_sides_and_pools(riskguard):
 def test_scores(riskguard):
     series = pd.Series(0.5, index=list(RUN))
     assert riskguard.assert_not_significantly_risky(series, "prod").topics.changed == 0
-    wide = pd.DataFrame({"AP": 0.5, "RR": 0.1}, index=list(RUN))
+    wide = pd.DataFrame({"AP": 0.5, "RR": 0.1}, index=list(RUN)).rename_axis("topic")
     verdict = riskguard.assert_not_significantly_risky(wide, "prod")
     assert (verdict.measure, verdict.topics.changed) == ("AP", 0)
     with pytest.raises(TypeError, match="give scores in memory to the assertion itself"):
