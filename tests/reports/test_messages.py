@@ -287,7 +287,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "stale_labels",
         VERDICT,
         {"topics": ("t1", "t2"), "documents": 3, "file": "docs.jsonl"},
-        "in 2 topics (t1, t2) relevant documents (3) are no longer in docs.jsonl; the outcome does not depend on "
+        "relevant documents that are no longer in docs.jsonl: 3, in 2 topics (t1, t2); the outcome does not depend on "
         "them",
     ),
     (
