@@ -524,11 +524,11 @@ def test_jenkins_judges_the_run_and_names_the_commit_in_the_description(project)
     (bin_folder / "activate").write_text("")
     (bin_folder / "riskguard").symlink_to(Path(sys.executable).parent / "riskguard")
     environment = {"WORKSPACE": str(workspace), "COMMIT": "0123456"}
-    assert run_step(workspace, describing, **environment).stdout.strip() == "0123456: no verdict"
+    assert run_step(workspace, describing, **environment).stdout.strip() == "0123456: No verdict"
     shutil.move(project / "synonyms.run", workspace / "handed-over" / "candidate.run")
     ended = run_step(workspace, without_venv(judging), **environment)
     assert ended.returncode == 1, ended.stdout + ended.stderr
-    assert run_step(workspace, describing, **environment).stdout.strip() == "0123456: don't ship: 2 of 3 gates failed"
+    assert run_step(workspace, describing, **environment).stdout.strip() == "0123456: Don't ship: 2 of 3 gates failed"
     (results,) = re.findall(r"junit testResults: '([^']+)', keepProperties: true", JENKINS)
     assert "riskguard.outcome" in (workspace / results).read_text(encoding="utf-8")
     (kept,) = re.findall(r"archiveArtifacts artifacts: '([^']+)'", JENKINS)

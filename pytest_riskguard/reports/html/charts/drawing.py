@@ -146,10 +146,17 @@ def words(
 
 
 def mark(title: str, *shapes: str, topic: str | None = None) -> str:
-    """What stands for one value: its tooltip, and the topic that the page opens."""
+    """What stands for one value: its tooltip, and the topic that the page opens.
+
+    A single shape is the mark itself, since a page has many of them; several are a group.
+    """
     tooltip = element("title", quoted(clean(title, limit=_MAX_TITLE)))
     of_topic = None if topic is None else clean(topic, limit=120)  # as the page names it
-    return element("g", tooltip, *shapes, class_="m", data_topic=of_topic)
+    if len(shapes) > 1:
+        return element("g", tooltip, *shapes, class_="m", data_topic=of_topic)
+    tag, attributes = shapes[0].removeprefix("<").removesuffix("/>").split(" ", 1)
+    start = element(tag, class_="m", data_topic=of_topic).removesuffix("/>")
+    return f"{start} {attributes}>{tooltip}</{tag}>"
 
 
 def line(start: Point, end: Point, *, colour: str, width: float = 1.0, dash: str | None = None) -> str:
