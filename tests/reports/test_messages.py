@@ -287,8 +287,8 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "stale_labels",
         VERDICT,
         {"topics": ("t1", "t2"), "documents": 3, "file": "docs.jsonl"},
-        "relevant documents that are no longer in docs.jsonl: 3, in 2 topics (t1, t2); the outcome does not depend on "
-        "them",
+        "relevant documents that are no longer in docs.jsonl: 3, in 2 topics (t1, t2); the outcome does not depend "
+        "on them",
     ),
     (
         "history_unusable",
