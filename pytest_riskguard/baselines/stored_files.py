@@ -22,8 +22,3 @@ def same_file(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:
         return False
-
-
-def own_file(path: str, place: str) -> str:
-    """The error where a candidate is a file of the store."""
-    return f"{path} is the stored {place}, so a baseline would be compared with itself; name the run to judge"

@@ -13,19 +13,16 @@ from __future__ import annotations
 
 import math
 import sys
-from bisect import bisect_left
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.sum_law import SumLaw
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, IntArray, exact_sum, per_topic
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, exact_sum, per_topic
 
 #: Topics that all together move the sum by at most this share of rounding are losses for sure.
 NEGLIGIBLE = 0.01
-#: Ratios of wins to losses that are tried, and how closely the largest one is found, as a share of it.
-LEAST_RATIO, MOST_RATIO, RATIO_WIDTH, MAX_STEPS = 2.0**-10, 16.0, 1e-3, 100
 #: No p-value is 0: the smallest normal floating-point number.
 MIN_P_VALUE = sys.float_info.min
 
@@ -111,40 +108,6 @@ def sign_flip(differences: npt.ArrayLike) -> OneSided:
     d = per_topic(differences, name="differences")
     d = d[np.abs(d) > ROUNDING_ERROR]
     return _p_value(np.abs(d), np.full(d.size, 0.5), d < 0)
-
-
-def exceeds_without_each(
-    gains: npt.ArrayLike,
-    losses: npt.ArrayLike,
-    lost: npt.ArrayLike,
-    *,
-    p_value: float,
-    tolerated: float = 0.0,
-    places: IntArray,
-) -> BoolArray:
-    """Whether the p-value of ``break_even`` without one topic is above this one, for each place in the arrays.
-
-    ``tolerated`` is what the sum without the topic may be below 0. Errors are those of ``break_even``.
-    """
-    won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
-    sizes = won_sizes + lost_sizes
-    shares, above = won_sizes / sizes, np.zeros(places.size, dtype=np.bool_)
-
-    def exceeds(place: int) -> bool:
-        others = np.delete(sizes, place)
-        chances = chances_of_loss(np.delete(won_sizes, place), others, tolerated)
-        return _p_value(others, chances, np.delete(which, place)).p_value > p_value
-
-    if tolerated or np.ptp(shares) > ROUNDING_ERROR:
-        above[:] = [exceeds(place) for place in places.tolist()]
-        return above
-    # with equal chances p rises with the size of the loss that leaves, and falls with that of the win
-    for side in (which[places], ~which[places]):
-        some = np.flatnonzero(side)
-        ascending = some[np.argsort(np.where(which, sizes, -sizes)[places[some]], kind="stable")]
-        first = bisect_left(ascending, True, key=lambda k: exceeds(int(places[k])))
-        above[ascending[first:]] = True
-    return above
 
 
 def break_even_quantile(

@@ -30,8 +30,6 @@ DEEP, FINE, SHARP = 40.0, 1 / 60, 0.7
 CERTAIN = 40.0
 #: Powers of 2 up to a trillion: numbers of topics that are tried.
 MAX_DOUBLINGS = 40
-#: More topics than this are not divided among strata one by one.
-MOST_DIVIDED = 1_000_000
 
 
 def observed_critical(x: npt.ArrayLike | Sample, interval: Interval, *, side: str = "upper") -> float | None:

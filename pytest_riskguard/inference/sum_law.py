@@ -41,9 +41,9 @@ ComplexArray = npt.NDArray[np.complex128]
 #: A law is computed on a circle of so many standard deviations (Bennett's inequality: within 6 of the mean, what
 #: wraps round is below 4e-17 for any bootstrap), or where a rare value is far out, of so many such values besides.
 PERIOD, VALUES_IN_PERIOD, RARE = 24.0, 5.0, 1e-10
-#: Points of the circle: of the grid that values are rounded to, and of a lattice at most; a finer one where fewer
-#: draws than this are not of the most frequent value, since single sums have much mass there.
-GRID_POINTS, LATTICE_POINTS, FEW, FEW_LATTICE_POINTS = 2**16, 2**16, 40, 2**17
+#: Points of the circle; a finer one where fewer draws than this are not of the most frequent value, since single
+#: sums have much mass there.
+GRID_POINTS, FEW = 2**16, 40
 #: Up to so many draws the grid is first so many times as coarse.
 FEW_DRAWS, COARSER = 4096, 4
 #: Ways of one kind's variables to turn out that are enumerated, and the mass of those left out.

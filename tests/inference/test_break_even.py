@@ -15,7 +15,6 @@ from pytest_riskguard.inference.break_even import (
     break_even,
     break_even_above,
     break_even_quantile,
-    exceeds_without_each,
     sign_flip,
 )
 
@@ -169,23 +168,6 @@ def test_all_lost_is_the_product_of_chances():
     p = break_even(gains, losses, np.ones(300, dtype=bool))
     assert p.p_value == pytest.approx(np.prod(gains / (gains + losses)), rel=1e-11)
     assert break_even(np.ones(3000), np.ones(3000), np.ones(3000, dtype=bool)).p_value > 0
-
-
-@pytest.mark.parametrize("equal", [True, False])
-@pytest.mark.parametrize("tolerated", [0.0, 0.2])
-@pytest.mark.parametrize(("m", "seed"), [(9, 0), (9, 1), (40, 2), (40, 3)])
-def test_without_each_is_the_test_of_the_others(m, seed, tolerated, equal):
-    gains, losses, lost = topics(m, 1.0, seed=seed)
-    if not equal:
-        gains = gains * np.linspace(0.5, 1.5, m)
-    every = []
-    for place in range(m):
-        rest = [np.delete(values, place) for values in (gains, losses, lost)]
-        every.append(break_even(*rest, tolerated=tolerated).p_value)
-    places = np.arange(m)[::-1]
-    for p_value in (np.quantile(every, 0.2) * 1.001, np.median(every) * 1.001, 0.025):
-        found = exceeds_without_each(gains, losses, lost, p_value=p_value, tolerated=tolerated, places=places)
-        assert found.tolist() == [p > p_value for p in every[::-1]]
 
 
 @pytest.mark.parametrize(
