@@ -26,6 +26,8 @@ Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
 #: How much further a limit may move when a topic is left out than its mean and width suggest. On 400 samples, among
 #: them Student's t with 1.5 degrees of freedom, one outlier, few changes, it was 4.5 times at most.
 NEAR = 6.0
+#: Intervals whose limits without each topic are computed at once.
+AT_ONCE = {"student_t", "percentile", "bca"}
 
 
 class Comparison:
@@ -207,7 +209,8 @@ class Comparison:
     def near(self) -> BoolArray:
         """Topics without which the answer may change: those near a bound; all where the two intervals disagree.
 
-        Near: a limit would reach its bound if it moved ``NEAR`` times as far as mean and width do.
+        Near: a limit would reach its bound if it moved ``NEAR`` times as far as mean and width do, and where limits
+        without each topic are computed at once, it does.
         """
         rulings = [self.ruling]
         if self.gate.on_churn == "warn" and self.gate.alpha > 0:
@@ -219,13 +222,16 @@ class Comparison:
             asked = witnesses(ruling.gate)
             if len({ruling.reaches(method) for method in asked}) > 1:
                 return np.ones(self.n, dtype=np.bool_)
-            tolerance = ruling.gate.tolerance
+            here, tolerance = np.zeros(self.n, dtype=np.bool_), ruling.gate.tolerance
             for interval in map(ruling.interval, asked):
                 ends = [(limit_of(ruling.gate, interval), -tolerance)]
                 if self.gate.side == "both":
                     ends = [(interval.lower, -tolerance), (interval.upper, tolerance)]
                 for limit, bound in ends:
-                    near |= NEAR * _shifts(ruling, limit) >= abs(limit - bound)
+                    here |= NEAR * _shifts(ruling, limit) >= abs(limit - bound)
+            if self.evidence.counts_alike and self.gate.side == "upper" and AT_ONCE.issuperset(asked):
+                here[here] = ruling.turns_without_each(np.flatnonzero(here))
+            near |= here
         return near
 
     def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:

@@ -112,14 +112,28 @@ def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
     def passes(alpha: float) -> bool:
         return ruling.at(alpha).passes
 
+    def is_safe(alpha: float) -> bool:
+        at = ruling.at(alpha)
+        return at.reaches("student_t") and at.breaks_even
+
+    def narrowed(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
+        while high - low > WIDTH * high:
+            middle = (low + high) / 2 if low == 0 else math.sqrt(low * high)
+            low, high = (middle, high) if holds(middle) else (low, middle)
+        return low, high
+
     low, high = 0.0, FIRST
+    # where neither Student-t nor the break-even test finds a loss, at a lower alpha neither does; whatever the gate's
+    # own interval says, it passes
+    if ruling.gate.side == "upper" and evidence.counts_alike and not evidence.noisy and is_safe(low):
+        while high < MAX_ALPHA and is_safe(high):
+            low, high = high, 2 * high
+        low, high = narrowed(is_safe, low, high)
     while passes(high):
-        if high == MAX_ALPHA:
+        if high >= MAX_ALPHA:
             return "any"
         low, high = high, min(high * (GROWTH if high < FAR else GROWTH_FAR), MAX_ALPHA)
-    while high - low > WIDTH * high:
-        middle = (low + high) / 2 if low == 0 else math.sqrt(low * high)
-        low, high = (middle, high) if passes(middle) else (low, middle)
+    low, high = narrowed(passes, low, high)
     return _few_digits(low, high, float(ruling.gate.alpha), passes)
 
 
