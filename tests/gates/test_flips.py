@@ -26,6 +26,7 @@ GATES = {
     "student_t": gate_of("g", alpha=0.5, on_churn="warn", method="student_t"),
     "equivalent": gate_of("g", kind="equivalent", tolerance=0.05),
     "tolerant": gate_of("g", alpha=1, tolerance=0.02),
+    "tolerant by one interval": gate_of("g", alpha=1, tolerance=0.02, method="student_t"),
 }
 
 
