@@ -32,6 +32,7 @@ class Format:
     reads: tuple[str, ...]
     suffixes: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    about: str = ""
 
     def fits(self, file: InputFile, kind: Kind) -> Misfit:
         """None if the file has this format, else why it does not."""
@@ -65,78 +66,102 @@ def _of_table(
     return scores_of_systems(file, score_rows_of(table(file, kind), file.columns, measures))
 
 
-def _format(name: str, module: str, reads: str, suffixes: str, *, parts: str = "") -> Format:
-    return Format(name, module, *(tuple(words.split()) for words in (reads, suffixes, parts)))
+def _format(name: str, module: str, reads: str, suffixes: str, about: str, *, parts: str = "") -> Format:
+    return Format(name, module, tuple(reads.split()), tuple(suffixes.split()), tuple(parts.split()), about)
 
 
+_TABLE = "judgements rankings topics scores"
 #: In the order of detection: a format that says more about its files comes before one that says less.
 FORMATS: tuple[Format, ...] = (
-    # a collection of ir_datasets, named irds:NAME
-    _format("irds", "libraries", "judgements topics", ""),
-    # Parquet with named columns
+    _format("irds", "libraries", "judgements topics", "", "A collection of ir_datasets, named `irds:NAME`."),
     _format(
         "parquet",
         "arrow",
-        "judgements rankings topics scores",
+        _TABLE,
         ".parquet .parq .pq",
+        "Parquet: named columns; scores also as a folder.",
         parts="scores",
     ),
-    # Arrow and Feather with named columns
-    _format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
-    # Quepid: ratings of a case, books, snapshots (JSON), and what its pages export of rankings (CSV)
-    _format("quepid", "judging_tools", "judgements rankings", ".csv .txt .json", parts="rankings"),
-    # ratings for learning to rank (rating qid:id # docid text)
-    _format("ltr", "judging_tools", "judgements", ".txt .ltr"),
-    # OpenSearch Search Relevance Workbench
+    _format(
+        "arrow",
+        "arrow",
+        "judgements rankings topics",
+        ".arrow .feather .ipc .arrows",
+        "Arrow, Feather: named columns.",
+    ),
+    _format(
+        "quepid",
+        "judging_tools",
+        "judgements rankings",
+        ".csv .txt .json",
+        "Quepid: ratings of a case, books, snapshots (JSON); the detailed CSV and snapshots as CSV.",
+        parts="rankings",
+    ),
+    _format("ltr", "judging_tools", "judgements", ".txt .ltr", "`rating qid:<id> # <docid> <query text>`"),
     _format(
         "workbench",
         "judging_tools",
         "judgements rankings",
         ".json .jsonl .ndjson",
+        "OpenSearch Search Relevance Workbench: judgement lists, pairwise experiments, evaluation results.",
         parts="judgements rankings",
     ),
-    # _rank_eval of Elasticsearch and OpenSearch: requests, responses
-    _format("rank-eval", "judging_tools", "judgements rankings", ".json"),
-    # ratings of the Rated Ranking Evaluator
-    _format("rre", "judging_tools", "judgements", ".json"),
-    # MTEB predictions (JSON: subset, split, topic, document, number)
-    _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
-    # ranx, pytrec_eval (JSON: topic, document, number; ranx also compresses it)
-    _format("ranx", "libraries", "judgements rankings", ".json .lz4"),
-    # sentence-transformers predictions (JSON Lines)
-    _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
-    # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
-    _format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
-    # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)
-    _format("ranx-scores", "score_files", "scores", ".json"),
-    # trec_eval -q: measure, topic, value
-    _format("trec_eval", "score_files", "scores", ".eval .txt"),
-    # ir_measures -q: topic, measure, value with tabs
-    _format("ir_measures", "score_files", "scores", ".tsv .txt"),
-    # a row for each topic, a column for each measure
-    _format("scores", "score_files", "scores", ".tsv .csv .txt", parts="scores"),
-    # JSON Lines with named keys, or a JSON list of objects
+    _format("rank-eval", "judging_tools", "judgements rankings", ".json", "`_rank_eval`: requests, responses."),
+    _format("rre", "judging_tools", "judgements", ".json", "Ratings of the Rated Ranking Evaluator."),
+    _format("mteb", "libraries", "rankings", ".json", "MTEB: `<task>_predictions.json`.", parts="rankings"),
+    _format(
+        "ranx",
+        "libraries",
+        "judgements rankings",
+        ".json .lz4",
+        "ranx, pytrec_eval: `{topic: {document: number}}`; also compressed by ranx.",
+    ),
+    _format("sentence-transformers", "libraries", "rankings", ".jsonl", "Its `..._predictions_....jsonl`."),
+    _format("responses", "engines", "rankings", ".json .jsonl .ndjson", "Responses of search engines."),
+    _format("ranx-scores", "score_files", "scores", ".json", "ranx's `run.scores`, pytrec_eval's results."),
+    _format("trec_eval", "score_files", "scores", ".eval .txt", "`trec_eval -q`: measure, topic, value."),
+    _format(
+        "ir_measures", "score_files", "scores", ".tsv .txt", "`ir_measures -q`: topic, measure, value between tabs."
+    ),
+    _format(
+        "scores",
+        "score_files",
+        "scores",
+        ".tsv .csv .txt",
+        "A row for each topic, a column for each measure.",
+        parts="scores",
+    ),
     _format(
         "jsonl",
         "text_tables",
-        "judgements rankings topics scores",
+        _TABLE,
         ".jsonl .ndjson .json",
+        "JSON Lines or a JSON list of objects: named keys.",
         parts="scores",
     ),
-    # tables with tabs and named columns, such as the judgements of BEIR; topics: id, query text, tags
-    _format("tsv", "text_tables", "judgements rankings topics", ".tsv .txt"),
-    # CSV with named columns (comma, semicolon or tab)
+    _format(
+        "tsv",
+        "text_tables",
+        "judgements rankings topics",
+        ".tsv .txt",
+        "Tabs between named columns, as in BEIR's judgements.",
+    ),
     _format(
         "csv",
         "text_tables",
-        "judgements rankings topics scores",
+        _TABLE,
         ".csv",
+        "Named columns between commas, semicolons or tabs; quotes where needed.",
         parts="scores",
     ),
-    # MS MARCO: query, passage and rank with tabs, no header
-    _format("msmarco", "text_tables", "rankings", ".txt .tsv"),
-    # TREC (columns with spaces between them)
-    _format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels"),
+    _format(
+        "msmarco",
+        "text_tables",
+        "rankings",
+        ".txt .tsv",
+        "`qid pid rank` between tabs, without a header; a fourth column holds scores.",
+    ),
+    _format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels", "TREC: columns between spaces."),
 )
 #: The format of a file that is nothing like any.
 OWN: Mapping[Kind, str] = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}
