@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -25,27 +25,24 @@ class Format:
     For the format ``csv`` its ``module`` in ``data`` has ``csv_fits(file, kind)``, which returns None or why the file
     does not fit, and for each kind that it ``reads`` a function such as ``csv_judgements(file)``, or for all of them
     ``csv_table(file, kind)``, which gives named columns. Of ``parts`` a file may hold several, ``FILE#PART``.
+    ``reads``, ``suffixes`` and ``parts`` are words.
     """
 
     name: str
     module: str
-    reads: tuple[str, ...]
-    suffixes: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
+    reads: str
+    suffixes: str = ""
+    parts: str = ""
 
-    def fits(self, file: InputFile, kind: Kind) -> Misfit:
-        """None if the file has this format, else why it does not."""
-        misfit: Misfit = self._function("fits")(file, kind)
-        return misfit
+    def function(self, name: str) -> Any:
+        """One of the functions; None where the format has no such."""
+        module = import_module(f"pytest_riskguard.data.{self.module}")
+        return getattr(module, f"{self.name.replace('-', '_')}_{name}", None)
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
-        read: Callable[..., Any] = self._function(kind) or partial(_of_table, self._function("table"), kind)
+        read: Callable[..., Any] = self.function(kind) or partial(_of_table, self.function("table"), kind)
         return read
-
-    def _function(self, name: str) -> Any:
-        module = import_module(f"pytest_riskguard.data.{self.module}")
-        return getattr(module, f"{self.name.replace('-', '_')}_{name}", None)
 
 
 def _of_table(
@@ -65,16 +62,12 @@ def _of_table(
     return scores_of_systems(file, score_rows_of(table(file, kind), file.columns, measures))
 
 
-def _format(name: str, module: str, reads: str, suffixes: str, *, parts: str = "") -> Format:
-    return Format(name, module, *(tuple(words.split()) for words in (reads, suffixes, parts)))
-
-
 #: In the order of detection: a format that says more about its files comes before one that says less.
 FORMATS: tuple[Format, ...] = (
     # a collection of ir_datasets, named irds:NAME
-    _format("irds", "libraries", "judgements topics", ""),
+    Format("irds", "libraries", "judgements topics"),
     # Parquet with named columns
-    _format(
+    Format(
         "parquet",
         "arrow",
         "judgements rankings topics scores",
@@ -82,13 +75,13 @@ FORMATS: tuple[Format, ...] = (
         parts="scores",
     ),
     # Arrow and Feather with named columns
-    _format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
+    Format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
     # Quepid: ratings of a case, books, snapshots (JSON), and what its pages export of rankings (CSV)
-    _format("quepid", "judging_tools", "judgements rankings", ".csv .txt .json", parts="rankings"),
+    Format("quepid", "judging_tools", "judgements rankings", ".csv .txt .json", parts="rankings"),
     # ratings for learning to rank (rating qid:id # docid text)
-    _format("ltr", "judging_tools", "judgements", ".txt .ltr"),
+    Format("ltr", "judging_tools", "judgements", ".txt .ltr"),
     # OpenSearch Search Relevance Workbench
-    _format(
+    Format(
         "workbench",
         "judging_tools",
         "judgements rankings",
@@ -96,27 +89,27 @@ FORMATS: tuple[Format, ...] = (
         parts="judgements rankings",
     ),
     # _rank_eval of Elasticsearch and OpenSearch: requests, responses
-    _format("rank-eval", "judging_tools", "judgements rankings", ".json"),
+    Format("rank-eval", "judging_tools", "judgements rankings", ".json"),
     # ratings of the Rated Ranking Evaluator
-    _format("rre", "judging_tools", "judgements", ".json"),
+    Format("rre", "judging_tools", "judgements", ".json"),
     # MTEB predictions (JSON: subset, split, topic, document, number)
-    _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
+    Format("mteb", "libraries", "rankings", ".json", parts="rankings"),
     # ranx, pytrec_eval (JSON: topic, document, number; ranx also compresses it)
-    _format("ranx", "libraries", "judgements rankings", ".json .lz4"),
+    Format("ranx", "libraries", "judgements rankings", ".json .lz4"),
     # sentence-transformers predictions (JSON Lines)
-    _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
+    Format("sentence-transformers", "libraries", "rankings", ".jsonl"),
     # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
-    _format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
+    Format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
     # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)
-    _format("ranx-scores", "score_files", "scores", ".json"),
+    Format("ranx-scores", "score_files", "scores", ".json"),
     # trec_eval -q: measure, topic, value
-    _format("trec_eval", "score_files", "scores", ".eval .txt"),
+    Format("trec_eval", "score_files", "scores", ".eval .txt"),
     # ir_measures -q: topic, measure, value with tabs
-    _format("ir_measures", "score_files", "scores", ".tsv .txt"),
+    Format("ir_measures", "score_files", "scores", ".tsv .txt"),
     # a row for each topic, a column for each measure
-    _format("scores", "score_files", "scores", ".tsv .csv .txt", parts="scores"),
+    Format("scores", "score_files", "scores", ".tsv .csv .txt", parts="scores"),
     # JSON Lines with named keys, or a JSON list of objects
-    _format(
+    Format(
         "jsonl",
         "text_tables",
         "judgements rankings topics scores",
@@ -124,9 +117,9 @@ FORMATS: tuple[Format, ...] = (
         parts="scores",
     ),
     # tables with tabs and named columns, such as the judgements of BEIR; topics: id, query text, tags
-    _format("tsv", "text_tables", "judgements rankings topics", ".tsv .txt"),
+    Format("tsv", "text_tables", "judgements rankings topics", ".tsv .txt"),
     # CSV with named columns (comma, semicolon or tab)
-    _format(
+    Format(
         "csv",
         "text_tables",
         "judgements rankings topics scores",
@@ -134,15 +127,15 @@ FORMATS: tuple[Format, ...] = (
         parts="scores",
     ),
     # MS MARCO: query, passage and rank with tabs, no header
-    _format("msmarco", "text_tables", "rankings", ".txt .tsv"),
+    Format("msmarco", "text_tables", "rankings", ".txt .tsv"),
     # TREC (columns with spaces between them)
-    _format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels"),
+    Format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels"),
 )
 #: The format of a file that is nothing like any.
 OWN: Mapping[Kind, str] = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}
 _BY_NAME = {known.name: known for known in FORMATS}
 #: The endings of all formats' files, which are no part of a system's name.
-_SUFFIXES = {suffix for known in FORMATS for suffix in known.suffixes}
+_SUFFIXES = {suffix for known in FORMATS for suffix in known.suffixes.split()}
 #: Formats whose columns may have any names.
 _WITH_COLUMNS = frozenset({"csv", "tsv", "jsonl", "parquet", "arrow"})
 
@@ -207,7 +200,7 @@ def added_formats() -> dict[str, AddedFormat]:
     """The formats of plugins by name."""
     plugins.refuse_taken("riskguard_formats", _BY_NAME)
     return {
-        name: AddedFormat(name, "", tuple(readers), plugin=plugin, readers=readers)
+        name: AddedFormat(name, "", " ".join(readers), plugin=plugin, readers=readers)
         for name, (plugin, readers) in plugins.added("riskguard_formats").items()
     }
 
@@ -231,10 +224,10 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
 
 
 def _found(file: InputFile, kind: Kind) -> Format:
-    tried = [(known, known.fits(file, kind)) for known in formats_of(kind)]
+    tried = [(known, known.function("fits")(file, kind)) for known in formats_of(kind)]
     plain_name = file.name.lower().removesuffix(".gz")
     if fitting := [known for known, misfit in tried if misfit is None]:
-        return min(fitting, key=lambda known: not plain_name.endswith(known.suffixes))
+        return min(fitting, key=lambda known: not plain_name.endswith((*known.suffixes.split(),)))
     if file.looks_like_json and file.first_object is None:
         _ = file.json  # what is broken is said with its line
     nearest, why = next(((known, misfit) for known, misfit in tried if misfit), (_BY_NAME[OWN[kind]], ""))
