@@ -220,20 +220,15 @@ class Fields(SphinxDirective):
         return [table(("field", "meaning"), rows, (30, 70))]
 
 
-class GateKinds(SphinxDirective):
-    """``{gate-kinds}``: every kind of gate, and when it passes."""
+class Listed(SphinxDirective):
+    """``{listed} limits``: a table of ``generated.LISTED``."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """One table."""
-        return [table(("kind", "meaning"), generated.gate_kinds(), (30, 70))]
-
-
-class Limits(SphinxDirective):
-    """``{limits}``: what input may hold."""
-
-    def run(self) -> list[nodes.Node]:
-        """One table."""
-        return [table(("limit", "at most"), generated.limits(), (65, 35))]
+        head, widths, rows = generated.LISTED[self.arguments[0]]
+        return [table(head, rows(), widths)]
 
 
 class PluginSettings(SphinxDirective):
@@ -280,8 +275,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("gate-options", GateOptions)
     app.add_directive("settings", Settings)
     app.add_directive("fields", Fields)
-    app.add_directive("gate-kinds", GateKinds)
-    app.add_directive("limits", Limits)
+    app.add_directive("listed", Listed)
     app.add_directive("plugin-settings", PluginSettings)
     app.add_directive("modules", Modules)
     app.connect("source-read", add_contents)

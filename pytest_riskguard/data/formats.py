@@ -32,6 +32,7 @@ class Format:
     module: str
     reads: str
     suffixes: str = ""
+    about: str = ""
     parts: str = ""
 
     def function(self, name: str) -> Any:
@@ -62,74 +63,98 @@ def _of_table(
     return scores_of_systems(file, score_rows_of(table(file, kind), file.columns, measures))
 
 
+_TABLE = "judgements rankings topics scores"
 #: In the order of detection: a format that says more about its files comes before one that says less.
 FORMATS: tuple[Format, ...] = (
-    # a collection of ir_datasets, named irds:NAME
-    Format("irds", "libraries", "judgements topics"),
-    # Parquet with named columns
+    Format("irds", "libraries", "judgements topics", "", "A collection of ir_datasets, named `irds:NAME`."),
     Format(
         "parquet",
         "arrow",
-        "judgements rankings topics scores",
+        _TABLE,
         ".parquet .parq .pq",
+        "Parquet: named columns; scores also as a folder.",
         parts="scores",
     ),
-    # Arrow and Feather with named columns
-    Format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
-    # Quepid: ratings of a case, books, snapshots (JSON), and what its pages export of rankings (CSV)
-    Format("quepid", "judging_tools", "judgements rankings", ".csv .txt .json", parts="rankings"),
-    # ratings for learning to rank (rating qid:id # docid text)
-    Format("ltr", "judging_tools", "judgements", ".txt .ltr"),
-    # OpenSearch Search Relevance Workbench
+    Format(
+        "arrow",
+        "arrow",
+        "judgements rankings topics",
+        ".arrow .feather .ipc .arrows",
+        "Arrow, Feather: named columns.",
+    ),
+    Format(
+        "quepid",
+        "judging_tools",
+        "judgements rankings",
+        ".csv .txt .json",
+        "Quepid: ratings of a case, books, snapshots (JSON); the detailed CSV and snapshots as CSV.",
+        parts="rankings",
+    ),
+    Format("ltr", "judging_tools", "judgements", ".txt .ltr", "`rating qid:<id> # <docid> <query text>`"),
     Format(
         "workbench",
         "judging_tools",
         "judgements rankings",
         ".json .jsonl .ndjson",
+        "OpenSearch Search Relevance Workbench: judgement lists, pairwise experiments, evaluation results.",
         parts="judgements rankings",
     ),
-    # _rank_eval of Elasticsearch and OpenSearch: requests, responses
-    Format("rank-eval", "judging_tools", "judgements rankings", ".json"),
-    # ratings of the Rated Ranking Evaluator
-    Format("rre", "judging_tools", "judgements", ".json"),
-    # MTEB predictions (JSON: subset, split, topic, document, number)
-    Format("mteb", "libraries", "rankings", ".json", parts="rankings"),
-    # ranx, pytrec_eval (JSON: topic, document, number; ranx also compresses it)
-    Format("ranx", "libraries", "judgements rankings", ".json .lz4"),
-    # sentence-transformers predictions (JSON Lines)
-    Format("sentence-transformers", "libraries", "rankings", ".jsonl"),
-    # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
-    Format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
-    # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)
-    Format("ranx-scores", "score_files", "scores", ".json"),
-    # trec_eval -q: measure, topic, value
-    Format("trec_eval", "score_files", "scores", ".eval .txt"),
-    # ir_measures -q: topic, measure, value with tabs
-    Format("ir_measures", "score_files", "scores", ".tsv .txt"),
-    # a row for each topic, a column for each measure
-    Format("scores", "score_files", "scores", ".tsv .csv .txt", parts="scores"),
-    # JSON Lines with named keys, or a JSON list of objects
+    Format("rank-eval", "judging_tools", "judgements rankings", ".json", "`_rank_eval`: requests, responses."),
+    Format("rre", "judging_tools", "judgements", ".json", "Ratings of the Rated Ranking Evaluator."),
+    Format("mteb", "libraries", "rankings", ".json", "MTEB: `<task>_predictions.json`.", parts="rankings"),
+    Format(
+        "ranx",
+        "libraries",
+        "judgements rankings",
+        ".json .lz4",
+        "ranx, pytrec_eval: `{topic: {document: number}}`; also compressed by ranx.",
+    ),
+    Format("sentence-transformers", "libraries", "rankings", ".jsonl", "Its `..._predictions_....jsonl`."),
+    Format("responses", "engines", "rankings", ".json .jsonl .ndjson", "Responses of search engines."),
+    Format("ranx-scores", "score_files", "scores", ".json", "ranx's `run.scores`, pytrec_eval's results."),
+    Format("trec_eval", "score_files", "scores", ".eval .txt", "`trec_eval -q`: measure, topic, value."),
+    Format(
+        "ir_measures", "score_files", "scores", ".tsv .txt", "`ir_measures -q`: topic, measure, value between tabs."
+    ),
+    Format(
+        "scores",
+        "score_files",
+        "scores",
+        ".tsv .csv .txt",
+        "A row for each topic, a column for each measure.",
+        parts="scores",
+    ),
     Format(
         "jsonl",
         "text_tables",
-        "judgements rankings topics scores",
+        _TABLE,
         ".jsonl .ndjson .json",
+        "JSON Lines or a JSON list of objects: named keys.",
         parts="scores",
     ),
-    # tables with tabs and named columns, such as the judgements of BEIR; topics: id, query text, tags
-    Format("tsv", "text_tables", "judgements rankings topics", ".tsv .txt"),
-    # CSV with named columns (comma, semicolon or tab)
+    Format(
+        "tsv",
+        "text_tables",
+        "judgements rankings topics",
+        ".tsv .txt",
+        "Tabs between named columns, as in BEIR's judgements.",
+    ),
     Format(
         "csv",
         "text_tables",
-        "judgements rankings topics scores",
+        _TABLE,
         ".csv",
+        "Named columns between commas, semicolons or tabs; quotes where needed.",
         parts="scores",
     ),
-    # MS MARCO: query, passage and rank with tabs, no header
-    Format("msmarco", "text_tables", "rankings", ".txt .tsv"),
-    # TREC (columns with spaces between them)
-    Format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels"),
+    Format(
+        "msmarco",
+        "text_tables",
+        "rankings",
+        ".txt .tsv",
+        "`qid pid rank` between tabs, without a header; a fourth column holds scores.",
+    ),
+    Format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels", "TREC: columns between spaces."),
 )
 #: The format of a file that is nothing like any.
 OWN: Mapping[Kind, str] = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}

@@ -11,6 +11,7 @@ from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
+from pytest_riskguard.gates.codes import REASONS, WARNINGS
 from pytest_riskguard.gates.findings import (
     ChainedRun,
     Count,
@@ -59,6 +60,7 @@ class VerdictWarning:
 
 def warning(code: str, **parameters: Any) -> VerdictWarning:
     """A warning that reports still have to phrase."""
+    assert code in WARNINGS, code
     return VerdictWarning(code, parameters=parameters)
 
 
@@ -406,32 +408,6 @@ _WRAPPED: dict[str, Callable[[Any], Any]] = {"yardstick": Yardstick, "lineage": 
 CHANGED_INPUTS = ("changed_inputs",)
 #: Codes of all warnings that come first and are never folded.
 FIRST_WARNINGS = (*CHANGED_INPUTS, "free_wins")
-
-#: Codes that say why a verdict is not a pass.
-REASONS = (
-    "loss",
-    "churn",
-    "not_shown",
-    "collapse",
-    "too_few_changes",
-    "too_few_topics",
-    "too_weak",
-    "bad_run",
-    "bad_qrels",
-    "bad_topics",
-    "bad_strata",
-    "bad_scores",
-    "bad_baseline",
-    "missing_input",
-    "topics_differ",
-    "no_common_topic",
-    "ids_do_not_match",
-    "stale_labels",
-    "order_as_written",
-    "inputs_changed",
-    "cannot_fail",
-)
-
 
 #: The JSON object, key by key in its order, with the type of each.
 JSON_TYPES: dict[str, Any] = {

@@ -14,10 +14,11 @@ import pytest
 
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.gates.codes import REASONS
 from pytest_riskguard.gates.findings import Explanation, Power, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.verdict import REASONS, Commands, Inputs, Verdict, incomparable
+from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.messages import worded
