@@ -234,10 +234,10 @@ REFUSED: list[tuple[Any, ...]] = [
     ("_pairwise", f"{IN_RESULTS}.status", "ERROR", "status: expected 'COMPLETED', found 'ERROR'"),
     ("_pairwise", f"{IN_RESULTS}.results", POINTWISE, "expected a file with several rankings"),
     ("_pairwise", f"{IN_RESULTS}.results.1.query_text", TEXT, "expected each topic once, found '"),
-    ("_pointwise", "hits.total.value", 120, "expected all documents, found 4 hits of {'value': 120, "),
+    ("_pointwise", "hits.total.value", 120, "expected all documents, but found 4 hits of {'value': 120, "),
     ("_pointwise", "hits.total.relation", "gte", "'relation': 'gte'}; ask again, with a larger `size`"),
-    ("_pointwise", "timed_out", True, "expected all documents, found the search timed out"),
-    ("_pointwise", "_shards.failed", 1, "found shards failed; ask again"),
+    ("_pointwise", "timed_out", True, "expected all documents, but hits are missing: timed_out is True; ask again"),
+    ("_pointwise", "_shards.failed", 1, "_shards.failed is 1; ask again"),
 ]
 
 
