@@ -233,7 +233,9 @@ def responses_fits(file: InputFile, _kind: Kind) -> Misfit:
 
 
 def _engine(file: InputFile) -> Engine | None:
-    return next((engine for _, answer, _, _ in islice(_rows(file), _FIRST_ROWS) if (engine := engine_of(answer))), None)
+    return next(
+        (engine for _, answer, _, _ in islice(_rows(file), _FIRST_ROWS) if (engine := engine_of(answer))), None
+    )
 
 
 def responses_rankings(file: InputFile) -> Run:
@@ -274,6 +276,7 @@ def _rows(file: InputFile) -> Iterator[_Row]:
             yield from ((node.line, one, topic, None) for topic, one in value.items())
             continue
         topic, text = (
-            next((text for place in places if (text := text_of(at(beside, place)))), None) for places in (_IDS, _TEXTS)
+            next((text for place in places if (text := text_of(at(beside, place)))), None)
+            for places in (_IDS, _TEXTS)
         )
         yield node.line, answer, topic, text

@@ -206,11 +206,9 @@ class AddedFormat(Format):
         def read(file: InputFile) -> Any:
             try:
                 content = self.readers[kind](file.content)
-                if kind == "rankings":
-                    return memory.rankings(content, file)
-                if kind == "judgements":
-                    return memory.judgements(content, file)
-                return memory.scores({topic: {self.name: value} for topic, value in content.items()}, file)
+                if kind == "scores":
+                    content = {topic: {self.name: value} for topic, value in content.items()}
+                return getattr(memory, kind)(content, file)
             except RiskguardError:
                 raise
             except ValueError as error:  # the content is not of this format
@@ -258,9 +256,7 @@ def _found(file: InputFile, kind: Kind) -> Format:
     nearest, why = next(((known, misfit) for known, misfit in tried if misfit), (_BY_NAME[OWN[kind]], ""))
     if not why:
         return nearest  # its reader says which line is wrong, and how
-    remedy = "`format:` in riskguard.yaml forces another"
-    if kind in ("rankings", "scores"):
-        remedy = "`--set format=NAME`, or `format:` in riskguard.yaml, forces another"
+    remedy = "`format:` in riskguard.yaml (`--set format=NAME` of a candidate) forces another"
     if nearest.name in _WITH_COLUMNS:  # forcing a format would not help
         remedy = "rename its columns, or say with `columns:` in riskguard.yaml which is which"
     names = ", ".join(known.name for known, _ in tried)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.limits import Limit
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.records import TopicKeys
@@ -151,6 +152,11 @@ class InputData:
     def digest(self) -> str | None:
         """That of a file which has been read, ``sha256:...``; None means that of the columns."""
         return None
+
+    def at_most(self, limit: Limit, found: int) -> None:
+        """Refuse more than a limit allows."""
+        if found > limit.value:
+            raise self.refuse(None, limit.problem(found))
 
     def refuse(self, line: int | str | None, problem: str) -> DataError:
         """The error to raise; ``line`` is the number of a row, from 1, or a place in words."""

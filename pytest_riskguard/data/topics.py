@@ -82,7 +82,7 @@ def topics_of(
     rows = Rows(given, lines)
     if not topics:
         raise given.refuse(None, "expected topics, found none")
-    rows.limit(TOPICS, len(topics))
+    given.at_most(TOPICS, len(topics))
     rows.ids(texts, "query text", is_text=True)
     names = [derived_id(text) if topic is None else topic for topic, text in zip(topics, texts, strict=True)]
     rows.ids(names, "topic")

@@ -282,9 +282,18 @@ PARTIAL: dict[str, tuple[dict[str, Any], str]] = {
         {"_shards": {"total": 2, "successful": 1, "failed": 1}},
         "Elasticsearch: only 1 of 2 shards answered",
     ),
-    "solr": ({"responseHeader": {"status": 0, "partialResults": True}}, "Solr: hits are missing: responseHeader.partialResults is True"),
-    "vespa": ({"root": {"children": [], "coverage": {"full": False}}}, "Vespa: hits are missing: root.coverage.full is False"),
-    "algolia": ({"exhaustiveNbHits": False, "timeoutCounts": True}, "Algolia: hits are missing: timeoutCounts is True"),
+    "solr": (
+        {"responseHeader": {"status": 0, "partialResults": True}},
+        "Solr: hits are missing: responseHeader.partialResults is True",
+    ),
+    "vespa": (
+        {"root": {"children": [], "coverage": {"full": False}}},
+        "Vespa: hits are missing: root.coverage.full is False",
+    ),
+    "algolia": (
+        {"exhaustiveNbHits": False, "timeoutCounts": True},
+        "Algolia: hits are missing: timeoutCounts is True",
+    ),
     "typesense": ({"search_cutoff": True}, "Typesense: hits are missing: search_cutoff is True"),
     "meilisearch": ({"degraded": True}, "Meilisearch: hits are missing: degraded is True"),
 }
