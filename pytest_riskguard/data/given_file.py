@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
@@ -114,6 +115,11 @@ class GivenFile:
         if file and part and not _exists(path) and _exists(Path(file)):
             return cls(Path(file), part=part)
         return cls(path)
+
+
+def json_digest(value: Any) -> str:
+    """``sha256:...`` of a value as JSON; the order of keys does not count."""
+    return f"sha256:{hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()}"
 
 
 def names_collection(path: Path) -> bool:

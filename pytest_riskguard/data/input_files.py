@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pytest_riskguard.data.given_file import GivenFile, InputData, names_collection
+from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
@@ -127,8 +127,7 @@ class InputFile(InputData):
         """``sha256:<hex>`` of the decompressed bytes, and of the part and columns named; None until all are read."""
         if self._digest is None or not (self.part or self.columns):
             return self._digest
-        named = json.dumps([self._digest, self.part, sorted(self.columns.items())])
-        return f"sha256:{hashlib.sha256(named.encode()).hexdigest()}"
+        return json_digest([self._digest, self.part, sorted(self.columns.items())])
 
     @cached_property
     def start(self) -> bytes:

@@ -271,7 +271,7 @@ def test_columns_that_say_nothing_here_may_hold_anything():
     ],
 )
 def test_what_a_plugin_reads_has_the_shapes_of_data_in_memory(kind, content, error):
-    added = AddedFormat("shelf", "", (kind,), plugin="p", readers={kind: lambda _: content})
+    added = AddedFormat("shelf", "", kind, plugin="p", readers={kind: lambda _: content})
     with pytest.raises(
         error, match=r"format shelf fails|a.shelf: 'a' of topic '1': expected a number as the grade, found 'x'"
     ):
