@@ -99,7 +99,7 @@ class InputFile(InputData):
     """One file, or one part of it (``FILE#PART``).
 
     ``error`` is raised, with file and line, for content that cannot be read; ``MissingFileError`` for a path that is
-    not a readable regular file. With ``content`` the path only names the file. Everything is read without a byte order mark.
+    not a readable regular file. With ``content`` the path only names the file. A byte order mark is not read.
     """
 
     def __init__(

@@ -182,7 +182,7 @@ REFUSED: list[tuple[Any, ...]] = [
     ("_book_json", "query_doc_pairs.0.judgements.1.user_email", "ann@example.org", "expected each document once per"),
     ("_judgement_list", *ONE_MORE, OTHERS[0], "found 2; name one as in judgments.json#NAME: 'imported', 'f1', 'b'"),
     ("_judgement_list", *ONE_MORE, OTHERS[1], "judgments.json#NAME: 'f1'"),
-    ("_judgement_list", "hits.hits.1", OTHERS[0], "expected all documents, found 2 hits of {'value': 1"),
+    ("_judgement_list", "hits.hits.1", OTHERS[0], "expected all documents, but found 2 hits of {'value': 1"),
     (
         "_judgement_list",
         f"{IN_RESULTS}.status",
