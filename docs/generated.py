@@ -252,7 +252,7 @@ def formats() -> list[tuple[str, str, str]]:
     return [
         (
             f"`{known.name}`",
-            ", ".join(f"{kind} `#`" if kind in known.parts else kind for kind in known.reads),
+            ", ".join(f"{kind} `#`" if kind in known.parts else kind for kind in known.reads.split()),
             known.about,
         )
         for known in sorted(FORMATS, key=lambda known: known.name)

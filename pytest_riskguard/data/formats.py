@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -25,28 +25,25 @@ class Format:
     For the format ``csv`` its ``module`` in ``data`` has ``csv_fits(file, kind)``, which returns None or why the file
     does not fit, and for each kind that it ``reads`` a function such as ``csv_judgements(file)``, or for all of them
     ``csv_table(file, kind)``, which gives named columns. Of ``parts`` a file may hold several, ``FILE#PART``.
+    ``reads``, ``suffixes`` and ``parts`` are words.
     """
 
     name: str
     module: str
-    reads: tuple[str, ...]
-    suffixes: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
+    reads: str
+    suffixes: str = ""
     about: str = ""
+    parts: str = ""
 
-    def fits(self, file: InputFile, kind: Kind) -> Misfit:
-        """None if the file has this format, else why it does not."""
-        misfit: Misfit = self._function("fits")(file, kind)
-        return misfit
+    def function(self, name: str) -> Any:
+        """One of the functions; None where the format has no such."""
+        module = import_module(f"pytest_riskguard.data.{self.module}")
+        return getattr(module, f"{self.name.replace('-', '_')}_{name}", None)
 
     def reader(self, kind: Kind) -> Callable[..., Any]:
         """The function that reads what a file of this format holds."""
-        read: Callable[..., Any] = self._function(kind) or partial(_of_table, self._function("table"), kind)
+        read: Callable[..., Any] = self.function(kind) or partial(_of_table, self.function("table"), kind)
         return read
-
-    def _function(self, name: str) -> Any:
-        module = import_module(f"pytest_riskguard.data.{self.module}")
-        return getattr(module, f"{self.name.replace('-', '_')}_{name}", None)
 
 
 def _of_table(
@@ -66,15 +63,11 @@ def _of_table(
     return scores_of_systems(file, score_rows_of(table(file, kind), file.columns, measures))
 
 
-def _format(name: str, module: str, reads: str, suffixes: str, about: str, *, parts: str = "") -> Format:
-    return Format(name, module, tuple(reads.split()), tuple(suffixes.split()), tuple(parts.split()), about)
-
-
 _TABLE = "judgements rankings topics scores"
 #: In the order of detection: a format that says more about its files comes before one that says less.
 FORMATS: tuple[Format, ...] = (
-    _format("irds", "libraries", "judgements topics", "", "A collection of ir_datasets, named `irds:NAME`."),
-    _format(
+    Format("irds", "libraries", "judgements topics", "", "A collection of ir_datasets, named `irds:NAME`."),
+    Format(
         "parquet",
         "arrow",
         _TABLE,
@@ -82,14 +75,14 @@ FORMATS: tuple[Format, ...] = (
         "Parquet: named columns; scores also as a folder.",
         parts="scores",
     ),
-    _format(
+    Format(
         "arrow",
         "arrow",
         "judgements rankings topics",
         ".arrow .feather .ipc .arrows",
         "Arrow, Feather: named columns.",
     ),
-    _format(
+    Format(
         "quepid",
         "judging_tools",
         "judgements rankings",
@@ -97,8 +90,8 @@ FORMATS: tuple[Format, ...] = (
         "Quepid: ratings of a case, books, snapshots (JSON); the detailed CSV and snapshots as CSV.",
         parts="rankings",
     ),
-    _format("ltr", "judging_tools", "judgements", ".txt .ltr", "`rating qid:<id> # <docid> <query text>`"),
-    _format(
+    Format("ltr", "judging_tools", "judgements", ".txt .ltr", "`rating qid:<id> # <docid> <query text>`"),
+    Format(
         "workbench",
         "judging_tools",
         "judgements rankings",
@@ -106,24 +99,24 @@ FORMATS: tuple[Format, ...] = (
         "OpenSearch Search Relevance Workbench: judgement lists, pairwise experiments, evaluation results.",
         parts="judgements rankings",
     ),
-    _format("rank-eval", "judging_tools", "judgements rankings", ".json", "`_rank_eval`: requests, responses."),
-    _format("rre", "judging_tools", "judgements", ".json", "Ratings of the Rated Ranking Evaluator."),
-    _format("mteb", "libraries", "rankings", ".json", "MTEB: `<task>_predictions.json`.", parts="rankings"),
-    _format(
+    Format("rank-eval", "judging_tools", "judgements rankings", ".json", "`_rank_eval`: requests, responses."),
+    Format("rre", "judging_tools", "judgements", ".json", "Ratings of the Rated Ranking Evaluator."),
+    Format("mteb", "libraries", "rankings", ".json", "MTEB: `<task>_predictions.json`.", parts="rankings"),
+    Format(
         "ranx",
         "libraries",
         "judgements rankings",
         ".json .lz4",
         "ranx, pytrec_eval: `{topic: {document: number}}`; also compressed by ranx.",
     ),
-    _format("sentence-transformers", "libraries", "rankings", ".jsonl", "Its `..._predictions_....jsonl`."),
-    _format("responses", "engines", "rankings", ".json .jsonl .ndjson", "Responses of search engines."),
-    _format("ranx-scores", "score_files", "scores", ".json", "ranx's `run.scores`, pytrec_eval's results."),
-    _format("trec_eval", "score_files", "scores", ".eval .txt", "`trec_eval -q`: measure, topic, value."),
-    _format(
+    Format("sentence-transformers", "libraries", "rankings", ".jsonl", "Its `..._predictions_....jsonl`."),
+    Format("responses", "engines", "rankings", ".json .jsonl .ndjson", "Responses of search engines."),
+    Format("ranx-scores", "score_files", "scores", ".json", "ranx's `run.scores`, pytrec_eval's results."),
+    Format("trec_eval", "score_files", "scores", ".eval .txt", "`trec_eval -q`: measure, topic, value."),
+    Format(
         "ir_measures", "score_files", "scores", ".tsv .txt", "`ir_measures -q`: topic, measure, value between tabs."
     ),
-    _format(
+    Format(
         "scores",
         "score_files",
         "scores",
@@ -131,7 +124,7 @@ FORMATS: tuple[Format, ...] = (
         "A row for each topic, a column for each measure.",
         parts="scores",
     ),
-    _format(
+    Format(
         "jsonl",
         "text_tables",
         _TABLE,
@@ -139,14 +132,14 @@ FORMATS: tuple[Format, ...] = (
         "JSON Lines or a JSON list of objects: named keys.",
         parts="scores",
     ),
-    _format(
+    Format(
         "tsv",
         "text_tables",
         "judgements rankings topics",
         ".tsv .txt",
         "Tabs between named columns, as in BEIR's judgements.",
     ),
-    _format(
+    Format(
         "csv",
         "text_tables",
         _TABLE,
@@ -154,20 +147,20 @@ FORMATS: tuple[Format, ...] = (
         "Named columns between commas, semicolons or tabs; quotes where needed.",
         parts="scores",
     ),
-    _format(
+    Format(
         "msmarco",
         "text_tables",
         "rankings",
         ".txt .tsv",
         "`qid pid rank` between tabs, without a header; a fourth column holds scores.",
     ),
-    _format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels", "TREC: columns between spaces."),
+    Format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels", "TREC: columns between spaces."),
 )
 #: The format of a file that is nothing like any.
 OWN: Mapping[Kind, str] = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}
 _BY_NAME = {known.name: known for known in FORMATS}
 #: The endings of all formats' files, which are no part of a system's name.
-_SUFFIXES = {suffix for known in FORMATS for suffix in known.suffixes}
+_SUFFIXES = {suffix for known in FORMATS for suffix in known.suffixes.split()}
 #: Formats whose columns may have any names.
 _WITH_COLUMNS = frozenset({"csv", "tsv", "jsonl", "parquet", "arrow"})
 
@@ -213,11 +206,9 @@ class AddedFormat(Format):
         def read(file: InputFile) -> Any:
             try:
                 content = self.readers[kind](file.content)
-                if kind == "rankings":
-                    return memory.rankings(content, file)
-                if kind == "judgements":
-                    return memory.judgements(content, file)
-                return memory.scores({topic: {self.name: value} for topic, value in content.items()}, file)
+                if kind == "scores":
+                    content = {topic: {self.name: value} for topic, value in content.items()}
+                return getattr(memory, kind)(content, file)
             except RiskguardError:
                 raise
             except ValueError as error:  # the content is not of this format
@@ -232,7 +223,7 @@ def added_formats() -> dict[str, AddedFormat]:
     """The formats of plugins by name."""
     plugins.refuse_taken("riskguard_formats", _BY_NAME)
     return {
-        name: AddedFormat(name, "", tuple(readers), plugin=plugin, readers=readers)
+        name: AddedFormat(name, "", " ".join(readers), plugin=plugin, readers=readers)
         for name, (plugin, readers) in plugins.added("riskguard_formats").items()
     }
 
@@ -256,18 +247,16 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
 
 
 def _found(file: InputFile, kind: Kind) -> Format:
-    tried = [(known, known.fits(file, kind)) for known in formats_of(kind)]
+    tried = [(known, known.function("fits")(file, kind)) for known in formats_of(kind)]
     plain_name = file.name.lower().removesuffix(".gz")
     if fitting := [known for known, misfit in tried if misfit is None]:
-        return min(fitting, key=lambda known: not plain_name.endswith(known.suffixes))
+        return min(fitting, key=lambda known: not plain_name.endswith((*known.suffixes.split(),)))
     if file.looks_like_json and file.first_object is None:
         _ = file.json  # what is broken is said with its line
     nearest, why = next(((known, misfit) for known, misfit in tried if misfit), (_BY_NAME[OWN[kind]], ""))
     if not why:
         return nearest  # its reader says which line is wrong, and how
-    remedy = "`format:` in riskguard.yaml forces another"
-    if kind in ("rankings", "scores"):
-        remedy = "`--set format=NAME`, or `format:` in riskguard.yaml, forces another"
+    remedy = "`format:` in riskguard.yaml (`--set format=NAME` of a candidate) forces another"
     if nearest.name in _WITH_COLUMNS:  # forcing a format would not help
         remedy = "rename its columns, or say with `columns:` in riskguard.yaml which is which"
     names = ", ".join(known.name for known, _ in tried)

@@ -7,7 +7,7 @@ from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
 
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_in
+from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
@@ -374,7 +374,7 @@ class Verdict(_Asked):
     def _completed(self) -> Verdict:
         """A verdict that was read, with what follows from its other fields."""
         level = self.level if self.family is None else self.family.level
-        cutoff, verdict = cutoff_in(self.measure), self
+        cutoff, verdict = cutoff_of(self.measure), self
         if self.documents is not None:
             documents = tuple(replace(moved, depth=cutoff or 0) for moved in self.documents)
             verdict = replace(verdict, documents=documents)

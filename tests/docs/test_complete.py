@@ -74,7 +74,8 @@ LEAVES = {path: command for path, command in COMMANDS.items() if not isinstance(
 
 @pytest.mark.parametrize("path", LEAVES)
 def test_each_command_has_a_section_in_which_the_site_lists_its_options(path):
-    assert f"\n```{{command-help}} {path}\n```\n" in section(page("command-line.md"), f"`{path}`")
+    shown = path if "baseline" not in path else "riskguard baseline"  # the group, command by command
+    assert f"\n```{{command-help}} {shown}\n```\n" in section(page("command-line.md"), f"`{shown}`")
 
 
 @pytest.mark.parametrize("path", LEAVES)
@@ -98,7 +99,7 @@ def test_the_reference_names_no_command_or_option_that_is_not_there():
     text = page("command-line.md")
     named = set(re.findall(r"^#+ `(riskguard [a-z -]+)`$", text, re.MULTILINE))
     assert named <= set(COMMANDS)
-    assert set(LEAVES) <= named
+    assert {path for path in LEAVES if "baseline" not in path} <= named
     there = {
         option for command in COMMANDS.values() for p in command.params for option in (*p.opts, *p.secondary_opts)
     }
