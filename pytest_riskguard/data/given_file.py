@@ -146,7 +146,7 @@ class InputData:
         """That of a file which has been read, ``sha256:...``; None means that of the columns."""
         return None
 
-    def refuse(self, line: int | str | None, problem: str) -> DataError:
+    def refuse(self, line: int | str | None, problem: str, remedy: str | None = None) -> DataError:
         """The error to raise; ``line`` is the number of a row, from 1, or a place in words."""
         place = {int: f", row {line}", str: f", {line}"}.get(type(line), "")
-        return DataError(f"{self.name}{place}: {problem}", reason=self._reason)
+        return DataError(f"{self.name}{place}: {problem}", reason=self._reason, remedy=remedy)

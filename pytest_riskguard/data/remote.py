@@ -63,7 +63,7 @@ def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
     except FileError as error:
         if error.where != copy:
             raise
-        raise type(error)(address_of(path), error.line, error.fault) from None
+        raise type(error)(address_of(path), error.line, error.fault, error.remedy) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -314,12 +314,12 @@ def _filled(text: str, where: str, secrets: set[str], written: Callable[[str], s
 
     def value_of(match: re.Match[str]) -> str:
         value = os.environ.get(match[1], "").strip()
-        problem = None if value else "it is not set"
+        problem = None if value else f"{match[1]} is not set"
         if not (value.isascii() and value.isprintable()):
-            problem = "it holds characters that no header can have"
+            problem = f"{match[1]} holds characters that no header can have"
         if problem is not None:
-            said = f"candidate.http: {where}: set the environment variable {match[1]}; {problem}"
-            raise DataError(said, reason="missing_input")
+            fault, remedy = f"candidate.http: {where}: {problem}", f"set the environment variable {match[1]}"
+            raise DataError(fault, reason="missing_input", remedy=remedy)
         if len(value) >= _MIN_LENGTH:
             secrets.add(value)
         return written(value)

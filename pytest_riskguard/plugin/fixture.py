@@ -19,7 +19,7 @@ from pytest_riskguard.data.memory import is_data, run, system_in_memory
 from pytest_riskguard.data.metadata import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.engine.advice import about_runs, advised, config_words
+from pytest_riskguard.engine.advice import about_runs, advised, config_words, seen_from
 from pytest_riskguard.engine.question import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, gate_of
@@ -161,8 +161,8 @@ class Riskguard:
         __tracebackhide__ = True
         verdict = self.check(kind, candidate, baseline, **more)
         folders = self._config.invocation_params.dir, self._config.rootpath
-        problem = None if verdict.error is None else verdict.error.seen_from(*folders)
-        return demand(verdict, options=typed_again(self._config), problem=problem)
+        seen = seen_from(verdict, *folders, words=lambda _: config_words(self._settings.path, folders[0]))
+        return demand(verdict, options=typed_again(self._config), seen=seen)
 
     assert_not_significantly_risky = assertion(KINDS["not_significantly_risky"], _demand, check)
     assert_georisk_not_worse = assertion(KINDS["georisk_not_worse"], _demand, check)

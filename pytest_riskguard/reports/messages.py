@@ -136,7 +136,7 @@ def _topics_changed(_: Verdict, *, systems: Sequence[str]) -> str:
     baseline = systems[0].partition("/")[0]
     return (
         f"the topics file has changed since {baseline} was stored, and this gate is about a slice by its tags; once "
-        f"they are reviewed, run `riskguard baseline rescore {baseline}`"
+        "they are reviewed, rescore the baseline"
     )
 
 

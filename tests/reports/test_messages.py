@@ -281,7 +281,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         VERDICT,
         {"systems": ("prod", "prod/replicates/1")},
         "the topics file has changed since prod was stored, and this gate is about a slice by its tags; once they "
-        "are reviewed, run `riskguard baseline rescore prod`",
+        "are reviewed, rescore the baseline",
     ),
     (
         "stale_labels",
