@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.limits import Limit
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.records import TopicKeys
@@ -116,6 +118,11 @@ class GivenFile:
         return cls(path)
 
 
+def json_digest(value: Any) -> str:
+    """``sha256:...`` of a value as JSON; the order of keys does not count."""
+    return f"sha256:{hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()}"
+
+
 def names_collection(path: Path) -> bool:
     """Whether a path is ``irds:NAME``, and no file of that name."""
     return path.as_posix().startswith(IRDS) and not _exists(path)
@@ -145,6 +152,11 @@ class InputData:
     def digest(self) -> str | None:
         """That of a file which has been read, ``sha256:...``; None means that of the columns."""
         return None
+
+    def at_most(self, limit: Limit, found: int) -> None:
+        """Refuse more than a limit allows."""
+        if found > limit.value:
+            raise self.refuse(None, limit.problem(found))
 
     def refuse(self, line: int | str | None, problem: str, remedy: str | None = None) -> DataError:
         """The error to raise; ``line`` is the number of a row, from 1, or a place in words."""

@@ -207,12 +207,6 @@ def refuse_uninformative(text: str) -> None:
         )
 
 
-def cutoff_of(measure: Measure) -> int | None:
-    """How many ranks a measure looks at; None for all."""
-    cutoff = measure.params.get("cutoff")
-    return cutoff if isinstance(cutoff, int) and not measure.params.get("judged_only", False) else None
-
-
 def function_of(measure: Measure) -> MeasureFunction | None:
     """The function that computes a measure, imported now, or added by a plugin; None for measures of ir-measures.
 

@@ -139,8 +139,7 @@ class Table(Rows):
     def find(self, kind: Kind, given: Mapping[str, str] = _NONE) -> Table:
         """The same table; refuses one that lacks what is needed, or has two columns for it."""
         if (problem := missing_columns(self.names, kind, given)) is not None:
-            listed = ", ".join(map(repr, self.names[:10])) or "none"
-            raise self.given.refuse(None, f"expected named columns, but {problem}; found the columns {listed}")
+            raise self.given.refuse(None, f"expected named columns, but {problem}")
         self.places = places(self.names, kind, given)
         lowered = [name.lower() for name in self.names]
         for place in self.places.values():

@@ -363,8 +363,8 @@ def run_of_groups(
     """A run of rows each of which is fit for one."""
     names, offsets, order = groups
     rows, ids = rows.at(order), ids.at(order)
-    rows.limit(TOPICS, len(names))
-    rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
+    rows.given.at_most(TOPICS, len(names))
+    rows.given.at_most(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
     rows.once(names, offsets, ids)
     ranks = None if ranks is None else ranks[order]
     if scores is None:

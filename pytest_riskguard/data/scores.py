@@ -230,8 +230,8 @@ def scores_of_rows(given: InputData, rows: Iterable[Row]) -> tuple[TopicScores, 
         raise given.refuse(None, "expected per-topic scores, found none")
     topics, measures, _, lines = zip(*cells, strict=True)
     table, every = Rows(given, lines), tuple(sorted({*topics}))
-    table.limit(CELLS, len(cells))
-    table.limit(TOPICS, len(every))
+    given.at_most(CELLS, len(cells))
+    given.at_most(TOPICS, len(every))
     table.ids(topics, "topic")
     table.ids(measures, "measure")
     names = {text: named(text) for text in dict.fromkeys(measures)}

@@ -17,10 +17,10 @@ from functools import cached_property
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urljoin
+from urllib.parse import quote, quote_plus, urlencode, urljoin
 
-from pytest_riskguard.config.http_presets import filled, filled_address, placeholders
-from pytest_riskguard.config.http_settings import VARIABLE, address_problem
+from pytest_riskguard.config.http_presets import PLACEHOLDER, placeholders
+from pytest_riskguard.config.http_settings import VARIABLE, address_problem, parameters
 from pytest_riskguard.data.engines import AnswerError, Hits, identifier, said_in, whole_scores
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.data.json_nodes import at
@@ -167,38 +167,43 @@ class Requests:
     """The requests of one candidate, each for ``depth`` hits; ``UsageError`` for a body that is not a template."""
 
     def __init__(self, http: Http, depth: int, url: str) -> None:
-        template, body = http.request, http.body
-        params, content = http.params, json.loads(body) if isinstance(body, str) else template.body
-        if isinstance(body, Path):
-            content = _template(body)
-            try:
-                http.refuse_constant(content)
-            except ValueError as error:
-                raise UsageError(str(error)) from None
-        if template.depth is not None and "depth" not in placeholders([params, content, http.url]):
-            where, key = template.depth
-            if where == "body" and isinstance(content, Mapping):
-                content = {key: depth} | dict(content)
-            elif where == "params" and key not in dict(parse_qsl(http.url.partition("?")[2])):
-                params = {key: depth} | params
-        self._url, self._params, self._body, self._depth = _joined(url, template.path), params, content, depth
-        self._method = http.method or template.method
+        template, params = http.request, http.params
+        body = template.body if http.body is None else http.body
+        content = _template(http, body) if isinstance(body, Path) else json.loads(body or "null")
+        if "depth" not in placeholders([params, content, http.url]):
+            if template.key is not None and isinstance(content, Mapping):
+                content = {template.key: depth} | dict(content)
+            if template.param is not None and template.param not in dict(parameters(http.url)):
+                params = {template.param: depth} | params
+        path, self._params, self._body, self._depth = template.path.partition("?")[0], params, content, depth
+        self._url, self._method = _joined(url, path), http.method or template.method
         #: The address without parameters, as messages name it: the same for all topics, and with no secret.
-        self.place = _joined(http.url, template.path).partition("?")[0]
+        self.place = _joined(http.url, path).partition("?")[0]
 
     def of(self, topic: Topic) -> Request:
         """The request for a topic; ``FailedSearchError`` if it lacks a tag that a template names."""
         values = {"query": topic.text, "topic": topic.id, "depth": self._depth}
         values |= {f"tags.{name}": value for name, value in topic.tags.items()}
+        quoted = {name: quote(str(value), safe="") for name, value in values.items()}
         try:
-            params, body = filled(self._params, values), filled(self._body, values)
-            url = filled_address(self._url, values)
+            params, body, url = _filled(self._params, values), _filled(self._body, values), _filled(self._url, quoted)
         except KeyError as error:
             raise FailedSearchError(f"the topic has no {error.args[0]}, which the request names") from None
         if params:
             url += ("&" if "?" in url else "?") + urlencode(params, doseq=True)
         content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         return Request(self._method, url, content)
+
+
+def _filled(template: Any, values: Mapping[str, Any]) -> Any:
+    """A template with its placeholders replaced; ``KeyError`` for one without a value."""
+    if isinstance(template, Mapping):
+        return {_filled(key, values): _filled(value, values) for key, value in template.items()}
+    if isinstance(template, list):
+        return [_filled(item, values) for item in template]
+    if template == "{depth}":
+        return values["depth"]
+    return PLACEHOLDER.sub(lambda name: str(values[name[1]]), template) if isinstance(template, str) else template
 
 
 def _joined(url: str, path: str) -> str:
@@ -209,16 +214,21 @@ def _joined(url: str, path: str) -> str:
     return f"{urljoin(address.rstrip('/') + '/', path)}{mark}{params}"
 
 
-def _template(path: Path) -> Any:
-    """The JSON in a file; ``UsageError`` if there is none."""
+def _template(http: Http, path: Path) -> Any:
+    """The JSON in a file; ``UsageError`` if there is none, or it is the same for all topics."""
     try:
-        return parsed_value(read_limited(path, TABLE_BYTES))
+        content = read_limited(path, TABLE_BYTES)
+        template = parsed_value(content)
+        http.refuse_constant(content.decode())
     except FileError as error:
         raise UsageError(f"body: {error}") from None
     except JsonError as error:
         raise UsageError(
             f"body: {path}: expected JSON with {{query}} in a text, found another file: {error}"
         ) from None
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return template
 
 
 Expression = Callable[[Any], Any]
@@ -286,11 +296,11 @@ class Secrets:
     def __init__(self, http: Http) -> None:
         self._addresses: set[str] = set()
         self._secrets: set[str] = set()
-        self.headers = {name: _filled(text, f"headers: {name}", self._secrets) for name, text in http.headers}
+        self.headers = {name: _with_variables(text, f"headers: {name}", self._secrets) for name, text in http.headers}
         address, mark, params = http.url.partition("?")
         # Braces in a value are no placeholders.
-        address = _filled(address, "url", self._addresses, lambda value: quote(value, safe=":/[]@%,"))
-        self.url = address + mark + _filled(params, "url", self._secrets, lambda value: quote(value, safe=""))
+        address = _with_variables(address, "url", self._addresses, lambda value: quote(value, safe=":/[]@%,"))
+        self.url = address + mark + _with_variables(params, "url", self._secrets, lambda value: quote(value, safe=""))
         if self._addresses and (problem := address_problem(self.url)):
             raise UsageError(f"url: {problem}, in its variables")
 
@@ -309,7 +319,7 @@ class Secrets:
         return frozenset(spelled for value in self._secrets | self._addresses for spelled in _spellings(value))
 
 
-def _filled(text: str, where: str, secrets: set[str], written: Callable[[str], str] = str) -> str:
+def _with_variables(text: str, where: str, secrets: set[str], written: Callable[[str], str] = str) -> str:
     """A text with its variables, which become secrets."""
 
     def value_of(match: re.Match[str]) -> str:

@@ -122,6 +122,6 @@ def test_pages_show_every_table():
     shown = [
         name
         for page in ("calibration.md", "georisk.md", "plain-cases.md")
-        for name in re.findall(r"^:file: \.\./data/calibration/(\S+)$", (EXPLANATION / page).read_text("utf-8"), re.M)
+        for name in re.findall(r"^```\{data\} calibration/(\S+)$", (EXPLANATION / page).read_text("utf-8"), re.M)
     ]
-    assert sorted(shown) == sorted(path.name for path in TABLES.iterdir())
+    assert sorted(shown) == sorted(path.stem for path in TABLES.iterdir())

@@ -277,16 +277,25 @@ def test_an_answer_that_is_none_is_a_failure(instead, expected):
 
 
 PARTIAL: dict[str, tuple[dict[str, Any], str]] = {
-    "elasticsearch": ({"terminated_early": True}, "Elasticsearch: the search was terminated early"),
+    "elasticsearch": ({"terminated_early": True}, "Elasticsearch: hits are missing: terminated_early is True"),
     "opensearch": (
         {"_shards": {"total": 2, "successful": 1, "failed": 1}},
         "Elasticsearch: only 1 of 2 shards answered",
     ),
-    "solr": ({"responseHeader": {"status": 0, "partialResults": True}}, "Solr: its results are partial"),
-    "vespa": ({"root": {"children": [], "coverage": {"full": False}}}, "Vespa: not all documents were searched"),
-    "algolia": ({"exhaustiveNbHits": False, "timeoutCounts": True}, "Algolia: the search timed out"),
-    "typesense": ({"search_cutoff": True}, "Typesense: the search was cut off"),
-    "meilisearch": ({"degraded": True}, "Meilisearch: the search was cut off"),
+    "solr": (
+        {"responseHeader": {"status": 0, "partialResults": True}},
+        "Solr: hits are missing: responseHeader.partialResults is True",
+    ),
+    "vespa": (
+        {"root": {"children": [], "coverage": {"full": False}}},
+        "Vespa: hits are missing: root.coverage.full is False",
+    ),
+    "algolia": (
+        {"exhaustiveNbHits": False, "timeoutCounts": True},
+        "Algolia: hits are missing: timeoutCounts is True",
+    ),
+    "typesense": ({"search_cutoff": True}, "Typesense: hits are missing: search_cutoff is True"),
+    "meilisearch": ({"degraded": True}, "Meilisearch: hits are missing: degraded is True"),
 }
 
 
