@@ -253,18 +253,12 @@ def _demanded(candidate: System, baseline: System | Pool, *, kind: str, **option
     return demand(check(kind, candidate, baseline, **options))
 
 
-def _assertion(kind: str) -> Callable[..., Verdict]:
-    """The assertion of a kind, for data in memory."""
-    gate = KINDS[kind]
+def __getattr__(name: str) -> Any:
+    """The assertion of each kind, for data in memory."""
+    gate = KINDS.get(name.removeprefix("assert_"))
+    if gate is None or not name.startswith("assert_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     leave_out = [name for name, option in options_of(gate).items() if not option.in_assertions]
     if gate.is_pool or gate.by_topic:
         leave_out += ["weights", "clusters", "strata", "shares", "replicates"]
     return assertion(gate, _demanded, check, leave_out)
-
-
-assert_not_significantly_risky = _assertion("not_significantly_risky")
-assert_georisk_not_worse = _assertion("georisk_not_worse")
-assert_not_inferior = _assertion("not_inferior")
-assert_equivalent = _assertion("equivalent")
-assert_no_drift = _assertion("no_drift")
-assert_no_topic_collapse = _assertion("no_topic_collapse")

@@ -30,15 +30,6 @@ METHODS = {
     "percentile": "percentile",
     "bca": "BCa",
 }
-#: What a gate requires, by its kind.
-_REQUIRED = {
-    "not_significantly_risky": "not significantly risky",
-    "georisk_not_worse": "GeoRisk not worse",
-    "not_inferior": "non-inferior",
-    "equivalent": "equivalent",
-    "no_drift": "no significant drift",
-    "no_topic_collapse": "no topic collapses",
-}
 
 
 # ---- names
@@ -70,7 +61,7 @@ def required(verdict: Verdict) -> str:
     """What the gate asks of the candidate."""
     if most := Card(verdict).may_collapse:
         return f"at most {counted(most, 'topic')} {'collapses' if most == 1 else 'collapse'}"
-    return _REQUIRED[verdict.kind]
+    return verdict.asked.requires
 
 
 def times(verdict: Verdict) -> str:
