@@ -111,9 +111,9 @@ class InputFile(InputData):
         content: bytes | None = None,
     ) -> None:
         self.given = given if isinstance(given, GivenFile) else GivenFile(given)
-        self.path, self.part, self.columns = self.given.path, self.given.part, self.given.columns
+        self.path, self.part = self.given.path, self.given.part
         super().__init__(self.path.as_posix() if names_collection(self.path) else self.path.name, reason=error.reason)
-        self.labels, self.ties = self.given.labels, self.given.ties
+        self.labels, self.ties, self.columns = self.given.labels, self.given.ties, self.given.columns
         self.limit, self._error, self._content = limit, error, content
         self._digest: str | None = None
 
