@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from pytest_riskguard import plugins
@@ -46,21 +45,12 @@ class Format:
         return read
 
 
-def _of_table(
-    table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile, measures: Sequence[str] | None = None
-) -> Any:
-    """What the named columns of a file hold; of scores those that are asked for."""
-    from pytest_riskguard.data import named_columns as columns
-    from pytest_riskguard.data.scores import score_rows_of, scores_of_systems
+def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
+    """What the named columns of a file hold."""
+    from pytest_riskguard.data.named_columns import READERS
+    from pytest_riskguard.data.scores import scores_of_table
 
-    match kind:
-        case "judgements":
-            return columns.judgements_of(table(file, kind), file.columns)
-        case "rankings":
-            return columns.run_of_table(table(file, kind), file.columns)
-        case "topics":
-            return columns.topics_of_table(table(file, kind), file.columns)
-    return scores_of_systems(file, score_rows_of(table(file, kind), file.columns, measures))
+    return READERS.get(kind, scores_of_table)(table(file, kind))
 
 
 _TABLE = "judgements rankings topics scores"
@@ -180,9 +170,8 @@ def format_named(name: str, kind: Kind) -> Format:
     raise UsageError(f"format: {name!r} is not a format that holds {kind}{hint}; these are: {', '.join(names)}")
 
 
-def system_name(given: Path | GivenFile) -> str:
+def system_name(given: GivenFile) -> str:
     """What a system is called after its file: without ``.gz`` and then one ending of a format; ``#PART`` stays."""
-    given = given if isinstance(given, GivenFile) else GivenFile(Path(given))
     name = given.path.name.removesuffix(".gz") or given.path.name
     ending = max((suffix for suffix in _SUFFIXES if name.endswith(suffix)), key=len, default="")
     name = name.removesuffix(ending) or name
@@ -206,11 +195,9 @@ class AddedFormat(Format):
         def read(file: InputFile) -> Any:
             try:
                 content = self.readers[kind](file.content)
-                if kind == "rankings":
-                    return memory.rankings(content, file)
-                if kind == "judgements":
-                    return memory.judgements(content, file)
-                return memory.scores({topic: {self.name: value} for topic, value in content.items()}, file)
+                if kind == "scores":
+                    content = {topic: {self.name: value} for topic, value in content.items()}
+                return getattr(memory, kind)(content, file)
             except RiskguardError:
                 raise
             except ValueError as error:  # the content is not of this format
@@ -231,6 +218,11 @@ def added_formats() -> dict[str, AddedFormat]:
 
 
 # Which format a file has.
+
+
+def read(file: InputFile, kind: Kind, *, named: str | None = None) -> Any:
+    """What a file holds, in the format that is named, else in the one that it has."""
+    return format_of(file, kind, named=named).reader(kind)(file)
 
 
 def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
@@ -258,9 +250,7 @@ def _found(file: InputFile, kind: Kind) -> Format:
     nearest, why = next(((known, misfit) for known, misfit in tried if misfit), (_BY_NAME[OWN[kind]], ""))
     if not why:
         return nearest  # its reader says which line is wrong, and how
-    remedy = "`format:` in riskguard.yaml forces another"
-    if kind in ("rankings", "scores"):
-        remedy = "`--set format=NAME`, or `format:` in riskguard.yaml, forces another"
+    remedy = "`format:` in riskguard.yaml (`--set format=NAME` of a candidate) forces another"
     if nearest.name in _WITH_COLUMNS:  # forcing a format would not help
         remedy = "rename its columns, or say with `columns:` in riskguard.yaml which is which"
     names = ", ".join(known.name for known, _ in tried)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_riskguard.data.checks import Lines, Rows
-from pytest_riskguard.data.formats import format_of
+from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import Qrels, read_qrels
@@ -82,7 +82,7 @@ def topics_of(
     rows = Rows(given, lines)
     if not topics:
         raise given.refuse(None, "expected topics, found none")
-    rows.limit(TOPICS, len(topics))
+    given.at_most(TOPICS, len(topics))
     rows.ids(texts, "query text", is_text=True)
     names = [derived_id(text) if topic is None else topic for topic, text in zip(topics, texts, strict=True)]
     rows.ids(names, "topic")
@@ -129,7 +129,7 @@ def read_topics(given: Path | str | GivenFile | Any) -> Topics:
         return memory.topics(given, InputData("topics", reason=TopicsFormatError.reason))
     given = GivenFile.of(given)
     file = InputFile(given, error=TopicsFormatError)
-    topics: Topics = format_of(file, "topics").reader("topics")(file)
+    topics: Topics = read(file, "topics")
     return replace(topics, shares=dict(given.strata))
 
 

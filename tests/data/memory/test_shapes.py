@@ -151,7 +151,7 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     (frame().drop(columns="score"), "it names no column for score"),
     (pd.concat([frame(), frame()[["score"]]], axis=1), "run: expected columns with different names"),
     (frame(rank=[1, 2, 1], score=[1.0, 2.0, 1.0]), "every ranking is upside down"),
-    ([], "found the columns none"),
+    ([], "only none"),
 ]
 
 
