@@ -14,7 +14,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
@@ -91,6 +91,9 @@ _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 Lines = Iterator[tuple[int, bytes]]
 
 
+#: What a file may hold.
+Kind = Literal["judgements", "rankings", "topics", "scores"]
+KINDS: tuple[Kind, ...] = ("judgements", "rankings", "topics", "scores")
 #: Why a file does not have a format: None if it has it, and empty if it is nothing like it.
 Misfit = str | None
 
