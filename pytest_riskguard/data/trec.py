@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from urllib.parse import quote, unquote
@@ -17,7 +18,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import FloatArray, Ids, starts_of
+from pytest_riskguard.data.ids import FloatArray, Ids, Words
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
 from pytest_riskguard.data.records import Kind
@@ -90,12 +91,12 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
     """The topics, the document and the number of each row, and its rank, unless they number its lines."""
     heads: list[str] = []
     sizes: list[int] = []
-    others: list[tuple[int, Ranks]] = []  # ranks of blocks in which they do not number the lines of the topic
-    text, lengths, values = bytearray(), bytearray(), bytearray()  # these grow where they are, never held twice
+    others: list[tuple[int, Ranks]] = []  # ranks of blocks in which they do not number the lines of a topic
+    text, starts, lengths, values = (bytearray() for _ in range(4))  # these grow where they are, never held twice
     rows = 0
     try:
         for cells in text_blocks(file, layout.fields, longest=ROW_BYTES):
-            found, ranks = numbers(cells[layout.place]), whole_numbers(cells[3], NO_RANK)
+            found = numbers(cells[layout.place])
             if np.abs(found).max(initial=0) > layout.most:
                 raise RefusedError
             topics, documents = _unescaped(*cells[:3])
@@ -107,9 +108,12 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
                 heads.pop()
             heads += of_block
             sizes += counts.tolist()
-            if not np.array_equal(ranks, expected):
-                others.append((rows, ranks))
-            text += documents.compact().text.data
+            most = 2 ** int(expected.max()).bit_length()
+            if not np.array_equal(cells[3].words(0), _texts_below(most)[expected]):
+                others.append((rows, whole_numbers(cells[3], NO_RANK)))
+            documents = documents.evenly()
+            starts += (documents.starts + len(text)).astype(np.int32).data
+            text += documents.text.data
             lengths += documents.lengths.astype(np.uint16).data
             values += found.data
             rows += len(found)
@@ -124,9 +128,15 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
         numbering = (lines_of(np.append(0, np.cumsum(sizes))) + 1).astype(np.int32)
         for row, ranks in others:
             numbering[row : row + len(ranks)] = ranks
-    id_lengths: Any = np.frombuffer(lengths, np.uint16)
-    ids = Ids(np.frombuffer(text, np.uint8), starts_of(id_lengths), id_lengths)
+    places: Any = np.frombuffer(starts, np.int32), np.frombuffer(lengths, np.uint16)
+    ids = Ids(np.frombuffer(text, np.uint8), *places)
     return groups, ids, np.frombuffer(values), numbering
+
+
+@cache
+def _texts_below(most: int) -> Words:
+    """Whole numbers from 0 as text, eight bytes each."""
+    return Ids.of(map(str, range(most))).words(0)
 
 
 def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:
