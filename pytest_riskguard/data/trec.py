@@ -18,13 +18,13 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import FloatArray, Ids, Words
+from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, Words, starts_of
 from pytest_riskguard.data.input_files import InputFile, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
 from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, NO_RANK, Ranks, Run, Source, lines_of, run_of_groups
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks, whole_numbers
-from pytest_riskguard.limits import MAX_GRADE, ROW_BYTES
+from pytest_riskguard.limits import DOCUMENTS, MAX_GRADE, ROW_BYTES
 
 #: What the second column of a row with encoded ids holds.
 _ESCAPED = "%"
@@ -92,7 +92,8 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
     heads: list[str] = []
     sizes: list[int] = []
     others: list[tuple[int, Ranks]] = []  # ranks of blocks in which they do not number the lines of a topic
-    text, starts, lengths, values = (bytearray() for _ in range(4))  # these grow where they are, never held twice
+    text, lengths, values = bytearray(), bytearray(), bytearray()  # these grow where they are, never held twice
+    blocks: list[tuple[slice, int, int]] = []  # rows, where their text begins, and the room that each has; 0 if none
     rows = 0
     try:
         for cells in text_blocks(file, layout.fields, longest=ROW_BYTES):
@@ -100,19 +101,19 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
             if np.abs(found).max(initial=0) > layout.most:
                 raise RefusedError
             topics, documents = _unescaped(*cells[:3])
-            of_block, counts = pieces(topics)
+            names, counts = pieces(topics)
             expected = lines_of(np.append(0, np.cumsum(counts))) + 1
-            if heads and heads[-1] == of_block[0]:  # it goes on
+            if heads and heads[-1] == names[0]:  # it goes on
                 expected[: counts[0]] += sizes[-1]
                 counts[0] += sizes.pop()
                 heads.pop()
-            heads += of_block
+            heads += names
             sizes += counts.tolist()
-            most = 2 ** int(expected.max()).bit_length()
-            if not np.array_equal(cells[3].words(0), _texts_below(most)[expected]):
+            if layout is _RUN and not _are_numbers(cells[3], expected):
                 others.append((rows, whole_numbers(cells[3], NO_RANK)))
             documents = documents.evenly()
-            starts += (documents.starts + len(text)).astype(np.int32).data
+            is_even = len(documents.text) > documents.lengths.sum()
+            blocks.append((slice(rows, rows + len(found)), len(text), len(documents.text) // len(found) * is_even))
             text += documents.text.data
             lengths += documents.lengths.astype(np.uint16).data
             values += found.data
@@ -128,15 +129,24 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
         numbering = (lines_of(np.append(0, np.cumsum(sizes))) + 1).astype(np.int32)
         for row, ranks in others:
             numbering[row : row + len(ranks)] = ranks
-    places: Any = np.frombuffer(starts, np.int32), np.frombuffer(lengths, np.uint16)
-    ids = Ids(np.frombuffer(text, np.uint8), *places)
-    return groups, ids, np.frombuffer(values), numbering
+    id_lengths: Any = np.frombuffer(lengths, np.uint16)
+    starts: Any = np.empty(rows, np.int32)
+    for block, begin, room in blocks:
+        starts[block] = begin
+        starts[block] += np.arange(block.stop - block.start) * room if room else starts_of(id_lengths[block])
+    return groups, Ids(np.frombuffer(text, np.uint8), starts, id_lengths), np.frombuffer(values), numbering
+
+
+def _are_numbers(cells: Ids, numbers: IntArray) -> bool:
+    """Whether cells hold these whole numbers; not where a topic has more rows than it may."""
+    most = int(numbers.max())
+    return most <= DOCUMENTS.value and np.array_equal(cells.words(0), _texts(most.bit_length())[numbers])
 
 
 @cache
-def _texts_below(most: int) -> Words:
-    """Whole numbers from 0 as text, eight bytes each."""
-    return Ids.of(map(str, range(most))).words(0)
+def _texts(bits: int) -> Words:
+    """The whole numbers of so many bits as text."""
+    return Ids.of(map(str, range(2**bits))).words(0)
 
 
 def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:
