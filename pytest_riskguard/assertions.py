@@ -105,11 +105,15 @@ def check(
         judgements = _judgements(qrels, column, [one for one in (*systems, *others) if isinstance(one, Run)])
         if judgements is not None:
             texts = [judgements.texts, *(one.source.texts for one in systems if isinstance(one, Run))]
-            topics = Topics.of(next(filter(None, texts), {}), topics.tags, topics.weights, shares=topics.shares)
+            topics = Topics(next(filter(None, texts), {}), topics.tags, topics.weights, shares=topics.shares)
         first, second, *pool = systems
         question = Question(gate, first, second, column, pool=tuple(pool), replicates=tuple(others))
         report = run_context.current().report_wanted
-        engine = Engine(qrels=judgements, topics=topics if topics.topics else None, report=report)
+        engine = Engine(
+            qrels=judgements,
+            topics=topics if topics.queries or topics.tags or topics.weights else None,
+            report=report,
+        )
         return record(replace(engine.verdict(question), commands=Commands()))  # of data in memory nothing is typed
     except UsageError as error:
         raise ValueError(str(error)) from None
@@ -147,7 +151,7 @@ def _topics(
         of_strata = {} if shares is None else dict(SHARES(shares))
     except ValueError as error:
         raise type(error)(f"shares: {error}") from None
-    return Topics.of({}, tags, _by_topic("weight", weights, _WEIGHT), shares=of_strata)
+    return Topics({}, tags, _by_topic("weight", weights, _WEIGHT), shares=of_strata)
 
 
 def _by_topic(what: str, given: Mapping[str, Any] | None, check: Callable[[Any], Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.ids import Ids, IntArray, begins_of, has_twice, pair_hashes, topic_of_rows
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, Limit
+from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES
 
 Text = Ids | Sequence[str]
 Numbers = npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[float | None]
@@ -43,11 +43,6 @@ class Rows:
     def error(self, row: int, problem: str) -> DataError:
         """The error to raise."""
         return self.given.refuse(self.line(row), problem)
-
-    def limit(self, limit: Limit, found: int) -> None:
-        """Refuse a table that holds more than a limit allows."""
-        if found > limit.value:
-            raise self.given.refuse(None, limit.problem(found))
 
     def ids(self, column: Text, what: str, *, is_text: bool = False) -> Ids:
         """A column of ids, none too long, each on one line without spaces around it; texts may be any."""

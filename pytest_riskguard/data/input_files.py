@@ -14,15 +14,12 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
-from pytest_riskguard.data.given_file import GivenFile, InputData, names_collection
+from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
-
-if TYPE_CHECKING:
-    from pytest_riskguard.data.records import TopicKeys
 
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**19
@@ -102,8 +99,7 @@ class InputFile(InputData):
     """One file, or one part of it (``FILE#PART``).
 
     ``error`` is raised, with file and line, for content that cannot be read; ``MissingFileError`` for a path that is
-    not a readable regular file. With ``content`` the path only names the file. ``keys`` finds topics by their texts.
-    Everything is read without a byte order mark.
+    not a readable regular file. With ``content`` the path only names the file. A byte order mark is not read.
     """
 
     def __init__(
@@ -113,12 +109,11 @@ class InputFile(InputData):
         error: type[FileError],
         limit: Limit = TABLE_BYTES,
         content: bytes | None = None,
-        keys: TopicKeys | None = None,
     ) -> None:
         self.given = given if isinstance(given, GivenFile) else GivenFile(given)
-        self.path, self.part, self.columns = self.given.path, self.given.part, self.given.columns
+        self.path, self.part = self.given.path, self.given.part
         super().__init__(self.path.as_posix() if names_collection(self.path) else self.path.name, reason=error.reason)
-        self.labels, self.ties, self.keys = self.given.labels, self.given.ties, keys
+        self.labels, self.ties, self.columns = self.given.labels, self.given.ties, self.given.columns
         self.limit, self._error, self._content = limit, error, content
         self._digest: str | None = None
 
@@ -127,8 +122,7 @@ class InputFile(InputData):
         """``sha256:<hex>`` of the decompressed bytes, and of the part and columns named; None until all are read."""
         if self._digest is None or not (self.part or self.columns):
             return self._digest
-        named = json.dumps([self._digest, self.part, sorted(self.columns.items())])
-        return f"sha256:{hashlib.sha256(named.encode()).hexdigest()}"
+        return json_digest([self._digest, self.part, sorted(self.columns.items())])
 
     @cached_property
     def start(self) -> bytes:
@@ -248,16 +242,16 @@ class InputFile(InputData):
             try:
                 values = _flat_objects(text)
             except (ValueError, TypeError, RecursionError):  # one by one says what is wrong, or that nothing is
-                lines = enumerate(text.split(b"\n"), first)
-                yield from ((number, self._value(number, line)) for number, line in lines if line.strip())
+                for number, line in enumerate(text.split(b"\n"), first):
+                    try:
+                        if line.strip():
+                            yield number, parsed_value(line)
+                    except JsonError as problem:
+                        raise self.refuse(
+                            number, f"expected one JSON value in each line: {problem.problem}"
+                        ) from None
             else:
                 yield from enumerate(values, first)
-
-    def _value(self, number: int, line: bytes) -> Any:
-        try:
-            return parsed_value(line)
-        except JsonError as problem:
-            raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
 
     def refuse(self, line: int | str | None, problem: str) -> FileError:
         """The error to raise for this file; ``line`` is the number of one, or a place in words."""

@@ -30,9 +30,9 @@ def _stored(file: InputFile) -> Iterator[JsonNode]:
         hits, total = list(node["hits.hits"].items()), at(node.value, "hits.total")
         problem = ENGINES["elasticsearch"].problem(node.value)
         if problem is None and total not in (None, {"value": len(hits), "relation": "eq"}):
-            problem = f"{len(hits)} hits of {total}"
+            problem = f"found {len(hits)} hits of {total}"
         if problem is not None:
-            raise node.refuse(f"expected all documents, found {clean(problem)}; ask again, with a larger `size`")
+            raise node.refuse(f"expected all documents, but {clean(problem)}; ask again, with a larger `size`")
         yield from (hit["_source"] for hit in hits)
 
 

@@ -60,7 +60,8 @@ DEFAULT_DEPTH = 10
 MAX_DEPTH = 100
 
 
-def cutoff_in(measure: str | None) -> int | None:
-    """How many ranks a measure looks at, by its name alone; None for all."""
-    _, _, last = (measure or "").rpartition("@")
-    return int(last) if last.isdecimal() and "judged_only=True" not in (measure or "") else None
+def cutoff_of(measure: object) -> int | None:
+    """How many ranks a measure looks at, by its text alone; None for all."""
+    text = str(measure)
+    last = text.rpartition("@")[2]
+    return int(last) if last.isdecimal() and "judged_only=True" not in text else None

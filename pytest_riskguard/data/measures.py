@@ -13,7 +13,6 @@ import importlib
 import math
 import re
 import sys
-import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
@@ -207,12 +206,6 @@ def refuse_uninformative(text: str) -> None:
         )
 
 
-def cutoff_of(measure: Measure) -> int | None:
-    """How many ranks a measure looks at; None for all."""
-    cutoff = measure.params.get("cutoff")
-    return cutoff if isinstance(cutoff, int) and not measure.params.get("judged_only", False) else None
-
-
 def function_of(measure: Measure) -> MeasureFunction | None:
     """The function that computes a measure, imported now, or added by a plugin; None for measures of ir-measures.
 
@@ -295,9 +288,7 @@ def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
     """Name, named arguments, and what follows the ``@``."""
     arguments, cutoff = {}, None
     with suppress(SyntaxError, ValueError, TypeError, RecursionError, MemoryError):  # no Python, or no literals
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the compiler, about text that is not Python anyway
-            node = ast.parse(text if len(text) <= _MAX_TEXT_LENGTH else "", mode="eval").body
+        node = ast.parse(text if len(text) <= _MAX_TEXT_LENGTH else "", mode="eval").body
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             cutoff, node = ast.literal_eval(node.right), node.left
         if isinstance(node, ast.Call) and not node.args:

@@ -218,11 +218,10 @@ def _measured(values: Any) -> Iterable[tuple[Any, Any]] | None:
 
 def topic_scores(values: Mapping[Any, Any], what: str) -> TopicScores:
     """``{topic: value}``, for a measure without a name."""
-    rows = [{"topic": _plain(topic), "value": _plain(value)} for topic, value in values.items()]
     given = InputData(what, reason=ScoresFormatError.reason)
-    if not rows:
-        raise given.refuse(None, "expected per-topic scores, found none")
-    table = table_of_rows(given, rows, [f"topic {row['topic']!r:.60}" for row in rows])
+    pairs = [(_plain(topic), _plain(value)) for topic, value in values.items()]
+    places = [f"topic {topic!r:.60}" for topic, _ in pairs]
+    table = Table(given, ["topic", "value"], lambda place: [pair[place] for pair in pairs], places)
     (found,) = scores_of_rows(given, score_rows_of(table).get("", []))
     return replace(found, measure=None, digest=None)
 

@@ -30,7 +30,7 @@ from pytest_riskguard.data.checks import (
     parts,
     pieces,
 )
-from pytest_riskguard.data.formats import format_of
+from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
 from pytest_riskguard.data.input_files import InputFile
@@ -357,8 +357,8 @@ def run_of_groups(
     """A run of rows each of which is fit for one."""
     names, offsets, order = groups
     rows, ids = rows.at(order), ids.at(order)
-    rows.limit(TOPICS, len(names))
-    rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
+    rows.given.at_most(TOPICS, len(names))
+    rows.given.at_most(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
     rows.once(names, offsets, ids)
     ranks = None if ranks is None else ranks[order]
     if scores is None:
@@ -480,7 +480,7 @@ def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Ru
         with local_copy(given.path, RUN_BYTES) as path:
             return read_run(replace(given, path=path), keys)
     file = InputFile(given, error=RunFormatError, limit=RUN_BYTES)
-    run: Run = format_of(file, "rankings").reader("rankings")(file)
+    run: Run = read(file, "rankings")
     if not run.topics:
         raise file.refuse(None, "expected rankings, found none")
     return keyed(file, run, keys or TopicKeys()).with_source(file=file.name)

@@ -18,7 +18,7 @@ from pytest_riskguard.risk.checks import FloatArray, IntArray
 from pytest_riskguard.text import counted, listed, named
 
 #: Topics about which nothing is known.
-NO_TOPICS = Topics.of({})
+NO_TOPICS = Topics()
 
 
 #: A stratum with fewer topics, or clusters, does not show how much it varies.

@@ -7,10 +7,11 @@ from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
 
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_in
+from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
+from pytest_riskguard.gates.codes import REASONS, WARNINGS
 from pytest_riskguard.gates.findings import (
     ChainedRun,
     Count,
@@ -59,6 +60,7 @@ class VerdictWarning:
 
 def warning(code: str, **parameters: Any) -> VerdictWarning:
     """A warning that reports still have to phrase."""
+    assert code in WARNINGS, code
     return VerdictWarning(code, parameters=parameters)
 
 
@@ -372,7 +374,7 @@ class Verdict(_Asked):
     def _completed(self) -> Verdict:
         """A verdict that was read, with what follows from its other fields."""
         level = self.level if self.family is None else self.family.level
-        cutoff, verdict = cutoff_in(self.measure), self
+        cutoff, verdict = cutoff_of(self.measure), self
         if self.documents is not None:
             documents = tuple(replace(moved, depth=cutoff or 0) for moved in self.documents)
             verdict = replace(verdict, documents=documents)
@@ -406,32 +408,6 @@ _WRAPPED: dict[str, Callable[[Any], Any]] = {"yardstick": Yardstick, "lineage": 
 CHANGED_INPUTS = ("changed_inputs",)
 #: Codes of all warnings that come first and are never folded.
 FIRST_WARNINGS = (*CHANGED_INPUTS, "free_wins")
-
-#: Codes that say why a verdict is not a pass.
-REASONS = (
-    "loss",
-    "churn",
-    "not_shown",
-    "collapse",
-    "too_few_changes",
-    "too_few_topics",
-    "too_weak",
-    "bad_run",
-    "bad_qrels",
-    "bad_topics",
-    "bad_strata",
-    "bad_scores",
-    "bad_baseline",
-    "missing_input",
-    "topics_differ",
-    "no_common_topic",
-    "ids_do_not_match",
-    "stale_labels",
-    "order_as_written",
-    "inputs_changed",
-    "cannot_fail",
-)
-
 
 #: The JSON object, key by key in its order, with the type of each.
 JSON_TYPES: dict[str, Any] = {

@@ -124,7 +124,7 @@ class Riskguard:
         compare the answers. How the candidate is queried does not change the verdict. Documents with equal scores
         keep their order, or with ``ties="docid"`` are ranked by their ids. ``metadata`` is as for ``run``.
         """
-        from pytest_riskguard.live_systems.candidates import live_run
+        from pytest_riskguard.live.candidates import live_run
 
         about: dict[str, Any] = {"name": name, "metadata": metadata, "ties": ties}
         return live_run(self._engine, search, depth=depth, workers=workers, timeout=timeout, **about)

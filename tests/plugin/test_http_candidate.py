@@ -14,7 +14,7 @@ import pytest
 
 from examples.help_center.help_search import search
 from pytest_riskguard.cli.main import run as riskguard
-from tests.live_systems.http.servers import INDEX, KEY, Instead, Server, serving
+from tests.live.http.servers import INDEX, KEY, Instead, Server, serving
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "help_center"
 CANDIDATE = 'candidate: {retrieve: "help_search:retrieve", depth: 100}'

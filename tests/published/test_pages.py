@@ -69,7 +69,7 @@ ERRATA_TESTS = {
 
 def shown(name: str) -> str:
     """The file behind a table that the page on reproduction shows."""
-    assert f":file: data/reproduction/{name}.csv\n" in REPRODUCTION
+    assert f"```{{data}} reproduction/{name}\n" in REPRODUCTION
     return (csv_tables.FOLDER / f"{name}.csv").read_text(encoding="utf-8")
 
 

@@ -14,10 +14,11 @@ import pytest
 
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.gates.codes import REASONS
 from pytest_riskguard.gates.findings import Explanation, Power, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.verdict import REASONS, Commands, Inputs, Verdict, incomparable
+from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.messages import worded
@@ -42,7 +43,7 @@ ONE_TOPIC = np.concatenate([[-0.6], np.tile([-0.02, 0.02], 10), np.zeros(9)])
 ONE_LOSS = np.concatenate([[-0.4], np.zeros(29)])
 #: Three large wins stand in the way of equivalence.
 WON = np.concatenate([[0.4, 0.3, 0.3], np.zeros(17), [-0.02], np.full(20, 0.001)])
-WEIGHTED = replace(tagged(40), weighting=[1.0 + i % 2 for i in range(40)])
+WEIGHTED = replace(tagged(40), weights={f"t{i:05d}": 1.0 + i % 2 for i in range(40)})
 
 
 def asked(differences: Any, topics: Any = None, level: float = 0.65, noise: Any = (), **options: Any) -> Verdict:
@@ -284,7 +285,7 @@ def test_topics_on_which_it_hangs_are_named_or_counted():
 
 
 def test_other_peoples_text_stays_on_one_line_and_short():
-    topics = Topics.of({}, {f"t{i:05d}": {"in\ntent": "co\u2028de " * 30 if i < 8 else "w"} for i in range(120)})
+    topics = Topics({}, {f"t{i:05d}": {"in\ntent": "co\u2028de " * 30 if i < 8 else "w"} for i in range(120)})
     verdict = asked(np.concatenate([np.full(8, -0.6), np.zeros(112)]), topics)
     assert words.line(verdict).startswith("in tent=co de co de")
     assert len(words.line(verdict)) <= 80

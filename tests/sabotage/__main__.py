@@ -1,4 +1,4 @@
-"""``python -m tests.sabotage``: run the matrix, or the cases with some words in their names, and print the table."""
+"""``python -m tests.sabotage``: run the matrix, or the cases with some words in their names, and count the faults."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -54,28 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         executor = stack.enter_context(ThreadPoolExecutor(options.jobs))
         runs = list(executor.map(run, [(case, way) for case in cases for way in case.ways if way in ways]))
-    print("\n".join(table(runs)))
+    found = Counter(fault.value for run in runs for fault in {fault for fault, _ in run.problems})
     processor = sum(run.ended.processor_seconds for run in runs)
-    print(f"\n{time.monotonic() - started:.0f} s, {processor:.0f} s of processor time")
+    print(f"{len(cases)} cases, {len(runs)} runs, with faults: {dict(found) or 'none'}")
+    print(f"{time.monotonic() - started:.0f} s, {processor:.0f} s of processor time")
     return int(any(run.problems for run in runs))
-
-
-def table(runs: Iterable[Run]) -> list[str]:
-    """Counts by area: cases, runs, and runs with each fault, in Markdown."""
-    runs = list(runs)
-    areas = sorted({run.case.name.split("/")[0] for run in runs})
-    heads = ["area", "cases", "runs", *(fault.value for fault in Fault), "slowest", "most memory"]
-    rows = [_row(area, [run for run in runs if run.case.name.startswith(f"{area}/")]) for area in areas]
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows, _row("all", runs)]
-    return [f"| {' | '.join(line)} |" for line in lines]
-
-
-def _row(area: str, runs: Sequence[Run]) -> list[str]:
-    faults = [str(sum(any(fault is other for other, _ in run.problems) for run in runs)) for fault in Fault]
-    slowest = max((run.ended.seconds for run in runs), default=0)
-    memory = max((run.ended.megabytes for run in runs), default=0)
-    cases = len({run.case.name for run in runs})
-    return [area, str(cases), str(len(runs)), *faults, f"{slowest:.1f} s", f"{memory:.0f} MB"]
 
 
 if __name__ == "__main__":
