@@ -14,10 +14,9 @@ from pytest_riskguard.data import memory
 from pytest_riskguard.data.formats import read, system_name
 from pytest_riskguard.data.given_file import GivenFile, InputData
 from pytest_riskguard.data.headers import SYNONYMS, number, places
-from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.measure_names import are_measures, known
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
+from pytest_riskguard.data.measures import are_measures, known
 from pytest_riskguard.data.named_columns import Table
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import (
     Row,
     TopicScores,
