@@ -175,7 +175,7 @@ def live_systems(settings: Config, engine: Engine) -> Callable[[Queried, int], L
     """Makes a live system of what a file says about it on a line; its progress is shown on the terminal."""
 
     def live(candidate: Queried, line: int) -> LiveRun:
-        from pytest_riskguard.live_systems.candidates import live_candidate
+        from pytest_riskguard.live.candidates import live_candidate
 
         return live_candidate(engine, candidate, settings=settings, line=line)
 

@@ -23,7 +23,7 @@ from pytest_riskguard import run_context
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import TIES, GivenFile
-from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import InputData
-from pytest_riskguard.data.ids import Ids, IntArray, begins_of, pair_hashes, topic_of_rows
+from pytest_riskguard.data.ids import Ids, IntArray, begins_of, has_twice, pair_hashes, topic_of_rows
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES
 
@@ -69,8 +69,7 @@ class Rows:
         """Refuse a document that stands twice in a topic; rows are by topic."""
         for topics, part in parts(offsets):
             of_row = topic_of_rows(offsets[topics.start : topics.stop + 1])
-            keys = np.sort(pair_hashes(of_row, documents.at(part)))
-            if not (keys[1:] == keys[:-1]).any():
+            if not all(has_twice(pair_hashes(of_row, documents.at(part), whole=whole)) for whole in (False, True)):
                 continue
             seen: dict[tuple[int, str], int] = {}
             pairs = zip(of_row.tolist(), documents.at(part).strings(), strict=True)

@@ -20,9 +20,9 @@ import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray, topics_with
-from pytest_riskguard.data.measure_names import cutoff_of
 from pytest_riskguard.data.measures import (
     bounds,
+    cutoff_of,
     function_of,
     has_kernel,
     out_of_range,

@@ -7,7 +7,7 @@ from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
 
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
+from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN

@@ -16,7 +16,7 @@ from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.memory import is_data, run, system_in_memory
-from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.engine.advice import about_runs, advised, config_words, seen_from
@@ -124,7 +124,7 @@ class Riskguard:
         compare the answers. How the candidate is queried does not change the verdict. Documents with equal scores
         keep their order, or with ``ties="docid"`` are ranked by their ids. ``metadata`` is as for ``run``.
         """
-        from pytest_riskguard.live_systems.candidates import live_run
+        from pytest_riskguard.live.candidates import live_run
 
         about: dict[str, Any] = {"name": name, "metadata": metadata, "ties": ties}
         return live_run(self._engine, search, depth=depth, workers=workers, timeout=timeout, **about)

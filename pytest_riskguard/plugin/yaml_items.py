@@ -50,7 +50,7 @@ class RiskguardFile(pytest.File):
         engine = engine_for(self.config, self.settings)
 
         def live(candidate: Queried, line: int) -> LiveRun:
-            from pytest_riskguard.live_systems.candidates import live_candidate
+            from pytest_riskguard.live.candidates import live_candidate
 
             return live_candidate(engine, candidate, settings=self.settings, line=line)
 

@@ -14,7 +14,7 @@ import pytest
 
 from examples.help_center.help_search import search
 from pytest_riskguard.cli.main import run as riskguard
-from tests.live_systems.http.servers import INDEX, KEY, Instead, Server, serving
+from tests.live.http.servers import INDEX, KEY, Instead, Server, serving
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "help_center"
 CANDIDATE = 'candidate: {retrieve: "help_search:retrieve", depth: 100}'
@@ -129,4 +129,4 @@ def test_a_variable_that_is_not_set_is_named_before_anything_is_sent(checked):
         assert not server.seen
     assert status == 3
     assert "headers: Authorization: MEILI_KEY is not set" in said
-    assert "set the environment variable MEILI_KEY\n" in said
+    assert "set the environment variable MEILI_KEY" in said

@@ -16,10 +16,11 @@ import pytest
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.live_systems.http import HttpSearch, http_search
-from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
+from pytest_riskguard.live.failures import FailedSearchError
+from pytest_riskguard.live.http import HttpSearch, http_search
+from pytest_riskguard.live.retrieval import Topic
 from tests.data.engine_shapes import SHAPES
-from tests.live_systems.http.servers import DOCUMENTS, INDEX, KEY, Instead, Server, fts, serving
+from tests.live.http.servers import DOCUMENTS, INDEX, KEY, Instead, Server, fts, serving
 
 #: Where each engine has its index, below the address of its server, and what else a riskguard.yaml says.
 SETTINGS: Mapping[str, tuple[str, dict[str, Any]]] = {
@@ -203,7 +204,7 @@ def test_an_expression_may_say_that_hits_are_missing():
             assert search(asked()) == []
         for data, stats in (({"late": True}, {}), ({}, {"failed": [2]})):
             server.instead = [Instead(content=json.dumps({"data": {"found": [], **data}, "stats": stats}).encode())]
-            with pytest.raises(FailedSearchError, match=r"expected a list of ids, .* found true or false"):
+            with pytest.raises(FailedSearchError, match=r"expected a list of ids, .* found (True|False)"):
                 search(asked())
 
 
