@@ -21,7 +21,6 @@ from pytest_riskguard.cli.options import (
     FILE,
     Collection,
     Command,
-    belonging,
     collection_options,
     config_option,
     file_of,
@@ -32,9 +31,10 @@ from pytest_riskguard.cli.options import (
     options,
     stored_in,
     surroundings,
+    words_of_baseline,
 )
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
 from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.serialization import to_plain
@@ -242,7 +242,8 @@ def list_() -> int:
     """List the stored baselines."""
     store, damaged = opened(), list[str]()
     if not store.names():
-        click.echo(belonging(f"no baselines in {store.root}; `riskguard baseline add NAME RUN` stores one"), err=True)
+        first = Remedy("store one with {}", "add NAME RUN").here(words_of_baseline)
+        click.echo(f"no baselines in {store.root}; {first}", err=True)
     for name in store.names():
         try:
             click.echo(f"{name}\t{_stored(store, name)}; {_age(store.manifest(name))}")

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.options import NamedPath, config_option, no_cache_option, repeated, system
+from pytest_riskguard.cli.options import (
+    NamedPath,
+    config_option,
+    no_cache_option,
+    repeated,
+    system,
+    words_of_baseline,
+)
 from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options, typed_command
 from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
 from pytest_riskguard.data.given_file import GivenFile
@@ -90,7 +97,7 @@ def check(
         places=[(settings.path, lines[item.id]) for item in items],
         verbose=verbose,
         quiet=quiet,
-        problems=[declared.problem(verdict, item, here) for verdict, item in judged],
+        seen=[declared.seen_from(verdict, item, here, words=words_of_baseline) for verdict, item in judged],
     )
 
 

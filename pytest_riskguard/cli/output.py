@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.cli.exit_status import UNWRITABLE, ExitStatus, OutputError, status_of
-from pytest_riskguard.cli.options import FILE, Command, belonging, flag, grouped, options
+from pytest_riskguard.cli.options import FILE, Command, flag, grouped, options, words_of_baseline
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.run_context import github_reads
@@ -201,7 +201,7 @@ def show(
     quiet: bool,
     to_stderr: bool,
     gates: Sequence[KnownGate] = (),
-    problems: Sequence[str | None] = (),
+    seen: Sequence[Verdict] = (),
     notes: Sequence[str] = (),
     complete: bool = True,
     roles: str | None = None,
@@ -209,10 +209,10 @@ def show(
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one and ``notes``.
 
-    ``roles`` says before all else what was compared with what; ``problems``, if given, why verdicts are incomparable,
-    in other words than their own. Where not every gate was asked for, the run is not
-    ``complete``, and has no answer.
+    ``roles`` says before all else what was compared with what; ``seen``, if given, are the verdicts for this screen.
+    Where not every gate was asked for, the run is not ``complete``, and has no answer.
     """
+    from pytest_riskguard.engine.advice import seen_from
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.terminal.failure import (
         explain,
@@ -238,29 +238,25 @@ def show(
     failures, same_as = comparisons.failures_before(gates), repeats(verdicts, most=most_topics(screen))
     before, messages = set[str | None](), set[str]()
     for place, verdict in enumerate(verdicts):
-        problem = problems[place] if problems else str(verdict.error or "") or None
+        typed = seen[place] if seen else seen_from(verdict, Path.cwd(), words=words_of_baseline)
         if quiet:
-            line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
-            text = f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
+            text = f"{_systems(verdict)}: {one_line(typed, after_word=True)}"
             lines = [text, *first_warnings(verdict, screen, messages)]
         else:
             first = verdicts[same_as[place]].gate if place in same_as else None
-            text = explain(
-                verdict, screen, said=messages, run=verdicts, complete=judged, problem=problem, same_as=first
-            )
-            headline, *rest = text.removeprefix("cannot be compared: ").splitlines()
+            context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": judged, "same_as": first}
+            headline, *rest = explain(verdict, screen, seen=typed, after_word=True, **context).splitlines()
             is_again = verdict.problem is not None and verdict.problem in before
             lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]
-        text = belonging("\n".join(lines))
         before.add(verdict.problem)
         messages |= {warning.message for warning in verdict.warnings}
         styled = click.style(word(verdict).upper(), fg=_COLOURS.get(word(verdict), "yellow"), bold=True)
-        say(f"{styled}{comparisons.after(failures.get(place))} {text}")
+        say("\n".join([f"{styled}{comparisons.after(failures.get(place))} {lines[0]}", *lines[1:]]))
     for line in comparisons.summary(gates):
         say(line)
     for line in policy_changes:
         say(click.wrap_text(line, screen.width, "", "    "), fg="yellow")
-    for line in wrapped([belonging(clean(note, limit=MAX_NOTE)) for note in notes], width=screen.width):
+    for line in wrapped([clean(note, limit=MAX_NOTE) for note in notes], width=screen.width):
         say(line)
 
 

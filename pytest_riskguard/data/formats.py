@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.input_files import InputFile, Kind
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import did_you_mean
@@ -46,21 +44,12 @@ class Format:
         return read
 
 
-def _of_table(
-    table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile, measures: Sequence[str] | None = None
-) -> Any:
-    """What the named columns of a file hold; of scores those that are asked for."""
-    from pytest_riskguard.data import named_columns as columns
-    from pytest_riskguard.data.scores import score_rows_of, scores_of_systems
+def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
+    """What the named columns of a file hold."""
+    from pytest_riskguard.data.named_columns import READERS
+    from pytest_riskguard.data.scores import scores_of_table
 
-    match kind:
-        case "judgements":
-            return columns.judgements_of(table(file, kind), file.columns)
-        case "rankings":
-            return columns.run_of_table(table(file, kind), file.columns)
-        case "topics":
-            return columns.topics_of_table(table(file, kind), file.columns)
-    return scores_of_systems(file, score_rows_of(table(file, kind), file.columns, measures))
+    return READERS.get(kind, scores_of_table)(table(file, kind))
 
 
 _TABLE = "judgements rankings topics scores"
@@ -180,9 +169,8 @@ def format_named(name: str, kind: Kind) -> Format:
     raise UsageError(f"format: {name!r} is not a format that holds {kind}{hint}; these are: {', '.join(names)}")
 
 
-def system_name(given: Path | GivenFile) -> str:
+def system_name(given: GivenFile) -> str:
     """What a system is called after its file: without ``.gz`` and then one ending of a format; ``#PART`` stays."""
-    given = given if isinstance(given, GivenFile) else GivenFile(Path(given))
     name = given.path.name.removesuffix(".gz") or given.path.name
     ending = max((suffix for suffix in _SUFFIXES if name.endswith(suffix)), key=len, default="")
     name = name.removesuffix(ending) or name
@@ -231,6 +219,11 @@ def added_formats() -> dict[str, AddedFormat]:
 # Which format a file has.
 
 
+def read(file: InputFile, kind: Kind, *, named: str | None = None) -> Any:
+    """What a file holds, in the format that is named, else in the one that it has."""
+    return format_of(file, kind, named=named).reader(kind)(file)
+
+
 def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
     """The format that is named, else the first whose content fits, preferring those that fit the file's name.
 
@@ -262,6 +255,6 @@ def _found(file: InputFile, kind: Kind) -> Format:
     names = ", ".join(known.name for known, _ in tried)
     raise file.refuse(
         None,
-        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}; "
-        f"{remedy}; tried: {names}",
+        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}; tried: {names}",
+        remedy,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -137,8 +137,8 @@ class InputData:
 
     ``keys`` finds the topics of data that know queries by their texts, ``labels`` says what the settings of a
     collection say of its judgements, ``ties`` which order of documents counts, where that is said; ``is_part`` that
-    there is more than these columns, so that nothing is said about the whole. ``reason`` is that of the ``DataError``
-    to raise.
+    there is more than these columns, so that nothing is said about the whole. ``columns`` names columns, by what they
+    hold; of scores, only ``measures`` are read. ``reason`` is that of the ``DataError`` to raise.
     """
 
     def __init__(self, name: str, *, reason: str) -> None:
@@ -147,6 +147,8 @@ class InputData:
         self.labels = AS_GIVEN
         self.ties: Ties | None = None
         self.is_part = False
+        self.columns: Mapping[str, str] = {}
+        self.measures: Sequence[str] | None = None
 
     @property
     def digest(self) -> str | None:
@@ -158,7 +160,7 @@ class InputData:
         if found > limit.value:
             raise self.refuse(None, limit.problem(found))
 
-    def refuse(self, line: int | str | None, problem: str) -> DataError:
+    def refuse(self, line: int | str | None, problem: str, remedy: str | None = None) -> DataError:
         """The error to raise; ``line`` is the number of a row, from 1, or a place in words."""
         place = {int: f", row {line}", str: f", {line}"}.get(type(line), "")
-        return DataError(f"{self.name}{place}: {problem}", reason=self._reason)
+        return DataError(f"{self.name}{place}: {problem}", reason=self._reason, remedy=remedy)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pytest_riskguard.data.checks import Groups, Lines, Numbers, Rows, Text, digest_of, grouped, pieces
-from pytest_riskguard.data.formats import format_of
+from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, places_among, rows_of, topic_of_rows
@@ -250,7 +250,7 @@ def read_qrels(
     given = GivenFile.of(given)
     file = InputFile(replace(given, labels=labels or given.labels), error=QrelsFormatError)
     file.keys = keys
-    qrels: Qrels = format_of(file, "judgements").reader("judgements")(file)
+    qrels: Qrels = read(file, "judgements")
     return qrels
 
 

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from pytest_riskguard.data.headers import SYNONYMS, number, places
-from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.named_columns import (
     Column,
     Table,
@@ -20,7 +20,6 @@ from pytest_riskguard.data.named_columns import (
     packed,
     table_of_rows,
 )
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.text_blocks import RefusedError, text_blocks
 from pytest_riskguard.limits import LINE_BYTES
 
@@ -149,13 +148,7 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit:
         return "it is neither one JSON object in each line nor a list of objects"
     if kind == "topics" and {"title", "text"} <= first.keys() and "query" not in first:
         return "its objects have titles and texts: they are documents"
-    values = list(first.values())
-    misfit = columns_misfit(file, kind, first)
-    if misfit is None and any(
-        isinstance(values[place], dict | list) for place in places(first, kind, file.columns).values()
-    ):
-        return "its columns hold objects or lists; write a row as an object (pandas: orient='records')"
-    return misfit
+    return columns_misfit(file, kind, first)
 
 
 def jsonl_table(file: InputFile, _kind: Kind) -> Table:

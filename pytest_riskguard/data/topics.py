@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pytest_riskguard.data.checks import Lines, Rows
-from pytest_riskguard.data.formats import format_of
+from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import Qrels, read_qrels
@@ -129,7 +129,7 @@ def read_topics(given: Path | str | GivenFile | Any) -> Topics:
         return memory.topics(given, InputData("topics", reason=TopicsFormatError.reason))
     given = GivenFile.of(given)
     file = InputFile(given, error=TopicsFormatError)
-    topics: Topics = format_of(file, "topics").reader("topics")(file)
+    topics: Topics = read(file, "topics")
     return replace(topics, shares=dict(given.strata))
 
 

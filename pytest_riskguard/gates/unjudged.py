@@ -28,7 +28,7 @@ from pytest_riskguard.data.judged import (
     unjudged_documents,
     values_if_judged,
 )
-from pytest_riskguard.data.measure_names import cutoff_of
+from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
 from pytest_riskguard.data.topics import Topics
