@@ -160,7 +160,7 @@ class InputData:
         if found > limit.value:
             raise self.refuse(None, limit.problem(found))
 
-    def refuse(self, line: int | str | None, problem: str) -> DataError:
+    def refuse(self, line: int | str | None, problem: str, remedy: str | None = None) -> DataError:
         """The error to raise; ``line`` is the number of a row, from 1, or a place in words."""
         place = {int: f", row {line}", str: f", {line}"}.get(type(line), "")
-        return DataError(f"{self.name}{place}: {problem}", reason=self._reason)
+        return DataError(f"{self.name}{place}: {problem}", reason=self._reason, remedy=remedy)

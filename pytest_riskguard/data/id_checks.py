@@ -81,19 +81,20 @@ def refuse_judgements(source: str, qrels: Qrels, run: Run, judged: JudgedRun) ->
     if (judged.judgements >= 0).all() and np.array_equal(qrels.arrays.grades[judged.judgements], scores):
         raise DataError(
             f"{source}: expected what a system returned, found the documents of {qrels.path_name} with their grades "
-            "as scores: one file was given as both, or judgements as a run; name the run and the judgements",
+            "as scores: one file was given as both, or judgements as a run",
             reason="bad_run",
+            remedy="name the run and the judgements",
         )
 
 
 def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
     """``DataError`` if a run's ids are not those of the judgements."""
 
-    def refuse(rankings: _Rankings, problem: str) -> DataError:
+    def refuse(rankings: _Rankings, problem: str, remedy: str = _REMEDY) -> DataError:
         sides = (map(qrels.grades.__getitem__, rankings), rankings.values())
         expected, found = (", ".join(f"{docid!r:.60}" for docid in islice(_all(side), SHOWN_IDS)) for side in sides)
         ids = f"expected document ids of {qrels.path_name}, such as {expected}; found {found}"
-        return DataError(f"{source}: {ids}{problem}", reason="ids_do_not_match")
+        return DataError(f"{source}: {ids}{problem}", reason="ids_do_not_match", remedy=remedy)
 
     rankings, judged = _first_documents(run, np.arange(len(run.topics))), run.judged
     respelled = {}
@@ -104,7 +105,7 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
             respelled[topic] = others
     if len(respelled) > MAX_RESPELLED * len(rankings):
         in_topics = f": in {len(respelled):,} of the {len(rankings):,} topics examined"
-        raise refuse(respelled, f"{in_topics} they differ in upper and lower case; {_REMEDY}")
+        raise refuse(respelled, f"{in_topics} they differ in upper and lower case")
     unmatched = judged.answered - judged.topics
     if 2 * unmatched > judged.answered:
         sample = _first_documents(run, np.flatnonzero(~run.has_judged))
@@ -113,16 +114,16 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
         if cause or not (is_enough or (judged.topics and qrels.rules.is_complete)):
             in_topics = f"{unmatched:,} of the {judged.answered:,} topics" if judged.topics else "any topic"
             cause = cause or "its ids may come from another collection or index"
-            problem = f", and no judged document in {in_topics} that it answers: {cause}; {_REMEDY}"
+            problem = f", and no judged document in {in_topics} that it answers: {cause}"
             raise refuse(sample, problem)
     if judged.share < ENOUGH_JUDGED and len({tuple(ranking) for ranking in rankings.values()}) >= MIN_TOPICS:
         counts = matches(qrels, run)
         if any(other for _, other in counts) and all(is_chance(*count) for count in counts):
             problem = (
                 ", judged for other topics as often as for their own: it may be a run on another index, whose ids "
-                "name other documents; retrieve from the index that was judged"
+                "name other documents"
             )
-            raise refuse(rankings, problem)
+            raise refuse(rankings, problem, "retrieve from the index that was judged")
 
 
 def _first_documents(run: JudgedRun, topics: IntArray) -> dict[str, list[str]]:
