@@ -255,6 +255,6 @@ def _found(file: InputFile, kind: Kind) -> Format:
     names = ", ".join(known.name for known, _ in tried)
     raise file.refuse(
         None,
-        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}; "
-        f"{remedy}; tried: {names}",
+        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}; tried: {names}",
+        remedy,
     )

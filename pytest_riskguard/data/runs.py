@@ -421,8 +421,9 @@ def _by_score(rows: Rows, run: Run) -> Run:
         raise rows.error(
             int(run.offsets[topic]) + 1,
             f"expected scores that fall as ranks rise, found scores that rise with the rank in most topics, such as "
-            f"{run.topics[topic]!r:.60}: every ranking is upside down; write scores that are higher for better "
-            "documents (distances and ranks with a minus sign), or say `ties: as_returned`: then the ranks count",
+            f"{run.topics[topic]!r:.60}: every ranking is upside down",
+            "write scores that are higher for better documents (distances and ranks with a minus sign), or say "
+            "`ties: as_returned`: then the ranks count",
         )
     run = replace(run, ranks=None) if numbers_lines else run
     return run.with_source(contradicted=run.names_of(rises))
