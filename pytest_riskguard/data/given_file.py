@@ -39,8 +39,8 @@ class LabelRules:
     separator: str | None = None
     is_complete: bool = False
 
-    def is_relevant(self, grade: float) -> bool:
-        """Whether a document with this grade counts as relevant."""
+    def is_relevant(self, grade: Any) -> Any:
+        """Whether a document with this grade counts as relevant; of an array, for each."""
         return grade > 0 if self.relevant_from is None else grade >= self.relevant_from
 
     @property

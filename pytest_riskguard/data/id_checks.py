@@ -128,11 +128,11 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
 
 def _first_documents(run: JudgedRun, topics: IntArray) -> dict[str, list[str]]:
     """Topic -> its first documents in the order as written, of some of these topics."""
-    topics = topics[examined(run.places[topics], MAX_SAMPLE)]
-    lengths = np.minimum(np.diff(run.offsets)[topics], FIRST_RANKS)
-    ids = iter(run.documents.at(first_rows(run.offsets[topics], lengths)).strings())
-    pairs = zip(topics.tolist(), lengths.tolist(), strict=True)
-    return {run.topics[topic]: [*islice(ids, length)] for topic, length in pairs}
+    sample, bounds = topics[examined(run.places[topics], MAX_SAMPLE)].tolist(), run.offsets.tolist()
+    return {
+        run.topics[topic]: [run.documents[row] for row in range(*bounds[topic : topic + 2])[:FIRST_RANKS]]
+        for topic in sample
+    }
 
 
 def _all(rankings: Iterable[Iterable[str]]) -> Collection[str]:
@@ -152,8 +152,9 @@ def _cause(sample: _Rankings, qrels: Qrels) -> str | None:
         for topic in sample:
             pairs = itertools.product(long[topic], short[topic])
             affixes.update({affix for pair in pairs for affix in _affixes(*pair)})
-        if affixes and (most := max(affixes.values())) >= needed:
-            return f"ids of the {writer} {min(affix for affix, count in affixes.items() if count == most)}"
+        affix = min(affixes, key=lambda affix: (-affixes[affix], affix), default="")
+        if affixes[affix] >= needed:
+            return f"ids of the {writer} {affix}"
     gained = sum(
         not {*map(_plain, judged[topic])}.isdisjoint(map(_plain, ranking)) for topic, ranking in sample.items()
     )
@@ -192,13 +193,12 @@ def _characters(docid: str) -> frozenset[str]:
 # Whether documents are judged by chance.
 
 
-def matches(qrels: Qrels, run: JudgedRun) -> list[tuple[int, int]]:
+def matches(qrels: Qrels, run: JudgedRun) -> list[list[int]]:
     """How many documents are judged for their own topic alone, and for another alone, over pairs of topics.
 
     Judged documents in the first hundred ranks and in the first ten, then relevant ones.
     """
-    grades, least = qrels.arrays.grades, qrels.rules.relevant_from
-    is_relevant = np.append(grades > 0 if least is None else grades >= least, False)  # of row -1
+    is_relevant = np.append(qrels.rules.is_relevant(qrels.arrays.grades), False)  # of row -1
     places = run.places
     topics = examined(places, MAX_TOPICS)
     lengths = np.minimum(np.diff(run.offsets)[topics], min(run.depth, MAX_RANKS))
@@ -215,7 +215,7 @@ def matches(qrels: Qrels, run: JudgedRun) -> list[tuple[int, int]]:
         other_topics = (places[topics] + shift) % len(qrels.topics)
         theirs = sides(judgement_rows(qrels.arrays, other_topics, offsets, documents))
         counts += np.count_nonzero([own & ~theirs, theirs & ~own], axis=2).T
-    return [(own_count, other) for own_count, other in counts.tolist()]
+    return counts.tolist()
 
 
 def is_chance(own: int, other: int) -> bool:

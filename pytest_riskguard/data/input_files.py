@@ -93,7 +93,6 @@ Lines = Iterator[tuple[int, bytes]]
 
 #: What a file may hold.
 Kind = Literal["judgements", "rankings", "topics", "scores"]
-KINDS: tuple[Kind, ...] = ("judgements", "rankings", "topics", "scores")
 #: Why a file does not have a format: None if it has it, and empty if it is nothing like it.
 Misfit = str | None
 

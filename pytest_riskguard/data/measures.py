@@ -251,12 +251,10 @@ def provider_of(measure: Measure) -> Any:
         import ir_measures
 
         provider = next((one for one in ir_measures.DefaultPipeline.providers if one.supports(measure)), None)
-    if provider is None:
-        raise UsageError(f"'{measure}': ir-measures has no provider that computes this combination")
-    if provider.NAME == "pyndeval":
+    if provider is None or provider.NAME == "pyndeval":
         raise UsageError(
-            f"'{measure}': needs judgements per subtopic, which are not read here; compute it with "
-            "`pip install 'ir-measures[pyndeval]'` and compare scores per topic"
+            f"'{measure}': ir-measures has no provider that computes this combination, or it needs judgements per "
+            "subtopic, which are not read here; compute it elsewhere and compare scores per topic"
         )
     if not provider.is_available():
         extra = str(provider.NAME).replace("_", "-")

@@ -76,17 +76,8 @@ def _plain(cell: Any) -> Any:
     return cell
 
 
-def _table(
-    data: Any,
-    given: InputData,
-    names: Sequence[str] = (),
-    cells: Callable[[Any], Iterable[tuple[Any, ...]] | None] = lambda _: None,
-    expected: str = "",
-) -> Table:
-    """The columns of a frame, of rows with named fields, or of a mapping by topic; ``TypeError`` for anything else.
-
-    A mapping has a row for each of a topic's ``cells``, which are None for what is not ``expected``.
-    """
+def _table(data: Any, given: InputData, *of_mapping: Any) -> Table:
+    """The columns of a frame, of rows with named fields, or ``_of_mapping``; ``TypeError`` for anything else."""
     if is_of_ranx(data):
         data = data.to_dict()
     if is_frame(data):
@@ -95,7 +86,7 @@ def _table(
         shapes = "a mapping by topic, a frame with named columns, or rows with named fields"
         raise TypeError(f"{given.name}: expected {shapes}; found {shown(data)}")
     if isinstance(data, Mapping):
-        return _of_mapping(data, given, names, cells, expected)
+        return _of_mapping(data, given, *of_mapping)
     rows = []
     for number, row in enumerate(data, 1):
         fields = row._asdict() if hasattr(row, "_asdict") else getattr(row, "__dict__", row)

@@ -130,9 +130,7 @@ def scores_table(file: InputFile, kind: Kind) -> Table:
 def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first line is a measure, a topic and a value."""
     cells = file.first_line.split()
-    if len(cells) == 3 and known(cells[1]) is not None:
-        return ""
-    return _misfit(cells, 0, "trec_eval")
+    return "" if any(map(known, cells[1:2])) else _misfit(cells, 0, "trec_eval")
 
 
 def trec_eval_table(file: InputFile, kind: Kind) -> Table:
@@ -143,9 +141,7 @@ def trec_eval_table(file: InputFile, kind: Kind) -> Table:
 def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first line is a topic, a measure and a value."""
     cells = file.first_line.split("\t")
-    if len(cells) == 3 and math.isnan(number(cells[2])):
-        return ""
-    return _misfit(cells, 1, "ir_measures")
+    return "" if math.isnan(number(cells[-1])) else _misfit(cells, 1, "ir_measures")
 
 
 def ir_measures_table(file: InputFile, kind: Kind) -> Table:

@@ -60,16 +60,21 @@ def table_of(
             read += len(block[0])
         lines: Sequence[int] = range(1 + first, 1 + first + read)
     except RefusedError:
-        rows = islice(rows, first, None)
+        rows = whole_rows(file, header, islice(rows, first, None))
         parts, lines = [], []
         while some := list(islice(rows, _ROWS)):
-            for line, row in some:
-                if len(row) != len(header):
-                    expected = f"{len(header)} columns ({', '.join(header)[:200]})"
-                    raise file.refuse_line(line, ",".join(row).encode(), expected, str(len(row))) from None
-                lines.append(line)
+            lines += [line for line, _ in some]
             parts.append({place: packed([row[place] for _, row in some]) for place in kept})
     return Table(file, header, lambda place: joined([part[place] for part in parts]), lines)
+
+
+def whole_rows(file: InputFile, header: Sequence[str], rows: Iterator[_Row]) -> Iterator[_Row]:
+    """The same rows, none shorter or longer than the header."""
+    for line, row in rows:
+        if len(row) != len(header):
+            expected = f"{len(header)} columns ({', '.join(header)[:200]})"
+            raise file.refuse_line(line, ",".join(row).encode(), expected, str(len(row))) from None
+        yield line, row
 
 
 def rows_of(file: InputFile, separator: str | None) -> Iterator[_Row]:
