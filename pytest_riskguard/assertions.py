@@ -190,10 +190,10 @@ def _judgements(qrels: Judgements | None, measure: str | None, runs: Sequence[Ru
     return qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
 
 
-def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -> Verdict:
-    """Return a verdict that passed; raise ``RiskyError`` for any other.
+def demand(verdict: Verdict, *, options: str = "", seen: Verdict | None = None) -> Verdict:
+    """Return a verdict that passed; raise ``RiskyError`` for any other, explained as it is ``seen``.
 
-    ``options`` are those that pytest needs to run this test again; ``problem`` is as ``explain`` takes it.
+    ``options`` are those that pytest needs to run this test again.
     """
     __tracebackhide__ = True
     if not verdict.passed:
@@ -203,7 +203,7 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
             reproduce = command(test, options=options)
             report = report_hint() if options and not run_context.current().report_wanted else None
             screen = screen._replace(width=screen.width - _INDENT)
-        raise RiskyError(explain(verdict, screen, reproduce=reproduce, report=report, problem=problem), verdict)
+        raise RiskyError(explain(verdict, screen, seen=seen, reproduce=reproduce, report=report), verdict)
     return verdict
 
 
@@ -253,18 +253,12 @@ def _demanded(candidate: System, baseline: System | Pool, *, kind: str, **option
     return demand(check(kind, candidate, baseline, **options))
 
 
-def _assertion(kind: str) -> Callable[..., Verdict]:
-    """The assertion of a kind, for data in memory."""
-    gate = KINDS[kind]
+def __getattr__(name: str) -> Any:
+    """The assertion of each kind, for data in memory."""
+    gate = KINDS.get(name.removeprefix("assert_"))
+    if gate is None or not name.startswith("assert_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     leave_out = [name for name, option in options_of(gate).items() if not option.in_assertions]
     if gate.is_pool or gate.by_topic:
         leave_out += ["weights", "clusters", "strata", "shares", "replicates"]
     return assertion(gate, _demanded, check, leave_out)
-
-
-assert_not_significantly_risky = _assertion("not_significantly_risky")
-assert_georisk_not_worse = _assertion("georisk_not_worse")
-assert_not_inferior = _assertion("not_inferior")
-assert_equivalent = _assertion("equivalent")
-assert_no_drift = _assertion("no_drift")
-assert_no_topic_collapse = _assertion("no_topic_collapse")

@@ -21,7 +21,6 @@ from pytest_riskguard.cli.options import (
     FILE,
     Command,
     Files,
-    belonging,
     config_option,
     file_of,
     flag,
@@ -34,9 +33,10 @@ from pytest_riskguard.cli.options import (
     place_option,
     set_option,
     surroundings,
+    words_of_baseline,
 )
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
@@ -293,7 +293,8 @@ def list_() -> int:
     """List the stored baselines."""
     store, damaged = opened(), list[str]()
     if not store.names():
-        click.echo(belonging(f"no baselines in {store.root}; `riskguard baseline add NAME RUN` stores one"), err=True)
+        first = Remedy("store one with {}", "add NAME RUN").here(words_of_baseline)
+        click.echo(f"no baselines in {store.root}; {first}", err=True)
     for name in store.names():
         try:
             click.echo(f"{name}\t{_stored(store, name)}; {_age(store.manifest(name))}")

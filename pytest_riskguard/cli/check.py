@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.options import NamedPath, config_option, named_path, no_cache_option, repeated
+from pytest_riskguard.cli.options import (
+    NamedPath,
+    config_option,
+    named_path,
+    no_cache_option,
+    repeated,
+    words_of_baseline,
+)
 from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options, typed_command
 from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
 from pytest_riskguard.data.given_file import GivenFile
@@ -91,7 +98,7 @@ def check(
         gates=gates,
         config=settings.path,
         places=[(settings.path, settings.line_of(item.settings)) for item in items],
-        problems=[declared.problem(verdict, item, here) for verdict, item in judgements],
+        seen=[declared.seen_from(verdict, item, here, words=words_of_baseline) for verdict, item in judgements],
     )
 
 

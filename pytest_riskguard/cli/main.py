@@ -62,9 +62,10 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except RiskguardError as error:
-            from pytest_riskguard.cli.options import belonging
+            if error.remedy is not None:
+                from pytest_riskguard.cli.options import words_of_baseline
 
-            error.args = (belonging(str(error)),)
+                error.remedy = error.remedy.here(words_of_baseline)
             raise
 
 

@@ -23,7 +23,7 @@ from pytest_riskguard import run_context
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import TIES, GivenFile
-from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
@@ -120,18 +120,12 @@ def place_words(known: Callable[[str], bool] = lambda _: True) -> list[str]:
     return [word for option, value in given.items() if known(option) for word in (option, value)]
 
 
-def belonging(text: str) -> str:
-    """The text, whose commands about baselines name the same store and judgements as the command line."""
-    from pytest_riskguard.reports.terminal.layout import completed
+def words_of_baseline(name: str) -> list[str]:
+    """The words with which a command of ``riskguard baseline`` finds what this command line finds."""
+    from pytest_riskguard.cli.baseline import baseline
 
-    def needed(command: str) -> list[str]:
-        from pytest_riskguard.cli.baseline import baseline
-
-        known = baseline.commands.get(command)
-        options = {name for option in known.params for name in option.opts} if known else set()
-        return place_words(options.__contains__)
-
-    return completed(text, needed)
+    known = {option for parameter in baseline.commands[name].params for option in parameter.opts}
+    return place_words(known.__contains__)
 
 
 def config_given() -> Path | None:

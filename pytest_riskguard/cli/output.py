@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.exit_status import UNWRITABLE, ExitStatus, OutputError, status_of
-from pytest_riskguard.cli.options import FILE, Command, belonging, flag, grouped, options
+from pytest_riskguard.cli.options import FILE, Command, flag, grouped, options, words_of_baseline
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.run_context import SUMMARY, github_reads
@@ -214,7 +214,7 @@ def show(
     to_stderr: bool,
     reproduce: str | None = None,
     gates: Sequence[KnownGate] = (),
-    problems: Sequence[str | None] = (),
+    seen: Sequence[Verdict] = (),
     notes: Sequence[str] = (),
     complete: bool = True,
     roles: str | None = None,
@@ -222,10 +222,10 @@ def show(
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one, ``notes``, and how to see them again.
 
-    ``roles`` says before all else what was compared with what; ``problems``, if given, why verdicts are incomparable,
-    in other words than their own. Where not every gate was asked for, the run is not
-    ``complete``, and has no answer.
+    ``roles`` says before all else what was compared with what; ``seen``, if given, are the verdicts for this screen.
+    Where not every gate was asked for, the run is not ``complete``, and has no answer.
     """
+    from pytest_riskguard.engine.advice import seen_from
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.terminal.failure import (
         explain,
@@ -249,28 +249,35 @@ def show(
     before, messages = set[str | None](), set[str]()
     for place, verdict in enumerate(verdicts):
         is_again = verdict.problem is not None and verdict.problem in before
-        problem = problems[place] if problems else str(verdict.error or "") or None
+        typed = seen[place] if seen else seen_from(verdict, Path.cwd(), words=words_of_baseline)
         if quiet and is_again:
             text = f"{_systems(verdict)} ({clean(verdict.reason or '')}): as above"
         elif quiet:
-            line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
-            text = f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
+            text = f"{_systems(verdict)}: {one_line(typed, after_word=True)}"
             text = "\n".join([text, *first_warnings(verdict, screen, messages)])
         else:
             first = verdicts[same_as[place]].gate if place in same_as else None
-            more = {"problem": problem, "same_as": first}
-            text = explain(verdict, screen, said=messages, run=verdicts, complete=judged, **more)
-            headline, *rest = text.removeprefix("cannot be compared: ").splitlines()
+            text = explain(
+                verdict,
+                screen,
+                seen=typed,
+                said=messages,
+                run=verdicts,
+                complete=judged,
+                same_as=first,
+                after_word=True,
+            )
+            headline, *rest = text.splitlines()
             text = "\n".join([headline, f"  {_systems(verdict)}", *([] if is_again else rest)])
         before.add(verdict.problem)
         messages |= {warning.message for warning in verdict.warnings}
         styled = click.style(word(verdict).upper(), fg=_COLOURS.get(word(verdict), "yellow"), bold=True)
-        click.echo(f"{styled}{comparisons.after(failures.get(place))} {belonging(text)}", err=to_stderr)
+        click.echo(f"{styled}{comparisons.after(failures.get(place))} {text}", err=to_stderr)
     for line in comparisons.summary(gates):
         click.echo(line, err=to_stderr)
     for line in policy_changes:
         click.secho(click.wrap_text(line, screen.width, "", "    "), fg="yellow", err=to_stderr)
-    paragraphs = [belonging(clean(note, limit=MAX_NOTE)) for note in (*(() if quiet else remarks(verdicts)), *notes)]
+    paragraphs = [clean(note, limit=MAX_NOTE) for note in (*(() if quiet else remarks(verdicts)), *notes)]
     for line in wrapped(paragraphs, width=screen.width):
         click.echo(line, err=to_stderr)
     if reproduce is not None and not all(verdict.passed for verdict in verdicts):
@@ -304,7 +311,7 @@ def present(
     folder: Path,
     gates: Sequence[KnownGate] = (),
     places: Sequence[tuple[Path, int]] = (),
-    problems: Sequence[str | None] = (),
+    seen: Sequence[Verdict] = (),
     notes: Sequence[str] = (),
     roles: str | None = None,
     config: Path | None = None,
@@ -312,7 +319,7 @@ def present(
     """Show and write the verdicts, and return the exit status.
 
     ``folder`` is in the checkout that reports name; ``gates`` are all that could have been judged; ``places`` the
-    file and line of each verdict, ``problems`` as for ``show``. ``notes`` follow them, ``roles`` stand before.
+    file and line of each verdict, ``seen`` as for ``show``. ``notes`` follow them, ``roles`` stand before.
     ``config`` is the riskguard.yaml that was used: what the judged commit changed about it is said.
     """
     changes = None
@@ -328,7 +335,7 @@ def present(
             quiet=quiet,
             to_stderr=outputs.on_stdout,
             reproduce=None if quiet or not _reproduces() else f"  reproduce: {typed_command()}",
-            problems=problems,
+            seen=seen,
             notes=() if quiet else notes,
             roles=roles,
             complete=all(gate.became == "judged" for gate in gates),

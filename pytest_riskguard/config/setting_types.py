@@ -14,8 +14,8 @@ from pytest_riskguard.config.asking import MAX_DEPTH, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import IRDS, TIES, Ties
 from pytest_riskguard.data.headers import WANTED
-from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.input_files import Kind
+from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown

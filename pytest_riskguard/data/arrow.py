@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imported
+from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Kind, Misfit, imported
 from pytest_riskguard.data.named_columns import Table, columns_misfit, values_of
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO
 

@@ -22,8 +22,6 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from pytest_riskguard import __version__, run_context
 from pytest_riskguard.data.formats import added_formats
 from pytest_riskguard.data.given_file import GivenFile, Ties, json_digest
@@ -87,24 +85,11 @@ def find(
             os.utime(path)  # it was used now
         except OSError:
             return None
-        held = json.loads(body)
-        ties = held["ties"]
-        facts: dict[str, Any] = {what: tuple(held[what]) for what in _TOPICS}
-        one = TopicScores(
-            name,
-            measure,
-            qrels.topics,
-            np.array(held["values"]),
-            queries=queries,
-            digest=held["digest"],
-            qrels_digest=qrels.digest,
-            without_relevant=qrels.without_relevant,
-            from_run=True,
-            judged=Judged(*held["judged"]),
-            as_written=held["as_written"],
-            **facts,
-        )
-        scores.append(one)
+        held: dict[str, Any] = json.loads(body)
+        ties, held["judged"] = held.pop("ties"), Judged(*held["judged"])
+        held |= {what: tuple(held[what]) for what in _TOPICS}
+        held |= {"qrels_digest": qrels.digest, "without_relevant": qrels.without_relevant, "from_run": True}
+        scores.append(TopicScores(name, measure, qrels.topics, queries=queries, **held))
     return (tuple(scores), ties) if ties else None
 
 

@@ -40,9 +40,9 @@ class Rows:
         line = None if lines is None else lines[row]
         return line if line is None or isinstance(line, str) else int(line)
 
-    def error(self, row: int, problem: str) -> DataError:
+    def error(self, row: int, problem: str, remedy: str | None = None) -> DataError:
         """The error to raise."""
-        return self.given.refuse(self.line(row), problem)
+        return self.given.refuse(self.line(row), problem, remedy)
 
     def ids(self, column: Text, what: str, *, is_text: bool = False) -> Ids:
         """A column of ids, none too long, each on one line without spaces around it; texts may be any."""
@@ -79,7 +79,7 @@ class Rows:
                     where = "twice" if line == self.line(row) else f"also on line {line}"
                     found = f"{pair[1]!r:.60} of topic {names[topics][pair[0]]!r:.60} {where}"
                     raise self.error(
-                        row, f"expected each document once per topic, found {found}; keep one of the two"
+                        row, f"expected each document once per topic, found {found}", "keep one of the two"
                     )
 
 

@@ -12,10 +12,9 @@ from itertools import islice
 from typing import Any
 
 from pytest_riskguard.data.headers import SYNONYMS
-from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.json_nodes import at, nodes, outline
 from pytest_riskguard.data.named_columns import text_of
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.frozen import frozen

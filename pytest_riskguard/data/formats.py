@@ -10,8 +10,7 @@ from typing import Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.input_files import InputFile, Kind
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import did_you_mean
@@ -256,6 +255,6 @@ def _found(file: InputFile, kind: Kind) -> Format:
     names = ", ".join(known.name for known, _ in tried)
     raise file.refuse(
         None,
-        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}; "
-        f"{remedy}; tried: {names}",
+        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}; tried: {names}",
+        remedy,
     )

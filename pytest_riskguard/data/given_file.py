@@ -39,8 +39,8 @@ class LabelRules:
     separator: str | None = None
     is_complete: bool = False
 
-    def is_relevant(self, grade: float) -> bool:
-        """Whether a document with this grade counts as relevant."""
+    def is_relevant(self, grade: Any) -> Any:
+        """Whether a document with this grade counts as relevant; of an array, for each."""
         return grade > 0 if self.relevant_from is None else grade >= self.relevant_from
 
     @property
@@ -160,7 +160,7 @@ class InputData:
         if found > limit.value:
             raise self.refuse(None, limit.problem(found))
 
-    def refuse(self, line: int | str | None, problem: str) -> DataError:
+    def refuse(self, line: int | str | None, problem: str, remedy: str | None = None) -> DataError:
         """The error to raise; ``line`` is the number of a row, from 1, or a place in words."""
         place = {int: f", row {line}", str: f", {line}"}.get(type(line), "")
-        return DataError(f"{self.name}{place}: {problem}", reason=self._reason)
+        return DataError(f"{self.name}{place}: {problem}", reason=self._reason, remedy=remedy)

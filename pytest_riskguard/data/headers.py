@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.input_files import Kind
 
 #: What a column may hold -> its names, in lower case, the usual one first. The document's docno comes before docid:
 #: frames of PyTerrier have both, and docid is a number inside the index.

@@ -14,7 +14,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
@@ -91,6 +91,8 @@ _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 Lines = Iterator[tuple[int, bytes]]
 
 
+#: What a file may hold.
+Kind = Literal["judgements", "rankings", "topics", "scores"]
 #: Why a file does not have a format: None if it has it, and empty if it is nothing like it.
 Misfit = str | None
 
@@ -253,11 +255,11 @@ class InputFile(InputData):
             else:
                 yield from enumerate(values, first)
 
-    def refuse(self, line: int | str | None, problem: str) -> FileError:
+    def refuse(self, line: int | str | None, problem: str, remedy: str | None = None) -> FileError:
         """The error to raise for this file; ``line`` is the number of one, or a place in words."""
         if isinstance(line, str):
-            return self._error(self.path, None, f"{line}: {problem}")
-        return self._error(self.path, line, problem)
+            return self._error(self.path, None, f"{line}: {problem}", remedy)
+        return self._error(self.path, line, problem, remedy)
 
     def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> FileError:
         """The error to raise for one line, which it quotes; it says so if git left a pointer or a conflict there."""
@@ -278,16 +280,17 @@ class InputFile(InputData):
         last = first - 1 + count
         if last > LINES.value:
             raise self.refuse(None, LINES.problem(last))
-        place, problem = text.find(b"\0"), "expected text, found a NUL byte; is this a binary file, or UTF-16?"
+        place, remedy = text.find(b"\0"), None
+        problem = "expected text, found a NUL byte; is this a binary file, or UTF-16?"
         try:
             if not text.isascii():
                 text.decode()
         except UnicodeDecodeError as error:
             place = error.start
             remedy = "unpack it, unless it is gzip; save a spreadsheet as CSV, and text of another encoding as UTF-8"
-            problem = f"expected UTF-8 text, found byte 0x{text[place]:02x}; {remedy}"
+            problem = f"expected UTF-8 text, found byte 0x{text[place]:02x}"
         if place >= 0:
-            raise self.refuse(first + text.count(b"\n", 0, place), problem)
+            raise self.refuse(first + text.count(b"\n", 0, place), problem, remedy)
         return count
 
 

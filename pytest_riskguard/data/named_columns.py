@@ -16,9 +16,8 @@ from pytest_riskguard.data.checks import ROWS_AT_ONCE, Lines, Rows
 from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.headers import missing_columns, number, places
 from pytest_riskguard.data.ids import FloatArray, Ids
-from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
 from pytest_riskguard.data.text_blocks import RefusedError, numbers
 from pytest_riskguard.data.topics import Topics, topics_of
@@ -58,8 +57,7 @@ def joined(parts: Sequence[Any]) -> Column:
     """The cells of several columns as one."""
     if all(isinstance(part, Ids) for part in parts):
         return Ids.joined(parts)
-    kinds = {getattr(part, "dtype", None) for part in parts}
-    if len(kinds) == 1 and None not in kinds:
+    if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)
     return [cell for part in parts for cell in values_of(part)]
 

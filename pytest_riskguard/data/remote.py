@@ -58,7 +58,7 @@ def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
         except FileError as error:
             if error.where != copy:
                 raise
-            raise type(error)(address, error.line, error.fault) from None
+            raise type(error)(address, error.line, error.fault, error.remedy) from None
 
 
 def kept_copy(path: Path, limit: Limit) -> Path:

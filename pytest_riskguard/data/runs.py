@@ -34,8 +34,7 @@ from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.metadata import Latency
-from pytest_riskguard.data.records import AmbiguousTextError, TopicKeys
+from pytest_riskguard.data.records import AmbiguousTextError, Latency, TopicKeys
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.frozen import frozen
@@ -422,8 +421,9 @@ def _by_score(rows: Rows, run: Run) -> Run:
         raise rows.error(
             int(run.offsets[topic]) + 1,
             f"expected scores that fall as ranks rise, found scores that rise with the rank in most topics, such as "
-            f"{run.topics[topic]!r:.60}: every ranking is upside down; write scores that are higher for better "
-            "documents (distances and ranks with a minus sign), or say `ties: as_returned`: then the ranks count",
+            f"{run.topics[topic]!r:.60}: every ranking is upside down",
+            "write scores that are higher for better documents (distances and ranks with a minus sign), or say "
+            "`ties: as_returned`: then the ranks count",
         )
     run = replace(run, ranks=None) if numbers_lines else run
     return run.with_source(contradicted=run.names_of(rises))

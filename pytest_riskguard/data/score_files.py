@@ -14,10 +14,9 @@ from pytest_riskguard.data import memory
 from pytest_riskguard.data.formats import read, system_name
 from pytest_riskguard.data.given_file import GivenFile, InputData
 from pytest_riskguard.data.headers import SYNONYMS, number, places
-from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.measure_names import are_measures, known
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
+from pytest_riskguard.data.measures import are_measures, known
 from pytest_riskguard.data.named_columns import Table
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import (
     Row,
     TopicScores,
@@ -131,9 +130,7 @@ def scores_table(file: InputFile, kind: Kind) -> Table:
 def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first line is a measure, a topic and a value."""
     cells = file.first_line.split()
-    if len(cells) == 3 and known(cells[1]) is not None:
-        return ""
-    return _misfit(cells, 0, "trec_eval")
+    return "" if any(map(known, cells[1:2])) else _misfit(cells, 0, "trec_eval")
 
 
 def trec_eval_table(file: InputFile, kind: Kind) -> Table:
@@ -144,9 +141,7 @@ def trec_eval_table(file: InputFile, kind: Kind) -> Table:
 def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first line is a topic, a measure and a value."""
     cells = file.first_line.split("\t")
-    if len(cells) == 3 and math.isnan(number(cells[2])):
-        return ""
-    return _misfit(cells, 1, "ir_measures")
+    return "" if math.isnan(number(cells[-1])) else _misfit(cells, 1, "ir_measures")
 
 
 def ir_measures_table(file: InputFile, kind: Kind) -> Table:

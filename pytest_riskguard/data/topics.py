@@ -86,13 +86,11 @@ def topics_of(
     rows.ids(texts, "query text", is_text=True)
     names = [derived_id(text) if topic is None else topic for topic, text in zip(topics, texts, strict=True)]
     rows.ids(names, "topic")
-    row_of: dict[str, int] = {}
+    of_topic: dict[str, dict[str, str]] = {}
     for row, name in enumerate(names):
-        if (first := row_of.setdefault(name, row)) != row:
-            line = rows.line(first)
-            where = "again" if line is None else f"also on line {line}"
-            raise rows.error(row, f"expected each topic once, found {name!r} {where}")
-    of_topic: dict[str, dict[str, str]] = {name: {} for name in names}
+        if name in of_topic:
+            raise rows.error(row, f"expected each topic once, found {name!r} again")
+        of_topic[name] = {}
     seen: set[str] = set()
     for tag, values in tags:
         rows.ids([value or "" for value in values], "tag", is_text=True)

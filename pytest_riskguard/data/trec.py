@@ -19,9 +19,8 @@ import numpy as np
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
 from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, Words, starts_of
-from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, NO_RANK, Ranks, Run, Source, lines_of, run_of_groups
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks, whole_numbers
 from pytest_riskguard.limits import DOCUMENTS, MAX_GRADE, ROW_BYTES

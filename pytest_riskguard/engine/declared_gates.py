@@ -17,7 +17,7 @@ from pytest_riskguard.config.items import Family, GateItem, families
 from pytest_riskguard.config.schema import ComputedBaseline, Config
 from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.data.titles import DocumentTitles
-from pytest_riskguard.engine.advice import about_gate
+from pytest_riskguard.engine.advice import Words, about_gate, seen_from
 from pytest_riskguard.engine.budget import Budget, read_ledger
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.question import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
@@ -120,22 +120,22 @@ class DeclaredGates:
             about = replace(about, update="")  # it would store what the candidate of the whole file answers
         return about
 
-    def problem(self, verdict: Verdict, item: GateItem, *folders: Path) -> str | None:
-        """Why nothing can be compared, ``seen_from`` these folders, with the setting that names the file at fault."""
-        if verdict.error is None:
-            return None
-        settings, gate = self.settings, item.settings
-        message, in_collection = verdict.error.seen_from(*folders), settings.line("collection")
+    def seen_from(self, verdict: Verdict, item: GateItem, *folders: Path, words: Words) -> Verdict:
+        """As ``advice.seen_from``, with the setting that names the file at fault."""
+        settings, gate, error = self.settings, item.settings, verdict.error
+        verdict, in_collection = seen_from(verdict, *folders, words=words), settings.line("collection")
+        if error is None:
+            return verdict
         line = settings.line_of(gate, "candidate") if gate.candidate else settings.line("candidate")
         for what, given, named_at in (
             ("qrels", settings.collection.qrels, in_collection),
             ("topics", settings.collection.topics, in_collection),
             ("candidate", file_of(gate.candidate or settings.candidate), line),
         ):
-            if given is not None and verdict.error.where == given.path:
+            if given is not None and error.where == given.path:
                 file = nearby(settings.path, *folders) or settings.path
-                return f"{message} (the {what} named in {file}:{named_at})"
-        return message
+                return replace(verdict, problem=f"{verdict.problem} (the {what} named in {file}:{named_at})")
+        return verdict
 
     def _question(self, item: GateItem) -> Question:
         first, *pool = (baseline_source(baseline, self._runs) for baseline in item.baselines)

@@ -258,9 +258,9 @@ class Engine:
         verdict = with_stored(verdict, systems[1:])
         if self._on_changed_inputs == "fail" and (changed := worded(verdict).changed_inputs):
             raise DataError(
-                f"{'; '.join(warning.message for warning in changed)}. A gate stops here (on_changed_inputs: fail); "
-                f"once the change is reviewed, run {rescoring(question)}",
+                f"{'; '.join(warning.message for warning in changed)}. A gate stops here (on_changed_inputs: fail)",
                 reason="inputs_changed",
+                remedy=rescoring(question, "once the change is reviewed, run"),
             )
         return verdict
 

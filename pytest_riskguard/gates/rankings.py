@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, cutoff_of
+from pytest_riskguard.data.measures import DEFAULT_DEPTH, cutoff_of
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Count, RankedDocument
 from pytest_riskguard.risk.checks import first_in_order

@@ -7,7 +7,7 @@ from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
 
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
+from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
@@ -209,10 +209,10 @@ class Verdict(_Asked):
     family : Family or None
     yardstick : Yardstick or None
         Where the baseline is computed from several.
-    problem : str or None
-        Why the data cannot be compared; reports name files by their paths in the project.
+    problem, remedy : str or None
+        Why the data cannot be compared, and what to do; reports name files by their paths in the project.
     error : DataError or None
-        The same as the error that was raised here, from which screens make messages with paths as they are typed.
+        The error that was raised here, of which screens name paths and commands as they are typed.
     findings : Deferred of Findings
         Estimates, intervals, responsible topics, ...; each can be read from the verdict by its own name. Where there
         is a ``slice`` (``TAG=VALUE``) everything is about its topics alone.
@@ -241,6 +241,7 @@ class Verdict(_Asked):
     inputs: Inputs | None = None
     yardstick: Yardstick | None = None
     problem: str | None = None
+    remedy: str | None = None
     findings: Deferred[Findings] = field(default_factory=lambda: Deferred.of(Findings()), hash=False)
     lineage: Lineage | None = None
     documents: tuple[TopicDocuments, ...] | None = None
@@ -439,6 +440,7 @@ JSON_TYPES: dict[str, Any] = {
     "judgements": Judgements | None,
     "exhibits": Exhibits | None,
     "problem": str | None,
+    "remedy": str | None,
 }
 #: The keys that every verdict has.
 REQUIRED = tuple(JSON_TYPES)[: list(JSON_TYPES).index("baselines") + 1]
@@ -474,7 +476,14 @@ def unanswered(
 
 def refused(question: Verdict, error: DataError) -> Verdict:
     """The verdict on data that cannot be compared."""
-    return replace(question, outcome="incomparable", reason=error.reason, problem=error.problem, error=error)
+    return replace(
+        question,
+        outcome="incomparable",
+        reason=error.reason,
+        problem=error.in_report(None),
+        remedy=None if error.remedy is None else str(error.remedy),
+        error=error,
+    )
 
 
 def incomparable(

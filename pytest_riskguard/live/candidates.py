@@ -12,7 +12,7 @@ from pytest_riskguard.config.candidate_settings import CommandCandidate, Retriev
 from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.config.setting_types import ASKING, Queried
 from pytest_riskguard.data.given_file import TIES, InputData, Ties
-from pytest_riskguard.data.metadata import checked_metadata, latency_of
+from pytest_riskguard.data.records import checked_metadata, latency_of
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.engine.question import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError, UsageError

@@ -286,9 +286,9 @@ class Secrets:
         def value_of(match: re.Match[str]) -> str:
             value = os.environ.get(match[1], "").strip()
             if not (value and value.isascii() and value.isprintable()):
-                problem = "it holds characters that no header can have" if value else "it is not set"
-                said = f"candidate.http: {where}: set the environment variable {match[1]}; {problem}"
-                raise DataError(said, reason="missing_input")
+                problem = "holds characters that no header can have" if value else "is not set"
+                fault, remedy = f"{match[1]} {problem}", f"set the environment variable {match[1]}"
+                raise DataError(f"candidate.http: {where}: {fault}", reason="missing_input", remedy=remedy)
             if len(value) >= _MIN_LENGTH:
                 self._values.add(value)
             return value if safe is None else quote(value, safe=safe)

@@ -117,18 +117,14 @@ class GateTest(_Reported):
 
     def _explained(self, verdict: Verdict) -> str:
         """Why the gate failed."""
+        from pytest_riskguard.engine.advice import config_words
         from pytest_riskguard.reports.terminal.failure import explain
-        from pytest_riskguard.reports.terminal.layout import command, completed, report_hint
+        from pytest_riskguard.reports.terminal.layout import command, report_hint
 
         folders = self.config.invocation_params.dir, self.config.rootpath
-        problem = self.file.declared.problem(verdict, self.item, *folders)
+        where = config_words(self.file.path, folders[0])
+        seen = self.file.declared.seen_from(verdict, self.item, *folders, words=lambda _: where)
         reproduce = command(self.nodeid, options=typed_again(self.config))
         screen = current().screen
         report = None if current().report_wanted else report_hint()
-        text = explain(verdict, screen, problem=problem, reproduce=reproduce, report=report)
-        if verdict.outcome == "incomparable":
-            from pytest_riskguard.engine.advice import config_words
-
-            where = config_words(self.file.path, self.config.invocation_params.dir)
-            text = completed(text, lambda _: where)
-        return text
+        return explain(verdict, screen, seen=seen, reproduce=reproduce, report=report)

@@ -84,7 +84,7 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
 
 def test_a_quiet_line_says_what_could_not_be_judged(command):
     out = command("compare nowhere.run --baseline prod --measure AP -q").out
-    assert out.startswith("INCOMPARABLE no-risk: nowhere against prod (missing_input): nowhere.run: no such file")
+    assert out.startswith("INCOMPARABLE no-risk: nowhere against prod: nowhere.run: no such file (missing_input)\n")
 
 
 def test_show_says_what_could_not_be_judged(command):

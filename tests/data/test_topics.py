@@ -71,7 +71,7 @@ def test_the_digest_is_that_of_the_file_and_in_memory_that_of_what_is_said(write
 def test_topics_without_ids_are_named_by_their_texts(write):
     path = write("t.jsonl", '{"query": "a  b"}\n{"query": "c"}\n')
     assert read_topics(path).queries == {"a b": "a  b", "c": "c"}
-    with pytest.raises(TopicsFormatError, match=":2: expected each topic once, found 'a b' also on line 1"):
+    with pytest.raises(TopicsFormatError, match=":2: expected each topic once, found 'a b' again"):
         read_topics(write("t.jsonl", '{"query": "a  b"}\n{"query": "a b"}\n'))
     with pytest.raises(TopicsFormatError, match="expected topics, found none"):
         read_topics(write("t.csv", "id,query\n"))
@@ -100,7 +100,7 @@ def test_a_first_topic_that_looks_half_like_a_header_is_a_topic(write):
             ": expected topics in a format that riskguard reads; the nearest is tsv, but its columns do not fit",
         ),
         ("id\tquery\tmarket\n1\ta\n", ":2: expected 3 columns (id, query, market), found 2"),
-        ("1\ta\n1\tb\n", ":2: expected each topic once, found '1' also on line 1"),
+        ("1\ta\n1\tb\n", ":2: expected each topic once, found '1' again"),
         ("1\ta\n \tb\n", ":2: expected a topic on one line, without spaces around it, found ''"),
         ("id\tquery\tx\tx\n1\ta\tb\tc\n", ": expected one column 'x', in any case, found 2"),
         ("id\tquery\tcluster\tCluster\n1\ta\tb\tc\n", ": expected one column 'cluster', in any case, found 2"),

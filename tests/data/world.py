@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
+from pytest_riskguard.data.input_files import Kind
 from pytest_riskguard.data.memory import as_run
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.trec import write_run
 
 NUMBERS = range(1, 16)

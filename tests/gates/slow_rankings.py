@@ -15,7 +15,7 @@ import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged import depth_of, rank_order
-from pytest_riskguard.data.measure_names import cutoff_of
+from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics

@@ -122,7 +122,7 @@ SCORE_BOTH = "score both on the same topics, or let missing topics score 0 (miss
             None,
             "bad_baseline",
             "b/1, a replicate of b, did not answer 2 topics that b answered: 1, 2; expected a whole run, because "
-            "missing topics would count as noise of the baseline: store it again, or let missing topics score 0 "
+            "missing topics would count as noise of the baseline; store it again, or let missing topics score 0 "
             "(missing: zero)",
         ),
         (

@@ -38,7 +38,6 @@ def test_a_model_passes_if_it_passes_against_every_baseline_at_every_alpha():
         (measured,) = report_of(models, baselines).measures
         passes = {table.baselines[0]: [row.passes for row in table.models] for table in measured.against}
         assert passes == {"prod": [False, True], "bm25": [True, True]}
-        assert (measured.passing, measured.best.passing) == (("fine",), "fine")
         assert measured.macro_average is not None
         mixed = measured.macro_average.models[0]
         assert (mixed.passes, mixed.outcome, mixed.verdicts) == (False, "fail", ())

@@ -128,4 +128,5 @@ def test_a_variable_that_is_not_set_is_named_before_anything_is_sent(checked):
         status, said = checked(with_key(server))
         assert not server.seen
     assert status == 3
-    assert "set the environment variable MEILI_KEY; it is not set" in said
+    assert "headers: Authorization: MEILI_KEY is not set" in said
+    assert "set the environment variable MEILI_KEY" in said

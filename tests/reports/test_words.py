@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.errors import DataError
+from pytest_riskguard.engine.advice import seen_from
+from pytest_riskguard.errors import BaselineError, DataError, Remedy
 from pytest_riskguard.gates.codes import REASONS
 from pytest_riskguard.gates.findings import Explanation, Power, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
@@ -341,15 +342,23 @@ def test_a_remedy_comes_first(reason):
 @pytest.mark.parametrize(
     "verdict",
     [
-        refused("bad_baseline", "no baseline 'prod'; store it with `riskguard baseline add prod RUN`"),
-        refused("bad_run", "run.csv:1: expected UTF-8 text, found UTF-16; save it as UTF-8"),
         refused("bad_strata"),
         refused("a reason of a later version"),
         CASES["loss"](),
     ],
 )
-def test_no_remedy_is_added_where_the_problem_says_it_or_nothing_is_wrong(verdict):
+def test_no_remedy_is_made_up_where_none_is_known_or_nothing_is_wrong(verdict):
     assert [*words.steps(verdict)] == []
+
+
+def test_what_an_error_says_to_do_is_the_only_step_about_it():
+    error = BaselineError("no baseline 'prod'", remedy=Remedy("store it with {}", "add prod RUN"))
+    verdict = incomparable(gate_of("g"), error, measure="AP", candidate="new", baselines=("prod",))
+    assert [step.text for step in words.steps(verdict)] == ["store it with `riskguard baseline add prod RUN`"]
+    assert (verdict.problem, words.line(verdict, after_word=True)) == ("no baseline 'prod'",) * 2
+    typed = seen_from(verdict, words={"add": ["--config", "a b.yaml"]}.get)
+    assert typed.remedy == "store it with `riskguard baseline add prod RUN --config 'a b.yaml'`"
+    assert str(error) == f"{verdict.problem}; {verdict.remedy}"
 
 
 def test_a_command_is_a_step_only_where_it_runs():

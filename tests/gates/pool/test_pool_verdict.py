@@ -47,7 +47,7 @@ def test_a_tolerance_that_georisk_cannot_fall_by_is_refused(tolerance, is_refuse
         assert "cannot fall that far" not in str(verdict.problem)
         return
     assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
-    assert verdict.problem == (
+    assert str(verdict.error) == (
         f"tolerance {tolerance:g}: GeoRisk cannot fall that far, since GeoRisk of s1 is at most 0.5000; choose a "
         "smaller tolerance"
     )
