@@ -62,7 +62,7 @@ def live_run(
     return LiveRun(lambda: _retrieved(collection, asked, Asking(**checked), ties), name, about)
 
 
-def live_candidate(collection: Engine, candidate: Queried, *, settings: Config, line: int) -> LiveRun:
+def live_candidate(collection: Engine, settings: Config, candidate: Queried, line: int) -> LiveRun:
     """The live candidate of a riskguard.yaml, which stands in this line; nothing is imported before it is queried."""
     asking = Asking(**{option: getattr(candidate, option) for option in ASKING})
 

@@ -67,17 +67,6 @@ def test_prod_gives_the_run_that_is_stored(tmp_path):
         assert again.replace(b"\r\n", b"\n") == stored.read()
 
 
-def test_the_stored_baseline_is_whole():
-    result = subprocess.run(
-        [sys.executable, "-c", "from pytest_riskguard.cli import main; main(['baseline', 'verify'])"],
-        cwd=EXAMPLE,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (result.returncode, result.stdout) == (0, "prod: ok\n")
-
-
 def means(report: Path) -> tuple[float, float]:
     estimates = json.loads(report.read_text())["verdicts"][0]["estimates"]
     return estimates["candidate_mean"], estimates["baseline_mean"]

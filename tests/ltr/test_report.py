@@ -159,13 +159,6 @@ def test_warnings_missing_topics_and_the_number_of_verdicts_are_said():
     assert "chosen here" not in alone
 
 
-@pytest.mark.slow
-def test_averages_have_a_decimal_unless_topics_are_many():
-    assert rows(report_of(), "Average over 2 baselines")["lambdamart"][4] == "45.5"
-    many, baselines = ({k: np.tile(v, 40) for k, v in one.items()} for one in (MODELS, BASELINES))
-    assert rows(report_of(many, baselines), "Average over 2 baselines")["lambdamart"][4] == "1820"
-
-
 def test_the_curve_runs_along_the_front_and_says_it_in_words():
     rng = np.random.default_rng(40)
     models = {f"m{place}": np.clip(PROD + rng.normal(0.05, 0.1, 60), 0, 1) for place in range(12)}

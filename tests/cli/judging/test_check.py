@@ -70,22 +70,7 @@ def test_each_outcome_has_the_status_of_compare(command, folder, candidate, stat
     assert ended.status == status
     assert said in ended.out
     assert f"  no-risk: {candidate} against prod" in ended.out
-    assert ("reproduce: riskguard check" in ended.out) is (status > 0)
     assert ended.err == ""
-
-
-@pytest.mark.slow
-def test_pytest_gives_the_same_verdicts_byte_for_byte(several):
-    assert by_itself(several, "check", "--json", "checked.json").returncode == 1
-    line = [sys.executable, "-m", "pytest", "--riskguard", "--riskguard-report=tested.json", "-p", "no:cacheprovider"]
-    subprocess.run(line, cwd=several, check=False, capture_output=True, timeout=120)
-    checked, tested = several / "checked.json", several / "tested.json"
-    verdicts = [{v["gate"]: json.dumps(v) for v in read_report(path)["verdicts"]} for path in (checked, tested)]
-    assert verdicts[0] == verdicts[1]
-    of_measures = [f"no-risk[{measure}-{alpha}]" for measure in ("AP", "nDCG@10") for alpha in (1, 5)]
-    assert list(verdicts[0]) == [*of_measures, "no-collapse", "typical", "pool"]
-    known = [{(g["id"], g["line"], g["became"]) for g in read_report(path)["gates"]} for path in (checked, tested)]
-    assert known[0] == known[1]
 
 
 def test_gates_and_their_items_can_be_named(command, several):
@@ -99,26 +84,17 @@ def test_gates_and_their_items_can_be_named(command, several):
     assert len(became) == 7
 
 
-@pytest.mark.slow
-def test_a_family_is_judged_whole_even_if_one_member_is_named(command, several):
-    path = several / "riskguard.yaml"
-    path.write_text(f"family: holm\n{path.read_text()}")
-    assert command("check --json all.json -q").status == 1
-    assert command("check typical --json one.json -q").status in (0, 1)
-    (alone,) = read_report(several / "one.json")["verdicts"]
-    (among,) = [v for v in read_report(several / "all.json")["verdicts"] if v["gate"] == "typical"]
-    assert alone == among
-    assert alone["family"]["size"] == 6
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("no-rsk", "there is no gate 'no-rsk'; did you mean 'no-risk'?"),
         ("--config nowhere.yaml", "nowhere.yaml:1: no such file"),
         ("--baseline prod.run", "--baseline prod.run: expected NAME=RUN"),
-        ("--baseline prd=prod.run", "--baseline: no gate names 'prd'; did you mean 'prod'?"),
-        ("--baseline prod=prod.run --baseline prod=good.run", "--baseline: prod given twice"),
+        (
+            "--baseline prd=prod.run",
+            "--baseline prod.run: expected NAME=RUN, found a name that no gate has; did you mean 'prod'?",
+        ),
+        ("--baseline prod=prod.run --baseline prod=good.run", "--baseline: expected each name once"),
         ("--json riskguard.yaml", "--json riskguard.yaml would overwrite the file that this command reads"),
         ("--json baselines/prod/scores.tsv", "would overwrite the file that this command reads"),
     ],
