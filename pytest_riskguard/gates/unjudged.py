@@ -28,7 +28,6 @@ from pytest_riskguard.data.judged import (
     unjudged_documents,
     values_if_judged,
 )
-from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
 from pytest_riskguard.data.topics import Topics
@@ -265,8 +264,7 @@ class Rejudged:
     @property
     def _key(self) -> tuple[Hashable, ...]:
         """What decides which documents are unjudged, and which of their ranks the measure sees."""
-        candidate, baseline = self.runs
-        return (candidate.order, cutoff_of(self.measure), candidate.depth, baseline.depth)
+        return (self.runs[0].order, depth_of(self.measure), *(run.last for run in self.runs))
 
     @cached_property
     def as_judged(self) -> tuple[float, Answer]:
