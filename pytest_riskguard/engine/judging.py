@@ -40,7 +40,7 @@ from pytest_riskguard.gates.slices import all_within, slices_of
 from pytest_riskguard.gates.unjudged import Known, Rejudged, judgements, rests_on_labels
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
-from pytest_riskguard.reports.messages import worded
+from pytest_riskguard.reports.messages import message, worded
 from pytest_riskguard.risk.reference import reference_scores
 
 if TYPE_CHECKING:
@@ -222,7 +222,6 @@ class Engine:
         gate, baseline, (candidate, *others) = question.gate, question.baseline, _scores(systems)
         context: Any = {
             "topics": self.sources.topics,
-            "rescored": any(scored.rescored for scored in systems[1:]),
             "family": family,
             "report": self._report,
         }
@@ -256,10 +255,12 @@ class Engine:
         if isinstance(question.baseline, Stored):
             verdict = self._with_lineage(verdict, question.baseline, systems[0].scores)
         verdict = with_stored(verdict, systems[1:])
-        if self._on_changed_inputs == "fail" and (changed := worded(verdict).changed_inputs):
+        changed = [warning for warning in verdict.warnings if warning.code == "changed_inputs"]
+        if changed and self._on_changed_inputs == "fail":
+            said = "; ".join(message(verdict, one) for one in changed)
             raise DataError(
-                f"{'; '.join(warning.message for warning in changed)}. A gate stops here (on_changed_inputs: fail); "
-                f"once the change is reviewed, run {rescoring(question)}",
+                f"{said}. A gate stops here (on_changed_inputs: fail); once the change is "
+                f"reviewed, run {rescoring(question)}",
                 reason="inputs_changed",
             )
         return verdict

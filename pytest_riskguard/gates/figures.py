@@ -99,8 +99,6 @@ def pool_figures(comparison: PoolComparison) -> PoolFigures | None:
                 georisk_difference=ruling.difference.estimate,
                 lower=ruling.deciding.lower,
                 upper=ruling.deciding.upper,
-                level=ruling.level,
-                p_value=ruling.p_value,
                 adjusted_p_value=ruling.adjusted_p_value,
                 passes=ruling.passes,
             )
@@ -142,11 +140,10 @@ MANY_TOPICS, FEW_ALPHAS = 200_000, (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 def exhibits(comparison: Comparison | PoolComparison) -> Exhibits:
     """What the charts of a gate show; the topics of a pool are those of candidate and the reference that decided."""
+    columns = _topic_columns(comparison)
     if not isinstance(comparison, Comparison):
-        curves = {"georisk": _georisk_curves(comparison)}
-    else:
-        curves = {"curve": _curve(comparison)}
-    return Exhibits(_topic_columns(comparison), {name: lines for name, lines in curves.items() if lines is not None})
+        return Exhibits(columns, georisk=_georisk_curves(comparison))
+    return Exhibits(columns, curve=_curve(comparison))
 
 
 def _topic_columns(comparison: Comparison | PoolComparison) -> TopicColumns:

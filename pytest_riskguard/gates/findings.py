@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Annotated, Literal
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, Words
+from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, Words
 
 Count = Annotated[int, Bounds(ge=0)]
 Positive = Annotated[int, Bounds(ge=1)]
@@ -58,8 +58,7 @@ class Slice:
     upper: float | None
     adjusted_p_value: float | None
     flagged: int
-    risky: bool | None = field(default=None, metadata=UNWRITTEN)
-    p_value: float | None = field(default=None, metadata=UNWRITTEN)
+    risky: bool | None = None
 
 
 @frozen
@@ -73,7 +72,7 @@ class Explanation:
     summary: str = ""
     pivotal_topics: tuple[str, ...] = ()
     slices: tuple[Slice, ...] = ()
-    groups: tuple[TopicGroup, ...] = field(default=(), metadata=UNWRITTEN)
+    groups: tuple[TopicGroup, ...] = ()
 
 
 @frozen
@@ -103,7 +102,7 @@ class TopicDocuments:
     exact: bool
     moved: tuple[RankedDocument, ...]
     replacements: tuple[RankedDocument, ...]
-    depth: int = field(default=0, metadata=UNWRITTEN)
+    depth: int = 0
 
 
 @frozen
@@ -152,10 +151,6 @@ class Lines:
     lines: Mapping[str, tuple[float | None, ...]]
 
 
-#: The charts of lines.
-CHARTS = ("curve", "georisk")
-
-
 @frozen
 class Exhibits:
     """The data behind the charts of a report; a chart is missing if the gate's kind or data do not have it.
@@ -165,12 +160,8 @@ class Exhibits:
     """
 
     topics: TopicColumns
-    charts: Mapping[str, Lines] = field(default_factory=dict)
-
-    def __getattr__(self, name: str) -> Lines | None:
-        if name in CHARTS:
-            return self.charts.get(name)
-        raise AttributeError(name)
+    curve: Lines | None = None
+    georisk: Lines | None = None
 
 
 @frozen
@@ -188,7 +179,7 @@ class TopicCounts:
     missing_in_candidate: tuple[str, ...] = ()
     left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
     clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
-    effective: float | None = field(default=None, metadata=UNWRITTEN)
+    effective: float | None = field(default=None, metadata=UNLESS_EMPTY)
     strata: Mapping[str, float] = field(default_factory=dict, metadata=UNLESS_EMPTY)
 
 
@@ -246,7 +237,7 @@ class ResponsibleTopic:
     share: float | None
     flagged: bool
     exceeds: tuple[Annotated[str, Words(("max_loss", "max_share", "protected"))], ...] = ()
-    standardised: float = field(default=0.0, metadata=UNWRITTEN)
+    standardised: float = 0.0
 
 
 @frozen
@@ -266,19 +257,14 @@ class Power:
 
 @frozen
 class AgainstReference:
-    """The candidate against one reference of a pool, at the level that Holm's method left for it.
-
-    ``p_value`` is the smallest ``1 - level`` at which the rule fails for this reference alone.
-    """
+    """The candidate against one reference of a pool, at the level that Holm's method left for it."""
 
     reference: str
     georisk_difference: float
     lower: float
     upper: float
     adjusted_p_value: Probability
-    passes: bool = field(default=True, metadata=UNWRITTEN)
-    level: Level = field(default=0.95, metadata=UNWRITTEN)
-    p_value: Probability = field(default=1.0, metadata=UNWRITTEN)
+    passes: bool
 
 
 @frozen
@@ -298,9 +284,9 @@ class Lineage:
     """
 
     runs: Annotated[tuple[ChainedRun, ...], Bounds(min_length=3)]
-    lower: float | None = field(default=None, metadata=UNWRITTEN)
-    upper: float | None = field(default=None, metadata=UNWRITTEN)
-    risky: bool | None = field(default=None, metadata=UNWRITTEN)
+    lower: float | None = None
+    upper: float | None = None
+    risky: bool | None = None
 
     @property
     def accepted(self) -> int:
@@ -343,17 +329,16 @@ class IfJudged:
 class Judgements:
     """Unjudged documents in the first ``depth`` ranks, and whether the outcome was found to ``depend`` on them.
 
-    Counts are of (topic, document) pairs; ``documents`` are those in either ranking. ``tried`` is how many ways of
-    judging these documents were tried. It is ``certain`` whether the outcome depends on them if one of these changes
-    it, or if there are no others.
+    Counts are of (topic, document) pairs: of ``documents`` in either ranking, and of those in each. It is ``certain``
+    whether the outcome depends on them if a way of judging them changes it, or if all were tried. ``judges``: what
+    the gate says under each of several judges alone.
     """
 
-    depth: int = field(default=0, metadata=UNWRITTEN, kw_only=True)
-    documents: int
-    cases: tuple[IfJudged, ...]
+    depth: Count
+    documents: Count
     depends: bool
-    candidate: int = field(default=0, metadata=UNWRITTEN)
-    baseline: int = field(default=0, metadata=UNWRITTEN)
-    tried: Count = field(default=0, metadata=UNWRITTEN)
+    cases: tuple[IfJudged, ...] = ()
+    candidate: Count = 0
+    baseline: Count = 0
     certain: bool = False
     judges: tuple[IfJudged, ...] = ()

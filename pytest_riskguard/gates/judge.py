@@ -31,7 +31,6 @@ def judge(
     *baselines: TopicScores,
     replicates: Sequence[TopicScores] = (),
     topics: Topics | None = None,
-    rescored: bool = False,
     family: Family | None = None,
     together: int = 1,
     report: bool = False,
@@ -40,7 +39,7 @@ def judge(
 
     Only the answer is computed; what explains it follows when it is first read. Data that cannot be compared give
     an ``incomparable`` verdict. ``replicates`` are other runs of the baseline, whose noise is subtracted;
-    ``rescored`` says that a stored baseline was scored again; ``family`` holds the level left to the gate;
+    ``family`` holds the level left to the gate;
     ``together`` is how many gates are judged together, this one included: it decides how far into the tail draws of
     a pool must reach. ``report`` adds the data of charts. ``ValueError`` for two measures, unknown protected topics,
     missing weights, and for a pool as ``PoolComparison``.
@@ -67,7 +66,7 @@ def judge(
         return refused(question, error)
 
     def found() -> Findings:
-        explained = explain(comparison, rescored=rescored)
+        explained = explain(comparison)
         return replace(explained, warnings=(*explained.warnings, *raised))
 
     drawn = exhibits(comparison) if report else None
@@ -109,8 +108,8 @@ def rule(
     return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
 
 
-def explain(comparison: Comparison | PoolComparison, *, rescored: bool = False) -> Findings:
-    """All findings about an answer; ``rescored`` says that a stored baseline was scored again."""
+def explain(comparison: Comparison | PoolComparison) -> Findings:
+    """All findings about an answer."""
     found, deciding = responsible_topics(comparison), comparison.deciding
     p_value = comparison.p_value  # before the many other laws, which are kept in the place of this one
     findings = Findings(
@@ -119,7 +118,7 @@ def explain(comparison: Comparison | PoolComparison, *, rescored: bool = False) 
         intervals=reported(comparison.intervals, decisive=None if deciding is None else deciding.method),
         responsible_topics=found.losers,
         flagged_wins=found.winners,
-        warnings=warnings(comparison, rescored=rescored),
+        warnings=warnings(comparison),
         explanation=explanation(comparison, pivots(comparison)),
     )
     if not isinstance(comparison, Comparison):

@@ -6,15 +6,14 @@ A report holds them once for all verdicts on the same candidate, baseline and me
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, cutoff_in
+from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
 from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Count, RankedDocument
-from pytest_riskguard.serialization import UNWRITTEN
 from pytest_riskguard.text import web_address
 
 if TYPE_CHECKING:
@@ -113,10 +112,10 @@ class Rankings:
     ranking are shown; ``titles`` and ``urls`` are of documents in ``topics``, where a documents file has them.
     """
 
-    candidate: str = field(default="", kw_only=True, metadata=UNWRITTEN)
-    baseline: str = field(default="", kw_only=True, metadata=UNWRITTEN)
-    measure: str = field(default="", kw_only=True, metadata=UNWRITTEN)
-    depth: int = field(default=0, kw_only=True, metadata=UNWRITTEN)
+    candidate: str
+    baseline: str
+    measure: str
+    depth: Count
     verdicts: tuple[Count, ...]
     titles: Mapping[str, str]
     urls: Mapping[str, str]
@@ -171,16 +170,5 @@ def restored(verdicts: Sequence[Verdict], entries: Sequence[Rankings]) -> list[V
                 raise ValueError(f"{where}: expected places below {len(verdicts)}, found {place}")
             if place in of_verdict:
                 raise ValueError(f"{where}: verdicts[{place}] has other rankings already")
-            of_verdict[place] = of_systems(entry, verdicts[place])
+            of_verdict[place] = entry
     return [replace(verdict, rankings=of_verdict.get(place)) for place, verdict in enumerate(verdicts)]
-
-
-def of_systems(entry: Rankings, verdict: Verdict) -> Rankings:
-    """The rankings with what follows from a verdict on these systems."""
-    return replace(
-        entry,
-        candidate=verdict.candidate,
-        baseline=verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by,
-        measure=verdict.measure or "",
-        depth=min(cutoff_in(verdict.measure) or DEFAULT_DEPTH, MAX_DEPTH),
-    )

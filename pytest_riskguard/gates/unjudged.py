@@ -244,12 +244,10 @@ class Rejudged:
         ways = (IfJudged(case, urisk, answer) for case, urisk, answer in self.other_cases(others))
         cases = [IfJudged(case, *self.in_case(case)) for case in _CASES]
         cases += islice(ways, 2)
-        outcome, count = cases[0].outcome, len(cases)
+        outcome = cases[0].outcome
+        if all(case.outcome == outcome for case in cases):
+            cases += islice((way for way in ways if way.outcome != outcome), 1)
         depends = any(case.outcome != outcome for case in cases)
-        while not depends and (way := next(ways, None)) is not None:
-            count += 1
-            if depends := way.outcome != outcome:
-                cases.append(way)
         candidate, baseline = np.count_nonzero(self.unjudged.found, axis=0).tolist()
         return Judgements(
             depth=self.unjudged.depth,
@@ -258,7 +256,6 @@ class Rejudged:
             documents=len(self.unjudged),
             cases=tuple(cases),
             depends=depends,
-            tried=count,
             certain=depends or others.exhaustive,
         )
 
@@ -344,7 +341,7 @@ def judgements(rejudged: Rejudged) -> Judgements:
     judges = under_judges(rejudged)
     if not rejudged.rules.is_complete:
         return replace(rejudged.found, judges=judges)
-    return Judgements(0, (), depth=depth_of(rejudged.measure), depends=False, certain=True, judges=judges)
+    return Judgements(depth_of(rejudged.measure), 0, depends=False, certain=True, judges=judges)
 
 
 #: With more judges than this, nothing is said of them: each has judged little.

@@ -29,18 +29,18 @@ FEW_TOPICS = 25
 ENOUGH_FOR_POOLS, MODEST_ALPHA = 50, 1.0
 
 
-def warnings(comparison: Comparison | PoolComparison, *, rescored: bool) -> tuple[VerdictWarning, ...]:
-    """All warnings of a verdict, in a fixed order; ``rescored`` says that a stored baseline was scored again."""
+def warnings(comparison: Comparison | PoolComparison) -> tuple[VerdictWarning, ...]:
+    """All warnings of a verdict, in a fixed order."""
     if not isinstance(comparison, Comparison):
-        return tuple(_of_pool(comparison, rescored=rescored))
-    return tuple(_of_pair(comparison, rescored=rescored))
+        return tuple(_of_pool(comparison))
+    return tuple(_of_pair(comparison))
 
 
-def _of_pair(comparison: Comparison, *, rescored: bool) -> Iterator[VerdictWarning]:
+def _of_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
     aligned = comparison.aligned
     missing = {"the candidate": aligned.missing_in_candidate, "the baseline": aligned.missing_in_baseline}
     urisk = _urisk_of_both_answers(comparison)
-    yield from _about_the_data(missing, aligned.candidate, rescored=rescored, urisk=urisk)
+    yield from _about_the_data(missing, aligned.candidate, urisk=urisk)
     yield from _about_the_order({"the candidate": aligned.candidate, "the baseline": aligned.baseline})
     yield from _about_the_weights(comparison)
     if comparison.deciding is not None:
@@ -48,9 +48,9 @@ def _of_pair(comparison: Comparison, *, rescored: bool) -> Iterator[VerdictWarni
         yield from _about_the_answer(comparison)
 
 
-def _of_pool(comparison: PoolComparison, *, rescored: bool) -> Iterator[VerdictWarning]:
+def _of_pool(comparison: PoolComparison) -> Iterator[VerdictWarning]:
     missing = dict(zip(comparison.names, comparison.missing, strict=True))
-    yield from _about_the_data(missing, comparison.candidate, rescored=rescored)
+    yield from _about_the_data(missing, comparison.candidate)
     systems = (comparison.candidate, *comparison.baselines)
     yield from _about_the_order(dict(zip(comparison.names, systems, strict=True)))
     if comparison.enough_topics:
@@ -78,7 +78,6 @@ def _about_the_data(
     missing: Mapping[str, tuple[str, ...]],
     candidate: TopicScores,
     *,
-    rescored: bool,
     urisk: tuple[float, float] | None = None,
 ) -> Iterator[VerdictWarning]:
     answered = {*candidate.topics} - {*next(iter(missing.values()))}
@@ -99,8 +98,6 @@ def _about_the_data(
             means=repeated.means,
             urisk=urisk,
         )
-    if rescored:
-        yield warning("changed_inputs", about="rescored")
 
 
 def _about_the_order(systems: Mapping[str, TopicScores]) -> Iterator[VerdictWarning]:

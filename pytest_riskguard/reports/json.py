@@ -134,10 +134,6 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
         try:
             verdict = Verdict.from_dict(data)
             _check(verdict)
-            if verdict.exhibits is not None and verdict.exhibits.topics.tags:
-                from pytest_riskguard.gates.responsible import with_groups  # loads numpy
-
-                verdict = with_groups(verdict)
         except ValueError as error:
             raise ValueError(f"verdicts[{place}]: {error}") from None
         verdicts.append(verdict)
@@ -232,11 +228,14 @@ def _check_columns(exhibits: Exhibits) -> None:
     """Check that lists which charts and the strip read in parallel have the same length."""
     if (curve := exhibits.curve) is not None and sorted(curve.lines) != ["lower", "upper", "urisk"]:
         raise ValueError(
-            f"exhibits.charts.curve.lines: expected lower, upper, urisk, found {named(sorted(curve.lines), most=5)}"
+            f"exhibits.curve.lines: expected lower, upper, urisk, found {named(sorted(curve.lines), most=5)}"
         )
-    charts = {f"charts.{name}": drawn for name, drawn in exhibits.charts.items()}
-    drawn_parts: dict[str, TopicColumns | Lines] = {"topics": exhibits.topics, **charts}
-    for part, given in drawn_parts.items():
+    parts: dict[str, TopicColumns | Lines | None] = {
+        part.name: getattr(exhibits, part.name) for part in fields(Exhibits)
+    }
+    for part, given in parts.items():
+        if given is None:
+            continue
         columns = dict[str, Sequence[object]]()
         for field in fields(given):
             value = getattr(given, field.name)

@@ -83,7 +83,7 @@ def test_nothing_is_said_of_one_judge_of_a_crowd_and_of_grades_beyond_the_measur
 
 def test_judges_who_decide_are_named_in_a_warning_whatever_the_outcome():
     judges = (IfJudged("ann", -0.1, "fail"), IfJudged("bob", 0.1, "pass"), IfJudged("cy", 0.2, "pass"))
-    labels = Judgements(0, (), depends=False, judges=judges)
+    labels = Judgements(10, 0, depends=False, judges=judges)
     outcomes: tuple[tuple[Outcome, int], ...] = (("pass", 2), ("fail", 1))
     for outcome, agree in outcomes:
         (notice,) = rests_on_labels(outcome, labels)

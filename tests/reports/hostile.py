@@ -183,7 +183,7 @@ def verdict_with(text: str, **options: Any) -> Verdict:
         ),
         documents=(TopicDocuments(guilty, True, (moved,), (moved,), depth=10),),
         judgements=Judgements(
-            4, (IfJudged("irrelevant", -0.1, "fail"),), depth=10, candidate=3, baseline=2, depends=True
+            10, 4, cases=(IfJudged("irrelevant", -0.1, "fail"),), candidate=3, baseline=2, depends=True
         ),
     )
 
