@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +26,10 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.flips import alpha_star, flip_set
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.risk import counts, georisk, zrisk
 from pytest_riskguard.risk.checks import FloatArray, first_in_order
-
-if TYPE_CHECKING:  # only a pool needs it
-    from pytest_riskguard.gates.pool import PoolComparison
 
 
 def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:
@@ -39,13 +37,13 @@ def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[Re
     return tuple(ReportedInterval(i.method, i.level, i.lower, i.upper, i.method == decisive) for i in intervals)
 
 
-def estimates(comparison: Comparison | PoolComparison) -> Estimates:
+def estimates(comparison: Comparison) -> Estimates:
     """The figures of an answer, with what would flip it."""
     failed = comparison.answer[0] == "fail"
     places: tuple[int, ...] | None = None
     star: float | Literal["any"] | None = None
-    if not isinstance(comparison, Comparison):
-        if comparison.enough_topics:
+    if isinstance(comparison, PoolComparison):
+        if comparison.ruling.enough_topics:
             places = flip_set(comparison) if failed else ()
     elif comparison.gate.by_topic:
         places = comparison.too_many
@@ -57,7 +55,7 @@ def estimates(comparison: Comparison | PoolComparison) -> Estimates:
         star = alpha_star(comparison.ruling)
     flips = None if places is None else tuple(comparison.topics[place] for place in places)
     found = replace(paired_estimates(comparison.pair), flip_set=flips, alpha_star=star)
-    return _of_pool(comparison, found) if not isinstance(comparison, Comparison) else found
+    return _of_pool(comparison, found) if isinstance(comparison, PoolComparison) else found
 
 
 def paired_estimates(comparison: Comparison) -> Estimates:
@@ -83,13 +81,15 @@ def _of_pool(comparison: PoolComparison, found: Estimates) -> Estimates:
         found,
         zrisk=dict(zip(comparison.names, by_z.tolist(), strict=True)),
         georisk=dict(zip(comparison.names, comparison.georisk.tolist(), strict=True)),
-        georisk_difference=comparison.ruling.difference.estimate if comparison.enough_topics else None,
+        georisk_difference=comparison.ruling.decisive.difference.estimate
+        if comparison.ruling.enough_topics
+        else None,
     )
 
 
 def pool_figures(comparison: PoolComparison) -> PoolFigures | None:
     """The candidate against each reference; None for too few topics."""
-    if not comparison.enough_topics:
+    if not comparison.ruling.enough_topics:
         return None
     return PoolFigures(
         comparison.reference.name,
@@ -102,7 +102,7 @@ def pool_figures(comparison: PoolComparison) -> PoolFigures | None:
                 adjusted_p_value=ruling.adjusted_p_value,
                 passes=ruling.passes,
             )
-            for reference, ruling in zip(comparison.references, comparison.rulings, strict=True)
+            for reference, ruling in zip(comparison.references, comparison.ruling.against, strict=True)
         ),
     )
 
@@ -138,15 +138,15 @@ ALPHAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
 MANY_TOPICS, FEW_ALPHAS = 200_000, (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 
-def exhibits(comparison: Comparison | PoolComparison) -> Exhibits:
+def exhibits(comparison: Comparison) -> Exhibits:
     """What the charts of a gate show; the topics of a pool are those of candidate and the reference that decided."""
     columns = _topic_columns(comparison)
-    if not isinstance(comparison, Comparison):
+    if isinstance(comparison, PoolComparison):
         return Exhibits(columns, georisk=_georisk_curves(comparison))
     return Exhibits(columns, curve=_curve(comparison))
 
 
-def _topic_columns(comparison: Comparison | PoolComparison) -> TopicColumns:
+def _topic_columns(comparison: Comparison) -> TopicColumns:
     """The topics that charts draw."""
     pair, contributions = comparison.pair, comparison.parts / comparison.n
     candidate, baseline = pair.aligned.candidate, pair.aligned.baseline

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
@@ -16,13 +15,11 @@ from pytest_riskguard.gates.figures import estimates, exhibits, pool_figures, re
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.flips import pivots
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.power import power_of_verdict
 from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics
 from pytest_riskguard.gates.verdict import Deferred, Family, Findings, Verdict, refused, unanswered
 from pytest_riskguard.gates.warnings import warnings
-
-if TYPE_CHECKING:  # only a pool needs it
-    from pytest_riskguard.gates.pool import PoolComparison
 
 
 def judge(
@@ -46,7 +43,7 @@ def judge(
     """
     question = unanswered(gate, candidate, baselines, replicates=replicates, family=family)
 
-    def compared(one: TopicScores, others: Sequence[TopicScores]) -> Comparison | PoolComparison:
+    def compared(one: TopicScores, others: Sequence[TopicScores]) -> Comparison:
         return compare(gate, one, others, topics=topics, family=family, together=together)
 
     others = (*baselines, *replicates)
@@ -81,14 +78,12 @@ def compare(
     topics: Topics | None = None,
     family: Family | None = None,
     together: int = 1,
-) -> Comparison | PoolComparison:
+) -> Comparison:
     """The gate's answer alone, computed when first read; raises like ``align``.
 
     ``others`` are the baselines of a pool, or a baseline and its replicates.
     """
     if gate.is_pool:
-        from pytest_riskguard.gates.pool import PoolComparison
-
         level = None if family is None else family.level
         return PoolComparison(gate, candidate, others, level=level, together=together, topics=topics)
     baseline, *replicates = others
@@ -108,7 +103,7 @@ def rule(
     return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
 
 
-def explain(comparison: Comparison | PoolComparison) -> Findings:
+def explain(comparison: Comparison) -> Findings:
     """All findings about an answer."""
     found, deciding = responsible_topics(comparison), comparison.deciding
     p_value = comparison.p_value  # before the many other laws, which are kept in the place of this one
@@ -121,8 +116,9 @@ def explain(comparison: Comparison | PoolComparison) -> Findings:
         warnings=warnings(comparison),
         explanation=explanation(comparison, pivots(comparison)),
     )
-    if not isinstance(comparison, Comparison):
-        power, pool = Power(minimum_detectable_effect=comparison.minimum_detectable_effect), pool_figures(comparison)
+    if isinstance(comparison, PoolComparison):
+        effect = comparison.ruling.minimum_detectable_effect
+        power, pool = Power(minimum_detectable_effect=effect), pool_figures(comparison)
     else:
         power, pool = power_of_verdict(comparison.detecting), None
     return bounded(replace(findings, power=power, pool=pool), found)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import MAX_LISTED, Explanation, ResponsibleTopic, TopicGroup
+from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.slices import Tagged, slices, tagged
 from pytest_riskguard.gates.verdict import Findings
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
-
-if TYPE_CHECKING:  # only a pool needs it
-    from pytest_riskguard.gates.pool import PoolComparison
 
 
 class Responsible(NamedTuple):
@@ -29,7 +27,7 @@ class Responsible(NamedTuple):
     more_winners: int
 
 
-def responsible_topics(comparison: Comparison | PoolComparison) -> Responsible:
+def responsible_topics(comparison: Comparison) -> Responsible:
     """The topics that lost, most harmful first, and separately the wins that are flagged.
 
     Flagged: the standardised part lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21).
@@ -103,7 +101,7 @@ def bounded(findings: Findings, found: Responsible) -> Findings:
     )
 
 
-def explanation(comparison: Comparison | PoolComparison, pivots: Sequence[int]) -> Explanation:
+def explanation(comparison: Comparison, pivots: Sequence[int]) -> Explanation:
     """Pivotal topics, groups by their part in the estimate, and slices.
 
     Slices of a pool are by URisk against the reference: the score that the pool leads to expect on a topic depends on
@@ -111,7 +109,7 @@ def explanation(comparison: Comparison | PoolComparison, pivots: Sequence[int]) 
     """
     topics, n = comparison.topics, comparison.n
     pair = comparison.pair
-    if not isinstance(comparison, Comparison):
+    if isinstance(comparison, PoolComparison):
         pair = comparison.against(comparison.reference, asked=True)
     tags = tagged(pair.aligned)
     flagged = np.abs(comparison.standardised) > (pair.critical_value or math.inf)

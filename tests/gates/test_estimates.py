@@ -10,6 +10,7 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.figures import paired_estimates, topic_counts
 from pytest_riskguard.gates.judge import explain, judge, rule
+from pytest_riskguard.gates.power import Basis
 from pytest_riskguard.gates.verdict import Family
 from tests.gates.conftest import topic_scores
 from tests.strict import gate_of
@@ -67,7 +68,7 @@ def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_i
     assert found.estimates.decision_p_value == lost.p_value
     assert "t00000" in found.explanation.pivotal_topics
     assert found.topics == topic_counts(lost)
-    assert found.power.minimum_detectable_effect == lost.ruling.minimum_detectable_effect
+    assert found.power.minimum_detectable_effect == Basis(lost.ruling).minimum_detectable_effect
     assert [warning.code for warning in found.warnings] == ["few_topics"]
 
 
