@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Annotated, Literal
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, Words
+from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, Words
 
 Count = Annotated[int, Bounds(ge=0)]
 Positive = Annotated[int, Bounds(ge=1)]
@@ -44,7 +44,6 @@ class Slice:
     """The comparison on the topics of one tag, at the gate's alpha and level; limits and p-values need 10 topics.
 
     ``risky``: ``adjusted_p_value`` (by ``family: auto``, over all slices that have one) is at most ``1 - level``.
-    ``flagged`` is how many topics TR_i flags.
     """
 
     tag: str
@@ -57,8 +56,7 @@ class Slice:
     lower: float | None
     upper: float | None
     adjusted_p_value: float | None
-    flagged: int
-    risky: bool | None = None
+    risky: bool | None = field(default=None, metadata=UNWRITTEN)
 
 
 @frozen
@@ -72,7 +70,7 @@ class Explanation:
     summary: str = ""
     pivotal_topics: tuple[str, ...] = ()
     slices: tuple[Slice, ...] = ()
-    groups: tuple[TopicGroup, ...] = ()
+    groups: tuple[TopicGroup, ...] = field(default=(), metadata=UNWRITTEN)
 
 
 @frozen
@@ -102,7 +100,7 @@ class TopicDocuments:
     exact: bool
     moved: tuple[RankedDocument, ...]
     replacements: tuple[RankedDocument, ...]
-    depth: int = 0
+    depth: int = field(default=0, metadata=UNWRITTEN)
 
 
 @frozen
@@ -179,7 +177,7 @@ class TopicCounts:
     missing_in_candidate: tuple[str, ...] = ()
     left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
     clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
-    effective: float | None = field(default=None, metadata=UNLESS_EMPTY)
+    effective: float | None = field(default=None, metadata=UNWRITTEN)
     strata: Mapping[str, float] = field(default_factory=dict, metadata=UNLESS_EMPTY)
 
 
@@ -237,7 +235,7 @@ class ResponsibleTopic:
     share: float | None
     flagged: bool
     exceeds: tuple[Annotated[str, Words(("max_loss", "max_share", "protected"))], ...] = ()
-    standardised: float = 0.0
+    standardised: float = field(default=0.0, metadata=UNWRITTEN)
 
 
 @frozen
@@ -264,7 +262,7 @@ class AgainstReference:
     lower: float
     upper: float
     adjusted_p_value: Probability
-    passes: bool
+    passes: bool = field(default=True, metadata=UNWRITTEN)
 
 
 @frozen
@@ -284,9 +282,9 @@ class Lineage:
     """
 
     runs: Annotated[tuple[ChainedRun, ...], Bounds(min_length=3)]
-    lower: float | None = None
-    upper: float | None = None
-    risky: bool | None = None
+    lower: float | None = field(default=None, metadata=UNWRITTEN)
+    upper: float | None = field(default=None, metadata=UNWRITTEN)
+    risky: bool | None = field(default=None, metadata=UNWRITTEN)
 
     @property
     def accepted(self) -> int:
@@ -334,11 +332,11 @@ class Judgements:
     the gate says under each of several judges alone.
     """
 
-    depth: Count
     documents: Count
     depends: bool
     cases: tuple[IfJudged, ...] = ()
-    candidate: Count = 0
-    baseline: Count = 0
+    depth: Count = field(default=0, metadata=UNWRITTEN)
+    candidate: Count = field(default=0, metadata=UNWRITTEN)
+    baseline: Count = field(default=0, metadata=UNWRITTEN)
     certain: bool = False
     judges: tuple[IfJudged, ...] = ()

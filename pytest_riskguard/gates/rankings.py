@@ -6,35 +6,38 @@ A report holds them once for all verdicts on the same candidate, baseline and me
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
+from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, cutoff_in
 from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Count, RankedDocument
+from pytest_riskguard.serialization import UNWRITTEN
 from pytest_riskguard.text import web_address
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.titles import DocumentTitles
-    from pytest_riskguard.gates.unjudged import Rejudged
+    from pytest_riskguard.gates.unjudged import Labels
     from pytest_riskguard.gates.verdict import Verdict
 
 #: How many of the largest wins are shown.
 MAX_WINS = 10
 
 
-def depth_shown(rejudged: Rejudged) -> int:
+def depth_shown(labels: Labels) -> int:
     """How many ranks of each ranking are shown."""
-    return min(cutoff_of(rejudged.measure) or DEFAULT_DEPTH, MAX_DEPTH)
+    return min(cutoff_of(labels.measure) or DEFAULT_DEPTH, MAX_DEPTH)
 
 
-def side_by_side(rejudged: Rejudged, responsible: Sequence[str]) -> Rankings:
+def side_by_side(labels: Labels, responsible: Sequence[str]) -> Rankings:
     """The rankings for these topics and those of the largest wins, as yet without titles and addresses."""
-    depth = depth_shown(rejudged)
-    candidate, baseline = rejudged.scores
-    topics = dict.fromkeys([*responsible, *_largest_wins(rejudged)])
+    depth = depth_shown(labels)
+    candidate, baseline = labels.scores
+    topics = dict.fromkeys([*responsible, *_largest_wins(labels)])
+    for topic in topics.keys() - labels.rankings.keys():
+        labels.rankings[topic] = _of_topic(labels, topic, depth)
     return Rankings(
         candidate=candidate.name,
         baseline=baseline.name,
@@ -43,52 +46,44 @@ def side_by_side(rejudged: Rejudged, responsible: Sequence[str]) -> Rankings:
         depth=depth,
         titles={},
         urls={},
-        topics={topic: _of_topic(rejudged, topic, depth) for topic in topics},
+        topics={topic: labels.rankings[topic] for topic in topics},
     )
 
 
-def all_documents(rejudged: Rejudged) -> frozenset[str]:
+def all_documents(labels: Labels) -> frozenset[str]:
     """The documents in the first ranks of both systems, over all topics: those that any gate on them could show."""
-    depth = depth_shown(rejudged)
-    return frozenset().union(*(run.first(depth) for run in rejudged.runs))
+    depth = depth_shown(labels)
+    return frozenset().union(*(run.first(depth) for run in labels.runs))
 
 
-def titled(rankings: Rankings, rejudged: Rejudged, titles: DocumentTitles) -> Rankings:
+def titled(rankings: Rankings, labels: Labels, titles: DocumentTitles) -> Rankings:
     """The rankings with titles and addresses."""
-    names, urls = titles.of(rankings.documents, lambda: all_documents(rejudged), rejudged.rules)
+    names, urls = titles.of(rankings.documents, lambda: all_documents(labels), labels.rules)
     if (address := titles.address) is not None:
         ids = {document: quote(document, safe="", errors="replace") for document in rankings.documents - urls.keys()}
         urls |= {document: address.replace("{id}", id) for document, id in ids.items()}
     return replace(rankings, titles=names, urls=urls)
 
 
-def _largest_wins(rejudged: Rejudged) -> list[str]:
+def _largest_wins(labels: Labels) -> list[str]:
     """The topics that gained most, largest gain first."""
-    candidate, baseline = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in rejudged.scores)
+    candidate, baseline = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in labels.scores)
     gains = {topic: score - baseline[topic] for topic, score in candidate.items() if topic in baseline}
     wins = [topic for topic, gain in gains.items() if gain > 0]
     return sorted(wins, key=lambda topic: (-gains[topic], topic))[:MAX_WINS]
 
 
-def _of_topic(rejudged: Rejudged, topic: str, depth: int) -> tuple[RankedDocument, ...]:
-    """One topic's rankings; gates that compare the same runs share them."""
-    known, (candidate, baseline) = rejudged.known.rankings, rejudged.runs
-    key = (str(rejudged.measure), candidate.order, candidate.depth, baseline.depth, topic, depth)
-    if key not in known:
-        known[key] = _ranked(rejudged, topic, depth)
-    return known[key]
-
-
-def _ranked(rejudged: Rejudged, topic: str, depth: int) -> tuple[RankedDocument, ...]:
-    candidate, baseline = (run.ranks(topic) for run in rejudged.runs)
+def _of_topic(labels: Labels, topic: str, depth: int) -> tuple[RankedDocument, ...]:
+    """One topic's rankings."""
+    candidate, baseline = (run.ranks(topic) for run in labels.runs)
     shown = {document for ranks in (candidate, baseline) for document, rank in ranks.items() if rank <= depth}
-    grades, beyond = rejudged.runs[0].grades(topic), max([*candidate.values(), *baseline.values(), 0]) + 1
+    grades, beyond = labels.runs[0].grades(topic), max([*candidate.values(), *baseline.values(), 0]) + 1
 
     def order(document: str) -> tuple[int, int, str]:
         before, now = baseline.get(document, beyond), candidate.get(document, beyond)
         return min(before, now), before, document
 
-    ungraded = rejudged.rules.ungraded
+    ungraded = labels.rules.ungraded
     ranked = [
         RankedDocument(name, grades.get(name, ungraded), baseline.get(name), candidate.get(name))
         for name in sorted(shown, key=order)
@@ -112,10 +107,10 @@ class Rankings:
     ranking are shown; ``titles`` and ``urls`` are of documents in ``topics``, where a documents file has them.
     """
 
-    candidate: str
-    baseline: str
-    measure: str
-    depth: Count
+    candidate: str = field(default="", kw_only=True, metadata=UNWRITTEN)
+    baseline: str = field(default="", kw_only=True, metadata=UNWRITTEN)
+    measure: str = field(default="", kw_only=True, metadata=UNWRITTEN)
+    depth: int = field(default=0, kw_only=True, metadata=UNWRITTEN)
     verdicts: tuple[Count, ...]
     titles: Mapping[str, str]
     urls: Mapping[str, str]
@@ -170,5 +165,16 @@ def restored(verdicts: Sequence[Verdict], entries: Sequence[Rankings]) -> list[V
                 raise ValueError(f"{where}: expected places below {len(verdicts)}, found {place}")
             if place in of_verdict:
                 raise ValueError(f"{where}: verdicts[{place}] has other rankings already")
-            of_verdict[place] = entry
+            of_verdict[place] = of_systems(entry, verdicts[place])
     return [replace(verdict, rankings=of_verdict.get(place)) for place, verdict in enumerate(verdicts)]
+
+
+def of_systems(entry: Rankings, verdict: Verdict) -> Rankings:
+    """The rankings with what follows from a verdict on these systems."""
+    return replace(
+        entry,
+        candidate=verdict.candidate,
+        baseline=verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by,
+        measure=verdict.measure or "",
+        depth=min(cutoff_in(verdict.measure) or DEFAULT_DEPTH, MAX_DEPTH),
+    )

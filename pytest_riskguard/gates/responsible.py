@@ -13,8 +13,8 @@ import numpy.typing as npt
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import MAX_LISTED, Explanation, ResponsibleTopic, TopicGroup
 from pytest_riskguard.gates.pool import PoolComparison
-from pytest_riskguard.gates.slices import Tagged, slices, tagged
-from pytest_riskguard.gates.verdict import Findings
+from pytest_riskguard.gates.slices import Tagged, slices, tagged, tagged_topics
+from pytest_riskguard.gates.verdict import Findings, Verdict
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
 
 
@@ -112,11 +112,10 @@ def explanation(comparison: Comparison, pivots: Sequence[int]) -> Explanation:
     if isinstance(comparison, PoolComparison):
         pair = comparison.against(comparison.reference, asked=True)
     tags = tagged(pair.aligned)
-    flagged = np.abs(comparison.standardised) > (pair.critical_value or math.inf)
     return Explanation(
         pivotal_topics=tuple(topics[i] for i in pivots),
         groups=groups(pair.differences, comparison.parts, topics, tags) if n <= 2 * MAX_LISTED else (),
-        slices=slices(pair, tags, flagged=flagged),
+        slices=slices(pair, tags),
     )
 
 
@@ -156,3 +155,19 @@ def groups(differences: FloatArray, parts: FloatArray, topics: tuple[str, ...], 
             )
     all_groups.sort(key=lambda group: (-round(abs(group.contribution), 12), group.tag, group.value, group.change))
     return tuple(all_groups)
+
+
+def with_groups(verdict: Verdict) -> Verdict:
+    """A verdict that was read, with the groups among the topics that its report draws, where these are all."""
+    columns = None if verdict.exhibits is None else verdict.exhibits.topics
+    if columns is None or not columns.tags or len(columns.topics) < verdict.topics.count:
+        return verdict
+    baseline, rows = np.array(columns.baseline), zip(*columns.tags.values(), strict=True)
+    tags = {topic: dict(zip(columns.tags, row, strict=True)) for topic, row in zip(columns.topics, rows, strict=True)}
+    found = groups(
+        np.array(columns.candidate) - baseline,
+        np.array(columns.contributions) * baseline.size,
+        columns.topics,
+        tagged_topics(columns.topics, tags, clustered=bool(verdict.topics.clusters)),
+    )
+    return verdict.with_groups(found)

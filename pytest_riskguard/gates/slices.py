@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.data.scores import TopicScores
     from pytest_riskguard.gates.alignment import Aligned
     from pytest_riskguard.gates.comparison import Comparison
-    from pytest_riskguard.gates.evidence import BoolArray
 
 
 Tags = Mapping[str, Mapping[str, str]]
@@ -130,9 +129,11 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
 
     Clusters are no slices: each is a single observation.
     """
-    topics, tags = aligned.candidate.topics, aligned.tags
-    if not tags:
-        return ()
+    return tagged_topics(aligned.candidate.topics, aligned.tags, clustered=aligned.clusters is not None)
+
+
+def tagged_topics(topics: Sequence[str], tags: Tags, *, clustered: bool) -> tuple[Tagged, ...]:
+    """The same from topics and their tags."""
     columns: dict[str, dict[str, list[int]]] = {}
     for place, topic in enumerate(topics):
         for tag, value in tags.get(topic, _NO_TAGS).items():
@@ -142,16 +143,16 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
         Tagged(tag, value, np.array(places, dtype=np.intp))
         for tag, values in sorted(columns.items())
         if len(values) <= MAX_VALUES and TOPICS_PER_VALUE * len(values) <= sum(map(len, values.values()))
-        if tag != CLUSTER or aligned.clusters is None
+        if tag != CLUSTER or not clustered
         for value, places in sorted(values.items())
         if len(places) < len(topics)
     )
 
 
-def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArray) -> tuple[Slice, ...]:
+def slices(comparison: Comparison, tags: tuple[Tagged, ...]) -> tuple[Slice, ...]:
     """The gate's question about the topics of each value, as if there were no others.
 
-    ``flagged`` (n_topics,) is by TR_i over all topics. The test is always for a loss: whether the slice is
+    The test is always for a loss: whether the slice is
     significantly below ``-tolerance``, for ``not_inferior`` too. A gate about single topics tests no mean, so its
     slices have estimates only.
     """
@@ -184,7 +185,6 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArr
                 lower=part.deciding.lower if tested else None,
                 upper=part.deciding.upper if tested else None,
                 adjusted_p_value=None,
-                flagged=int(np.count_nonzero(flagged[places])),
             )
         )
     if p_values:

@@ -7,6 +7,7 @@ from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
+from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_in
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
@@ -26,10 +27,11 @@ from pytest_riskguard.gates.findings import (
     ResponsibleTopic,
     TopicCounts,
     TopicDocuments,
+    TopicGroup,
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.looks import Look
-from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, JsonError, Words, decoded, to_plain
+from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, JsonError, Words, decoded, to_plain
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
@@ -99,8 +101,8 @@ class Yardstick:
     """A baseline computed topic by topic from stored ones: their mean, median or max, with the candidate or not."""
 
     kind: Annotated[str, Words(COMPUTED)]
-    systems: tuple[str, ...] = ()
-    candidate_inside: bool = False
+    systems: tuple[str, ...] = field(default=(), metadata=UNWRITTEN)
+    candidate_inside: bool = field(default=False, metadata=UNWRITTEN)
 
 
 @frozen
@@ -322,7 +324,37 @@ class Verdict(_Read):
         kind, options = KINDS[given["kind"]], {**given["options"], **given}
         asked = kind(given["gate"], **{name: options[name] for name in options_of(kind) if name in options})
         findings, rest = ({p.name: given[p.name] for p in fields(one) if p.name in given} for one in (Findings, cls))
-        return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
+        return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)._completed()
+
+    def _completed(self) -> Verdict:
+        """A verdict that was read, with what follows from its other fields."""
+        level = self.level if self.family is None else self.family.level
+        cutoff, verdict = cutoff_in(self.measure), self
+        if self.documents is not None:
+            documents = tuple(replace(moved, depth=cutoff or 0) for moved in self.documents)
+            verdict = replace(verdict, documents=documents)
+        if self.judgements is not None:
+            depth = min(cutoff or DEFAULT_DEPTH, MAX_DEPTH)
+            verdict = replace(verdict, judgements=replace(self.judgements, depth=depth))
+        if (pool := self.pool) is not None:
+            against = tuple(replace(one, passes=one.adjusted_p_value > 1 - level) for one in pool.references)
+            pool, level = replace(pool, references=against), self.level
+        explanation = self.explanation
+        if explanation is not None:
+            slices = tuple(
+                part if part.adjusted_p_value is None else replace(part, risky=part.adjusted_p_value <= 1 - level)
+                for part in explanation.slices
+            )
+            explanation = replace(explanation, slices=slices)
+        findings = Deferred.of(replace(self.findings.value, pool=pool, explanation=explanation))
+        return replace(verdict, findings=findings)
+
+    def with_groups(self, groups: tuple[TopicGroup, ...]) -> Verdict:
+        """The same verdict with groups of topics in its explanation, where it has one."""
+        if self.explanation is None:
+            return self
+        explanation = replace(self.explanation, groups=groups)
+        return self.with_findings(lambda findings: replace(findings, explanation=explanation))
 
 
 #: Codes of warnings that come first and are never folded.

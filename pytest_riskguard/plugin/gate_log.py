@@ -157,13 +157,15 @@ class Relay:
 
 def _as_plain(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON, with what that leaves out."""
-    return verdict.to_dict() | {key: to_plain(getattr(verdict, key)) for key in BESIDE}
+    groups = () if verdict.explanation is None else verdict.explanation.groups
+    return verdict.to_dict() | {key: to_plain(getattr(verdict, key)) for key in BESIDE} | {"groups": to_plain(groups)}
 
 
 def _as_verdict(data: dict[str, Any]) -> Verdict:
     """The verdict that ``_as_plain`` wrote."""
+    from pytest_riskguard.gates.findings import TopicGroup
     from pytest_riskguard.gates.origins import Origins
-    from pytest_riskguard.gates.rankings import Rankings
+    from pytest_riskguard.gates.rankings import Rankings, of_systems
     from pytest_riskguard.gates.verdict import Commands, Verdict
 
     beside: dict[str, Any] = {
@@ -171,4 +173,7 @@ def _as_verdict(data: dict[str, Any]) -> Verdict:
         for key, kind in zip(BESIDE, (Rankings, Origins, Commands), strict=True)
         if data.get(key) is not None
     }
-    return replace(Verdict.from_dict(data), **beside)
+    verdict = Verdict.from_dict(data)
+    if "rankings" in beside:
+        beside["rankings"] = of_systems(beside["rankings"], verdict)
+    return replace(verdict, **beside).with_groups(decoded(tuple[TopicGroup, ...], data["groups"], where="groups"))

@@ -134,6 +134,10 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
         try:
             verdict = Verdict.from_dict(data)
             _check(verdict)
+            if verdict.exhibits is not None and verdict.exhibits.topics.tags:
+                from pytest_riskguard.gates.responsible import with_groups  # loads numpy
+
+                verdict = with_groups(verdict)
         except ValueError as error:
             raise ValueError(f"verdicts[{place}]: {error}") from None
         verdicts.append(verdict)

@@ -136,9 +136,7 @@ def test_slices_of_a_pool_are_the_paired_question_against_the_reference_that_dec
     verdict = judge_pool(gate, ours, theirs, topics=TOPICS)
     paired = judge(gate_of("g", alpha=2), ours, theirs[1], topics=TOPICS)
     told = slices(verdict)
-    assert [replace(each, flagged=0) for each in told.values()] == [
-        replace(each, flagged=0) for each in slices(paired).values()
-    ]
+    assert told == slices(paired)
     assert any(each.risky for each in told.values())
     assert verdict.explanation is not None
     losers = {topic.topic: topic for topic in verdict.responsible_topics}

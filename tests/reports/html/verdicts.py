@@ -209,5 +209,5 @@ def hostile(text: str) -> Verdict:
         tags={text: tuple(text for _ in rows)},
     )
     documents = (RankedDocument(text, 3, 1, None), RankedDocument(f"{text}2", None, None, 1))
-    known = Rankings("", "", "", 10, (0,), {text: text[:300]}, {}, {rows[0].topic: documents})
+    known = Rankings((0,), {text: text[:300]}, {}, {rows[0].topic: documents}, depth=10)
     return altered(verdict, exhibits=Exhibits(columns), rankings=known)
