@@ -11,15 +11,11 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.alignment import align, refuse_if_unanswered_decide, refuse_other_order
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.could_fail import doubts
-from pytest_riskguard.gates.figures import estimates, exhibits, pool_figures, reported, topic_counts
-from pytest_riskguard.gates.findings import Power
-from pytest_riskguard.gates.flips import pivots
+from pytest_riskguard.gates.exhibits import exhibits
+from pytest_riskguard.gates.explain import explain
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool import PoolComparison
-from pytest_riskguard.gates.power import power_of_verdict
-from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics
 from pytest_riskguard.gates.verdict import Deferred, Family, Findings, Verdict, refused, unanswered
-from pytest_riskguard.gates.warnings import warnings
 
 
 def judge(
@@ -101,24 +97,3 @@ def rule(
 ) -> Comparison:
     """The same for two systems."""
     return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
-
-
-def explain(comparison: Comparison) -> Findings:
-    """All findings about an answer."""
-    found, deciding = responsible_topics(comparison), comparison.deciding
-    p_value = comparison.p_value  # before the many other laws, which are kept in the place of this one
-    findings = Findings(
-        topics=topic_counts(comparison.pair),
-        estimates=replace(estimates(comparison), decision_p_value=p_value),
-        intervals=reported(comparison.intervals, decisive=None if deciding is None else deciding.method),
-        responsible_topics=found.losers,
-        flagged_wins=found.winners,
-        warnings=warnings(comparison),
-        explanation=explanation(comparison, pivots(comparison)),
-    )
-    if isinstance(comparison, PoolComparison):
-        effect = comparison.ruling.minimum_detectable_effect
-        power, pool = Power(minimum_detectable_effect=effect), pool_figures(comparison)
-    else:
-        power, pool = power_of_verdict(comparison.detecting), None
-    return bounded(replace(findings, power=power, pool=pool), found)

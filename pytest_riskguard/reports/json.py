@@ -135,7 +135,7 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
             verdict = Verdict.from_dict(data)
             _check(verdict)
             if verdict.exhibits is not None and verdict.exhibits.topics.tags:
-                from pytest_riskguard.gates.responsible import with_groups  # loads numpy
+                from pytest_riskguard.gates.explain import with_groups  # loads numpy
 
                 verdict = with_groups(verdict)
         except ValueError as error:

@@ -8,8 +8,8 @@ from scipy import stats
 
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.figures import paired_estimates, topic_counts
-from pytest_riskguard.gates.judge import explain, judge, rule
+from pytest_riskguard.gates.explain import estimates, explain, topic_counts
+from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.power import Basis
 from pytest_riskguard.gates.verdict import Family
 from tests.gates.conftest import topic_scores
@@ -25,7 +25,7 @@ def compared(gate=RISK, d: np.ndarray = D, **options) -> Comparison:
 
 
 def test_estimates_of_two_systems():
-    found = paired_estimates(compared())
+    found = estimates(compared())
     x = np.where(D < 0, 3 * D, D)
     test = stats.ttest_1samp(x, 0.0)
     assert found.candidate_mean == pytest.approx(np.mean(BASE + D), abs=1e-14)
@@ -42,7 +42,7 @@ def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     weights = np.linspace(1, 2, 12)
     topics = Topics.of({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
     gate = gate_of("g", alpha=2, method="student_t", weighted=True)
-    weighted = paired_estimates(compared(gate, topics=topics))
+    weighted = estimates(compared(gate, topics=topics))
     for value, per_topic in (
         (weighted.candidate_mean, BASE + D),
         (weighted.baseline_mean, BASE),
@@ -51,7 +51,7 @@ def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     ):
         assert value == pytest.approx(np.average(per_topic, weights=weights), abs=1e-14)
     noise = np.roll(D, 1)
-    noisy = paired_estimates(compared(replicates=[topic_scores("old/1", BASE + noise)]))
+    noisy = estimates(compared(replicates=[topic_scores("old/1", BASE + noise)]))
     noise_urisk = np.where(noise < 0, 3 * noise, noise).mean()
     assert noisy.noise_urisk == pytest.approx(noise_urisk, abs=1e-14)
     assert noisy.urisk == pytest.approx((1.05 - 2.7) / 12 - noise_urisk, abs=1e-14)
