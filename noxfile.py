@@ -65,13 +65,6 @@ def coverage(session: nox.Session) -> None:
 
 
 @nox.session
-def mutation(session: nox.Session) -> None:
-    """Changes that no test notices: ``-- --mutate risk tests/risk``; ``--mutants 1000`` tries so many."""
-    session.install("-e", ".", "--group", "test")
-    session.run("python", "-m", "pytest", "-p", "tests.mutants", "-p", "no:xdist", *session.posargs)
-
-
-@nox.session
 def lint(session: nox.Session) -> None:
     """Style: ruff's checks and its formatting."""
     session.install("--group", "lint")

@@ -13,6 +13,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
+from sphinx.directives.patches import CSVTable
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
@@ -107,16 +108,23 @@ class ImportsPicture(SphinxDirective):
 
 
 class CommandHelp(SphinxDirective):
-    """``{command-help} riskguard compare``: what a command does, its usage and options."""
+    """``{command-help} riskguard compare``: what a command does, its usage and options; of a group each command."""
 
     required_arguments = 1
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        """Paragraphs, usage as code, and a list of the options."""
+        """What one command says, or a section for each of a group."""
         path = self.arguments[0]
-        if path not in command_help.commands():
+        if path in command_help.commands():
+            return self.help_of(path)
+        inner = [one for one in command_help.commands() if one.startswith(f"{path} ")]
+        if not inner:
             raise self.error(f"no command {path!r}; there are {', '.join(sorted(command_help.commands()))}")
+        return [section("", f"`{one}`", *self.help_of(one)) for one in inner]
+
+    def help_of(self, path: str) -> list[nodes.Node]:
+        """Paragraphs, usage as code, and a list of the options."""
         shown = command_help.help_of(path)
         options = nodes.definition_list()
         for written, meaning in shown.options:
@@ -220,20 +228,26 @@ class Fields(SphinxDirective):
         return [table(("field", "meaning"), rows, (30, 70))]
 
 
-class GateKinds(SphinxDirective):
-    """``{gate-kinds}``: every kind of gate, and when it passes."""
+class Listed(SphinxDirective):
+    """``{listed} limits``: a table of ``generated.LISTED``."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """One table."""
-        return [table(("kind", "meaning"), generated.gate_kinds(), (30, 70))]
+        head, widths, rows = generated.LISTED[self.arguments[0]]
+        return [table(head, rows(), widths)]
 
 
-class Limits(SphinxDirective):
-    """``{limits}``: what input may hold."""
+class Data(CSVTable):
+    """``{data} calibration/year``: a table of ``docs/data``."""
+
+    required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """One table."""
-        return [table(("limit", "at most"), generated.limits(), (65, 35))]
+        self.options |= {"file": f"/data/{self.arguments.pop()}.csv", "header-rows": 1}
+        return list(super().run())
 
 
 class PluginSettings(SphinxDirective):
@@ -280,8 +294,8 @@ def setup(app: Sphinx) -> None:
     app.add_directive("gate-options", GateOptions)
     app.add_directive("settings", Settings)
     app.add_directive("fields", Fields)
-    app.add_directive("gate-kinds", GateKinds)
-    app.add_directive("limits", Limits)
+    app.add_directive("data", Data)
+    app.add_directive("listed", Listed)
     app.add_directive("plugin-settings", PluginSettings)
     app.add_directive("modules", Modules)
     app.connect("source-read", add_contents)

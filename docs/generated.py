@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +17,9 @@ from pytest_riskguard.config.http_settings import Http, HttpCandidate
 from pytest_riskguard.config.json_schema import documented
 from pytest_riskguard.config.schema import Collection, Config, Documents, GateSettings, QrelsFile
 from pytest_riskguard.config.setting_types import Model
+from pytest_riskguard.data.formats import FORMATS
+from pytest_riskguard.data.headers import SYNONYMS
+from pytest_riskguard.gates.codes import REASONS_OF, WARNINGS
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.option_types import Option
 from pytest_riskguard.limits import Limit
@@ -232,9 +235,49 @@ def fields_of(path: str) -> list[tuple[str, str]]:
     return [(names, meaning.replace("None", "null")) for names, meaning in meanings.items()]
 
 
+def reasons() -> list[tuple[str, str, str]]:
+    """Each code that says why a verdict is not a pass, with its outcome and meaning."""
+    return [
+        (f"`{code}`", outcome, meaning) for outcome, codes in REASONS_OF.items() for code, meaning in codes.items()
+    ]
+
+
+def warning_codes() -> list[tuple[str, str]]:
+    """Each code of a warning, and what it means."""
+    return [(f"`{code}`", meaning) for code, meaning in WARNINGS.items()]
+
+
+def formats() -> list[tuple[str, str, str]]:
+    """Each format of files, what is read from it (with ``#PART`` where a file may hold several) and what it is."""
+    return [
+        (
+            f"`{known.name}`",
+            ", ".join(f"{kind} `#`" if kind in known.parts else kind for kind in known.reads.split()),
+            known.about,
+        )
+        for known in sorted(FORMATS, key=lambda known: known.name)
+    ]
+
+
+def columns() -> list[tuple[str, str]]:
+    """What a column may hold, and its names."""
+    return [(what, ", ".join(f"`{name}`" for name in names)) for what, names in SYNONYMS.items()]
+
+
 def limits() -> list[tuple[str, str]]:
     """What input may hold, and at most how much of it."""
     return [(known.what, f"{known.default:,}") for known in vars(every_limit).values() if isinstance(known, Limit)]
+
+
+#: Tables by the names that pages give them: head, widths of the columns, rows.
+LISTED: dict[str, tuple[tuple[str, ...], tuple[int, ...], Callable[[], list[Any]]]] = {
+    "gate-kinds": (("kind", "meaning"), (30, 70), gate_kinds),
+    "reasons": (("reason", "outcome", "meaning"), (20, 15, 65), reasons),
+    "warning-codes": (("code", "meaning"), (25, 75), warning_codes),
+    "formats": (("format", "holds", "what it is"), (20, 25, 55), formats),
+    "columns": (("what", "names"), (20, 80), columns),
+    "limits": (("limit", "at most"), (65, 35), limits),
+}
 
 
 class _Parser:

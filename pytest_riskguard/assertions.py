@@ -105,11 +105,15 @@ def check(
         judgements = _judgements(qrels, column, [one for one in (*systems, *others) if isinstance(one, Run)])
         if judgements is not None:
             texts = [judgements.texts, *(one.source.texts for one in systems if isinstance(one, Run))]
-            topics = Topics.of(next(filter(None, texts), {}), topics.tags, topics.weights, shares=topics.shares)
+            topics = Topics(next(filter(None, texts), {}), topics.tags, topics.weights, shares=topics.shares)
         first, second, *pool = systems
         question = Question(gate, first, second, column, pool=tuple(pool), replicates=tuple(others))
         report = run_context.current().report_wanted
-        engine = Engine(qrels=judgements, topics=topics if topics.topics else None, report=report)
+        engine = Engine(
+            qrels=judgements,
+            topics=topics if topics.queries or topics.tags or topics.weights else None,
+            report=report,
+        )
         return record(replace(engine.verdict(question), commands=Commands()))  # of data in memory nothing is typed
     except UsageError as error:
         raise ValueError(str(error)) from None
@@ -147,7 +151,7 @@ def _topics(
         of_strata = {} if shares is None else dict(SHARES(shares))
     except ValueError as error:
         raise type(error)(f"shares: {error}") from None
-    return Topics.of({}, tags, _by_topic("weight", weights, _WEIGHT), shares=of_strata)
+    return Topics({}, tags, _by_topic("weight", weights, _WEIGHT), shares=of_strata)
 
 
 def _by_topic(what: str, given: Mapping[str, Any] | None, check: Callable[[Any], Any]) -> dict[str, Any]:
@@ -186,10 +190,10 @@ def _judgements(qrels: Judgements | None, measure: str | None, runs: Sequence[Ru
     return qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
 
 
-def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -> Verdict:
-    """Return a verdict that passed; raise ``RiskyError`` for any other.
+def demand(verdict: Verdict, *, options: str = "", seen: Verdict | None = None) -> Verdict:
+    """Return a verdict that passed; raise ``RiskyError`` for any other, explained as it is ``seen``.
 
-    ``options`` are those that pytest needs to run this test again; ``problem`` is as ``explain`` takes it.
+    ``options`` are those that pytest needs to run this test again.
     """
     __tracebackhide__ = True
     if not verdict.passed:
@@ -199,7 +203,7 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
             reproduce = command(test, options=options)
             report = report_hint() if options and not run_context.current().report_wanted else None
             screen = screen._replace(width=screen.width - _INDENT)
-        raise RiskyError(explain(verdict, screen, reproduce=reproduce, report=report, problem=problem), verdict)
+        raise RiskyError(explain(verdict, screen, seen=seen, reproduce=reproduce, report=report), verdict)
     return verdict
 
 
@@ -249,18 +253,12 @@ def _demanded(candidate: System, baseline: System | Pool, *, kind: str, **option
     return demand(check(kind, candidate, baseline, **options))
 
 
-def _assertion(kind: str) -> Callable[..., Verdict]:
-    """The assertion of a kind, for data in memory."""
-    gate = KINDS[kind]
+def __getattr__(name: str) -> Any:
+    """The assertion of each kind, for data in memory."""
+    gate = KINDS.get(name.removeprefix("assert_"))
+    if gate is None or not name.startswith("assert_"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     leave_out = [name for name, option in options_of(gate).items() if not option.in_assertions]
     if gate.is_pool or gate.by_topic:
         leave_out += ["weights", "clusters", "strata", "shares", "replicates"]
     return assertion(gate, _demanded, check, leave_out)
-
-
-assert_not_significantly_risky = _assertion("not_significantly_risky")
-assert_georisk_not_worse = _assertion("georisk_not_worse")
-assert_not_inferior = _assertion("not_inferior")
-assert_equivalent = _assertion("equivalent")
-assert_no_drift = _assertion("no_drift")
-assert_no_topic_collapse = _assertion("no_topic_collapse")

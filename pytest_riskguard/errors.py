@@ -8,7 +8,8 @@ answer "no" itself, which is why it is an ``AssertionError``.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,25 @@ _MAX_PATH = 400
 _MAX_PROBLEM = 10_000
 
 
+class Remedy:
+    """What to do about an error; each ``{}`` of the text is one of the commands, such as ``add prod RUN``.
+
+    Commands are those of ``riskguard baseline``.
+    """
+
+    def __init__(self, text: str, *commands: str) -> None:
+        self.text, self.commands = text, commands
+
+    def __str__(self) -> str:
+        typed = [f"`riskguard baseline {command}`" for command in self.commands]
+        return self.text.format(*typed) if typed else self.text
+
+    def here(self, words: Callable[[str], Sequence[str]]) -> Remedy:
+        """The same with the words that each command needs where it is typed, by the command's name."""
+        added = (shlex.join(words(command.partition(" ")[0])) for command in self.commands)
+        return Remedy(self.text, *(f"{one} {more}".rstrip() for one, more in zip(self.commands, added, strict=True)))
+
+
 class RiskguardError(Exception):
     """Something that a person can correct.
 
@@ -33,7 +53,9 @@ class RiskguardError(Exception):
     where : Path or str, optional
         The file, folder or address at fault; ``line`` is where in it.
     fault : str
-        What was expected and what was found, and what to do about it.
+        What was expected and what was found.
+    remedy : Remedy, optional
+        What to do about it; given as text where it names no command.
     reason : str
         The machine-readable reason of the report.
     name : str
@@ -50,14 +72,22 @@ class RiskguardError(Exception):
         line: int | None = None,
         name: str | None = None,
         reason: str | None = None,
+        remedy: Remedy | str | None = None,
     ) -> None:
+        super().__init__(fault)
         self.where, self.line, self.fault = where, line, fault
         self.name = name or Path(where or "").name
         self.reason = reason or self.reason
-        super().__init__(self.message(str(where)))
+        self.remedy = Remedy(remedy) if isinstance(remedy, str) else remedy
 
-    def message(self, place: str) -> str:
-        """The whole message; ``place`` is what it calls ``where``."""
+    def __str__(self) -> str:
+        return self._whole(self.found_at(str(self.where)))
+
+    def _whole(self, text: str) -> str:
+        return text if self.remedy is None else f"{text}; {self.remedy}"
+
+    def found_at(self, place: str) -> str:
+        """Where it is and what is wrong there, without the remedy; ``place`` is what this calls ``where``."""
         if self.where is None:
             return self.fault
         if len(place) > _MAX_PATH:
@@ -67,15 +97,15 @@ class RiskguardError(Exception):
     @property
     def problem(self) -> str:
         """The message for reports, which must not carry paths."""
-        return self.message(self.name)
+        return self._whole(self.found_at(self.name))
 
     def in_report(self, folder: Path | None) -> str:
-        """The same for a report about this folder: what is inside it is named by its path there."""
-        return self.message((folder and nearby(self.where, folder)) or self.name)
+        """What is wrong, for a report about this folder: what is inside it is named by its path there."""
+        return self.found_at((folder and nearby(self.where, folder)) or self.name)
 
     def seen_from(self, *folders: Path) -> str:
-        """The message with a path in one of the folders as it is typed in the first of them."""
-        return self.message(nearby(self.where, *folders) or str(self.where))
+        """What is wrong, with a path in one of the folders as it is typed in the first of them."""
+        return self.found_at(nearby(self.where, *folders) or str(self.where))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _same_error, (type(self), self.args), self.__dict__  # other processes raise it again
@@ -108,10 +138,14 @@ class ConfigError(UsageError):
     def __init__(self, path: Path, line: int, fault: str, *, errors: Sequence[ConfigError] = ()) -> None:
         super().__init__(clean(fault, limit=_MAX_PROBLEM), where=path, line=line)
         self.errors = tuple(errors) or (self,)
-        if len(errors) > 1:
-            others = "error" if len(errors) == 2 else "errors"
-            shown = [*map(str, errors[1:_MAX_SHOWN]), *(["..."] if len(errors) > _MAX_SHOWN else [])]
-            self.args = ("\n".join([f"{self} (and {len(errors) - 1} more {others})", *shown]),)
+
+    def __str__(self) -> str:
+        """The first error, and below it the others."""
+        first, others = super().__str__(), [super(ConfigError, error).__str__() for error in self.errors[1:]]
+        if not others:
+            return first
+        shown = [*others[: _MAX_SHOWN - 1], *["..."] * (len(others) >= _MAX_SHOWN)]
+        return "\n".join([f"{first} (and {len(others)} more error{'s' * (len(others) > 1)})", *shown])
 
     @classmethod
     def of(cls, errors: Sequence[ConfigError]) -> ConfigError:
@@ -131,8 +165,8 @@ class DataError(RiskguardError):
 class FileError(DataError):
     """A file is not what it should be, in this line or as a whole."""
 
-    def __init__(self, path: Path | str, line: int | None, fault: str) -> None:
-        super().__init__(fault, where=path, line=line)
+    def __init__(self, path: Path | str, line: int | None, fault: str, remedy: Remedy | str | None = None) -> None:
+        super().__init__(fault, where=path, line=line, remedy=remedy)
 
 
 class MissingFileError(FileError):

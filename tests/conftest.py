@@ -26,7 +26,7 @@ pytest_plugins = ["pytester"]
 #: Packages that the quick suite does without; tests that need one stand beside others and are skipped where it is
 #: missing. CI installs them (dependency groups `peers` and `browser`); with RISKGUARD_REQUIRE_PEERS they must run.
 PEERS = {
-    *("axe_playwright_python", "catboost", "cbor2", "distributed", "ir_datasets", "lightgbm", "lz4"),
+    *("axe_playwright_python", "cbor2", "distributed", "ir_datasets", "lightgbm", "lz4"),
     *("numba", "pandas", "playwright", "polars", "psutil", "pyarrow", "pyspark", "pyterrier", "pytrec_eval", "ranx"),
     *("sklearn", "xgboost"),
 }

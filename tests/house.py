@@ -129,11 +129,6 @@ def environment_variables(root: Path) -> set[str]:
     return set(re.findall(r"""["'](RISKGUARD_[A-Z_]+)["']""", sources(root)))
 
 
-def warning_codes(root: Path) -> set[str]:
-    """The codes of warnings that gates raise."""
-    return set(re.findall(r'\b(?:warning|VerdictWarning)\(\s*"(\w+)"', sources(root)))
-
-
 class _Parser:
     """Takes what the plugin declares, as pytest's parser does."""
 
@@ -171,6 +166,8 @@ def extras(root: Path) -> list[str]:
 
 def surface(root: Path) -> dict[str, int]:
     """What users meet."""
+    from pytest_riskguard.gates.codes import WARNINGS
+
     core = [slots for name, slots in commands() if not is_of_a_wing(name)]
     wings = [slots for name, slots in commands() if is_of_a_wing(name)]
     declared = pytest_settings()
@@ -186,7 +183,7 @@ def surface(root: Path) -> dict[str, int]:
         "YAML keys": len(yaml_keys()),
         "report properties": report_properties(root),
         "environment variables": len(environment_variables(root)),
-        "warning codes": len(warning_codes(root)),
+        "warning codes": len(WARNINGS),
         "pytest options": len(declared.options),
         "ini keys": len(declared.settings),
         "extras": len(extras(root)),

@@ -138,7 +138,7 @@ def test_weights_clusters_and_strata_that_changed_decide_nothing_until_the_basel
     judged = ask(folder, "loss.run", **options)
     assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
     assert f"had another {column} when prod was stored than in topics.tsv now" in judged.problem
-    assert "`riskguard baseline rescore prod`" in judged.problem
+    assert "`riskguard baseline rescore prod`" in judged.remedy
     Store(folder / "store").rescore("prod", qrels=folder / "qrels.txt", topics=folder / "topics.tsv")
     assert ask(folder, "loss.run", **options).outcome != "incomparable"
 
@@ -287,7 +287,7 @@ def test_changed_inputs_are_said_first_and_stop_a_gate_where_they_are_to(folder)
     judged = verdict(folder, on_changed_inputs="fail")
     assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
     assert judged.problem.startswith("the judgements or the scoring library changed since the baseline was stored")
-    assert judged.problem.endswith("once the change is reviewed, run `riskguard baseline rescore prod`")
+    assert judged.remedy == "once the change is reviewed, run `riskguard baseline rescore prod`"
     (folder / "qrels.txt").write_text(text)
     assert verdict(folder, on_changed_inputs="fail").outcome == "fail"
 
@@ -310,7 +310,7 @@ def test_a_candidate_stored_as_replicate_of_its_baseline_is_refused(folder, kind
     judged = verdict(folder, kind=kind)
     assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
     assert "loss is the run stored as replicate 2 of prod" in judged.problem
-    assert "`riskguard baseline remove prod --replicate 2`" in judged.problem
+    assert "`riskguard baseline remove prod --replicate 2`" in judged.remedy
 
 
 def test_a_pass_does_not_rest_on_a_replicate_of_another_system(folder):
@@ -319,7 +319,7 @@ def test_a_pass_does_not_rest_on_a_replicate_of_another_system(folder):
     judged = verdict(folder)
     assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
     assert "the mean of replicate 1 is far below the baseline's (0.5389, that of prod 1.0000)" in judged.problem
-    assert "`riskguard baseline remove prod --replicate 1`" in judged.problem
+    assert "`riskguard baseline remove prod --replicate 1`" in judged.remedy
     assert verdict(folder, "noisy.run").outcome == "pass"  # as it would without replicates
 
 

@@ -34,7 +34,7 @@ NOT_FOR_FILES = (
     "pytest_riskguard.gates.history",
     "pytest_riskguard.inference.studentized",
     "pytest_riskguard.inference.georisk",
-    "pytest_riskguard.live_systems",
+    "pytest_riskguard.live",
     "pytest_riskguard.ltr.command",
     "pytest_riskguard.reports.ci.junit",
     "pytest_riskguard.reports.html.page",

@@ -46,7 +46,7 @@ def trec(tmp_path_factory):
 
 def from_files(folder: Path, candidate: str, *, measure: str = "nDCG@10", queries: Any = None) -> Verdict:
     """The verdict on files; their systems have the names that data in memory have."""
-    topics = None if queries is None else Topics.of(queries)
+    topics = None if queries is None else Topics(queries)
     engine = Engine(qrels=folder / "qrels.txt", topics=topics, measures=[measure])
     tested, baseline = RunFile(folder / f"{candidate}.run", "candidate"), RunFile(folder / "baseline.run", "baseline")
     return engine.verdict(Question(gate_of("gate", GATE), tested, baseline, measure))

@@ -13,7 +13,7 @@ from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.data.formats import format_named
 from pytest_riskguard.data.input_files import InputFile, blocks, read_limited
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.errors import BaselineError, DataError, FileError, ScoresFormatError
+from pytest_riskguard.errors import BaselineError, DataError, FileError, Remedy, ScoresFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import MANIFEST_BYTES, RUN_BYTES, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError
@@ -48,10 +48,12 @@ class Entry:
         """The name of the baseline."""
         return self.place.partition("/")[0]
 
-    def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
+    def error(
+        self, problem: str, remedy: Remedy | str | None = None, *, reason: str = "bad_baseline"
+    ) -> BaselineError:
         """The error to raise; reports show it without the path of the store."""
         where, name = self.store / self.place, f"{self.store.name}/{self.place}"
-        return BaselineError(problem, where=where, name=name, reason=reason)
+        return BaselineError(problem, where=where, name=name, reason=reason, remedy=remedy)
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -60,11 +62,12 @@ class Entry:
         try:
             manifest = Manifest.from_bytes(content)
         except JsonError as error:
-            raise self.error(f"{MANIFEST}: {error}; {self.remedy}") from None
+            raise self.error(f"{MANIFEST}: {error}", self.remedy) from None
         if manifest.name != self.name:
             raise self.error(
                 f"{MANIFEST} belongs to a baseline named {clean(manifest.name, limit=100)!r}: the folder was renamed "
-                f"or copied, so this is not what was stored as {self.name!r}; {self.remedy}"
+                f"or copied, so this is not what was stored as {self.name!r}",
+                self.remedy,
             )
         return manifest
 
@@ -100,8 +103,8 @@ class Entry:
         found = {path.parent.name for path in (self.folder / kind).glob(f"*/{MANIFEST}")}
         if unlisted := found - set(listed):
             raise self.error(
-                f"{kind}/{min(unlisted)} is not listed in {MANIFEST}; restore {MANIFEST} from version control, or "
-                "delete that folder"
+                f"{kind}/{min(unlisted)} is not listed in {MANIFEST}",
+                f"restore {MANIFEST} from version control, or delete that folder",
             )
 
     def table(self) -> tuple[TopicScores, ...]:
@@ -184,34 +187,30 @@ class Entry:
 
     def _unreadable(self, file: str, error: FileError) -> BaselineError:
         if not (self.folder / file).is_file():
-            return self.error(f"{file} is missing; {self.remedy}")
-        return self.error(f"{error.problem}; {self.remedy}")
+            return self.error(f"{file} is missing", self.remedy)
+        return self.error(error.in_report(None), self.remedy)
 
     def _changed(self, file: str, content: bytes, expected: str) -> BaselineError:
         """The error for a file whose digest is not the expected one."""
         if sha256(content.replace(b"\r\n", b"\n")) == expected:
             return self.error(
-                f"{file}: its line endings were changed to CRLF (git does that with core.autocrlf); write the line "
-                f"`* -text` into {self.store.name}/.gitattributes, delete the file and check it out again"
+                f"{file}: its line endings were changed to CRLF (git does that with core.autocrlf)",
+                f"write `* -text` into {self.store.name}/.gitattributes, delete the file and check it out again",
             )
         if content.startswith(b"version https://git-lfs"):
-            return self.error(f"{file} is a Git LFS pointer, not the file itself (run `git lfs pull`); {self.remedy}")
-        return self.error(f"{file} was changed after it was stored; {self.remedy}")
+            return self.error(f"{file} is a Git LFS pointer, not the file itself (run `git lfs pull`)", self.remedy)
+        return self.error(f"{file} was changed after it was stored", self.remedy)
 
     @property
-    def remedy(self) -> str:
+    def remedy(self) -> Remedy:
         """What to do about damage."""
-        again = f"`riskguard baseline remove {self.name}` and `riskguard baseline add {self.name} RUN`"
+        again = [f"remove {self.name}", f"add {self.name} RUN"]
         if self.place.startswith(f"{self.name}/{REPLICATES}/"):
-            number = self.folder.name
-            again = (
-                f"`riskguard baseline remove {self.name} --replicate {number}` and "
-                f"`riskguard baseline add {self.name} RUN --replicate`"
-            )
-        return f"restore it from version control, or store it again with {again}"
+            again = [f"remove {self.name} --replicate {self.folder.name}", f"add {self.name} RUN --replicate"]
+        return Remedy("restore it from version control, or store it again with {} and {}", *again)
 
     @property
     def renewal(self) -> str:
-        """The command that stores another run, or scores, in its place."""
+        """The command that stores another run, or scores, in its place; see ``Remedy``."""
         what = "RUN" if self.manifest.has_run else "--scores FILE"
-        return f"`riskguard baseline update {self.name} {what} --note WHY`"
+        return f"update {self.name} {what} --note WHY"

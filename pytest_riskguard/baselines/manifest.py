@@ -9,7 +9,7 @@ from dataclasses import asdict, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from pytest_riskguard.data.metadata import Latency
+from pytest_riskguard.data.records import Latency
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import JsonError, decoded, parsed
 

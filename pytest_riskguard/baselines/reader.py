@@ -18,7 +18,7 @@ from pytest_riskguard.data.measures import measure_name
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
+from pytest_riskguard.errors import BaselineError, DataError, Remedy, RiskguardError, UsageError
 from pytest_riskguard.text import did_you_mean
 
 #: How often a baseline is read that is replaced each time.
@@ -147,7 +147,8 @@ class StoreReader:
             chain = (*entry.history(), entry)
             if qrels is None and len({one.manifest.digests.qrels for one in chain}) > 1:
                 raise entry.error(
-                    "its runs were scored with different judgements; name the present ones in a riskguard.yaml",
+                    "its runs were scored with different judgements",
+                    "name the present ones in a riskguard.yaml",
                     reason="inputs_changed",
                 )
             return tuple(_scores(one, measure, qrels, None, accept=True) for one in chain)
@@ -188,13 +189,13 @@ class StoreReader:
             names = self.names()
             contents = f"the store holds {', '.join(names) or 'none'}" if self.root.exists() else "no such folder"
             raise self._missing(
-                f"no baseline {name!r} ({contents}){did_you_mean(name, names)}; store it with "
-                f"`riskguard baseline add {name} RUN`"
+                f"no baseline {name!r} ({contents}){did_you_mean(name, names)}",
+                Remedy("store it with {}", f"add {name} RUN"),
             )
         return Entry(self.root, name, folder)
 
-    def _missing(self, problem: str) -> BaselineError:
-        return BaselineError(problem, where=self.root, reason="missing_input")
+    def _missing(self, problem: str, remedy: Remedy | None = None) -> BaselineError:
+        return BaselineError(problem, where=self.root, reason="missing_input", remedy=remedy)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

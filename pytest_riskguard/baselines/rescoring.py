@@ -20,7 +20,7 @@ from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import ScoredRun, scored_run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.errors import DataError, RiskguardError
+from pytest_riskguard.errors import DataError, Remedy, RiskguardError
 from pytest_riskguard.text import counted, listed
 
 #: Stored scores may differ this much from those of the run: other builds of the same libraries round differently.
@@ -73,7 +73,7 @@ class KeptRun:
             raise
         if scored.run.digest != entry.manifest.digests.run:
             entry.check_run()
-            raise entry.error(f"{RUN} changed while it was being read; try again")
+            raise entry.error(f"{RUN} changed while it was being read", "try again")
         self.run = scored.run
         return scored
 
@@ -117,7 +117,7 @@ def _present(entry: Entry, measure: str, kept: KeptRun | None, topics: Topics | 
         scored = replace(scored, rephrased=rephrased, reassigned=reassigned, topics_changed=stored is not None)
     if not accept and any((scored.gone, scored.emptied, scored.much_diluted, scored.rephrased)):
         texts = "" if topics is None else topics.path_name
-        raise entry.error(_shrunk(entry, scored, judgements, texts), reason="inputs_changed")
+        raise entry.error(*_shrunk(entry, scored, judgements, texts), reason="inputs_changed")
     return scored
 
 
@@ -133,8 +133,8 @@ def _on_judgements(kept: KeptRun, measure: str) -> Scored:
         problem, reason = entry.lack_of(measure), "missing_input"
         if not same_qrels:
             problem, reason = f"{qrels.path_name} has changed since it was scored", "inputs_changed"
-        remedy = f"store it again with {entry.renewal}" if "/" not in entry.place else entry.remedy
-        raise entry.error(f"{problem}, and its run was not kept; {remedy}", reason=reason)
+        remedy = Remedy("store it again with {}", entry.renewal) if "/" not in entry.place else entry.remedy
+        raise entry.error(f"{problem}, and its run was not kept", remedy, reason=reason)
     if same_qrels:
         (scores,) = kept.scores(measure)
         rescored = own is not None and not _agree(own, scores)
@@ -192,7 +192,7 @@ _LOST = {
 }
 
 
-def _shrunk(entry: Entry, scored: Scored, judgements: str, texts: str) -> str:
+def _shrunk(entry: Entry, scored: Scored, judgements: str, texts: str) -> tuple[str, Remedy]:
     """The topics that the baseline was scored on and that count less or have another text; and what to do."""
     lost = {words: topics for what, words in _LOST.items() if (topics := getattr(scored, what))}
     said = [
@@ -200,8 +200,9 @@ def _shrunk(entry: Entry, scored: Scored, judgements: str, texts: str) -> str:
         f"({listed(tuple(topics), most=5)})"
         for words, topics in lost.items()
     ]
-    remedy = f"accept this with `riskguard baseline rescore {entry.name}`"
+    text, commands = "accept this with {}", [f"rescore {entry.name}"]
     if scored.rephrased:
-        renewal = f"store what answers the new texts with {entry.renewal}"
-        remedy = f"{renewal}, or {remedy}" if entry.manifest.has_run else renewal
-    return f"{'; '.join(said)}; restore the files, or {remedy}"
+        text, commands = "store what answers the new texts with {}, or " + text, [entry.renewal, *commands]
+        if not entry.manifest.has_run:
+            text, commands = "store what answers the new texts with {}", [entry.renewal]
+    return "; ".join(said), Remedy(f"restore the files, or {text}", *commands)

@@ -31,7 +31,7 @@ from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import listed
 
@@ -63,8 +63,8 @@ class Store(StoreReader):
         for taken in self.names():
             if taken == name:
                 raise UsageError(
-                    f"{self.root / name}: a baseline of that name already exists; replace it with "
-                    f"`riskguard baseline update {name} RUN --note WHY`, or choose another name"
+                    f"{self.root / name}: a baseline of that name already exists",
+                    remedy=Remedy("replace it with {}, or choose another name", f"update {name} RUN --note WHY"),
                 )
             if taken.lower() == name.lower():
                 raise UsageError(

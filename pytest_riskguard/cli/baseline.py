@@ -6,38 +6,35 @@ Whatever changes one says what that does to its scores, for the person who revie
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pytest_riskguard import run_context
-from pytest_riskguard.cli.check import code_from, live_systems
+from pytest_riskguard.cli.check import code_from
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
     DEFAULT_STORE,
     FILE,
+    Collection,
     Command,
-    Files,
-    belonging,
+    collection_options,
     config_option,
     file_of,
     flag,
     gate_options,
-    grouped,
     import_measures_from,
-    measure_option,
     metadata_option,
     options,
-    place_option,
-    set_option,
+    stored_in,
     surroundings,
+    words_of_baseline,
 )
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.errors import BaselineError, DataError, UsageError
-from pytest_riskguard.frozen import frozen
+from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
 from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.serialization import to_plain
@@ -46,10 +43,8 @@ from pytest_riskguard.text import clean, counted, listed, percent, plain, signed
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.data.qrels import Qrels
     from pytest_riskguard.data.runs import Run
     from pytest_riskguard.data.scores import TopicScores
-    from pytest_riskguard.data.topics import Topics
 
 #: How many of the topics that fall are shown.
 MAX_FALLS = 5
@@ -68,82 +63,53 @@ def baseline() -> None:
 
 def opened() -> Store:
     """The store of riskguard.yaml."""
-    from pytest_riskguard.baselines.store import Store
-
     settings = surroundings()
-    return Store(DEFAULT_STORE if settings is None else settings.store)
+    return stored_in(DEFAULT_STORE if settings is None else settings.store)
 
 
-@frozen
-class Place:
-    """The store, the collection, the measures of the options, and those of riskguard.yaml."""
-
-    store: Store
-    collection: Files
-    measures: tuple[str, ...]
-    default_measures: tuple[str, ...]
-
-    @property
-    def scoring(self) -> dict[str, Any]:
-        """What scores a run; ``UsageError`` without judgements."""
-        if self.collection.qrels is None:
-            raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
-        return {"qrels": self.collection.qrels, "topics": self.collection.topics, "measures": self.measures}
+def _scoring(collection: Collection, default: tuple[str, ...] | None = None) -> dict[str, Any]:
+    """What scores a run; without measures those of riskguard.yaml, else the ``default``, if there is one."""
+    config, measures = surroundings(), collection.measures
+    qrels, topics = collection.files(config)
+    if default is not None and not collection.scores:
+        measures = measures or (() if config is None else config.all_measures) or default
+    import_measures_from(Path.cwd() if config is None else config.path.parent, measures)
+    if qrels is None and not collection.scores:
+        raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
+    return {"qrels": None if collection.scores else qrels, "topics": topics, "measures": measures}
 
 
-def _place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...]) -> Place:
-    """What the options say, with the defaults of riskguard.yaml."""
-    config = surroundings()
-    defaults, folder = ((), Path.cwd()) if config is None else (config.all_measures, config.path.parent)
-    import_measures_from(folder, (*measures, *defaults))
-    return Place(opened(), Files.of(qrels, topics, config), measures, defaults)
-
-
-def _scoring_options(measures: str) -> Callable[[Command], Command]:
-    """Options of a command that scores runs, handed over as ``place``; ``measures`` is what ``--help`` says."""
-    return grouped(
-        "place",
-        _place,
-        place_option("--qrels", "Qrels file to score with. [default: riskguard.yaml's]"),
-        place_option("--topics", "Topics file; its digest is kept. [default: riskguard.yaml's]"),
-        measure_option(f"A measure to score with. Repeatable. [default: {measures}]"),
-        config_option(),
-    )
-
-
-def _storing_options(measures: str) -> Callable[[Command], Command]:
+def _storing_options(command: Command) -> Command:
     """Options of a command that stores a run."""
     dropped: dict[str, Any] = {"flag_value": False, "default": True}
     return options(
-        _scoring_options(measures),
-        set_option("format", "ties"),
+        collection_options("format", "ties"),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
         metadata_option("What is known of the system, such as index=v7; kept in the manifest."),
         flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
-        flag("--scores", help="RUN is a file of per-topic scores; no run is kept."),
         flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0."),
-    )
+    )(command)
 
 
-def _run_of(run: Path | None, place: Place, settings: dict[str, Any], about: dict[str, Any]) -> GivenFile | Run:
+def _run_of(run: Path | None, collection: Collection, about: dict[str, Any]) -> GivenFile | Run:
     """The run that a command names, else what the candidate of riskguard.yaml answers, with its metadata."""
     if run is not None:
-        return file_of(run, settings)
-    if about["scores"]:
-        raise UsageError("--scores: name the file of per-topic scores")
+        return file_of(run, collection.settings)
     from pytest_riskguard.config.candidate_settings import key_of
     from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine import Engine
+    from pytest_riskguard.live.candidates import live_candidate
 
     config = surroundings()
     candidate = None if config is None else config.candidate
-    if config is None or not isinstance(candidate, Queried):
+    if config is None or collection.scores or not isinstance(candidate, Queried):
         raise UsageError(
             "name the RUN to store; without one, the answers of riskguard.yaml's live candidate are stored, and it "
             "names none, such as `candidate: {http: ...}`"
         )
-    engine = Engine(qrels=place.collection.qrels, topics=place.collection.topics)
-    live = live_systems(config, engine)(candidate, config.line("candidate", key_of(candidate)))
+    qrels, topics = collection.files(config)
+    engine, line = Engine(qrels=qrels, topics=topics), config.line("candidate", key_of(candidate))
+    live = live_candidate(engine, config, candidate, line)
     about["metadata"] = about["metadata"] or dict(live.metadata)
     with code_from(config.path.parent):
         return live.retrieve()
@@ -155,34 +121,26 @@ def _run_of(run: Path | None, place: Place, settings: dict[str, Any], about: dic
 @baseline.command()
 @click.argument("name")
 @click.argument("run", type=FILE, required=False)
-@_storing_options(f"riskguard.yaml's, else {DEFAULT_MEASURE}; with --replicate those of NAME")
-@flag("--replicate", help="RUN is another run of the same system as NAME.")
-def add(
-    name: str, run: Path | None, *, place: Place, settings: dict[str, Any], replicate: bool, **about: Any
-) -> None:
+@_storing_options
+@flag("--replicate", help="RUN is another run of the same system as NAME, scored with its measures.")
+def add(name: str, run: Path | None, *, collection: Collection, replicate: bool, **about: Any) -> None:
     """Store RUN as baseline NAME, with its scores.
 
     Without RUN, stores what the live candidate of riskguard.yaml answers now, and how fast.
     """
     from pytest_riskguard.baselines import git
 
-    store = place.store
+    store = opened()
+    is_new_store = not store.root.exists()
     if replicate:
-        if about["scores"] or about["metadata"]:
-            raise UsageError(
-                "--replicate: another run of the system of NAME; neither --scores nor --meta belong to it"
-            )
-        given = _run_of(run, place, settings, dict(about))
-        number = store.add_replicate(name, given, **place.scoring, **about)
+        if collection.scores or about["metadata"]:
+            raise UsageError("--replicate: another run of the same system; neither --scores nor --meta belong to it")
+        given = _run_of(run, collection, dict(about))
+        number = store.add_replicate(name, given, **_scoring(collection), **about)
         click.echo(f"stored replicate {number} of {name}: {_line(store.manifest(name, replicate=number))}")
         return
-    is_new_store = not store.root.exists()
-    given = _run_of(run, place, settings, about)
-    if about["scores"]:
-        scoring = {"qrels": None, "topics": place.collection.topics, "measures": place.measures}
-    else:
-        scoring = place.scoring | {"measures": place.measures or place.default_measures or (DEFAULT_MEASURE,)}
-    store.add(name, given, **scoring, **about)
+    scoring, given = _scoring(collection, (DEFAULT_MEASURE,)), _run_of(run, collection, about)
+    store.add(name, given, scores=collection.scores, **scoring, **about)
     if is_new_store:
         git.prepare(store.root)
     click.echo(f"stored {name}: {_stored(store, name)}")
@@ -191,11 +149,9 @@ def add(
 @baseline.command()
 @click.argument("name")
 @click.argument("run", type=FILE, required=False)
-@_storing_options("riskguard.yaml's; those of NAME are always scored too")
+@_storing_options
 @flag("--dry-run", help="Say what would change, and write nothing.")
-def update(
-    name: str, run: Path | None, *, place: Place, settings: dict[str, Any], dry_run: bool, **about: Any
-) -> None:
+def update(name: str, run: Path | None, *, collection: Collection, dry_run: bool, **about: Any) -> None:
     """Accept RUN as the new run of NAME, and keep the old one.
 
     The old run becomes the newest earlier run of NAME, which show and every gate can compare with. Without RUN,
@@ -203,14 +159,9 @@ def update(
     """
     if not (about["note"].strip() or dry_run):
         raise UsageError("riskguard baseline update needs --note: say why the new run is trusted, for the reviewer")
-    store = place.store
-    old = store.manifest(name)
-    given = _run_of(run, place, settings, about)
-    if about["scores"]:
-        scoring = {"qrels": None, "topics": place.collection.topics, "measures": place.measures}
-    else:
-        scoring = place.scoring | {"measures": place.measures or place.default_measures}
-    replacement = store.update(name, given, dry_run=dry_run, **scoring, **about)
+    store = opened()
+    old, scoring, given = store.manifest(name), _scoring(collection, ()), _run_of(run, collection, about)
+    replacement = store.update(name, given, dry_run=dry_run, scores=collection.scores, **scoring, **about)
     same = " with the run that it already has" if replacement.is_same else ""
     if dry_run:
         click.echo(f"would replace {name}{same}; nothing was written")
@@ -224,15 +175,15 @@ def update(
 
 @baseline.command()
 @click.argument("name")
-@_scoring_options("those of NAME")
-def rescore(name: str, *, place: Place) -> None:
+@collection_options(scores=False)
+def rescore(name: str, *, collection: Collection) -> None:
     """Score the kept runs of NAME again.
 
     Uses today's judgements, query texts and libraries, and scores replicates too.
     """
-    store = place.store
+    store = opened()
     before = store.stored_scores(name)
-    unscored = store.rescore(name, **place.scoring)
+    unscored = store.rescore(name, **_scoring(collection))
     click.echo(f"rescored {name}: {_stored(store, name)}")
     after = {scores.measure: scores for scores in store.stored_scores(name)}
     _tell_changes((scores, after[scores.measure]) for scores in before if scores.measure in after)
@@ -249,37 +200,35 @@ def remove(name: str, *, replicate: int | None) -> None:
 
     Its replicates and earlier runs are deleted too.
     """
-    store, lost = opened(), "damaged"
-    try:
-        lost = _stored(store, name) if replicate is None else _line(store.manifest(name, replicate=replicate))
-    except BaselineError as error:
-        if error.reason == "missing_input":
-            raise
+    store = opened()
     if replicate is None:
         store.remove(name)
-        click.echo(f"removed {name}: {lost}")
+        click.echo(f"removed {name}")
     else:
         store.remove_replicate(name, replicate)
-        click.echo(f"removed replicate {replicate} of {name}: {lost}")
+        click.echo(f"removed replicate {replicate} of {name}")
 
 
 def _tell_changes(changes: Changes) -> None:
     """Each mean before and after, the topics that fall, worst first, and those that are scored on one side only."""
-    changes, gone, added = list(changes), set[str](), set[str]()
+    changes, sides = list(changes), {"no longer scored": set[str](), "scored from now on": set[str]()}
     if not changes:
         click.echo("  nothing to compare with: the old scores are from other judgements or measures")
     for before, after in changes:
-        change = f"{plain(before.mean)} -> {plain(after.mean)} ({signed(after.mean - before.mean)})"
-        click.echo(f"  {after.measure} {change}")
+        difference = signed(after.mean - before.mean)
+        click.echo(f"  {after.measure} {plain(before.mean)} -> {plain(after.mean)} ({difference})")
         old, new = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in (before, after))
-        falls = sorted((new[t] - old[t], t) for t in old.keys() & new.keys() if not new[t] >= old[t] - ROUNDING_ERROR)
+        both = old.keys() & new.keys()
+        falls = sorted((new[t] - old[t], t) for t in both if not new[t] >= old[t] - ROUNDING_ERROR)
         if falls:
-            worst = [f"{clean(topic, limit=60)} {plain(old[topic])} -> {plain(new[topic])}" for _, topic in falls]
-            verb = "fall" if len(falls) > 1 else "falls"
-            both = counted(len(old.keys() & new.keys()), "topic")
-            click.echo(f"    {len(falls)} of {both} {verb}: {listed(tuple(worst), most=MAX_FALLS)}")
-        gone, added = gone | old.keys() - new.keys(), added | new.keys() - old.keys()
-    for what, topics in (("no longer scored", gone), ("scored from now on", added)):
+            worst = tuple(
+                f"{clean(topic, limit=60)} {plain(old[topic])} -> {plain(new[topic])}" for _, topic in falls
+            )
+            fall = f"{len(falls)} of {counted(len(both), 'topic')} {'fall' if len(falls) > 1 else 'falls'}"
+            click.echo(f"    {fall}: {listed(tuple(worst), most=MAX_FALLS)}")
+        sides["no longer scored"] |= old.keys() - new.keys()
+        sides["scored from now on"] |= new.keys() - old.keys()
+    for what, topics in sides.items():
         if topics:
             click.echo(f"  {what}: {listed(tuple(sorted(topics)), most=MAX_FALLS)}")
 
@@ -293,7 +242,8 @@ def list_() -> int:
     """List the stored baselines."""
     store, damaged = opened(), list[str]()
     if not store.names():
-        click.echo(belonging(f"no baselines in {store.root}; `riskguard baseline add NAME RUN` stores one"), err=True)
+        first = Remedy("store one with {}", "add NAME RUN").here(words_of_baseline)
+        click.echo(f"no baselines in {store.root}; {first}", err=True)
     for name in store.names():
         try:
             click.echo(f"{name}\t{_stored(store, name)}; {_age(store.manifest(name))}")
@@ -350,10 +300,9 @@ def show(name: str, *, alphas: tuple[float, ...]) -> int:
 def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Everything that a manifest says."""
     for key, value in to_plain(manifest).items():
-        parts = {f"{key}.{part}": one for part, one in value.items()} if isinstance(value, dict) else {key: value}
-        for name, one in parts.items():
+        for part, one in value.items() if isinstance(value, dict) else [("", value)]:
             text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
-            yield clean(name), clean(text, limit=500)
+            yield clean(f"{key}.{part}" if part else key), clean(text, limit=500)
 
 
 def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
@@ -367,13 +316,16 @@ def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
 
 def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
     """The effect of the accepted changes, a table for each measure."""
+    from pytest_riskguard.data.topics import read_collection, read_topics
     from pytest_riskguard.gates.history import drift
     from pytest_riskguard.reports.drift import explain
 
-    judgements, topics = _read(Files.of(None, None, surroundings()))
+    qrels, topics = Collection().files(surroundings())
+    known = None if topics is None else read_topics(topics)
+    judgements = None if qrels is None else read_collection(qrels, topics)[0]
     for measure in manifest.measures:
         chain = [scored.scores for scored in store.lineage(manifest.name, measure, qrels=judgements)]
-        steps = drift(chain, alpha=alpha, level=OPTIONS["level"].default, topics=topics)
+        steps = drift(chain, alpha=alpha, level=OPTIONS["level"].default, topics=known)
         yield explain(steps, names=[*(f"{number:04d}" for number in range(1, len(chain))), "now"])
 
 
@@ -409,48 +361,30 @@ def verify(names: tuple[str, ...], *, max_age: int | None) -> None:
         raise BaselineError(f"{counted(found, 'problem')} found")
 
 
-def _read(collection: Files) -> tuple[Qrels | None, Topics | None]:
-    from pytest_riskguard.data.topics import read_collection, read_topics
-
-    if collection.qrels is not None:
-        return read_collection(collection.qrels, collection.topics)
-    return None, None if collection.topics is None else read_topics(collection.topics)
-
-
 # A baseline in words.
 
 
 def _stored(store: Store, name: str) -> str:
-    return _line(store.manifest(name), _means(store.stored_scores(name)))
+    means = [f"{scores.measure} {plain(scores.mean)}" for scores in store.stored_scores(name)]
+    return _line(store.manifest(name), ", ".join(means))
 
 
 def _line(manifest: Manifest, means: str = "") -> str:
     """A baseline in one line, with the means of its measures if they are known."""
-    judged = "scores alone"
-    if manifest.has_run:
-        judged = f"{percent(manifest.topics.judged or 0, 0)} judged"
+    unanswered = manifest.topics.unanswered
     parts = [
-        _topics(manifest),
+        counted(manifest.topics.scored, "topic"),
         means or ", ".join(manifest.measures),
-        judged,
+        f"{percent(manifest.topics.judged or 0, 0)} judged" if manifest.has_run else "scores alone",
         manifest.created,
         counted(manifest.number - 1, "earlier run") if manifest.number > 1 else "",
         counted(len(manifest.replicates), "replicate") if manifest.replicates else "",
         "" if manifest.latency is None else str(manifest.latency),
         clean(manifest.note, limit=60),
     ]
+    if unanswered:
+        parts[0] += f" ({len(unanswered)} unanswered: {listed(unanswered, most=5)})"
     return "; ".join(filter(None, parts))
-
-
-def _means(table: Sequence[TopicScores]) -> str:
-    """``nDCG@10 0.4312, AP 0.2911``."""
-    return ", ".join(f"{scores.measure} {plain(scores.mean)}" for scores in table)
-
-
-def _topics(manifest: Manifest) -> str:
-    """How many topics are scored, and which were not answered."""
-    text, unanswered = counted(manifest.topics.scored, "topic"), manifest.topics.unanswered
-    return f"{text} ({len(unanswered)} unanswered: {listed(unanswered, most=5)})" if unanswered else text
 
 
 def _age(manifest: Manifest) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.options import NamedPath, config_option, named_path, no_cache_option, repeated
+from pytest_riskguard.cli.options import (
+    NamedPath,
+    config_option,
+    no_cache_option,
+    repeated,
+    system,
+    words_of_baseline,
+)
 from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options, typed_command
 from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
 from pytest_riskguard.data.given_file import GivenFile
@@ -22,20 +29,18 @@ from pytest_riskguard.text import did_you_mean, listed
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
     from pytest_riskguard.config.schema import Config
-    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.declared_gates import DeclaredGates
-    from pytest_riskguard.engine.question import LiveRun, RunFile
 
 
 @click.command()
 @click.argument("gate", nargs=-1)
 @config_option(expose=True)
-@click.option("--candidate", type=named_path, metavar="RUN", help="Judge this run instead of those of the file.")
+@click.option("--candidate", type=system, metavar="RUN", help="Judge this run instead of those of the file.")
 @repeated(
     "--baseline",
     "baselines",
-    type=named_path,
+    type=system,
     metavar="NAME=RUN",
     help="Compare with this run where a gate names the stored baseline NAME.",
 )
@@ -68,16 +73,17 @@ def check(
     outputs.check(*files)
     with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
-    here, judgements = Path.cwd(), list(zip(verdicts, items, strict=True))
-    verdicts = [advised(verdict, partial(declared.commands, verdict, item, here)) for verdict, item in judgements]
-    file, judged = Path(os.path.relpath(settings.path)).as_posix(), {item.id: n for n, item in enumerate(items)}
+    here, lines = Path.cwd(), {item.id: settings.line_of(item.settings) for item in every}
+    judged = list(zip(verdicts, items, strict=True))
+    verdicts = [advised(verdict, partial(declared.commands, verdict, item, here)) for verdict, item in judged]
+    file, asked = Path(os.path.relpath(settings.path)).as_posix(), {item.id: n for n, item in enumerate(items)}
     gates = [
         KnownGate(
             id=f"{file}::{item.id}",
-            line=settings.line_of(item.settings),
-            became="judged" if item.id in judged else "deselected",
+            line=lines[item.id],
+            became="judged" if item.id in asked else "deselected",
             failures=0,
-            verdicts=(judged[item.id],) if item.id in judged else (),
+            verdicts=(asked[item.id],) if item.id in asked else (),
             command=typed_command(),
         )
         for item in every
@@ -85,13 +91,13 @@ def check(
     return present(
         verdicts,
         outputs=outputs,
-        verbose=verbose,
-        quiet=quiet,
         folder=settings.path.parent,
         gates=gates,
         config=settings.path,
-        places=[(settings.path, settings.line_of(item.settings)) for item in items],
-        problems=[declared.problem(verdict, item, here) for verdict, item in judgements],
+        places=[(settings.path, lines[item.id]) for item in items],
+        verbose=verbose,
+        quiet=quiet,
+        seen=[declared.seen_from(verdict, item, here, words=words_of_baseline) for verdict, item in judged],
     )
 
 
@@ -108,11 +114,10 @@ def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence
 
     ``also`` are other words that the name might have been meant for.
     """
-    known = {name for item in items for name in (item.id, item.settings.name)}
+    known = {name: None for item in items for name in (item.settings.name, item.id)}
     for name in names:
         if name not in known:
-            gates = tuple(dict.fromkeys(item.settings.name for item in items))
-            hint = did_you_mean(name, {*known, *also}) or f"; there are {listed(gates, most=10)}"
+            hint = did_you_mean(name, [*known, *also]) or f"; there are {listed(tuple(known), most=10)}"
             raise UsageError(f"there is no gate {name!r}{hint}")
     return [item for item in items if not names or {item.id, item.settings.name} & {*names}]
 
@@ -122,28 +127,22 @@ def declared_gates(
 ) -> tuple[DeclaredGates, Engine, list[Path]]:
     """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""
     from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
+    from pytest_riskguard.engine.question import RunFile
+    from pytest_riskguard.live.candidates import live_candidate
 
     stored = {name for gate in settings.gates for name in gate.stored}
-    runs: dict[str, RunFile] = {}
+    runs = {str(run.name): RunFile(GivenFile.of(run.text), run.name) for run in baselines}
     for run in baselines:
-        if run.name is None:
-            raise UsageError(f"--baseline {run.text}: expected NAME=RUN, with the name that gates use")
         if run.name not in stored:
-            raise UsageError(f"--baseline: no gate names {run.name!r}{did_you_mean(run.name, stored)}")
-        if run.name in runs:
-            raise UsageError(f"--baseline: {run.name} given twice")
-        runs[run.name] = _run(run)
-    tested = None if candidate is None else _run(candidate)
+            hint = did_you_mean(run.name or "", stored) or ", the name that gates use"
+            raise UsageError(f"--baseline {run.text}: expected NAME=RUN, found a name that no gate has{hint}")
+    if len(runs) < len(baselines):
+        raise UsageError("--baseline: expected each name once")
+    tested = None if candidate is None else RunFile(GivenFile.of(candidate.text), candidate.name)
     engine = engine_of(settings, report=report)
-    declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=runs)
+    live = partial(live_candidate, engine, settings)
+    declared = DeclaredGates(settings, engine, live, candidate=tested, runs=runs)
     return declared, engine, [*files_of(settings), *(run.path for run in (tested, *runs.values()) if run is not None)]
-
-
-def _run(given: NamedPath) -> RunFile:
-    """A run, which may be a part of a file."""
-    from pytest_riskguard.engine.question import RunFile
-
-    return RunFile(GivenFile.of(given.text), given.name)
 
 
 def files_of(settings: Config) -> Iterator[Path]:
@@ -152,27 +151,11 @@ def files_of(settings: Config) -> Iterator[Path]:
 
     collection, gates = settings.collection, settings.gates
     candidates = [file_of(candidate) for candidate in (settings.candidate, *(gate.candidate for gate in gates))]
-    yield settings.path
-    if collection.documents.path is not None:
-        yield collection.documents.path
-    if settings.budget is not None:
-        yield settings.ledger
-    for given in (collection.qrels, collection.topics, *candidates):
-        if given is not None:
-            yield given.path
+    given = (collection.given_qrels, collection.given_topics, *candidates)
+    yield from (file.path for file in given if file is not None)
+    yield from (path for path in (settings.path, settings.ledger, collection.documents.path) if path is not None)
     for name in {name for gate in gates for name in gate.stored}:
         yield from (settings.store / name).glob("*")
-
-
-def live_systems(settings: Config, engine: Engine) -> Callable[[Queried, int], LiveRun]:
-    """Makes a live system of what a file says about it on a line; its progress is shown on the terminal."""
-
-    def live(candidate: Queried, line: int) -> LiveRun:
-        from pytest_riskguard.live_systems.candidates import live_candidate
-
-        return live_candidate(engine, candidate, settings=settings, line=line)
-
-    return live
 
 
 @contextmanager

@@ -15,12 +15,12 @@ from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
     DEFAULT_STORE,
     Collection,
-    Files,
     NamedPath,
     asked_alphas,
     config_given,
     file_of,
     import_measures_from,
+    stored_in,
     surroundings,
 )
 from pytest_riskguard.data.given_file import GivenFile
@@ -28,7 +28,6 @@ from pytest_riskguard.data.measures import measure_name
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.titles import DocumentTitles
-from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import DataError, UsageError
@@ -37,7 +36,6 @@ from pytest_riskguard.gates.alignment import NO_TOPICS, clusters_of, on_one_list
 from pytest_riskguard.gates.kinds import KINDS, POLICY, Gate, gate_of, options_of
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.config.schema import Config, GateSettings
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.risk.checks import FloatArray
@@ -53,10 +51,6 @@ def once(option: str, values: Sequence[str], *, hint: str = "") -> None:
     for value, times in Counter(values).items():
         if times > 1:
             raise UsageError(f"{option}: {value} given twice{hint}")
-
-
-def _each_once(option: str, systems: Sequence[Baseline]) -> None:
-    once(option, [label(system) for system in systems], hint="; NAME=RUN gives one of them another name")
 
 
 @frozen
@@ -75,20 +69,26 @@ class AskedGate:
     correction: str = "none"
     from_file: str | None = None
 
+    def gates(self) -> list[Gate]:
+        """The gate at each alpha."""
+        try:
+            return [gate_of(self.name, self.kind, alpha=alpha, **self.options) for alpha in self.alphas]
+        except ValueError as error:
+            raise UsageError(f"--gate {self.kind}: {error}") from None
+
 
 def asked_gates(config: Config | None, kind: str | None) -> list[AskedGate]:
     """The first gate of a kind in the file, else one as by default; without a kind, all of a policy.
 
     That are a gate on the mean and those on single queries, of the file if it has any gates.
     """
-    policy = [AskedGate(name, of, asked_alphas(of, ()), options) for name, of, options in POLICY]
-    if kind is not None:
-        policy = [AskedGate(kind, kind, asked_alphas(kind, ()))]
+    policy = POLICY if kind is None else ((kind, kind, {}),)
+    default = [AskedGate(name, of, asked_alphas(of, ()), options) for name, of, options in policy]
     if config is None or not config.gates:
-        return policy
-    first = next((_asked(config, gate) for gate in config.gates if gate.kind == policy[0].kind), policy[0])
-    beside = [_asked(config, gate) for gate in config.gates if KINDS[gate.kind].by_topic]
-    return [first, *(beside if kind is None else [])]
+        return default
+    of_kind = [gate for gate in config.gates if gate.kind == default[0].kind][:1]
+    beside = [gate for gate in config.gates if KINDS[gate.kind].by_topic and kind is None]
+    return [*([] if of_kind else default[:1]), *(_asked(config, gate) for gate in (*of_kind, *beside))]
 
 
 def _asked(config: Config, gate: GateSettings) -> AskedGate:
@@ -113,24 +113,14 @@ def _asked(config: Config, gate: GateSettings) -> AskedGate:
 
 @frozen
 class Together:
-    """Scores of systems on the same topics; ``missing``: for each those where it has no answer."""
+    """Scores of systems on the same topics; ``missing``: for each those where it has no answer.
+
+    ``weights`` say how much each topic counts, shape (n_topics,); None if all alike.
+    """
 
     scores: tuple[TopicScores, ...]
     missing: tuple[tuple[str, ...], ...]
-    _gate: Gate
-    _topics: Topics
-
-    @property
-    def weights(self) -> FloatArray | None:
-        """How much each topic counts, shape (n_topics,), by its weight or its stratum's share; None if all alike."""
-        wanted = self.scores[0].topics
-        try:
-            if self._gate.weighted:
-                return weights_of(self._topics, wanted)
-            strata = strata_of(self._gate, self._topics, wanted, clusters_of(self._topics, wanted))
-        except ValueError as error:
-            raise UsageError(str(error)) from None
-        return None if strata is None else strata.weights
+    weights: FloatArray | None
 
 
 class Inputs:
@@ -154,15 +144,15 @@ class Inputs:
         kind: str | None = "",
     ) -> None:
         self._collection, self._named, self._baselines, self._argument = collection, named, baselines, argument
-        self._alphas, self._whole = alphas, whole and not named
+        #: The alphas that were typed, or are the command's own; and the options of a gate that were typed.
+        self.alphas, self.options, self._whole = alphas, collection.options, whole and not named
         once("--alpha", [f"{alpha:g}" for alpha in alphas])
         every = [system for one in (*named, *baselines) for system in one.systems or (one,)]
         stored = {system.text for system in every if _may_be_stored(system)}
         is_of_file = collection.qrels is None and not collection.scores
         needed = is_of_file or stored or self._whole or config_given() is not None
         config = surroundings() if needed else None
-        given = Files.of(collection.qrels, collection.topics, config)
-        documents = config.collection.documents if config is not None and collection.qrels is None else None
+        qrels, topics = collection.files(config)
         of_file = config if is_of_file else None
         #: What is asked of each candidate, if the command asks gates.
         self.gates = [] if kind == "" else asked_gates(of_file, kind)
@@ -170,24 +160,25 @@ class Inputs:
         if self.gates and of_file is not None:
             self._default_measures = self.gates[0].measures or of_file.measures or self._default_measures
         root = DEFAULT_STORE if config is None else config.store
-        self._store = _store(root) if config is not None or root.is_dir() else None
+        self._store = stored_in(root) if config is not None or root.is_dir() else None
         if not baselines:
             pools = (pool for gate in self.gates for pool in gate.pools)
             stored |= {one.name for first, others in pools for one in (first, *others) if isinstance(one, Stored)}
         #: The riskguard.yaml, if its collection or its store is used.
         self.config = None if config is None or not (is_of_file or stored) else config.path
-        files = [given.qrels, given.topics, *(file_of(system.text, {}) for system in every)]
-        paths = [None if file is None else file.path for file in files]
-        paths += [self.config, None if documents is None else documents.path]
+        documents = None if config is None or collection.qrels is not None else config.collection.documents
+        read = [qrels, topics, *(GivenFile.of(system.text) for system in every)]
+        paths = [self.config, None if documents is None else documents.path]
         #: Every file that the options and riskguard.yaml name, the candidate's aside: no output may replace one.
-        self.files = tuple(path for path in paths if path is not None)
+        self.files = tuple(file.path for file in read if file is not None)
+        self.files += tuple(path for path in paths if path is not None)
         self.files += tuple(file for name in stored for file in (root / name).glob("*"))
         folder = Path.cwd() if config is None else config.path.parent
         measures = () if collection.scores else collection.measures or self._default_measures
         import_measures_from(folder, (*measures, *(() if config is None else config.all_measures)))
         self.engine = Engine(
-            qrels=given.qrels,
-            topics=given.topics,
+            qrels=qrels,
+            topics=topics,
             store=self._store,
             measures=measures,
             on_changed_inputs=collection.settings.get(
@@ -203,10 +194,10 @@ class Inputs:
     def candidates(self, runs: Sequence[NamedPath], metadata: Mapping[str, str] | None = None) -> list[Candidate]:
         """The runs, or tables of scores, that are judged, each once."""
         files = [self._file(run, metadata) for run in runs]
-        _each_once("CANDIDATE", files)
+        self._each_once("CANDIDATE", files)
         return files
 
-    def _file(self, given: NamedPath, metadata: Mapping[str, str] | None = None) -> RunFile | ScoreFile:
+    def _file(self, given: NamedPath, metadata: Mapping[str, str] | None = None) -> Candidate:
         file = file_of(given.text, self._collection.settings)
         return (ScoreFile if self._collection.scores else RunFile)(file, given.name, metadata or {})
 
@@ -225,17 +216,16 @@ class Inputs:
         if self._baselines:
             return self._systems(self._baselines, "--baseline")
         declared = [one for gate in self.gates[:1] for first, others in gate.pools for one in (first, *others)]
-        if computed := [source.name for source in declared if isinstance(source, Computed)]:
-            raise UsageError(
-                f"riskguard.yaml has the computed baseline {computed[0]}: name baselines with --baseline"
-            )
-        return [source for source in declared if isinstance(source, System)]
+        sources = [source for source in declared if isinstance(source, System)]
+        if len(sources) < len(declared):
+            raise UsageError("riskguard.yaml has a computed baseline: name baselines with --baseline")
+        return sources
 
     def pools(self, kind: str) -> list[Pool]:
         """The baselines of each question of a gate of this kind, as the command line names them."""
         computed = [self._computed(given) for given in self._baselines if given.computed is not None]
-        _each_once("--baseline", computed)
         single = self._systems([given for given in self._baselines if given.computed is None], "--baseline")
+        self._each_once("--baseline", computed)
         if not KINDS[kind].is_pool:
             return [(baseline, ()) for baseline in (*single, *computed)]
         if computed:
@@ -255,16 +245,20 @@ class Inputs:
         for given in named:
             is_stored = self._store is not None and _may_be_stored(given)
             sources.append(Stored(given.text) if is_stored else self._file(given))
-        _each_once(option, sources)
+        self._each_once(option, sources)
         return sources
+
+    def _each_once(self, option: str, systems: Sequence[Baseline]) -> None:
+        once(option, [label(system) for system in systems], hint="; NAME=RUN gives one of them another name")
 
     # What they are asked about.
 
     def measures(self, table: GivenFile | None = None) -> tuple[str, ...]:
         """The measures asked for, else the file's; of tables every column of ``table``, by default the first."""
         if self._collection.measures:
-            once("--measure", [_canonical(measure) for measure in self._collection.measures])
-            return self._collection.measures
+            measures = self._collection.measures
+            once("--measure", measures if self._collection.scores else [measure_name(one) for one in measures])
+            return measures
         if table is None and self._named:
             table = file_of(self._named[0].text, self._collection.settings)
         if not self._collection.scores or table is None:
@@ -280,10 +274,6 @@ class Inputs:
             return (None,)
         try:
             names = self.engine.slices(given, table, measure)
-        except UsageError as error:
-            if error.where != "slice":
-                raise
-            raise UsageError(error.fault, where="--slice") from None
         except DataError:
             if not all("=" in entry for entry in given):
                 raise
@@ -298,27 +288,14 @@ class Inputs:
 
     def typed(self, gate: AskedGate) -> AskedGate:
         """What a gate is asked, with what is typed; the reference of a pool belongs to the file's baselines."""
-        taken = {name: value for name, value in gate.options.items() if name != "reference" or not self._baselines}
-        typed, alphas = self.options, self._alphas
+        options, alphas = {**gate.options, **self.options}, self.alphas
+        if self._baselines and "reference" not in self.options:
+            options.pop("reference", None)
         if gate is not self.gates[0]:
-            typed = {name: value for name, value in typed.items() if name in options_of(KINDS[gate.kind])}
-            alphas = alphas[:1]
-        return replace(
-            gate,
-            alphas=alphas or gate.alphas,
-            options={**taken, **typed},
-            correction=self._collection.settings.get("family", gate.correction),
-        )
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options of a gate that were typed."""
-        return self._collection.options
-
-    @property
-    def alphas(self) -> tuple[float, ...]:
-        """The alphas that were typed, or are the command's own."""
-        return self._alphas
+            own = options_of(KINDS[gate.kind])
+            options, alphas = {name: value for name, value in options.items() if name in own}, alphas[:1]
+        correction = self._collection.settings.get("family", gate.correction)
+        return replace(gate, alphas=alphas or gate.alphas, options=options, correction=correction)
 
     def questions(
         self, gate: AskedGate, candidate: Candidate, pools: Sequence[Pool], slices: Sequence[str]
@@ -328,10 +305,9 @@ class Inputs:
         parts = self.slices(slices, candidate, measures[0])
         if gate.measures and not self._collection.measures:
             measures = gate.measures
-        asked = product(measures, _gates(gate.kind, gate.alphas, gate.options, gate.name), pools, parts)
         return [
             Question(replace(one, slice=part), candidate, baseline, measure, pool=others)
-            for measure, one, (baseline, others), part in asked
+            for measure, one, (baseline, others), part in product(measures, gate.gates(), pools, parts)
         ]
 
     # Answers.
@@ -350,8 +326,8 @@ class Inputs:
 
         ``options`` are those of a gate of this kind; ``correction`` is that for several gates.
         """
-        asked = product(measures, pairs, _gates(kind, asked_alphas(kind, alphas), options))
-        questions = [Question(gate, *pair, measure) for measure, pair, gate in asked]
+        gates = AskedGate(kind, kind, asked_alphas(kind, alphas), options).gates()
+        questions = [Question(gate, *pair, measure) for measure, pair, gate in product(measures, pairs, gates)]
         return self.engine.verdicts(questions, correction=correction)
 
     def scores(self, system: System, measure: str) -> TopicScores:
@@ -369,22 +345,15 @@ class Inputs:
 
     def together(self, systems: Sequence[System], measure: str, **options: Any) -> Together:
         """The scores of systems on one list of topics, as a gate with these options compares them."""
-        gate = gate_of("together", **options)
+        gate, topics = gate_of("together", **options), self.engine.sources.topics or NO_TOPICS
         scores, missing = on_one_list(gate, [self.engine.scores(system, measure) for system in systems])
-        return Together(scores, missing, gate, self.engine.sources.topics or NO_TOPICS)
-
-
-def _gates(kind: str, alphas: tuple[float, ...], options: Mapping[str, Any], name: str = "") -> list[Gate]:
-    try:
-        return [gate_of(name or kind, kind, alpha=alpha, **options) for alpha in alphas]
-    except ValueError as error:
-        raise UsageError(f"--gate {kind}: {error}") from None
-
-
-def _store(root: Path) -> Store:
-    from pytest_riskguard.baselines.store import Store
-
-    return Store(root)
+        wanted = scores[0].topics
+        try:
+            weights = weights_of(topics, wanted) if gate.weighted else None
+            strata = None if gate.weighted else strata_of(gate, topics, wanted, clusters_of(topics, wanted))
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        return Together(scores, missing, weights if strata is None else strata.weights)
 
 
 def _may_be_stored(given: NamedPath) -> bool:
@@ -392,10 +361,3 @@ def _may_be_stored(given: NamedPath) -> bool:
     is_file = os.path.exists(GivenFile.of(given.text).path)  # noqa: PTH110 - Path.exists raises if a name is too long
     looks_like_a_path = "/" in given.text or "\\" in given.text
     return given.name is None and given.computed is None and not (is_file or looks_like_a_path)
-
-
-def _canonical(measure: str) -> str:
-    try:
-        return measure_name(measure)
-    except UsageError:
-        return measure  # a column of its own in a table of scores, or the engine refuses it

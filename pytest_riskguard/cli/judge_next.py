@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,11 +44,17 @@ _OPTIONS = tuple(
     if name not in ("alpha", "slice", "on_inconclusive") and any(name in options_of(KINDS[kind]) for kind in _KINDS)
 )
 #: What may be said beside the name of a declared gate, which says all else.
-_BESIDE_A_GATE = ("runs", "baselines", "kind", "budget", "out", "list_format", "config")
+_BESIDE_A_GATE = {"runs", "baselines", "kind", "budget", "out", "list_format", "config"}
 #: A spreadsheet reads a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@")
 _MAX_TEXT = 1000
-FORMATS = ("quepid", "csv", "tsv")
+#: The columns of the list by its format; the last one is without a format.
+_HEADERS = {
+    "quepid": ("query", "docid", "rating"),
+    "csv": ("query_id", "query", "docid", "rating"),
+    "tsv": ("query_id", "query", "docid", "rating"),
+    None: ("topic", "document", "query"),
+}
 
 
 @click.command("judge-next")
@@ -68,7 +75,7 @@ FORMATS = ("quepid", "csv", "tsv")
 @click.option(
     "--format",
     "list_format",
-    type=click.Choice(FORMATS),
+    type=click.Choice(("quepid", "csv", "tsv")),
     help="Write what Quepid imports, or a table with an empty column for the grades.",
 )
 def judge_next(
@@ -143,8 +150,8 @@ def _of_gate(
     from pytest_riskguard.config.load import load_gates
 
     context = click.get_current_context()
-    typed = [one for one in context.params if context.get_parameter_source(one) is not ParameterSource.DEFAULT]
-    if said := [one for one in typed if one not in _BESIDE_A_GATE]:
+    typed = {one for one in context.params if context.get_parameter_source(one) is not ParameterSource.DEFAULT}
+    if said := typed - _BESIDE_A_GATE:
         raise UsageError(f"--gate {name}: the gate says all but its runs; leave out {', '.join(sorted(said))}")
     if len(runs) > 1:
         raise UsageError(f"--gate {name}: the gate names its baseline; give at most one run, its candidate")
@@ -159,47 +166,39 @@ def _of_gate(
 
 
 def _written(documents: Sequence[ToJudge], queries: Mapping[str, str], list_format: str | None) -> str:
-    """The list as text: a header, then one line for each document."""
+    """The list as a table: a header, then one line for each document.
+
+    riskguard reads what is made for grades as judgements once the last column is filled in; Quepid knows queries by
+    their texts. No spreadsheet runs a cell as a formula: a space, which readers remove, stands before it.
+    """
+    from pytest_riskguard.data.headers import number
+
     texts = {topic: clean(text, limit=_MAX_TEXT) for topic, text in queries.items()}
+    header = _HEADERS[list_format]
     if list_format == "quepid":
-        _refuse_alike(documents, texts)
-        header: tuple[str, ...] = ("query", "docid", "rating")
-        rows: list[tuple[str, ...]] = [(texts[row.topic], row.document, "") for row in documents]
-    elif list_format is not None:  # riskguard reads it as judgements once its last column is filled in
-        header = ("query_id", "query", "docid", "rating")
-        rows = [(row.topic, texts.get(row.topic, ""), row.document, "") for row in documents]
-    else:
-        header = ("topic", "document", "query")
-        rows = [(row.topic, row.document, texts.get(row.topic, "")) for row in documents]
-    return _table(header, rows, delimiter="\t" if list_format in (None, "tsv") else ",")
+        _refuse_alike([row.topic for row in documents], texts)
+    buffer = io.StringIO(newline="")
+    delimiter = "\t" if list_format in (None, "tsv") else ","
+    table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
+    table.writerow(header)
+    for row in documents:
+        cells = {"query": texts.get(row.topic, ""), "rating": ""}
+        cells |= dict.fromkeys(("topic", "query_id"), row.topic) | dict.fromkeys(("document", "docid"), row.document)
+        wanted = [cells[name] for name in header]
+        table.writerow([f" {cell}" if cell.startswith(_FORMULA) and isnan(number(cell)) else cell for cell in wanted])
+    return buffer.getvalue()
 
 
-def _refuse_alike(documents: Iterable[ToJudge], texts: Mapping[str, str]) -> None:
+def _refuse_alike(topics: Iterable[str], texts: Mapping[str, str]) -> None:
     """``UsageError`` if a topic has no query text, or two have the same."""
     from pytest_riskguard.data.records import normal
 
-    topics: dict[str, str] = {}
-    for topic in dict.fromkeys(to_judge.topic for to_judge in documents):
+    first: dict[str, str] = {}
+    for topic in dict.fromkeys(topics):
         text = normal(texts.get(topic, ""))
-        if not text or topics.setdefault(text, topic) != topic:
-            found = (
-                f"topics {topics[text]!r} and {topic!r} have the same one" if text else f"topic {topic!r} has none"
-            )
+        if not text or first.setdefault(text, topic) != topic:
+            found = f"topic {topic!r} has the text of {first[text]!r}" if text else f"topic {topic!r} has none"
             raise UsageError(f"Quepid knows queries by their texts, and {found}; give other topics with --topics")
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], *, delimiter: str) -> str:
-    """A table in which no spreadsheet runs a cell as a formula: a space, which readers remove, stands before it."""
-    from pytest_riskguard.data.headers import number
-
-    buffer = io.StringIO(newline="")
-    table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-    table.writerow(header)
-    for row in rows:
-        table.writerow(
-            [f" {cell}" if cell.startswith(_FORMULA) and number(cell) != number(cell) else cell for cell in row]
-        )
-    return buffer.getvalue()
 
 
 def _is_plain(text: str) -> bool:
@@ -210,9 +209,8 @@ def _is_plain(text: str) -> bool:
 def _said(wanted: int, budget: int | None, verdicts: int, unsettled: int, *, settled: bool) -> str:
     if unsettled == 0:
         which = "the verdict" if verdicts == 1 else f"any of the {verdicts} verdicts"
-        if settled:
-            return f"no judgement of the unjudged documents in the first ranks can change {which}"
-        return f"no judgement of the unjudged documents in the first ranks that was tried changes {which}"
+        can = "can change" if settled else "that was tried changes"
+        return f"no judgement of the unjudged documents in the first ranks {can} {which}"
     shown = "" if budget is None or wanted <= budget else f"the first {budget} of "
     which = "the verdict" if verdicts == 1 else f"{unsettled} of {verdicts} verdicts"
     to_judge = f"{shown}{counted(wanted, 'document')} to judge; {which} could change"

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 
 import click
 
@@ -62,9 +61,10 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except RiskguardError as error:
-            from pytest_riskguard.cli.options import belonging
+            if error.remedy is not None:
+                from pytest_riskguard.cli.options import words_of_baseline
 
-            error.args = (belonging(str(error)),)
+                error.remedy = error.remedy.here(words_of_baseline)
             raise
 
 
@@ -126,10 +126,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its status instead of exiting."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        Path.cwd()
-    except OSError:
-        return _say(ExitStatus.USAGE, "Error: the working folder is gone; go to a folder that is there")
-    try:
         status = cli.main(args=arguments, prog_name="riskguard", standalone_mode=False, obj=arguments)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
@@ -153,8 +149,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
             return _output_lost(error.errno)
         if os.environ.get("RISKGUARD_TRACEBACK"):
             raise
-        if isinstance(error, OSError) and error.filename is not None:
-            return _say(ExitStatus.INCOMPARABLE, f"Error: {error.filename}: {error.strerror}")
+        if isinstance(error, OSError):
+            where = "" if error.filename is None else f"{error.filename}: "
+            return _say(ExitStatus.INCOMPARABLE, f"Error: {where}{error.strerror}")
         return _say(
             ExitStatus.INTERNAL,
             f"Internal error: {type(error).__name__}: {error}",

@@ -12,7 +12,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -21,10 +20,8 @@ import click
 
 from pytest_riskguard import run_context
 from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import TIES, GivenFile
-from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
@@ -33,13 +30,13 @@ from pytest_riskguard.gates.kinds import (
     MIN_SLICE_TOPICS,
     OPTIONS,
     RESPONSES,
-    kinds_with,
     options_of,
 )
-from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
+from pytest_riskguard.gates.option_types import Number, OneOf, Text, Texts, TrueOrFalse
 from pytest_riskguard.text import did_you_mean
 
 if TYPE_CHECKING:
+    from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.config.schema import Config
 
@@ -50,8 +47,8 @@ DEFAULT_MEASURE = "nDCG@10"
 DEFAULT_STORE = Path("baselines")
 #: A file's path; the gate, not click, checks whether the file exists and can be read.
 FILE = click.Path(path_type=Path, readable=False)
-_NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
-_COMPUTED = re.compile(rf"({'|'.join(COMPUTED)})\((.*)\)\Z", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_COMPUTED = re.compile(rf"({'|'.join(COMPUTED)})\((.*)\)", re.DOTALL)
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
@@ -120,18 +117,12 @@ def place_words(known: Callable[[str], bool] = lambda _: True) -> list[str]:
     return [word for option, value in given.items() if known(option) for word in (option, value)]
 
 
-def belonging(text: str) -> str:
-    """The text, whose commands about baselines name the same store and judgements as the command line."""
-    from pytest_riskguard.reports.terminal.layout import completed
+def words_of_baseline(name: str) -> list[str]:
+    """The words with which a command of ``riskguard baseline`` finds what this command line finds."""
+    from pytest_riskguard.cli.baseline import baseline
 
-    def needed(command: str) -> list[str]:
-        from pytest_riskguard.cli.baseline import baseline
-
-        known = baseline.commands.get(command)
-        options = {name for option in known.params for name in option.opts} if known else set()
-        return place_words(options.__contains__)
-
-    return completed(text, needed)
+    known = {option for parameter in baseline.commands[name].params for option in parameter.opts}
+    return place_words(known.__contains__)
 
 
 def config_given() -> Path | None:
@@ -144,6 +135,13 @@ def surroundings() -> Config | None:
     """The settings of the riskguard.yaml of ``--config``, else of the nearest one, if there is one."""
     path = config_given() or find_config(Path.cwd())
     return None if path is None else load_config(Path(os.path.normpath(path.absolute())), require_gates=False)
+
+
+def stored_in(root: Path) -> Store:
+    """The store in a folder."""
+    from pytest_riskguard.baselines.store import Store
+
+    return Store(root)
 
 
 def import_measures_from(folder: Path, measures: Sequence[str]) -> None:
@@ -165,31 +163,27 @@ class NamedPath:
     systems: tuple[NamedPath, ...] = ()
 
 
-def named_path(text: str) -> NamedPath:
-    """``[NAME=]PATH``; the first ``=`` splits only after a valid name, so that paths may hold one."""
-    name, equals, path = text.partition("=")
-    if not (equals and _NAME.match(name)):
-        return NamedPath(None, text)
-    if not path:
-        raise click.BadParameter(f"{text!r} has no run after the '='")
-    return NamedPath(name, path)
+def system(text: str) -> NamedPath:
+    """``[NAME=]PATH``, or ``mean(A, B)`` for a baseline that is computed from several; any file by its own name.
 
-
-def named_run(text: str) -> NamedPath:
-    """``[NAME=]PATH``, or ``mean(A, B)`` for a baseline that is computed from several; any file by its own name."""
+    The first ``=`` splits only after a valid name, so that paths may hold one.
+    """
     if os.path.exists(text):  # noqa: PTH110 - Path.exists raises if a name is too long
         return NamedPath(None, text)
-    if (match := _COMPUTED.match(text)) is None:
-        return named_path(text)
-    parts = [part.strip() for part in match[2].split(",")]
-    if not all(parts):
-        raise click.BadParameter(f"{text!r}: expected names or paths with commas between, as in {match[1]}(a, b)")
-    return NamedPath(None, text, match[1], tuple(map(named_path, parts)))
+    if match := _COMPUTED.fullmatch(text):
+        systems = tuple(system(part.strip()) for part in match[2].split(","))
+        return NamedPath(None, text, match[1], systems)
+    name, equals, path = text.partition("=")
+    if not (equals and _NAME.fullmatch(name)):
+        name, path = "", text
+    if not path:
+        raise click.BadParameter(f"{text!r}: expected the name or path of a run")
+    return NamedPath(name or None, path)
 
 
 def runs_argument(metavar: str, *, required: bool = False) -> Callable[[Command], Command]:
     """The runs of a command that compares, handed over as ``runs``; see ``in_roles``."""
-    return click.argument("runs", nargs=-1, type=named_run, required=required, metavar=metavar)
+    return click.argument("runs", nargs=-1, type=system, required=required, metavar=metavar)
 
 
 def in_roles(
@@ -199,34 +193,12 @@ def in_roles(
 
     Where ``--baseline`` names them, every run is a candidate.
     """
-    if not baselines and len(runs) > 1:
-        baselines, runs = runs[:1], runs[1:]
-    if computed := [run.text for run in runs if run.computed]:
-        raise UsageError(f"{computed[0]} is a computed baseline; a candidate is a run")
-    return baselines, runs
+    return (baselines, runs) if baselines or len(runs) < 2 else (runs[:1], runs[1:])
 
 
 def baseline_option(help: str = "A run file, or the name of a stored baseline.") -> Callable[[Command], Command]:
     """``--baseline``, repeatable."""
-    return repeated("--baseline", "baselines", type=named_run, metavar="[NAME=]RUN", help=help)
-
-
-@frozen
-class Files:
-    """The files of a collection and how they are read."""
-
-    qrels: GivenFile | None
-    topics: GivenFile | None
-
-    @classmethod
-    def of(cls, qrels: Path | None, topics: Path | None, config: Config | None) -> Files:
-        """Those at these paths, else those of riskguard.yaml, whose topics belong to its qrels."""
-        given = cls(*(None if path is None else GivenFile.of(path) for path in (qrels, topics)))
-        if config is None or qrels is not None:
-            return given
-        settings = config.collection
-        own = settings.given_topics if given.topics is None else replace(given.topics, strata=settings.strata)
-        return cls(settings.given_qrels, own)
+    return repeated("--baseline", "baselines", type=system, metavar="[NAME=]RUN", help=help)
 
 
 @frozen
@@ -236,11 +208,20 @@ class Collection:
     ``settings`` are those of ``--set``, checked, by their names.
     """
 
-    qrels: Path | None
+    qrels: Path | None = None
     topics: Path | None = None
     measures: tuple[str, ...] = ()
     scores: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def files(self, config: Config | None) -> tuple[GivenFile | None, GivenFile | None]:
+        """Judgements and topics at these paths, else those of riskguard.yaml, whose topics belong to its qrels."""
+        qrels, topics = (None if path is None else GivenFile.of(path) for path in (self.qrels, self.topics))
+        if config is None or qrels is not None:
+            return qrels, topics
+        settings = config.collection
+        own = settings.given_topics if topics is None else replace(topics, strata=settings.strata)
+        return settings.given_qrels, own
 
     @property
     def options(self) -> dict[str, Any]:
@@ -251,11 +232,6 @@ class Collection:
 def file_of(path: str | Path, settings: Mapping[str, Any]) -> GivenFile:
     """The file of a system, with its format and the order of its ties as ``--set`` says."""
     return replace(GivenFile.of(path), format=settings.get("format"), ties=settings.get("ties"))
-
-
-def measure_option(help: str) -> Callable[[Command], Command]:
-    """``--measure``, handed over as ``measures``."""
-    return click.option("--measure", "measures", multiple=True, metavar="MEASURE", help=help)
 
 
 def collection_options(*settings: str, scores: bool = True) -> Callable[[Command], Command]:
@@ -272,8 +248,10 @@ def collection_options(*settings: str, scores: bool = True) -> Callable[[Command
         ),
         config_option(),
         *(tables if scores else ()),
-        measure_option(f"A measure. Repeatable. [default: {default}]"),
-        set_option(*settings, *_OF_RUNS),
+        repeated(
+            "--measure", "measures", metavar="MEASURE", help=f"A measure. [default: riskguard.yaml's, else {default}]"
+        ),
+        *([set_option(*dict.fromkeys((*settings, *_OF_RUNS)))] if settings else ()),
     )
 
 
@@ -298,26 +276,23 @@ slice_option: Callable[[Any], Any] = repeated(
 # Options of gates, and ``KEY=VALUE``.
 
 
-class NumberType(click.ParamType[float]):
-    """A number in a range."""
+def number_type(check: Number) -> Callable[[str], Any]:
+    """The type of an option that is a number in a range."""
 
-    name = "number"
-
-    def __init__(self, check: Number) -> None:
-        self.check = check
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse and check the range."""
+    def number(text: str) -> Any:
         try:
-            return self.check(_number(value))
+            return check(_number(text))
         except ValueError as error:
-            self.fail(str(error), param, ctx)
+            raise click.BadParameter(str(error)) from None
+
+    return number
 
 
-def _number(text: Any) -> Any:
-    with suppress(ValueError):  # the check refuses text that is not a number
+def _number(text: str) -> float | str:
+    try:
         return float(text)
-    return text
+    except ValueError:  # the check refuses text that is not a number
+        return text
 
 
 def gate_options(*names: str) -> Callable[[Command], Command]:
@@ -327,24 +302,13 @@ def gate_options(*names: str) -> Callable[[Command], Command]:
 
 def _gate_option(name: str, default: str = "") -> Callable[[Command], Command]:
     known = OPTIONS[name]
-    default = default or f" [default: {_default_text(name)}]"
-    more: dict[str, Any] = {"metavar": known.metavar, "type": None}
-    if isinstance(known.check, Number):
-        more["type"] = NumberType(known.check)
-    elif isinstance(known.check, OneOf):
-        more["type"] = click.Choice(known.check.words)
+    help = f"{known.help} [default: {default or f'{_plain(known.default)}, unless the kind of gate has another'}]"
+    type: Any = number_type(known.check) if isinstance(known.check, Number) else None
+    if isinstance(known.check, OneOf):
+        type = click.Choice(known.check.words)
     if name == "alpha":
-        return click.option(known.flag, "alphas", multiple=True, help=f"{known.help} Repeatable.{default}", **more)
-    return click.option(known.flag, name, help=f"{known.help}{default}", **more)
-
-
-def _default_text(name: str) -> str:
-    """The default, with those of the kinds that have another one: ``0.005; 0 for not_inferior, equivalent``."""
-    kinds: dict[str, list[str]] = {}
-    for kind in kinds_with(name):
-        kinds.setdefault(_plain(options_of(KINDS[kind])[name].default), []).append(kind)
-    usual = _plain(OPTIONS[name].default)
-    return "; ".join([usual, *(f"{own} for {', '.join(of)}" for own, of in kinds.items() if own != usual)])
+        return repeated(known.flag, "alphas", help=help, metavar=known.metavar, type=type)
+    return click.option(known.flag, name, help=help, metavar=known.metavar, type=type)
 
 
 def _plain(default: Any) -> str:
@@ -358,10 +322,9 @@ def asked_alphas(kind: str, alphas: tuple[float, ...]) -> tuple[float, ...]:
 
 def _pairs(given: Sequence[str], example: str) -> list[tuple[str, str]]:
     """``KEY=VALUE`` each; ``ValueError`` for anything else."""
-    pairs = [(key, value) for key, _, value in (text.partition("=") for text in given)]
-    for text, (key, _) in zip(given, pairs, strict=True):
-        if not key or "=" not in text:
-            raise ValueError(f"expected KEY=VALUE, such as {example}, found {text!r:.60}")
+    pairs = [(key, value) for key, equals, value in (text.partition("=") for text in given) if key and equals]
+    if len(pairs) < len(given):
+        raise ValueError(f"expected KEY=VALUE, such as {example}, found {', '.join(given)!r:.60}")
     return pairs
 
 
@@ -373,22 +336,15 @@ def metadata_option(help: str) -> Callable[[Command], Command]:
 def _metadata(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     try:
         pairs = _pairs(given, "index=v7")
-        keys = [key for key, _ in pairs]
-        if twice := [key for key in keys if keys.count(key) > 1]:
-            raise ValueError(f"key {twice[0]!r:.60} given twice")
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("expected each key once")
         return checked_metadata(dict(pairs))
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, param) from None
 
 
-def _format(name: str) -> str:
-    """The name of a format of rankings or of scores, of our own or of a plugin."""
-    known = {known.name for kind in ("rankings", "scores") for known in formats_of(kind)}
-    return name if name in added_formats() else OneOf(tuple(sorted(known)))(name)
-
-
 #: What ``--set`` takes besides the options of gates: about runs, and about all gates together.
-_OF_RUNS: Mapping[str, Any] = {"format": _format, "ties": OneOf(TIES)}
+_OF_RUNS: Mapping[str, Any] = {"format": Text("the name of a format"), "ties": OneOf(TIES)}
 _OF_ALL: Mapping[str, Any] = {"family": OneOf(CORRECTIONS), "on_changed_inputs": OneOf(RESPONSES)}
 
 
@@ -410,9 +366,10 @@ def _settings(
     try:
         for name, value in _pairs(given, f"{names[0]}=VALUE"):
             if name not in names:
-                flags = {flag.strip("-").replace("-", "_") for known in ctx.command.params for flag in known.opts}
-                hint = f"; it has an option of its own, --{name.replace('_', '-')}" if name in flags else ""
-                hint = hint or did_you_mean(name, names) or f"; there are {', '.join(names)}"
+                flag = f"--{name.replace('_', '-')}"
+                hint = did_you_mean(name, names) or f"; there are {', '.join(names)}"
+                if any(flag in known.opts for known in ctx.command.params):
+                    hint = f"; it has an option of its own, {flag}"
                 raise ValueError(f"{name!r:.60} cannot be set here{hint}")
             values.setdefault(name, []).append(value)
         return {name: _setting(name, texts) for name, texts in values.items()}
@@ -427,7 +384,7 @@ def _setting(name: str, texts: list[str]) -> Any:
     check = {**_OF_RUNS, **_OF_ALL}.get(name) or OPTIONS[name].check
     value: Any = texts[0]
     if isinstance(check, Texts):
-        value = tuple(texts)
+        value = texts
     elif len(texts) > 1:
         raise ValueError(f"{name} given twice")
     elif isinstance(check, TrueOrFalse):
@@ -437,10 +394,9 @@ def _setting(name: str, texts: list[str]) -> Any:
     elif isinstance(check, Number):
         value = _number(value)
     try:
-        checked: Any = check(value)
+        return check(value)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
-    return checked
 
 
 def system_options(
@@ -489,7 +445,7 @@ def system_options(
     return grouped(
         "inputs",
         make,
-        click.argument("systems", nargs=-1, type=named_path, required=required, metavar=metavar),
+        click.argument("systems", nargs=-1, type=system, required=required, metavar=metavar),
         *([baseline_option(baseline)] if baseline else []),
         collection_options(*settings),
         _gate_option("alpha", f" [default: {', '.join(map(_plain, alphas))}]" if alphas else ""),

@@ -6,16 +6,17 @@ import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pytest_riskguard.cli.exit_status import UNWRITABLE, ExitStatus, OutputError, status_of
-from pytest_riskguard.cli.options import FILE, Command, belonging, flag, grouped, options
+from pytest_riskguard.cli.options import FILE, Command, flag, grouped, options, words_of_baseline
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.run_context import SUMMARY, github_reads
+from pytest_riskguard.run_context import github_reads
 from pytest_riskguard.text import clean, listed
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.reports.comparisons import KnownGate
     from pytest_riskguard.reports.files import Format
     from pytest_riskguard.reports.parts import Section
-    from pytest_riskguard.reports.policy_changes import PolicyChanges
     from pytest_riskguard.reports.provenance import Provenance
 
 #: Characters of the name of a gate or a system, and of a line below the verdicts.
@@ -65,21 +65,17 @@ class Outputs:
     @property
     def any(self) -> bool:
         """Whether any report was asked for."""
-        return self.on_stdout or any(True for _ in self._files())
+        return any((self.json, self.html, self.markdown, self.junit))
 
     def _files(self) -> Iterator[tuple[Format, str, Path]]:
         """The files to write: format, option and path of each."""
         from pytest_riskguard.reports import files
 
-        if self.json is not None and not self.on_stdout:
-            yield files.JSON, "--json", Path(self.json)
-        for kind, option, path in (
-            (files.HTML, "--html", self.html),
-            (files.MARKDOWN, "--markdown", self.markdown),
-            (files.JUNIT, "--junit", self.junit),
-        ):
-            if path is not None:
-                yield kind, option, path
+        kinds = {"json": files.JSON, "html": files.HTML, "markdown": files.MARKDOWN, "junit": files.JUNIT}
+        for name, kind in kinds.items():
+            path = getattr(self, name)
+            if path is not None and path != "-":
+                yield kind, f"--{name}", Path(path)
 
     def withdraw(self) -> None:
         """Remove those that an earlier run left, first of all: whatever ends this run, none stands for it."""
@@ -102,13 +98,14 @@ class Outputs:
             other = written.setdefault(os.path.realpath(path), option)
             if other != option and (path.is_file() or not path.exists()):  # a device may be shared
                 raise UsageError(f"{option} {path} would overwrite the file that {other} writes; name another file")
-            if problem := files.problem(path):
-                raise UsageError(f"{option} {path}: cannot write ({problem})")
-            if kind is files.HTML:
-                try:
+            try:
+                if kind is files.HTML:
                     ensure_available()
-                except UsageError as error:
-                    raise UsageError(f"{option} {path}: {error}") from None
+                problem = files.problem(path)
+            except UsageError as error:
+                problem = str(error)
+            if problem:
+                raise UsageError(f"{option} {path}: cannot write ({problem})")
         if self.charts and self.markdown is None:
             raise UsageError("--charts needs --markdown")
 
@@ -123,22 +120,15 @@ class Outputs:
         from pytest_riskguard.reports import files
         from pytest_riskguard.reports.json import dumps
 
+        about: dict[str, Any] = {"gates": gates, "provenance": provenance, "policy_changes": policy_changes}
         failed = []
         for kind, option, path in self._files():
             try:
-                files.write(
-                    path,
-                    verdicts,
-                    gates=gates,
-                    provenance=provenance,
-                    policy_changes=policy_changes,
-                    kind=kind,
-                    charts=self.charts,
-                )
+                files.write(path, verdicts, **about, kind=kind, charts=self.charts)
             except OSError as error:
                 failed.append(f"{option} {path}: cannot write ({error.strerror})")
         if self.on_stdout:
-            click.echo(dumps(verdicts, gates, provenance, policy_changes), nl=False)
+            click.echo(dumps(verdicts, **about), nl=False)
         if failed:
             raise OutputError("; ".join(failed))
 
@@ -176,9 +166,7 @@ detail_options = options(
 
 def ensure_apart(option: str, path: Path | None, *inputs: Path) -> None:
     """Check that an output is not a file that the command reads."""
-    if path is None or not path.is_file():
-        return
-    if any(file.exists() and path.samefile(file) for file in inputs):
+    if path is not None and path.is_file() and any(file.exists() and path.samefile(file) for file in inputs):
         raise UsageError(f"{option} {path} would overwrite the file that this command reads; name another file")
 
 
@@ -212,20 +200,19 @@ def show(
     verbose: bool,
     quiet: bool,
     to_stderr: bool,
-    reproduce: str | None = None,
     gates: Sequence[KnownGate] = (),
-    problems: Sequence[str | None] = (),
+    seen: Sequence[Verdict] = (),
     notes: Sequence[str] = (),
     complete: bool = True,
     roles: str | None = None,
     policy_changes: Sequence[str] = (),
 ) -> None:
-    """Print the answer of several gates, the verdicts, the gates without one, ``notes``, and how to see them again.
+    """Print the answer of several gates, the verdicts, the gates without one and ``notes``.
 
-    ``roles`` says before all else what was compared with what; ``problems``, if given, why verdicts are incomparable,
-    in other words than their own. Where not every gate was asked for, the run is not
-    ``complete``, and has no answer.
+    ``roles`` says before all else what was compared with what; ``seen``, if given, are the verdicts for this screen.
+    Where not every gate was asked for, the run is not ``complete``, and has no answer.
     """
+    from pytest_riskguard.engine.advice import seen_from
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.terminal.failure import (
         explain,
@@ -240,41 +227,37 @@ def show(
     from pytest_riskguard.run_context import Detail, Screen
 
     screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, terminal_width())
-    if roles is not None and not quiet:
-        click.echo(roles, err=to_stderr)
-    if len(verdicts) > 1 and complete and not quiet:
-        click.secho(comparisons.answer(verdicts, gates).title, bold=True, err=to_stderr)
+    say = partial(click.secho, err=to_stderr)
+    if not quiet:
+        if roles is not None:
+            say(roles)
+        if len(verdicts) > 1 and complete:
+            say(comparisons.answer(verdicts, gates).title, bold=True)
+        notes = [*remarks(verdicts), *notes]
     judged = complete and not comparisons.missing(gates)
     failures, same_as = comparisons.failures_before(gates), repeats(verdicts, most=most_topics(screen))
     before, messages = set[str | None](), set[str]()
     for place, verdict in enumerate(verdicts):
-        is_again = verdict.problem is not None and verdict.problem in before
-        problem = problems[place] if problems else str(verdict.error or "") or None
-        if quiet and is_again:
-            text = f"{_systems(verdict)} ({clean(verdict.reason or '')}): as above"
-        elif quiet:
-            line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
-            text = f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
-            text = "\n".join([text, *first_warnings(verdict, screen, messages)])
+        typed = seen[place] if seen else seen_from(verdict, Path.cwd(), words=words_of_baseline)
+        if quiet:
+            text = f"{_systems(verdict)}: {one_line(typed, after_word=True)}"
+            lines = [text, *first_warnings(verdict, screen, messages)]
         else:
             first = verdicts[same_as[place]].gate if place in same_as else None
-            more = {"problem": problem, "same_as": first}
-            text = explain(verdict, screen, said=messages, run=verdicts, complete=judged, **more)
-            headline, *rest = text.removeprefix("cannot be compared: ").splitlines()
-            text = "\n".join([headline, f"  {_systems(verdict)}", *([] if is_again else rest)])
+            context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": judged, "same_as": first}
+            headline, *rest = explain(verdict, screen, seen=typed, after_word=True, **context).splitlines()
+            is_again = verdict.problem is not None and verdict.problem in before
+            lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]
         before.add(verdict.problem)
         messages |= {warning.message for warning in verdict.warnings}
         styled = click.style(word(verdict).upper(), fg=_COLOURS.get(word(verdict), "yellow"), bold=True)
-        click.echo(f"{styled}{comparisons.after(failures.get(place))} {belonging(text)}", err=to_stderr)
+        say("\n".join([f"{styled}{comparisons.after(failures.get(place))} {lines[0]}", *lines[1:]]))
     for line in comparisons.summary(gates):
-        click.echo(line, err=to_stderr)
+        say(line)
     for line in policy_changes:
-        click.secho(click.wrap_text(line, screen.width, "", "    "), fg="yellow", err=to_stderr)
-    paragraphs = [belonging(clean(note, limit=MAX_NOTE)) for note in (*(() if quiet else remarks(verdicts)), *notes)]
-    for line in wrapped(paragraphs, width=screen.width):
-        click.echo(line, err=to_stderr)
-    if reproduce is not None and not all(verdict.passed for verdict in verdicts):
-        click.echo(reproduce, err=to_stderr)
+        say(click.wrap_text(line, screen.width, "", "    "), fg="yellow")
+    for line in wrapped([clean(note, limit=MAX_NOTE) for note in notes], width=screen.width):
+        say(line)
 
 
 def _systems(verdict: Verdict) -> str:
@@ -289,31 +272,22 @@ def typed_command() -> str:
     return f"riskguard {shlex.join(words)}"
 
 
-def _reproduces() -> bool:
-    """Whether the command can be printed so that it judges again what was typed, and not what a pipe held."""
-    words = click.get_current_context().obj
-    return all(clean(word, limit=len(word)) == word and not word.startswith(("/dev/", "/proc/")) for word in words)
-
-
 def present(
     verdicts: Sequence[Verdict],
     *,
     outputs: Outputs,
-    verbose: bool,
-    quiet: bool,
     folder: Path,
     gates: Sequence[KnownGate] = (),
     places: Sequence[tuple[Path, int]] = (),
-    problems: Sequence[str | None] = (),
     notes: Sequence[str] = (),
-    roles: str | None = None,
     config: Path | None = None,
+    **shown: Any,
 ) -> ExitStatus:
     """Show and write the verdicts, and return the exit status.
 
     ``folder`` is in the checkout that reports name; ``gates`` are all that could have been judged; ``places`` the
-    file and line of each verdict, ``problems`` as for ``show``. ``notes`` follow them, ``roles`` stand before.
-    ``config`` is the riskguard.yaml that was used: what the judged commit changed about it is said.
+    file and line of each verdict; ``notes`` follow them; what else there is, ``show`` takes. ``config`` is the
+    riskguard.yaml that was used: what the judged commit changed about it is said.
     """
     changes = None
     if config is not None:
@@ -324,60 +298,28 @@ def present(
     try:
         show(
             verdicts,
-            verbose=verbose,
-            quiet=quiet,
             to_stderr=outputs.on_stdout,
-            reproduce=None if quiet or not _reproduces() else f"  reproduce: {typed_command()}",
-            problems=problems,
-            notes=() if quiet else notes,
-            roles=roles,
+            notes=() if shown["quiet"] else notes,
             complete=all(gate.became == "judged" for gate in gates),
             policy_changes=said,
+            **shown,
         )
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
-        outputs.write(verdicts, gates, _provenance(verdicts, folder) if outputs.any else None, said)
-    tell_github(verdicts, to_stderr=outputs.on_stdout, gates=gates, places=places, policy_changes=changes)
+        if outputs.any:
+            from pytest_riskguard.build import report_date, this_build
+            from pytest_riskguard.reports.provenance import provenance_of
+
+            outputs.write(verdicts, gates, provenance_of(verdicts, this_build(folder), report_date()), said)
+    if github_reads():
+        from pytest_riskguard.reports.ci import github
+
+        located: list[tuple[str | None, int | None]] = [(github.place(file), line) for file, line in places]
+        located = located or [(None, None)] * len(verdicts)
+        annotations = [
+            github.annotation(verdict, file=file, line=line)
+            for verdict, (file, line) in zip(verdicts, located, strict=True)
+            if not verdict.passed
+        ]
+        for line in github.told(verdicts, annotations, gates=gates, policy=changes):
+            click.echo(line, err=outputs.on_stdout)
     return status_of(verdicts)
-
-
-def _provenance(verdicts: Sequence[Verdict], folder: Path) -> Provenance:
-    from pytest_riskguard.build import report_date, this_build
-    from pytest_riskguard.reports.provenance import provenance_of
-
-    return provenance_of(verdicts, this_build(folder), report_date())
-
-
-def tell_github(
-    verdicts: Sequence[Verdict],
-    *,
-    to_stderr: bool,
-    gates: Sequence[KnownGate] = (),
-    places: Sequence[tuple[Path, int]] = (),
-    policy_changes: PolicyChanges | None = None,
-) -> None:
-    """In GitHub Actions: the summary of the step, and an annotation for each verdict that did not pass.
-
-    ``gates`` are all that could have been judged; ``places`` the file and line of each verdict, where it has one.
-    """
-    if not github_reads():
-        return
-    from pytest_riskguard.reports.ci import github
-
-    if (summary := github.summary_of()) is not None:
-        said = () if policy_changes is None else policy_changes.lines
-        try:
-            github.append_summary(summary, verdicts, gates=gates, policy_changes=said)
-        except OSError as error:
-            click.echo(f"riskguard: could not write {SUMMARY}: {error.strerror}", err=True)
-    if not github.annotates():
-        return
-    located: list[tuple[str | None, int | None]] = [(github.place(file), line) for file, line in places]
-    located = located or [(None, None)] * len(verdicts)
-    annotations = [
-        github.annotation(verdict, file=file, line=line)
-        for verdict, (file, line) in zip(verdicts, located, strict=True)
-        if not verdict.passed
-    ]
-    notices = [] if policy_changes is None else github.notices(policy_changes)
-    for command in [*github.commands(annotations), *notices]:
-        click.echo(command, err=to_stderr)

@@ -10,12 +10,12 @@ import click
 from pytest_riskguard.cli.options import (
     Collection,
     NamedPath,
-    NumberType,
     asked_alphas,
     baseline_option,
     collection_options,
     file_of,
     gate_options,
+    number_type,
     repeated,
     runs_argument,
 )
@@ -43,7 +43,7 @@ def _listed(values: tuple[float, ...]) -> str:
 @click.option(
     "--power",
     "chance",
-    type=NumberType(Number(0, 1, open_range=True)),
+    type=number_type(Number(0, 1, open_range=True)),
     default=0.8,
     show_default=True,
     help="The probability of detecting an effect, between 0 and 1.",
@@ -51,14 +51,14 @@ def _listed(values: tuple[float, ...]) -> str:
 @repeated(
     "--effect",
     "effects",
-    type=NumberType(Number(0, open_range=True)),
+    type=number_type(Number(0, open_range=True)),
     help="A fall to detect, of the mean (with on_churn=fail of URisk), in units of the measure. "
     f"[default: {_listed(EFFECTS)}]",
 )
 @repeated(
     "--correlation",
     "correlations",
-    type=NumberType(Number(-1, 1, open_range=True)),
+    type=number_type(Number(-1, 1, open_range=True)),
     help="Without CANDIDATE: the correlation of its scores with the baseline's over topics, between -1 and 1. "
     f"[default: {_listed(CORRELATIONS)}]",
 )

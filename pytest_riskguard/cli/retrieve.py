@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pytest_riskguard.cli.check import code_from, config_path, files_of, live_systems
+from pytest_riskguard.cli.check import code_from, config_path, files_of
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.options import FILE, config_option
 from pytest_riskguard.cli.output import ensure_apart, unwritable
@@ -27,6 +27,7 @@ def retrieve(run: Path, config: Path | None) -> int:
     from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.data.trec import write_run
     from pytest_riskguard.engine.declared_gates import engine_of
+    from pytest_riskguard.live.candidates import live_candidate
 
     settings = load_config(config_path(config), require_gates=False)
     candidate, line = settings.candidate, settings.line("candidate")
@@ -35,7 +36,7 @@ def retrieve(run: Path, config: Path | None) -> int:
             f"{settings.path.name}:{line}: the candidate is not a live system: there is nothing to query"
         )
     ensure_apart("RUN", run, *files_of(settings))
-    system = live_systems(settings, engine_of(settings, report=False))(candidate, line)
+    system = live_candidate(engine_of(settings, report=False), settings, candidate, line)
     with code_from(settings.path.parent):
         rankings = system.retrieve()
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,23 +12,26 @@ from pydantic import Discriminator, PlainValidator, Tag, model_validator
 
 from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.config.setting_types import (
-    File,
     Metadata,
     Model,
+    Pairs,
+    Place,
     Queried,
     RankingsColumns,
     RankingsFormat,
-    RunPlace,
     ScoresFormat,
     TiesSetting,
-    is_importable,
+    checked,
+    pairs_of,
 )
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.gates.option_types import Text, shown
 
 
 def _target(name: str) -> str:
-    if ":" not in name or not is_importable(name):
+    module, colon, function = name.partition(":")
+    parts = [*module.split("."), *function.split(".")]
+    if not colon or not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
         raise ValueError(f"expected package.module:function, found {shown(name)}")
     return name
 
@@ -47,15 +51,12 @@ class Retrieve(Queried):
 
 def _command(value: Any) -> tuple[str, ...]:
     """A program and its arguments; numbers are taken as they are written."""
-    if not (isinstance(value, list) and value and all(isinstance(part, str | int | float) for part in value)):
-        example = "[./search, --size, '{depth}']"
-        raise ValueError(f"expected a list of a program and its arguments, such as {example}, found {shown(value)}")
-    parts = tuple(str(part) for part in value)
-    if any("\0" in part for part in parts):
-        raise ValueError("expected arguments without the character NUL")
-    if not parts[0].strip():
-        raise ValueError(f"expected the name or path of a program first, found {parts[0]!r:.60}")
-    return parts
+    if isinstance(value, list) and value and all(isinstance(part, str | int | float) for part in value):
+        parts = tuple(map(str, value))
+        if parts[0].strip() and not any("\0" in part for part in parts):
+            return parts
+    example = "[./search, --size, '{depth}']"
+    raise ValueError(f"expected a list of a program and its arguments, such as {example}, found {shown(value)}")
 
 
 class CommandCandidate(Queried):
@@ -67,7 +68,7 @@ class CommandCandidate(Queried):
         The program and its arguments, in which `{query}`, `{topic}` (its id) and `{depth}` are replaced.
     """
 
-    command: Annotated[tuple[str, ...], PlainValidator(_command, json_schema_input_type=list[str])]
+    command: Annotated[tuple[str, ...], checked(_command, list[str])]
 
     @property
     def runs_for_each(self) -> bool:
@@ -99,7 +100,7 @@ class DescribedRun(Model):
         What is known of the system, texts by key.
     """
 
-    run: RunPlace
+    run: Place
     format: RankingsFormat | None = None
     columns: RankingsColumns = ()
     ties: TiesSetting | None = None
@@ -112,12 +113,9 @@ class DescribedRun(Model):
         return replace(given, format=self.format, ties=self.ties, columns=dict(self.columns))
 
 
-def _columns(value: Any) -> tuple[tuple[str, str], ...]:
-    expected = "a mapping of measures, and topic, to columns, such as {topic: qid, nDCG@10: ndcg10}"
-    if not isinstance(value, dict) or not value:
-        raise ValueError(f"expected {expected}, found {shown(value)}")
-    text = Text(expected)
-    return tuple((str(text(measure)), str(text(column))) for measure, column in value.items())
+ScoresColumns = Annotated[
+    Pairs, pairs_of("a mapping of measures, and topic, to columns, such as {topic: qid, nDCG@10: ndcg10}")
+]
 
 
 class DescribedScores(Model):
@@ -135,11 +133,9 @@ class DescribedScores(Model):
         What is known of the system, texts by key.
     """
 
-    scores: File
+    scores: Place
     format: ScoresFormat | None = None
-    columns: Annotated[
-        tuple[tuple[str, str], ...], PlainValidator(_columns, json_schema_input_type=dict[str, str])
-    ] = ()
+    columns: ScoresColumns = ()
     metadata: Metadata = ()
 
     @property
@@ -156,9 +152,6 @@ FORMS: Mapping[str, type[Model]] = {
     "http": HttpCandidate,
     "command": CommandCandidate,
 }
-_PATH = "<path>"
-#: Tags of the forms, which pydantic puts into the path of an error: no key may look like them.
-TAGS = frozenset({_PATH, *(f"<{key}>" for key in FORMS)})
 
 
 def form_of(value: Any) -> str:
@@ -171,18 +164,15 @@ def key_of(candidate: Model) -> str:
     return next(key for key, form in FORMS.items() if isinstance(candidate, form))
 
 
-def _tag(value: Any) -> str:
-    return f"<{form_of(value)}>" if isinstance(value, dict) else _PATH
-
-
+# The tags stand in the path of pydantic's errors: no key looks like them.
 Candidate = Annotated[
-    Annotated[RunPlace, Tag(_PATH)]
+    Annotated[Place, Tag("<path>")]
     | Annotated[Retrieve, Tag("<retrieve>")]
     | Annotated[DescribedRun, Tag("<run>")]
     | Annotated[DescribedScores, Tag("<scores>")]
     | Annotated[HttpCandidate, Tag("<http>")]
     | Annotated[CommandCandidate, Tag("<command>")],
-    Discriminator(_tag),
+    Discriminator(lambda value: f"<{form_of(value)}>" if isinstance(value, dict) else "<path>"),
 ]
 AnyCandidate = Path | Retrieve | DescribedRun | DescribedScores | HttpCandidate | CommandCandidate
 

@@ -2,92 +2,60 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import quote
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.engines import Engine
 
-_PLACEHOLDER = re.compile(r"(?<![{$])\{(query|topic|depth|tags\.[^{}]+)\}(?!\})")
-_DEPTH = "{depth}"
-#: Deeper than any request.
-_MAX_DEPTH = 30
+PLACEHOLDER = re.compile(r"(?<![{$])\{(query|topic|depth|tags\.[^{}]+)\}(?!\})")
 
 
 def placeholders(template: object) -> frozenset[str]:
     """The names in braces of a template: a text, or JSON with texts in it."""
-    return frozenset(name for text in _texts(template, 0) for name in _PLACEHOLDER.findall(text))
+    return frozenset(name for text in _texts(template) for name in PLACEHOLDER.findall(text))
 
 
-def filled(template: Any, values: Mapping[str, Any]) -> Any:
-    """A template with its placeholders replaced; ``KeyError`` for one without a value."""
-    if isinstance(template, Mapping):
-        return {filled(key, values): filled(value, values) for key, value in template.items()}
-    if isinstance(template, list | tuple):
-        return [filled(item, values) for item in template]
-    if not isinstance(template, str):
-        return template
-    return values["depth"] if template == _DEPTH else _replaced(template, values, str)
-
-
-def filled_address(template: str, values: Mapping[str, Any]) -> str:
-    """An address with its placeholders replaced, percent-encoded."""
-    return _replaced(template, values, lambda value: quote(str(value), safe=""))
-
-
-def _replaced(text: str, values: Mapping[str, Any], encoded: Callable[[Any], str]) -> str:
-    return _PLACEHOLDER.sub(lambda match: encoded(values[match[1]]), text)
-
-
-def _texts(template: object, level: int) -> Iterator[str]:
-    if level > _MAX_DEPTH:
-        return
+def _texts(template: object) -> Iterator[str]:
     if isinstance(template, str):
         yield template
     elif isinstance(template, Mapping):
-        for key, value in template.items():
-            yield str(key)
-            yield from _texts(value, level + 1)
+        yield from _texts([*template, *template.values()])
     elif isinstance(template, list | tuple):
         for item in template:
-            yield from _texts(item, level + 1)
-
-
-Where = Literal["body", "params"]
+            yield from _texts(item)
 
 
 @frozen
 class Request:
-    """The template of one request; ``depth`` is where the number of hits goes, and under which key.
+    """The template of one request.
 
-    ``path`` follows the address, or with a slash at its beginning replaces the path there.
+    ``path``, perhaps with parameters, follows the address, or with a slash at its beginning replaces the path there.
+    The number of hits goes into the body under ``key``, or into the parameter ``param``.
     """
 
     method: str
     path: str
-    params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    body: Mapping[str, Any] | None = None
-    depth: tuple[Where, str] | None = None
+    body: str | None = None
+    key: str | None = None
+    param: str | None = None
 
 
 @frozen
 class Preset:
-    """How an engine is asked: ``request`` without a body from the user, ``with_body`` with one.
+    """How an engine is asked: ``request`` without a body from the user, ``with_body``, if it is another, with one.
 
     ``answers`` names the engine that they are read as; ``max_depth`` is the most hits that it returns to one request.
     """
 
-    name: str
     title: str
+    answers: str | None
     request: Request
-    with_body: Request
-    answers: str | None = None
+    with_body: Request | None = None
     max_depth: int | None = None
 
     @property
@@ -100,79 +68,35 @@ class Preset:
         return ENGINES[self.answers]
 
 
-def _elasticsearch(name: str, title: str) -> Preset:
-    request = Request(
-        "POST",
-        "_search",
-        body={"query": {"multi_match": {"query": "{query}"}}, "_source": False},
-        depth=("body", "size"),
-    )
-    return Preset(name, title, request, request, "elasticsearch")
-
-
-def _same(name: str, title: str, request: Request, **more: Any) -> Preset:
-    return Preset(name, title, request, request, name, **more)
-
-
-_ALL = (
-    _elasticsearch("elasticsearch", "Elasticsearch"),
-    _elasticsearch("opensearch", "OpenSearch"),
-    Preset(
-        "solr",
+_SEARCH = Request(
+    "POST", "_search", body='{"query": {"multi_match": {"query": "{query}"}}, "_source": false}', key="size"
+)
+_VESPA = json.dumps({"yql": "select * from sources * where userQuery()", "query": "{query}"})
+_ALGOLIA = json.dumps({"query": "{query}", "attributesToRetrieve": ["objectID"], "analytics": False})
+PRESETS: Mapping[str, Preset] = {
+    "elasticsearch": Preset("Elasticsearch", "elasticsearch", _SEARCH),
+    "opensearch": Preset("OpenSearch", "elasticsearch", _SEARCH),
+    "solr": Preset(
         "Solr",
-        Request(
-            "GET",
-            "select",
-            {"q": "{query}", "fl": "id,score", "wt": "json"},
-            depth=("params", "rows"),
-        ),
-        Request("POST", "query", {"wt": "json"}, depth=("body", "limit")),
         "solr",
+        Request("GET", "select?q={query}&fl=id,score&wt=json", param="rows"),
+        Request("POST", "query?wt=json", key="limit"),
     ),
-    _same(
-        "vespa",
-        "Vespa",
-        Request(
-            "POST",
-            "search/",
-            body={"yql": "select * from sources * where userQuery()", "query": "{query}"},
-            depth=("body", "hits"),
-        ),
+    "vespa": Preset("Vespa", "vespa", Request("POST", "search/", body=_VESPA, key="hits")),
+    "algolia": Preset(
+        "Algolia", "algolia", Request("POST", "query", body=_ALGOLIA, key="hitsPerPage"), max_depth=1000
     ),
-    _same(
-        "algolia",
-        "Algolia",
-        Request(
-            "POST",
-            "query",
-            body={"query": "{query}", "attributesToRetrieve": ["objectID"], "analytics": False},
-            depth=("body", "hitsPerPage"),
-        ),
-        max_depth=1000,
-    ),
-    Preset(
-        "typesense",
+    "typesense": Preset(
         "Typesense",
-        Request(
-            "GET",
-            "documents/search",
-            {"q": "{query}", "include_fields": "id"},
-            depth=("params", "per_page"),
-        ),
-        Request("POST", "/multi_search", depth=("params", "per_page")),
         "typesense",
+        Request("GET", "documents/search?q={query}&include_fields=id", param="per_page"),
+        Request("POST", "/multi_search", param="per_page"),
         max_depth=250,
     ),
-    _same(
-        "meilisearch",
+    "meilisearch": Preset(
         "Meilisearch",
-        Request(
-            "POST",
-            "search",
-            body={"q": "{query}", "showRankingScore": True},
-            depth=("body", "limit"),
-        ),
+        "meilisearch",
+        Request("POST", "search", body='{"q": "{query}", "showRankingScore": true}', key="limit"),
     ),
-    Preset("general", "the engine", Request("GET", ""), Request("POST", "")),
-)
-PRESETS: Mapping[str, Preset] = MappingProxyType({preset.name: preset for preset in _ALL})
+    "general": Preset("the engine", None, Request("GET", ""), Request("POST", "")),
+}

@@ -12,24 +12,17 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import PlainValidator, model_validator
 
 from pytest_riskguard.config.http_presets import PRESETS, Preset, Request, placeholders
-from pytest_riskguard.config.setting_types import Model, Queried
+from pytest_riskguard.config.setting_types import Model, Pairs, Queried, SettingError, checked
 from pytest_riskguard.gates.option_types import OneOf, Text, shown
 
 #: An environment variable, in the address and in values of headers.
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 #: Headers and parameters whose values nobody may write into a file.
 _SECRET_NAME = re.compile(r"authori[sz]ation|api[-_]?key|token|secret|password|cookie|credential", re.IGNORECASE)
+_ASCII = re.compile(r"[ -~]*")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_IN_NO_FILE = "a secret must not be in a file; write ${NAME_OF_A_VARIABLE}"
 _OF_TOPIC = ("query", "topic", "tags.")
-_ADDRESS = "an address such as http://localhost:9200/products"
-
-
-def _refuse_open(text: str) -> None:
-    """``ValueError`` for the beginning of a variable that none follows."""
-    if "${" in VARIABLE.sub("", text):
-        # what was found may be a secret itself
-        raise ValueError("expected the name of an environment variable, letters, digits and underscores, in ${NAME}")
+_ADDRESS = "expected an address such as http://localhost:9200/products"
 
 
 def address_problem(text: str) -> str | None:
@@ -38,21 +31,32 @@ def address_problem(text: str) -> str | None:
         parts = urlsplit(text)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        return f"expected {_ADDRESS}"
-    if parts.username is not None or parts.password is not None:
-        return f"expected {_ADDRESS} without user and password; send `Authorization: Basic ${{NAME}}` in `headers:`"
-    is_whole = parts.scheme in ("http", "https") and host and text.split() == [text]
-    return None if is_whole else f"expected {_ADDRESS}"
+        return _ADDRESS
+    if "@" in parts.netloc:
+        return f"{_ADDRESS} without user and password; send `Authorization: Basic ${{NAME}}` in `headers:`"
+    return None if parts.scheme in ("http", "https") and host and text.split() == [text] else _ADDRESS
+
+
+def _refuse_secret(name: str, value: str) -> None:
+    """``ValueError`` for a secret, and for the beginning of a variable that none follows, which may be one too."""
+    if "${" in VARIABLE.sub("", value):
+        raise ValueError("expected the name of an environment variable, letters, digits and underscores, in ${NAME}")
+    if _SECRET_NAME.search(name) and not VARIABLE.search(value):
+        raise ValueError(f"{name}: a secret must not be in a file; write ${{NAME_OF_A_VARIABLE}}")
+
+
+def parameters(address: str) -> list[tuple[str, str]]:
+    """The parameters of an address."""
+    return parse_qsl(address.partition("?")[2], keep_blank_values=True)
 
 
 def _address(text: str) -> str:
-    _refuse_open(text)
+    _refuse_secret("", text)
     known = VARIABLE.sub("1", text)
     if problem := address_problem(f"http://{known}" if text.startswith("${") else known):
-        raise ValueError(problem + ("" if "@" in text else f", found {shown(text)}"))
-    for name, value in parse_qsl(text.partition("?")[2], keep_blank_values=True):
-        if _SECRET_NAME.search(name) and not VARIABLE.search(value):
-            raise ValueError(f"{name}: {_IN_NO_FILE}")
+        raise ValueError(problem if "@" in text else f"{problem}, found {shown(text)}")
+    for name, value in parameters(text):
+        _refuse_secret(name, value)
     return text
 
 
@@ -60,15 +64,11 @@ def _headers(value: Any) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
         raise ValueError(f"expected a mapping of headers, found {shown(value)}")
     for name, text in value.items():
-        if not _HEADER.fullmatch(str(name)):
+        if not _HEADER.fullmatch(name):
             raise ValueError(f"expected the name of a header, found {shown(name)}")
-        if isinstance(text, bool) or not isinstance(text, str | int | float):
-            raise ValueError(f"{name}: expected a text, found {shown(text)}")
-        _refuse_open(str(text))
-        if _SECRET_NAME.search(name) and not VARIABLE.search(str(text)):
-            raise ValueError(f"{name}: {_IN_NO_FILE}")
-        if not (str(text).isascii() and str(text).isprintable()):
-            raise ValueError(f"{name}: expected a value of ASCII characters, found {shown(text)}")
+        _refuse_secret(name, str(text))
+        if isinstance(text, bool) or not isinstance(text, str | int | float) or not _ASCII.fullmatch(str(text)):
+            raise ValueError(f"{name}: expected a text of ASCII characters, found {shown(text)}")
     return tuple((name, str(text)) for name, text in value.items())
 
 
@@ -118,10 +118,8 @@ class Http(Model):
     preset: Annotated[str, PlainValidator(OneOf(tuple(PRESETS)))] = "general"
     url: Annotated[str, PlainValidator(Text("an address", parse=_address))]
     method: Annotated[str, PlainValidator(OneOf(("GET", "POST", "PUT")))] | None = None
-    body: Annotated[Path | str | None, PlainValidator(_body, json_schema_input_type=str | dict[str, Any])] = None
-    headers: Annotated[
-        tuple[tuple[str, str], ...], PlainValidator(_headers, json_schema_input_type=dict[str, str])
-    ] = ()
+    body: Annotated[Path | str | None, checked(_body, str | dict[str, Any])] = None
+    headers: Annotated[Pairs, checked(_headers, dict[str, str])] = ()
     hits: Annotated[str, PlainValidator(Text("a JMESPath expression", parse=_expression))] | None = None
 
     @property
@@ -132,26 +130,27 @@ class Http(Model):
     @property
     def request(self) -> Request:
         """The preset's template, which depends on whether there is a body."""
-        return self.kind.request if self.body is None else self.kind.with_body
+        return (self.body and self.kind.with_body) or self.kind.request
 
     @property
     def params(self) -> dict[str, Any]:
         """The preset's parameters, without those that the address has."""
-        own = {name for name, _ in parse_qsl(self.url.partition("?")[2], keep_blank_values=True)}
-        return {name: value for name, value in self.request.params.items() if name not in own}
+        own = dict(parameters(self.url))
+        return {name: value for name, value in parameters(self.request.path) if name not in own}
 
     @model_validator(mode="after")
     def _is_whole(self) -> Http:
         if self.preset == "general" and self.hits is None:
             raise ValueError("expected `hits:`, the JMESPath of the hits in the answer, found none")
         if not isinstance(self.body, Path):
-            self.refuse_constant(self.request.body if self.body is None else json.loads(self.body))
+            self.refuse_constant(self.body or self.request.body)
         return self
 
-    def refuse_constant(self, body: object) -> None:
-        """``ValueError`` for a request with this body that is the same for all topics."""
-        if not any(name.startswith(_OF_TOPIC) for name in placeholders([self.url, self.params, body])):
-            where = "url" if body is None else "body"
+    def refuse_constant(self, body: str | None) -> None:
+        """``ValueError`` for a request with this body, JSON, that is the same for all topics."""
+        named = placeholders([self.url, self.params, json.loads(body or "null")])
+        if not any(name.startswith(_OF_TOPIC) for name in named):
+            where = "body" if body else "url"
             raise ValueError(f"expected {{query}} in `{where}:`; this request would be the same for all topics")
 
 
@@ -170,5 +169,5 @@ class HttpCandidate(Queried):
     def _is_shallow(self) -> HttpCandidate:
         most = self.http.kind.max_depth
         if most is not None and self.depth > most:
-            raise ValueError(f"depth: {self.http.kind.title} returns at most {most} hits to a request")
+            raise SettingError(f"{self.http.kind.title} returns at most {most} hits to a request", "depth")
         return self

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
@@ -21,32 +20,25 @@ from pytest_riskguard.gates.option_types import Number, OneOf, ShareOrCount, Tex
 #: Where ``riskguard init`` puts it, beside riskguard.yaml, and the comment that names it there.
 SCHEMA_NAME = "riskguard.schema.json"
 MODELINE = f"# yaml-language-server: $schema={SCHEMA_NAME}"
-TITLE = "riskguard.yaml"
-_DIALECT = "http://json-schema.org/draft-07/schema#"
 
 Schema = dict[str, Any]
 
 
 def json_schema() -> Schema:
     """The schema of a whole riskguard.yaml."""
-    schema = _tidy(Config.model_json_schema(mode="validation", schema_generator=_Generator))
-    about = {"$schema": _DIALECT, "title": TITLE, "description": "Settings of pytest-riskguard."}
+    schema = Config.model_json_schema(schema_generator=_Generator)
     gate = schema["$defs"][GateModel.__name__]
+    properties = gate["properties"]
     gate["description"], meanings = documented(GateSettings)
-    for name, meaning in meanings.items():
-        gate["properties"][name]["description"] = meaning
-    gate["allOf"] = [_of_kind(kind, gate["properties"]) for kind in KINDS]
-    for name, option in OPTIONS.items():
-        if name in gate["properties"]:
-            gate["properties"][name]["description"] = option.help
-    return about | {key: value for key, value in schema.items() if key not in about}
-
-
-def _of_kind(kind: str, properties: Mapping[str, Any]) -> Schema:
-    """A gate of this kind has no options of other kinds."""
-    own = options_of(KINDS[kind])
-    foreign = {name: False for name in OPTIONS if name in properties and name not in own}
-    return {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": {"properties": foreign}}
+    for name, meaning in (meanings | {name: option.help for name, option in OPTIONS.items()}).items():
+        properties[name]["description"] = meaning
+    gate["allOf"] = []
+    for kind, cls in KINDS.items():  # a gate of this kind has no options of other kinds
+        foreign = {name: False for name in OPTIONS if name not in options_of(cls)}
+        is_kind = {"properties": {"kind": {"const": kind}}, "required": ["kind"]}
+        gate["allOf"].append({"if": is_kind, "then": {"properties": foreign}})
+    about = {"title": "riskguard.yaml", "description": "Settings of pytest-riskguard."}
+    return {"$schema": "http://json-schema.org/draft-07/schema#"} | schema | about
 
 
 class _Generator(GenerateJsonSchema):
@@ -55,22 +47,23 @@ class _Generator(GenerateJsonSchema):
     def function_plain_schema(self, schema: Any) -> Schema:
         return _of_check(schema["function"]["function"]) or super().function_plain_schema(schema)
 
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        return False  # it would repeat the key
+
     def model_schema(self, schema: Any) -> Schema:
         made = super().model_schema(schema)
         made["description"], meanings = documented(schema["cls"])
         for name, inner in made["properties"].items():
-            if name in meanings:
-                inner["description"] = meanings[name]
+            inner["description"] = meanings.get(name, "")
         return made
 
     def function_before_schema(self, schema: Any) -> Schema:
-        inner = self.generate_inner(schema["schema"])
-        check = schema["function"]["function"]
-        if isinstance(check, ListOf):
-            inner = inner | {"minItems": 1}
-            return {"anyOf": [inner["items"], inner]} if check.or_one else inner
-        given = schema.get("json_schema_input_schema")
-        return inner if given is None else {"anyOf": [self.generate_inner(given), inner]}
+        inner, given = self.generate_inner(schema["schema"]), schema.get("json_schema_input_schema")
+        return {"anyOf": [inner, self.generate_inner(given)]} if given else inner
+
+    def function_wrap_schema(self, schema: Any) -> Schema:
+        inner, check = self.generate_inner(schema["schema"]) | {"minItems": 1}, schema["function"]["function"]
+        return {"anyOf": [inner["items"], inner]} if isinstance(check, ListOf) and check.or_one else inner
 
 
 def _of_check(check: object) -> Schema | None:
@@ -84,9 +77,7 @@ def _of_check(check: object) -> Schema | None:
             limits = zip(edges, (check.low, check.high), strict=True)
             schema = {"type": "number"} | {edge: value for edge, value in limits if math.isfinite(value)}
         case Whole():
-            schema = {"type": "integer", "minimum": check.at_least}
-            if check.at_most < math.inf:
-                schema["maximum"] = check.at_most
+            schema = {"type": "integer", "minimum": check.at_least, "maximum": check.at_most}
         case OneOf():
             schema = {"enum": list(check.words)}
         case TrueOrFalse():
@@ -111,21 +102,3 @@ def documented(model: type) -> tuple[str, dict[str, str]]:
             key, _, meaning = entry.strip().partition("\n")
             meanings |= {key: " ".join(meaning.split())} if key else {}
     return " ".join(about.split()), meanings
-
-
-def _tidy(node: Any) -> Any:
-    """Without titles that repeat keys, and defaults that say nothing; alternatives in one list."""
-    if isinstance(node, list):
-        return [_tidy(one) for one in node]
-    if not isinstance(node, dict):
-        return node
-    kept: Schema = {}
-    for key, value in node.items():
-        if key == "properties":
-            kept[key] = {name: _tidy(inner) for name, inner in value.items()}
-        elif not (key == "title" or (key == "default" and value in (None, [])) or key == "discriminator"):
-            kept["anyOf" if key == "oneOf" else key] = _tidy(value)
-    if "anyOf" in kept:
-        flat = [inner for one in kept["anyOf"] for inner in (one["anyOf"] if set(one) == {"anyOf"} else [one])]
-        kept["anyOf"] = [one for place, one in enumerate(flat) if one not in flat[:place]]
-    return kept

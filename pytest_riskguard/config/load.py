@@ -20,37 +20,26 @@ CONFIG_NAME = "riskguard.yaml"
 _REPOSITORIES = (".git", ".hg", ".jj", ".svn")
 
 
-def repository_of(folder: Path) -> Path | None:
-    """The root of the repository that a folder is in."""
-    for parent in (folder, *folder.parents):
-        if any((parent / name).exists() for name in _REPOSITORIES):
-            return parent
-    return None
-
-
 def find_config(start: Path, *, stop: Path | None = None) -> Path | None:
     """The nearest riskguard.yaml: beside the file or in the folder ``start``, or in a folder above up to ``stop``.
 
     By default that is the repository's root. Outside repositories it is the home folder where ``start`` is below it,
     else ``start`` itself: a folder above may belong to somebody else.
     """
-    start = Path(os.path.normpath(start.absolute()))
+    start = Path(os.path.abspath(start))  # noqa: PTH100 - Path.absolute keeps ".."
     start = start.parent if start.is_file() else start
-    last = Path(os.path.normpath(stop.absolute())) if stop is not None else repository_of(start) or _home(start)
-    for folder in (start, *start.parents):
+    folders = (start, *start.parents)
+    if stop is None:
+        home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home raises where nobody knows it
+        roots = [folder for folder in folders if any((folder / name).exists() for name in _REPOSITORIES)]
+        roots += [home] if home in folders and home.parent != home else [start]
+        stop = roots[0]
+    for folder in folders:
         if (folder / CONFIG_NAME).is_file():
             return folder / CONFIG_NAME
-        if folder == last:
-            return None
+        if folder == stop:
+            break
     return None
-
-
-def _home(start: Path) -> Path:
-    try:
-        home = Path(os.path.normpath(Path.home()))
-    except RuntimeError:  # the home folder is unknown
-        return start
-    return home if home.is_absolute() and home.parent != home and start.is_relative_to(home) else start
 
 
 def load_gates(path: Path) -> Config:
@@ -60,23 +49,18 @@ def load_gates(path: Path) -> Config:
     return with_slices(load_config(path))
 
 
-def load_config(path: Path, *, require_gates: bool = True, content: bytes | None = None) -> Config:
-    """Read a riskguard.yaml; its relative paths start from its folder.
+def load_config(path: Path, *, require_gates: bool = True) -> Config:
+    """Read a riskguard.yaml; its relative paths start from its folder, and nothing that it names is opened.
 
-    ``content`` is what stands in the file, where it is known. The ``ConfigError`` is the first error of the file by
-    line; its ``errors`` are all of them. Nothing that the file names is opened.
+    The ``ConfigError`` is the first error of the file by line; its ``errors`` are all of them.
     """
     from pytest_riskguard.config import yaml_lines
-    from pytest_riskguard.config.problems import check
+    from pytest_riskguard.config.problems import checked
 
     try:
-        content = read_limited(path, YAML_BYTES) if content is None else content
-        document = yaml_lines.parse(yaml_lines.decode(content))
+        document = yaml_lines.parse(read_limited(path, YAML_BYTES))
     except FileError as error:
         raise ConfigError(path, 1, error.fault) from None
     except yaml_lines.YamlError as error:
         raise ConfigError(path, error.line, error.problem) from None
-    config, problems = check(document, path.absolute(), require_gates=require_gates)
-    if config is None or problems:
-        raise ConfigError.of([ConfigError(path, line, text) for line, text in problems])
-    return config
+    return checked(document, path, require_gates=require_gates)

@@ -7,7 +7,7 @@ with a context: the ``path`` of the file and its ``document``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -23,30 +23,30 @@ from pydantic import (
 )
 
 from pytest_riskguard.baselines.names import name_problem
-from pytest_riskguard.config.candidate_settings import Candidate
+from pytest_riskguard.config.candidate_settings import Candidate, DescribedScores
 from pytest_riskguard.config.setting_types import (
-    Distinct,
-    File,
-    FileOrCollection,
     JudgementsColumns,
     JudgementsFormat,
     Model,
-    StorePlace,
+    Place,
+    SettingError,
     TopicsColumns,
     TopicsFormat,
     Whole,
-    distinct,
+    checked,
     list_of,
-    measure_notation,
-    or_path_alone,
 )
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
+from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
+    ANY,
+    BUDGETED,
     COMPUTED,
     CORRECTIONS,
     KINDS,
+    MEDIAN,
     OPTIONS,
     RESPONSES,
     TESTED,
@@ -56,63 +56,14 @@ from pytest_riskguard.gates.kinds import (
     options_of,
     parse_slice,
 )
-from pytest_riskguard.gates.option_types import SHARES, Number, OneOf, Option, Text, Texts, shown
+from pytest_riskguard.gates.option_types import SHARES, Number, OneOf, Option, OptionError, Text, Texts, shown
 from pytest_riskguard.limits import MAX_GRADE
 from pytest_riskguard.text import document_address
-
-
-def gate_name(value: Any) -> str:
-    """The name of a gate: part of a test's node id, where ``::`` and brackets have a meaning."""
-    expected = "a name without '::', '[', ']', '/' and '\\'"
-    name = str(Text(expected)(value))
-    if name != name.strip() or "::" in name or any(character in name for character in "[]/\\"):
-        raise ValueError(f"expected {expected}, found {shown(name)}")
-    return name
-
-
-def _baseline_name(name: str) -> str:
-    if problem := name_problem(name):
-        raise ValueError(f"{shown(name)} cannot name a baseline: {problem}")
-    return name
-
-
-def _slice_entry(text: str) -> str:
-    tag, wanted = parse_slice(text)
-    return tag if wanted is None else f"{tag}={wanted}"
-
 
 #: The most looks that may be expected: the levels of more would be out of reach of any interval.
 MAX_LOOKS = 10_000
 #: The file that records the looks, beside riskguard.yaml.
 LEDGER = "looks.jsonl"
-
-
-def _gates(value: Any) -> Any:
-    """Nothing after ``gates:`` is an empty list; whether it may be empty is checked elsewhere."""
-    if not isinstance(value, list | None):
-        raise ValueError(f"expected a list of gates, found {shown(value)}; begin each gate with '- '")
-    return value or []
-
-
-def _distinct_measures(items: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse a measure given twice, in whatever case. Aliases (``MAP`` is ``AP``) go unnoticed: a look-up is slow."""
-    distinct(items)
-    first: dict[str, str] = {}
-    for item in items:
-        other = first.setdefault(item.casefold().replace(" ", ""), item)
-        if other != item:
-            raise ValueError(f"{other} and {item} are the same measure; remove one")
-    return items
-
-
-_GateName = Annotated[str, PlainValidator(gate_name, json_schema_input_type=str)]
-_Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=measure_notation))]
-_BaselineName = Annotated[str, PlainValidator(Text("the name of one stored baseline", parse=_baseline_name))]
-_Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_entry))]
-_DistinctMeasures = AfterValidator(_distinct_measures)
-_Names = Annotated[tuple[_BaselineName, ...], list_of("a list of stored baselines"), Distinct]
-
-
 #: What stands for the candidate among the systems of a computed baseline.
 CANDIDATE = "candidate"
 _COMPUTED = re.compile(rf"({'|'.join(COMPUTED)})\((.*)\)")
@@ -131,29 +82,69 @@ class ComputedBaseline:
     candidate_inside: bool = False
 
 
-def _baseline(text: str) -> str | ComputedBaseline:
+def _gate_name(name: str) -> str:
+    """The name of a gate: part of a test's node id, where ``::`` and brackets have a meaning."""
+    if name != name.strip() or "::" in name or any(character in name for character in "[]/\\"):
+        raise ValueError(f"expected {_GATE_NAME.expected}, found {shown(name)}")
+    return name
+
+
+def _measure(name: str) -> str:
+    """A measure of ir-measures, a function or a column of scores; whether it exists is not looked up."""
+    if name.count("(") != name.count(")") or name != name.strip():
+        raise ValueError(
+            f'expected a measure such as nDCG@10, or in quotes "RBP(p=0.8,rel=1)", whose comma would end an entry, '
+            f"found {shown(name)}"
+        )
+    return name
+
+
+def _stored_name(name: str) -> str:
+    if problem := name_problem(name):
+        raise ValueError(f"{shown(name)} cannot name a baseline: {problem}")
+    return name
+
+
+def _baseline(value: Any) -> str | ComputedBaseline:
     """The name of a stored baseline, ``NAME/RUN`` for an earlier run of it, or one that is computed from several."""
+    text = str(_BASELINE(value))
     match = _COMPUTED.fullmatch(text)
     if match is None:
         name, slash, run = (part.strip() for part in text.partition("/"))
         if slash and not run:
             raise ValueError(f"{shown(text)} names no run after the '/': give its number, its note or oldest")
-        return f"{_baseline_name(name)}{slash}{run}"
+        return f"{_stored_name(name)}{slash}{run}"
     names = [part.strip() for part in match[2].split(",")]
-    systems = [_baseline_name(name) for name in names if name != CANDIDATE]
-    if not systems:
-        raise ValueError(f"{shown(text)} names no stored baseline; write such as {match[1]}(prod, bm25)")
-    distinct(tuple(names))
+    systems = [_stored_name(name) for name in names if name != CANDIDATE]
+    if not systems or len(names) > len(set(names)):
+        expected = f"different stored baselines, such as {match[1]}(prod, bm25)"
+        raise ValueError(f"expected {expected}, found {shown(text)}")
     return ComputedBaseline(match[1], tuple(systems), len(systems) < len(names))
 
 
-_NAMED_BASELINE = Text("the name of one stored baseline")
-_Baseline = Annotated[
-    str | ComputedBaseline,
-    PlainValidator(lambda value: _baseline(str(_NAMED_BASELINE(value))), json_schema_input_type=str),
-]
+def _slice(text: str) -> str:
+    tag, wanted = parse_slice(text)
+    return tag if wanted is None else f"{tag}={wanted}"
 
 
+def _gates(value: Any) -> Any:
+    """Nothing after ``gates:`` is an empty list; whether it may be empty is checked elsewhere."""
+    if not isinstance(value, list | None):
+        raise ValueError(f"expected a list of gates, found {shown(value)}; begin each gate with '- '")
+    return value or []
+
+
+def _store(path: Path) -> Path:
+    if is_address(path):
+        raise ValueError("expected a folder, found an address: copy the baselines into a folder before they are used")
+    return path
+
+
+_GATE_NAME = Text("a name without '::', '[', ']', '/' and '\\'", parse=_gate_name)
+_BASELINE = Text("the name of one stored baseline")
+_Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=_measure))]
+_Stored = Annotated[str, PlainValidator(Text(_BASELINE.expected, parse=_stored_name))]
+_Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice))]
 #: ``1`` and ``1.0`` are one number in YAML.
 _AsFloat = AfterValidator(lambda number: None if number is None else float(number))
 _Alpha = Annotated[float, PlainValidator(OPTIONS["alpha"].check), _AsFloat]
@@ -187,46 +178,69 @@ class GateSettings(Model):
         or a list of these.
     """
 
-    name: _GateName
+    name: Annotated[str, PlainValidator(_GATE_NAME)]
     kind: Annotated[str, PlainValidator(OneOf(tuple(KINDS)))]
-    baseline: _Baseline | None = None
-    baselines: _Names | None = None
+    baseline: Annotated[str | ComputedBaseline, checked(_baseline)] | None = None
+    baselines: Annotated[tuple[_Stored, ...], list_of("a list of stored baselines")] | None = None
     candidate: Candidate | None = None
-    measure: Annotated[tuple[_Measure, ...], list_of("a measure", or_one=True), _DistinctMeasures] | None = None
-    alpha: Annotated[tuple[_Alpha, ...], list_of("a number", or_one=True), Distinct] = (OPTIONS["alpha"].default,)
-    slice: Annotated[tuple[_Slice, ...], list_of("TAG=VALUE or TAG", or_one=True), Distinct] | None = None
+    measure: Annotated[tuple[_Measure, ...], list_of("a measure", or_one=True)] | None = None
+    alpha: Annotated[tuple[_Alpha, ...], list_of("a number", or_one=True)] = (OPTIONS["alpha"].default,)
+    slice: Annotated[tuple[_Slice, ...], list_of("TAG=VALUE or TAG", or_one=True)] | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _defaults_of_its_kind(cls, given: Any) -> Any:
         """The options whose default is another for this kind than for most kinds."""
         kind = KINDS.get(given["kind"]) if isinstance(given, dict) and isinstance(given.get("kind"), str) else None
-        own = {} if kind is None else options_of(kind)
-        others = {name: known.default for name, known in own.items() if known.default != OPTIONS[name].default}
-        return {**others, **given} if others else given
+        if kind is None:
+            return given
+        return {name: o.default for name, o in options_of(kind).items() if o.default != OPTIONS[name].default} | given
+
+    @model_validator(mode="after")
+    def _makes_sense(self) -> Self:
+        """Whether keys that are right on their own go together."""
+        kind, reference = KINDS[self.kind], self.option("reference")
+        for name in OPTIONS:
+            if name in self.model_fields_set and name not in options_of(kind):
+                raise SettingError(f"it has no meaning for {self.kind}; leave it out", name)
+        if (self.baseline is None) == (self.baselines is None):
+            key = "baselines: [NAME, NAME]" if kind.is_pool else "baseline: NAME"
+            raise SettingError(f"expected one of `baseline` and `baselines`, such as `{key}`", "baselines")
+        if isinstance(self.baseline, str) and "/" in self.baseline and not kind.looks_back:
+            raise SettingError(f"an earlier run is for no_drift; for {self.kind} name a stored baseline", "baseline")
+        if kind.is_pool and isinstance(self.baseline, ComputedBaseline):
+            raise SettingError("a pool consists of stored baselines: `baselines: [NAME, NAME]`", "baseline")
+        known = (*self.stored, ANY, MEDIAN)
+        if kind.is_pool and reference is not None and reference not in known:
+            raise SettingError(f"expected one of {', '.join(known)}, found {shown(reference)}", "reference")
+        try:
+            for alpha in self.alpha:
+                self.gate(alpha=alpha)
+        except OptionError as error:
+            raise SettingError(error.fault, error.option) from None
+        return self
 
     @property
     def asked_of(self) -> tuple[tuple[str | ComputedBaseline, ...], ...]:
         """The baselines of each question: all of a pool, or one of the others."""
-        if self.baselines is None:
-            return () if self.baseline is None else ((self.baseline,),)
-        return (self.baselines,) if KINDS[self.kind].is_pool else tuple((name,) for name in self.baselines)
+        named = self.baselines or (() if self.baseline is None else (self.baseline,))
+        return (named,) if KINDS[self.kind].is_pool else tuple((name,) for name in named)
 
     @property
     def stored(self) -> tuple[str, ...]:
         """The names of all stored baselines that it compares with."""
-        asked = [baseline for baselines in self.asked_of for baseline in baselines]
-        named = (name for b in asked for name in (b.systems if isinstance(b, ComputedBaseline) else (b,)))
-        return tuple(name.partition("/")[0] for name in named)
+        if isinstance(self.baseline, ComputedBaseline):
+            return self.baseline.systems
+        return self.baselines or (str(self.baseline).partition("/")[0],)
 
     def option(self, name: str) -> Any:
         """The value of an option."""
         return getattr(self, name)
 
     def gate(self, *, alpha: float) -> Gate:
-        """What is asked at one alpha; the message of a ``ValueError`` begins with the wrong key."""
+        """What is asked at one alpha; ``OptionError`` for options that do not go together."""
         kind = KINDS[self.kind]
-        own = {name: self.option(name) for name, o in options_of(kind).items() if name not in _OWN}
+        own = {name: self.option(name) for name in options_of(kind) if name not in _OWN}
         return kind(self.name, alpha=alpha, **own)
 
 
@@ -238,9 +252,9 @@ def _key(option: Option) -> tuple[Any, Any]:
     """The key of a gate that sets an option: its annotation and default for pydantic."""
     if isinstance(option.check, Texts):
         entry = Annotated[str, PlainValidator(option.check.entry)]
-        return Annotated[tuple[entry, ...], list_of(option.check.expected), Distinct], option.default
-    checked = Annotated[Any, PlainValidator(option.check)]
-    return Annotated[checked, _AsFloat] if isinstance(option.check, Number) else checked, option.default
+        return Annotated[tuple[entry, ...], list_of(option.check.expected)], option.default
+    check = Annotated[Any, PlainValidator(option.check)]
+    return Annotated[check, _AsFloat] if isinstance(option.check, Number) else check, option.default
 
 
 #: One entry of ``gates``, with every option of any kind.
@@ -249,6 +263,9 @@ if TYPE_CHECKING:
 else:
     _keys = {name: _key(option) for name, option in OPTIONS.items() if name not in _OWN}
     GateModel = create_model("GateModel", __base__=GateSettings, **_keys)
+
+
+_EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
 
 
 class Config(Model):
@@ -278,8 +295,8 @@ class Config(Model):
     """
 
     collection: Collection
-    store: StorePlace = Field(default="baselines", validate_default=True)
-    measures: Annotated[tuple[_Measure, ...], list_of("a list of measures"), _DistinctMeasures] | None = None
+    store: Annotated[Place, AfterValidator(_store)] = Field(default="baselines", validate_default=True)
+    measures: Annotated[tuple[_Measure, ...], list_of("a list of measures")] | None = None
     candidate: Candidate | None = None
     family: Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))] = "none"
     budget: Annotated[int | None, PlainValidator(Whole(1, MAX_LOOKS))] = None
@@ -292,6 +309,42 @@ class Config(Model):
     def model_post_init(self, context: Any) -> None:
         """Keep where the settings are from."""
         self._path, self._document = context["path"], context["document"]
+
+    @model_validator(mode="after")
+    def _makes_sense(self, info: Any) -> Self:
+        """Whether gates have what the file leaves to them, and go together."""
+        if info.context["require_gates"] and not self.gates:
+            raise SettingError(
+                f"expected {_EXAMPLE} (if gates are only in tests: pytest --riskguard-no-yaml)", "gates"
+            )
+        candidates = [one for one in (self.candidate, *(gate.candidate for gate in self.gates)) if one is not None]
+        is_scored = not candidates or not all(isinstance(one, DescribedScores) for one in candidates)
+        if self.collection.qrels is None and is_scored:
+            raise SettingError("expected the file of judgements, such as `qrels: qrels.txt`", "collection")
+        lines: dict[str, int] = {}
+        for place, gate in enumerate(self.gates):
+            if gate.name in lines:
+                problem = f"the gate on line {lines[gate.name]} has this name too; names must be unique"
+                raise SettingError(problem, "gates", place, "name")
+            lines[gate.name] = self.line("gates", place)
+            for key, shared in (("measure", "measures: [nDCG@10]"), ("candidate", "candidate: RUN")):
+                if getattr(gate, key) is None and getattr(self, shared.partition(":")[0]) is None:
+                    raise SettingError(f"expected `{shared}` in the file, or `{key}:` here", "gates", place)
+        if wrong := self._family_problem([gate for gate in self.gates if gate.name in self.family_members]):
+            raise SettingError(wrong, "family")
+        return self
+
+    def _family_problem(self, members: Sequence[GateSettings]) -> str | None:
+        """Why these gates cannot be corrected together, or within the budget."""
+        if len({gate.option("level") for gate in members}) > 1:
+            levels = ", ".join(f"{gate.name} {gate.option('level'):g}" for gate in members)
+            return f"all its gates must have the same level, found {levels}"
+        if self.budget is not None and members and self.family not in ("auto", "holm"):
+            return f"{self.family} does not go with a budget; write `family: auto`"
+        others = [f"{gate.name} ({gate.kind})" for gate in members if gate.kind not in BUDGETED]
+        if self.budget is not None and others:
+            return f"{', '.join(others)} cannot have a budget; leave out one of the two"
+        return None
 
     @property
     def path(self) -> Path:
@@ -349,7 +402,7 @@ class QrelsFile(Model):
         grade: stars}`.
     """
 
-    path: FileOrCollection
+    path: Place
     format: JudgementsFormat | None = None
     columns: JudgementsColumns = ()
 
@@ -357,7 +410,7 @@ class QrelsFile(Model):
 class TopicsFile(Model):
     """``topics`` as a mapping: the file, its format, and pairs of what a table holds and its column."""
 
-    path: FileOrCollection
+    path: Place
     format: TopicsFormat | None = None
     columns: TopicsColumns = ()
 
@@ -365,7 +418,7 @@ class TopicsFile(Model):
 class Documents(Model):
     """``documents``: a file of all documents with titles and addresses, and the ``url`` of any, with ``{id}``."""
 
-    path: File | None = None
+    path: Place | None = None
     url: Annotated[str, PlainValidator(Text("an address with {id}", parse=document_address))] | None = None
 
 
@@ -373,6 +426,9 @@ def _given(file: QrelsFile | TopicsFile) -> GivenFile:
     return replace(GivenFile.of(file.path), format=file.format, columns=dict(file.columns))
 
 
+_or_path_alone = BeforeValidator(
+    lambda value: value if isinstance(value, dict) else {"path": value}, json_schema_input_type=str
+)
 _grade = Number(-MAX_GRADE, MAX_GRADE)
 
 
@@ -417,16 +473,14 @@ class Collection(Model):
         `ignore`: nothing is said about unjudged documents.
     """
 
-    qrels: Annotated[QrelsFile, or_path_alone] | None = None
-    topics: Annotated[TopicsFile, or_path_alone] | None = None
-    documents: Annotated[Documents, or_path_alone] = Documents()
-    grades: Annotated[tuple[float, float] | None, PlainValidator(_scale, json_schema_input_type=list[float])] = None
+    qrels: Annotated[QrelsFile, _or_path_alone] | None = None
+    topics: Annotated[TopicsFile, _or_path_alone] | None = None
+    documents: Annotated[Documents, _or_path_alone] = Documents()
+    grades: Annotated[tuple[float, float] | None, checked(_scale, list[float])] = None
     relevant_from: Annotated[float | None, PlainValidator(_grade)] = None
     chunks: Annotated[str | None, PlainValidator(Text("a text such as '#'"))] = None
     unjudged: Annotated[str, PlainValidator(OneOf(("warn", "ignore")))] = "warn"
-    strata: Annotated[
-        tuple[tuple[str, float], ...], PlainValidator(SHARES, json_schema_input_type=dict[str, float])
-    ] = ()
+    strata: Annotated[tuple[tuple[str, float], ...], checked(SHARES, dict[str, float])] = ()
 
     @model_validator(mode="after")
     def _has_topics(self) -> Self:

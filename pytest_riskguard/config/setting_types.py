@@ -1,36 +1,44 @@
-"""Types of settings that several models of a riskguard.yaml have: paths, formats, metadata, names of functions."""
+"""Types of settings that several models of a riskguard.yaml have: paths, formats, columns, metadata, live systems."""
 
 from __future__ import annotations
 
-import keyword
 import math
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainValidator
+from pydantic import BaseModel, ConfigDict, PlainValidator, WrapValidator
 
 from pytest_riskguard.config.asking import MAX_DEPTH, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import IRDS, TIES, Ties
 from pytest_riskguard.data.headers import WANTED
-from pytest_riskguard.data.metadata import checked_metadata
-from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.input_files import Kind
+from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 
 
-def measure_notation(name: str) -> str:
-    """A measure of ir-measures, a function or a column of scores; whether it exists is not looked up."""
-    if name.count("(") != name.count(")"):
-        raise ValueError(
-            f'{shown(name)} looks cut at a comma; a measure with a comma needs quotes, such as "RBP(p=0.8,rel=1)"'
-        )
-    if not name or name != name.strip() or not name.isprintable():
-        raise ValueError(f"expected a measure such as nDCG@10 or AP(rel=2), found {shown(name)}")
-    return name
+class SettingError(ValueError):
+    """A value does not go with others; ``keys`` lead from the mapping that was checked to the one at fault."""
+
+    def __init__(self, problem: str, *keys: str | int) -> None:
+        super().__init__(problem)
+        self.keys = keys
+
+
+class Model(BaseModel):
+    """A mapping of a riskguard.yaml without unknown keys."""
+
+    # Each model is validated as part of another: pydantic need not prepare it on its own.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+def checked(check: Any, written: Any = str) -> PlainValidator:
+    """A check of a value, and how the file writes it."""
+    return PlainValidator(check, json_schema_input_type=written)
 
 
 @frozen
@@ -48,122 +56,76 @@ class Whole:
         raise ValueError(f"expected a whole number, {expected}, found {shown(value)}")
 
 
-T = TypeVar("T")
-
-
 @frozen
 class ListOf:
-    """A list that is not empty; with ``or_one`` a single value is a list of one."""
+    """The check of ``list_of``."""
 
     expected: str
     or_one: bool = False
 
-    def __call__(self, value: Any) -> Any:
-        """The list."""
-        items = [value] if self.or_one and not isinstance(value, list) else value
-        if not isinstance(items, list) or not items:
+    def __call__(self, value: Any, handler: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """The entries."""
+        given = [value] if self.or_one and not isinstance(value, list) else value
+        if not isinstance(given, list) or not given:
             several = " or a list of them" if self.or_one else ""
             raise ValueError(f"expected {self.expected}{several}, found {shown(value)}")
+        items = handler(given)
+        for index, item in enumerate(items):
+            if item in items[:index]:
+                raise ValueError(f"{item:g} appears twice" if isinstance(item, float) else f"{item} appears twice")
         return items
 
 
-def list_of(expected: str, *, or_one: bool = False) -> BeforeValidator:
-    """A list that is not empty; with ``or_one`` a single value is a list of one."""
-    return BeforeValidator(ListOf(expected, or_one))
+def list_of(expected: str, *, or_one: bool = False) -> WrapValidator:
+    """A list that is not empty, with no entry twice; with ``or_one`` a single value is a list of one."""
+    return WrapValidator(ListOf(expected, or_one))
 
 
-def distinct(items: tuple[T, ...]) -> tuple[T, ...]:
-    """Refuse an entry given twice."""
-    for index, item in enumerate(items):
-        if item in items[:index]:
-            shown = f"{item:g}" if isinstance(item, float) else f"{item}"
-            raise ValueError(f"{shown} appears twice")
-    return items
+def _place(value: Any, info: Any) -> Path:
+    """An absolute path without ``..``, or an address, or a collection of ir_datasets, ``irds:NAME``, as it is.
+
+    Symbolic links stay, since a run is named by its file.
+    """
+    text = str(Text("a path")(value))
+    if text.startswith(IRDS) or is_address(text):
+        return Path(text)
+    return Path(os.path.normpath(info.context["path"].parent / text))
 
 
-class Model(BaseModel):
-    """A mapping of a riskguard.yaml without unknown keys."""
-
-    # Each model is validated as part of another: pydantic need not prepare it on its own.
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-def _file(value: Any, info: Any) -> Path:
-    """An absolute path without ``..``; symbolic links stay, since a run is named by its file."""
-    return Path(os.path.normpath(info.context["path"].parent / Text("a path")(value)))
-
-
-def _file_or_collection(value: Any, info: Any) -> Path:
-    """As ``_file``; the name of a collection of ir_datasets, ``irds:NAME``, stays as it is."""
-    return Path(value) if isinstance(value, str) and value.startswith(IRDS) else _file(value, info)
-
-
-def _run_place(value: Any, info: Any) -> Path:
-    """As ``_file``; an address stays as it is."""
-    return Path(value) if isinstance(value, str) and is_address(value) else _file(value, info)
-
-
-def _metadata(value: Any) -> tuple[tuple[str, str], ...]:
-    return tuple(checked_metadata(value).items())
-
-
-def _named_format(kind: Kind) -> Any:
-    """A check for the name of a format that can hold something."""
+def _format(kind: Kind) -> PlainValidator:
+    """The name of a format that can hold something."""
     own = OneOf(tuple(known.name for known in formats_of(kind)))
-
-    def check(value: Any) -> Any:
-        if isinstance(value, str) and value not in own.words and value in added_formats():
-            return value
-        return own(value)
-
-    return PlainValidator(check)
+    return checked(lambda value: value if isinstance(value, str) and value in added_formats() else own(value))
 
 
-def _named_columns(kind: Kind) -> Any:
-    """A check for a mapping of what a table holds to its columns; the result is pairs."""
-    words = f"a mapping of {', '.join(WANTED[kind])} to columns, such as {{document: sku}}"
-    what, column = OneOf(WANTED[kind]), Text(words)
+def pairs_of(expected: str, key: Callable[[Any], Any] | None = None) -> PlainValidator:
+    """A mapping of texts to texts, as pairs."""
+    text = Text(expected)
 
-    def check(value: Any) -> tuple[tuple[str, str], ...]:
+    def pairs(value: Any) -> Pairs:
         if not isinstance(value, dict) or not value:
-            raise ValueError(f"expected {words}, found {shown(value)}")
-        return tuple((str(what(key)), str(column(name))) for key, name in value.items())
+            raise ValueError(f"expected {expected}, found {shown(value)}")
+        return tuple((str((key or text)(name)), str(text(column))) for name, column in value.items())
 
-    return PlainValidator(check, json_schema_input_type=dict[str, str])
-
-
-def is_importable(name: str) -> bool:
-    """Whether a text could name a module, or with a colon a function in one."""
-    module, colon, function = name.partition(":")
-    parts = [*module.split("."), *(function.split(".") if colon else ())]
-    return all(part.isidentifier() and not keyword.iskeyword(part) for part in parts)
+    return checked(pairs, dict[str, str])
 
 
-def _store(value: Any, info: Any) -> Path:
-    """As ``_file``; baselines are not read at an address."""
-    if isinstance(value, str) and is_address(value):
-        raise ValueError("expected a folder, found an address: copy the baselines into a folder before they are used")
-    return _file(value, info)
+def _columns(kind: Kind) -> PlainValidator:
+    words = f"a mapping of {', '.join(WANTED[kind])} to columns, such as {{document: sku}}"
+    return pairs_of(words, OneOf(WANTED[kind]))
 
 
-File = Annotated[Path, PlainValidator(_file, json_schema_input_type=str)]
-StorePlace = Annotated[Path, PlainValidator(_store, json_schema_input_type=str)]
-RunPlace = Annotated[Path, PlainValidator(_run_place, json_schema_input_type=str)]
-FileOrCollection = Annotated[Path, PlainValidator(_file_or_collection, json_schema_input_type=str)]
-Metadata = Annotated[tuple[tuple[str, str], ...], PlainValidator(_metadata, json_schema_input_type=dict[str, str])]
-Distinct = AfterValidator(distinct)
+Pairs = tuple[tuple[str, str], ...]
+Place = Annotated[Path, checked(_place)]
+Metadata = Annotated[Pairs, checked(lambda value: tuple(checked_metadata(value).items()), dict[str, str])]
 TiesSetting = Annotated[Ties, PlainValidator(OneOf(TIES))]
-JudgementsFormat = Annotated[str, _named_format("judgements")]
-RankingsFormat = Annotated[str, _named_format("rankings")]
-TopicsFormat = Annotated[str, _named_format("topics")]
-ScoresFormat = Annotated[str, _named_format("scores")]
-JudgementsColumns = Annotated[tuple[tuple[str, str], ...], _named_columns("judgements")]
-RankingsColumns = Annotated[tuple[tuple[str, str], ...], _named_columns("rankings")]
-TopicsColumns = Annotated[tuple[tuple[str, str], ...], _named_columns("topics")]
-#: A mapping with the key ``path``, or a path alone.
-or_path_alone = BeforeValidator(
-    lambda value: value if isinstance(value, dict) else {"path": value}, json_schema_input_type=str
-)
+JudgementsFormat = Annotated[str, _format("judgements")]
+RankingsFormat = Annotated[str, _format("rankings")]
+TopicsFormat = Annotated[str, _format("topics")]
+ScoresFormat = Annotated[str, _format("scores")]
+JudgementsColumns = Annotated[Pairs, _columns("judgements")]
+RankingsColumns = Annotated[Pairs, _columns("rankings")]
+TopicsColumns = Annotated[Pairs, _columns("topics")]
 
 
 MAX_TIMEOUT = 86400
@@ -198,8 +160,6 @@ class Queried(Model):
 
     depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
     workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1
-    timeout: Annotated[
-        float | None, PlainValidator(ASKING["timeout"], json_schema_input_type=float | Literal["none"])
-    ] = TIMEOUT
+    timeout: Annotated[float | None, checked(ASKING["timeout"], float | Literal["none"])] = TIMEOUT
     ties: TiesSetting = "as_returned"
     metadata: Metadata = ()

@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.ids import Ids
-from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Misfit, imported
+from pytest_riskguard.data.input_files import FREE_BYTES, InputFile, Kind, Misfit, imported
 from pytest_riskguard.data.named_columns import Table, columns_misfit, values_of
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.errors import FileError
-from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, Limit
+from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -106,8 +105,8 @@ def _table(file: InputFile, schema: pa.Schema, read: Callable[[str], pa.ChunkedA
     """The columns of a file that hold one value in each row, each read when it is wanted."""
 
     def check(lengths: npt.NDArray[Any]) -> None:  # of texts that stand in few bytes, all may be one
-        _refuse_more(file, LINE_BYTES, int(lengths.max(initial=0)))
-        _refuse_more(file, file.limit, int(lengths.sum(dtype=np.int64)))
+        file.at_most(LINE_BYTES, int(lengths.max(initial=0)))
+        file.at_most(file.limit, int(lengths.sum(dtype=np.int64)))
 
     def column(place: int) -> Any:
         with _whole(file):
@@ -118,15 +117,10 @@ def _table(file: InputFile, schema: pa.Schema, read: Callable[[str], pa.ChunkedA
     return Table(file, names, column)
 
 
-def _refuse_more(file: InputFile, limit: Limit, found: int) -> None:
-    if found > limit.value:
-        raise file.refuse(None, limit.problem(found))
-
-
 def _refuse_large(file: InputFile, size: int) -> None:
     """So many bytes once they are unpacked."""
-    _refuse_more(file, file.limit, size)
-    _refuse_more(file, RATIO, size // len(file.content) if size > FREE_BYTES else 0)
+    file.at_most(file.limit, size)
+    file.at_most(RATIO, size // len(file.content) if size > FREE_BYTES else 0)
 
 
 @contextmanager
@@ -167,7 +161,7 @@ def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
         # nothing is asked of single columns: of damaged ones, that ends the process
         groups = range(metadata.num_row_groups)
         size = sum(metadata.row_group(group).total_byte_size for group in groups)
-    _refuse_more(file, LINES, metadata.num_rows)
+    file.at_most(LINES, metadata.num_rows)
     _refuse_large(file, size)
 
     def read(name: str) -> Any:
@@ -220,7 +214,7 @@ def arrow_table(file: InputFile, _kind: Kind | None = None) -> Table:
         messages = _messages(content) if is_file else ipc.MessageReader.open_stream(content)
         _refuse_large(file, sum(map(_unpacked_bytes, messages)))
         found = open_(content).read_all()
-        _refuse_more(file, LINES, found.num_rows)
+        file.at_most(LINES, found.num_rows)
         found.validate()
         return found.combine_chunks()
 

@@ -22,11 +22,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from pytest_riskguard import __version__, run_context
 from pytest_riskguard.data.formats import added_formats
-from pytest_riskguard.data.given_file import GivenFile, Ties
+from pytest_riskguard.data.given_file import GivenFile, Ties, json_digest
 from pytest_riskguard.data.input_files import open_regular
 from pytest_riskguard.data.measures import function_of, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels
@@ -64,7 +62,7 @@ def key_of_file(given: GivenFile, texts: Mapping[str, str]) -> str | None:
         return None
     endings = "".join(Path(given.path.name.lower()).suffixes)
     how = [endings, given.format, given.part, given.ties, sorted(given.columns.items()), [*texts.items()]]
-    return _digest([digest, how])
+    return json_digest([digest, how])
 
 
 def find(
@@ -87,24 +85,11 @@ def find(
             os.utime(path)  # it was used now
         except OSError:
             return None
-        held = json.loads(body)
-        ties = held["ties"]
-        facts: dict[str, Any] = {what: tuple(held[what]) for what in _TOPICS}
-        one = TopicScores(
-            name,
-            measure,
-            qrels.topics,
-            np.array(held["values"]),
-            queries=queries,
-            digest=held["digest"],
-            qrels_digest=qrels.digest,
-            without_relevant=qrels.without_relevant,
-            from_run=True,
-            judged=Judged(*held["judged"]),
-            as_written=held["as_written"],
-            **facts,
-        )
-        scores.append(one)
+        held: dict[str, Any] = json.loads(body)
+        ties, held["judged"] = held.pop("ties"), Judged(*held["judged"])
+        held |= {what: tuple(held[what]) for what in _TOPICS}
+        held |= {"qrels_digest": qrels.digest, "without_relevant": qrels.without_relevant, "from_run": True}
+        scores.append(TopicScores(name, measure, qrels.topics, queries=queries, **held))
     return (tuple(scores), ties) if ties else None
 
 
@@ -162,7 +147,8 @@ def _key(run: str | None, qrels: Qrels, measure: str) -> str | None:
         return None
     if function_of(parsed) is not None or not packages <= _COVERED:
         return None
-    return _digest([run, qrels.digest, repr(qrels.rules), measure, _software(), factor()])
+    digest = json_digest([run, qrels.digest, repr(qrels.rules), measure, _software(), factor()])
+    return digest.removeprefix("sha256:")
 
 
 @functools.cache
@@ -175,11 +161,7 @@ def _software() -> str:
     for name in _LIBRARIES:
         with suppress(PackageNotFoundError):
             versions.append(f"{name} {version(name)}")
-    return _digest(versions)
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    return json_digest(versions)
 
 
 def _checksum(path: Path, body: bytes) -> bytes:

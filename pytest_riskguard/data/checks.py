@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.given_file import InputData
-from pytest_riskguard.data.ids import Ids, IntArray, begins_of, pair_hashes, topic_of_rows
+from pytest_riskguard.data.ids import Ids, IntArray, begins_of, has_twice, pair_hashes, topic_of_rows
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES, Limit
+from pytest_riskguard.limits import LINE_BYTES, ROW_BYTES
 
 Text = Ids | Sequence[str]
 Numbers = npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[float | None]
@@ -40,14 +40,9 @@ class Rows:
         line = None if lines is None else lines[row]
         return line if line is None or isinstance(line, str) else int(line)
 
-    def error(self, row: int, problem: str) -> DataError:
+    def error(self, row: int, problem: str, remedy: str | None = None) -> DataError:
         """The error to raise."""
-        return self.given.refuse(self.line(row), problem)
-
-    def limit(self, limit: Limit, found: int) -> None:
-        """Refuse a table that holds more than a limit allows."""
-        if found > limit.value:
-            raise self.given.refuse(None, limit.problem(found))
+        return self.given.refuse(self.line(row), problem, remedy)
 
     def ids(self, column: Text, what: str, *, is_text: bool = False) -> Ids:
         """A column of ids, none too long, each on one line without spaces around it; texts may be any."""
@@ -74,8 +69,7 @@ class Rows:
         """Refuse a document that stands twice in a topic; rows are by topic."""
         for topics, part in parts(offsets):
             of_row = topic_of_rows(offsets[topics.start : topics.stop + 1])
-            keys = np.sort(pair_hashes(of_row, documents.at(part)))
-            if not (keys[1:] == keys[:-1]).any():
+            if not all(has_twice(pair_hashes(of_row, documents.at(part), whole=whole)) for whole in (False, True)):
                 continue
             seen: dict[tuple[int, str], int] = {}
             pairs = zip(of_row.tolist(), documents.at(part).strings(), strict=True)
@@ -85,7 +79,7 @@ class Rows:
                     where = "twice" if line == self.line(row) else f"also on line {line}"
                     found = f"{pair[1]!r:.60} of topic {names[topics][pair[0]]!r:.60} {where}"
                     raise self.error(
-                        row, f"expected each document once per topic, found {found}; keep one of the two"
+                        row, f"expected each document once per topic, found {found}", "keep one of the two"
                     )
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_riskguard.data.headers import SYNONYMS
-from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.json_nodes import at, nodes, outline
 from pytest_riskguard.data.named_columns import text_of
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of_rankings
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.frozen import frozen
@@ -31,23 +30,23 @@ class AnswerError(ValueError):
 
 @frozen(eq=False)
 class Engine:
-    """How one engine answers; places are paths of keys, such as ``hits.hits``.
+    """How one engine answers; places are paths of keys, such as ``hits.hits``, with spaces between several.
 
     Attributes
     ----------
     title, hits_at : str
+    partial : str
+        Places where anything but nothing, false and 0 says that hits are missing; with ``!`` where false says so, and
+        with ``=`` where it says that all hits are there, whatever the places after it hold.
     document_at, score_at : str
         Where a hit has its id and its score, which is at the first of several places that is there.
     mark : str
         A place that answers of no other engine have, where ``hits_at`` is not enough.
-    partial : mapping
-        A place that holds something other than nothing, false and 0, or with ``!`` false itself -> why hits are
-        missing, or None where none are; the first place counts.
     """
 
     title: str
     hits_at: str
-    partial: Mapping[str, str | None]
+    partial: str
     document_at: str = "id"
     score_at: str = "score"
     mark: str = ""
@@ -60,10 +59,11 @@ class Engine:
 
     def problem(self, answer: Any) -> str | None:
         """Why the hits of an answer are not all that there are; None of a whole answer."""
-        for place, why in self.partial.items():
-            value = at(answer, place.removeprefix("!"))
+        for place in self.partial.split():
+            key = place.lstrip("!=")
+            value = at(answer, key)
             if value is False if place.startswith("!") else value:
-                return why
+                return None if place.startswith("=") else f"hits are missing: {key} is {outline(value)}"
         status = at(answer, "status")
         return f"error {status}" if isinstance(status, int) and status >= 400 else None
 
@@ -153,79 +153,52 @@ class _Meilisearch(Engine):
         return identifier(hit.get(name), "a field id, or in the only one whose name ends so")
 
 
-_ERROR = "error"
-_CUT = "the search timed out, so its hits are incomplete"
-_RUNNING = "the asynchronous search was not complete"
-
+#: By name.
 ENGINES: Mapping[str, Engine] = {
-    "elasticsearch": _Elasticsearch(
-        title="Elasticsearch",
-        hits_at="hits.hits",
-        document_at="_id",
-        score_at="_score",
-        partial={
-            "error": _ERROR,
-            "timed_out": _CUT,
-            "terminated_early": "the search was terminated early, so its hits are incomplete",
-            "is_partial": _RUNNING,
-            "is_running": _RUNNING,
-            "_shards.failed": "shards failed",
-        },
-    ),
-    # `score` is there only where `fl` asks for it
-    "solr": Engine(
-        title="Solr",
-        hits_at="response.docs",
-        partial={
-            "error": _ERROR,
-            "responseHeader.status": _ERROR,
-            "responseHeader.partialResults": "its results are partial or omitted",
-        },
-    ),
-    "vespa": _Vespa(
-        title="Vespa",
-        hits_at="root.children",
-        score_at="relevance",
-        partial={
-            "root.errors": _ERROR,
-            "root.coverage.degraded.timeout": _CUT,
-            "root.coverage.degraded.adaptive-timeout": _CUT,
-            "root.coverage.degraded.non-ideal-state": "not all documents were searched",
-            "root.coverage.degraded.match-phase": None,  # a rank profile asks for it
-            "!root.coverage.full": "not all documents were searched",
-        },
-    ),
-    # a number of hits that is an estimate is no fault: there are then very many, of which the first are whole
-    "algolia": Engine(
-        title="Algolia",
-        hits_at="hits",
-        document_at="objectID",
-        mark="nbHits",
-        partial={
-            "timeoutHits": _CUT,
-            "timeoutCounts": _CUT,
-            "!exhaustive.rulesMatch": "the search timed out before all rules were applied",
-        },
-    ),
-    # the score of hybrid search comes before that of the text
-    "typesense": Engine(
-        title="Typesense",
-        hits_at="hits",
-        document_at="document.id",
-        score_at="hybrid_search_info.rank_fusion_score text_match",
-        mark="found",
-        partial={"search_cutoff": "the search was cut off, so its hits are incomplete"},
-    ),
-    "meilisearch": _Meilisearch(
-        title="Meilisearch",
-        hits_at="hits",
-        score_at="_rankingScore",
-        mark="processingTimeMs",
-        partial={
-            "remoteErrors": "some servers did not answer",
-            "degraded": "the search was cut off, so its hits are incomplete",
-        },
-    ),
+    engine.title.lower(): engine
+    for engine in (
+        _Elasticsearch(
+            title="Elasticsearch",
+            hits_at="hits.hits",
+            document_at="_id",
+            score_at="_score",
+            partial="error timed_out terminated_early is_partial is_running _shards.failed",
+        ),
+        Engine(  # `score` is there only where `fl` asks for it
+            title="Solr",
+            hits_at="response.docs",
+            partial="error responseHeader.status responseHeader.partialResults",
+        ),
+        _Vespa(  # a rank profile asks for match-phase
+            title="Vespa",
+            hits_at="root.children",
+            score_at="relevance",
+            partial="root.errors root.coverage.degraded.timeout root.coverage.degraded.adaptive-timeout "
+            "root.coverage.degraded.non-ideal-state =root.coverage.degraded.match-phase !root.coverage.full",
+        ),
+        Engine(  # a number of hits that is an estimate is no fault: there are very many, of which the first are whole
+            title="Algolia",
+            hits_at="hits",
+            document_at="objectID",
+            mark="nbHits",
+            partial="timeoutHits timeoutCounts !exhaustive.rulesMatch",
+        ),
+        Engine(  # the score of hybrid search comes before that of the text
+            title="Typesense",
+            hits_at="hits",
+            document_at="document.id",
+            score_at="hybrid_search_info.rank_fusion_score text_match",
+            mark="found",
+            partial="search_cutoff",
+        ),
+        _Meilisearch(
+            title="Meilisearch",
+            hits_at="hits",
+            score_at="_rankingScore",
+            mark="processingTimeMs",
+            partial="remoteErrors degraded",
+        ),
+    )
 }
 
 
@@ -243,13 +216,8 @@ _TEXTS = ("query", "query_text", "queryText", "text", "request_params.q")
 _FIRST_ROWS = 10
 
 
-class _Row(NamedTuple):
-    """One answer with the id and the text of its query, where they are known."""
-
-    line: int | None
-    answer: Any
-    topic: str | None
-    text: str | None
+#: A line, an answer, and the id and the text of its query, where they are known.
+_Row = tuple[int | None, Any, str | None, str | None]
 
 
 def responses_fits(file: InputFile, _kind: Kind) -> Misfit:
@@ -264,50 +232,50 @@ def responses_fits(file: InputFile, _kind: Kind) -> Misfit:
 
 
 def _engine(file: InputFile) -> Engine | None:
-    return next((engine for row in islice(_rows(file), _FIRST_ROWS) if (engine := engine_of(row.answer))), None)
+    return next(
+        (engine for _, answer, _, _ in islice(_rows(file), _FIRST_ROWS) if (engine := engine_of(answer))), None
+    )
 
 
 def responses_rankings(file: InputFile) -> Run:
     """The hits of each answer, in their order."""
     if (engine := _engine(file)) is None:
         raise file.refuse(None, "expected answers of a search engine, found none")
-    by_text = next(_rows(file)).topic is None
+    by_text = next(_rows(file))[2] is None
     texts: dict[str, str] = {}
 
     def rankings() -> Iterator[Ranking]:
-        for row in _rows(file):
-            if (name := row.text if by_text else row.topic) is None:
+        for line, answer, topic, text in _rows(file):
+            if (name := text if by_text else topic) is None:
                 wanted = "text" if by_text else "id"
-                raise file.refuse(row.line, f"expected the {wanted} of its query beside each response, found none")
+                raise file.refuse(line, f"expected the {wanted} of its query beside each response, found none")
             try:
-                documents, scores = engine.hits(row.answer)
+                documents, scores = engine.hits(answer)
             except AnswerError as problem:
-                raise file.refuse(row.line, f"query {name!r:.80}: {problem}") from None
-            if row.topic and row.text:
-                texts.setdefault(row.topic, row.text)
-            yield name, documents, scores, row.line
+                raise file.refuse(line, f"query {name!r:.80}: {problem}") from None
+            if topic and text:
+                texts.setdefault(topic, text)
+            yield name, documents, scores, line
 
     return run_of_rankings(file, rankings(), by_text=by_text, texts=texts, ordered=True)
 
 
 def _rows(file: InputFile) -> Iterator[_Row]:
-    """All answers of a file; a ``FileError`` while they are read if it is neither JSON nor JSON Lines."""
+    """All answers of a file; a ``FileError`` while they are read if it is neither JSON nor JSON Lines.
+
+    A value is an answer, or has one under a key, where what stands beside it may say that it failed; or it maps the
+    ids of queries to answers.
+    """
     for node in nodes(file):
-        row, value = _row(node.line, node.value), node.value
-        if not engine_of(row.answer) and isinstance(value, dict) and any(map(engine_of, value.values())):
-            yield from (_Row(node.line, answer, topic, None) for topic, answer in value.items())
-        else:
-            yield row
-
-
-def _row(line: int | None, value: Any) -> _Row:
-    """A value that is an answer, or has one under a key, where what stands beside it may say that it failed."""
-    answer = beside = value
-    for name in ("response", "body"):
-        if isinstance(inside := at(value, name), dict) and not engine_of(value):
-            answer, beside = value | inside, inside | value
-    return _Row(line, answer, _first_text(beside, _IDS), _first_text(beside, _TEXTS))
-
-
-def _first_text(value: Any, places: Sequence[str]) -> str | None:
-    return next((text for place in places if (text := text_of(at(value, place)))), None)
+        answer = beside = value = node.value
+        for name in ("response", "body"):
+            if isinstance(inside := at(value, name), dict) and not engine_of(value):
+                answer, beside = value | inside, inside | value
+        if not engine_of(answer) and isinstance(value, dict) and any(map(engine_of, value.values())):
+            yield from ((node.line, one, topic, None) for topic, one in value.items())
+            continue
+        topic, text = (
+            next((text for place in places if (text := text_of(at(beside, place)))), None)
+            for places in (_IDS, _TEXTS)
+        )
+        yield node.line, answer, topic, text

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from pytest_riskguard import plugins
 from pytest_riskguard.data.given_file import GivenFile, names_collection
-from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.input_files import InputFile, Kind
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import did_you_mean
@@ -25,124 +23,133 @@ class Format:
     For the format ``csv`` its ``module`` in ``data`` has ``csv_fits(file, kind)``, which returns None or why the file
     does not fit, and for each kind that it ``reads`` a function such as ``csv_judgements(file)``, or for all of them
     ``csv_table(file, kind)``, which gives named columns. Of ``parts`` a file may hold several, ``FILE#PART``.
+    ``reads``, ``suffixes`` and ``parts`` are words.
     """
 
     name: str
     module: str
-    reads: tuple[str, ...]
-    suffixes: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
+    reads: str
+    suffixes: str = ""
+    about: str = ""
+    parts: str = ""
 
-    def fits(self, file: InputFile, kind: Kind) -> Misfit:
-        """None if the file has this format, else why it does not."""
-        misfit: Misfit = self._function("fits")(file, kind)
-        return misfit
-
-    def reader(self, kind: Kind) -> Callable[..., Any]:
-        """The function that reads what a file of this format holds."""
-        read: Callable[..., Any] = self._function(kind) or partial(_of_table, self._function("table"), kind)
-        return read
-
-    def _function(self, name: str) -> Any:
+    def function(self, name: str) -> Any:
+        """One of the functions; None where the format has no such."""
         module = import_module(f"pytest_riskguard.data.{self.module}")
         return getattr(module, f"{self.name.replace('-', '_')}_{name}", None)
 
-
-def _of_table(
-    table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile, measures: Sequence[str] | None = None
-) -> Any:
-    """What the named columns of a file hold; of scores those that are asked for."""
-    from pytest_riskguard.data import named_columns as columns
-    from pytest_riskguard.data.scores import score_rows_of, scores_of_systems
-
-    match kind:
-        case "judgements":
-            return columns.judgements_of(table(file, kind), file.columns)
-        case "rankings":
-            return columns.run_of_table(table(file, kind), file.columns)
-        case "topics":
-            return columns.topics_of_table(table(file, kind), file.columns)
-    return scores_of_systems(file, score_rows_of(table(file, kind), file.columns, measures))
+    def reader(self, kind: Kind) -> Callable[..., Any]:
+        """The function that reads what a file of this format holds."""
+        read: Callable[..., Any] = self.function(kind) or partial(_of_table, self.function("table"), kind)
+        return read
 
 
-def _format(name: str, module: str, reads: str, suffixes: str, *, parts: str = "") -> Format:
-    return Format(name, module, *(tuple(words.split()) for words in (reads, suffixes, parts)))
+def _of_table(table: Callable[[InputFile, Kind], Any], kind: Kind, file: InputFile) -> Any:
+    """What the named columns of a file hold."""
+    from pytest_riskguard.data.named_columns import READERS
+    from pytest_riskguard.data.scores import scores_of_table
+
+    return READERS.get(kind, scores_of_table)(table(file, kind))
 
 
+_TABLE = "judgements rankings topics scores"
 #: In the order of detection: a format that says more about its files comes before one that says less.
 FORMATS: tuple[Format, ...] = (
-    # a collection of ir_datasets, named irds:NAME
-    _format("irds", "libraries", "judgements topics", ""),
-    # Parquet with named columns
-    _format(
+    Format("irds", "libraries", "judgements topics", "", "A collection of ir_datasets, named `irds:NAME`."),
+    Format(
         "parquet",
         "arrow",
-        "judgements rankings topics scores",
+        _TABLE,
         ".parquet .parq .pq",
+        "Parquet: named columns; scores also as a folder.",
         parts="scores",
     ),
-    # Arrow and Feather with named columns
-    _format("arrow", "arrow", "judgements rankings topics", ".arrow .feather .ipc .arrows"),
-    # Quepid: ratings of a case, books, snapshots (JSON), and what its pages export of rankings (CSV)
-    _format("quepid", "judging_tools", "judgements rankings", ".csv .txt .json", parts="rankings"),
-    # ratings for learning to rank (rating qid:id # docid text)
-    _format("ltr", "judging_tools", "judgements", ".txt .ltr"),
-    # OpenSearch Search Relevance Workbench
-    _format(
+    Format(
+        "arrow",
+        "arrow",
+        "judgements rankings topics",
+        ".arrow .feather .ipc .arrows",
+        "Arrow, Feather: named columns.",
+    ),
+    Format(
+        "quepid",
+        "judging_tools",
+        "judgements rankings",
+        ".csv .txt .json",
+        "Quepid: ratings of a case, books, snapshots (JSON); the detailed CSV and snapshots as CSV.",
+        parts="rankings",
+    ),
+    Format("ltr", "judging_tools", "judgements", ".txt .ltr", "`rating qid:<id> # <docid> <query text>`"),
+    Format(
         "workbench",
         "judging_tools",
         "judgements rankings",
         ".json .jsonl .ndjson",
+        "OpenSearch Search Relevance Workbench: judgement lists, pairwise experiments, evaluation results.",
         parts="judgements rankings",
     ),
-    # _rank_eval of Elasticsearch and OpenSearch: requests, responses
-    _format("rank-eval", "judging_tools", "judgements rankings", ".json"),
-    # ratings of the Rated Ranking Evaluator
-    _format("rre", "judging_tools", "judgements", ".json"),
-    # MTEB predictions (JSON: subset, split, topic, document, number)
-    _format("mteb", "libraries", "rankings", ".json", parts="rankings"),
-    # ranx, pytrec_eval (JSON: topic, document, number; ranx also compresses it)
-    _format("ranx", "libraries", "judgements rankings", ".json .lz4"),
-    # sentence-transformers predictions (JSON Lines)
-    _format("sentence-transformers", "libraries", "rankings", ".jsonl"),
-    # responses of Elasticsearch, OpenSearch, Solr, Vespa, Algolia, Typesense, Meilisearch (JSON, JSON Lines)
-    _format("responses", "engines", "rankings", ".json .jsonl .ndjson"),
-    # scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)
-    _format("ranx-scores", "score_files", "scores", ".json"),
-    # trec_eval -q: measure, topic, value
-    _format("trec_eval", "score_files", "scores", ".eval .txt"),
-    # ir_measures -q: topic, measure, value with tabs
-    _format("ir_measures", "score_files", "scores", ".tsv .txt"),
-    # a row for each topic, a column for each measure
-    _format("scores", "score_files", "scores", ".tsv .csv .txt", parts="scores"),
-    # JSON Lines with named keys, or a JSON list of objects
-    _format(
+    Format("rank-eval", "judging_tools", "judgements rankings", ".json", "`_rank_eval`: requests, responses."),
+    Format("rre", "judging_tools", "judgements", ".json", "Ratings of the Rated Ranking Evaluator."),
+    Format("mteb", "libraries", "rankings", ".json", "MTEB: `<task>_predictions.json`.", parts="rankings"),
+    Format(
+        "ranx",
+        "libraries",
+        "judgements rankings",
+        ".json .lz4",
+        "ranx, pytrec_eval: `{topic: {document: number}}`; also compressed by ranx.",
+    ),
+    Format("sentence-transformers", "libraries", "rankings", ".jsonl", "Its `..._predictions_....jsonl`."),
+    Format("responses", "engines", "rankings", ".json .jsonl .ndjson", "Responses of search engines."),
+    Format("ranx-scores", "score_files", "scores", ".json", "ranx's `run.scores`, pytrec_eval's results."),
+    Format("trec_eval", "score_files", "scores", ".eval .txt", "`trec_eval -q`: measure, topic, value."),
+    Format(
+        "ir_measures", "score_files", "scores", ".tsv .txt", "`ir_measures -q`: topic, measure, value between tabs."
+    ),
+    Format(
+        "scores",
+        "score_files",
+        "scores",
+        ".tsv .csv .txt",
+        "A row for each topic, a column for each measure.",
+        parts="scores",
+    ),
+    Format(
         "jsonl",
         "text_tables",
-        "judgements rankings topics scores",
+        _TABLE,
         ".jsonl .ndjson .json",
+        "JSON Lines or a JSON list of objects: named keys.",
         parts="scores",
     ),
-    # tables with tabs and named columns, such as the judgements of BEIR; topics: id, query text, tags
-    _format("tsv", "text_tables", "judgements rankings topics", ".tsv .txt"),
-    # CSV with named columns (comma, semicolon or tab)
-    _format(
+    Format(
+        "tsv",
+        "text_tables",
+        "judgements rankings topics",
+        ".tsv .txt",
+        "Tabs between named columns, as in BEIR's judgements.",
+    ),
+    Format(
         "csv",
         "text_tables",
-        "judgements rankings topics scores",
+        _TABLE,
         ".csv",
+        "Named columns between commas, semicolons or tabs; quotes where needed.",
         parts="scores",
     ),
-    # MS MARCO: query, passage and rank with tabs, no header
-    _format("msmarco", "text_tables", "rankings", ".txt .tsv"),
-    # TREC (columns with spaces between them)
-    _format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels"),
+    Format(
+        "msmarco",
+        "text_tables",
+        "rankings",
+        ".txt .tsv",
+        "`qid pid rank` between tabs, without a header; a fourth column holds scores.",
+    ),
+    Format("trec", "trec", "judgements rankings", ".run .txt .res .trec .qrels", "TREC: columns between spaces."),
 )
 #: The format of a file that is nothing like any.
 OWN: Mapping[Kind, str] = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}
 _BY_NAME = {known.name: known for known in FORMATS}
 #: The endings of all formats' files, which are no part of a system's name.
-_SUFFIXES = {suffix for known in FORMATS for suffix in known.suffixes}
+_SUFFIXES = {suffix for known in FORMATS for suffix in known.suffixes.split()}
 #: Formats whose columns may have any names.
 _WITH_COLUMNS = frozenset({"csv", "tsv", "jsonl", "parquet", "arrow"})
 
@@ -162,9 +169,8 @@ def format_named(name: str, kind: Kind) -> Format:
     raise UsageError(f"format: {name!r} is not a format that holds {kind}{hint}; these are: {', '.join(names)}")
 
 
-def system_name(given: Path | GivenFile) -> str:
+def system_name(given: GivenFile) -> str:
     """What a system is called after its file: without ``.gz`` and then one ending of a format; ``#PART`` stays."""
-    given = given if isinstance(given, GivenFile) else GivenFile(Path(given))
     name = given.path.name.removesuffix(".gz") or given.path.name
     ending = max((suffix for suffix in _SUFFIXES if name.endswith(suffix)), key=len, default="")
     name = name.removesuffix(ending) or name
@@ -188,11 +194,9 @@ class AddedFormat(Format):
         def read(file: InputFile) -> Any:
             try:
                 content = self.readers[kind](file.content)
-                if kind == "rankings":
-                    return memory.rankings(content, file)
-                if kind == "judgements":
-                    return memory.judgements(content, file)
-                return memory.scores({topic: {self.name: value} for topic, value in content.items()}, file)
+                if kind == "scores":
+                    content = {topic: {self.name: value} for topic, value in content.items()}
+                return getattr(memory, kind)(content, file)
             except RiskguardError:
                 raise
             except ValueError as error:  # the content is not of this format
@@ -207,12 +211,17 @@ def added_formats() -> dict[str, AddedFormat]:
     """The formats of plugins by name."""
     plugins.refuse_taken("riskguard_formats", _BY_NAME)
     return {
-        name: AddedFormat(name, "", tuple(readers), plugin=plugin, readers=readers)
+        name: AddedFormat(name, "", " ".join(readers), plugin=plugin, readers=readers)
         for name, (plugin, readers) in plugins.added("riskguard_formats").items()
     }
 
 
 # Which format a file has.
+
+
+def read(file: InputFile, kind: Kind, *, named: str | None = None) -> Any:
+    """What a file holds, in the format that is named, else in the one that it has."""
+    return format_of(file, kind, named=named).reader(kind)(file)
 
 
 def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
@@ -231,23 +240,21 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
 
 
 def _found(file: InputFile, kind: Kind) -> Format:
-    tried = [(known, known.fits(file, kind)) for known in formats_of(kind)]
+    tried = [(known, known.function("fits")(file, kind)) for known in formats_of(kind)]
     plain_name = file.name.lower().removesuffix(".gz")
     if fitting := [known for known, misfit in tried if misfit is None]:
-        return min(fitting, key=lambda known: not plain_name.endswith(known.suffixes))
+        return min(fitting, key=lambda known: not plain_name.endswith((*known.suffixes.split(),)))
     if file.looks_like_json and file.first_object is None:
         _ = file.json  # what is broken is said with its line
     nearest, why = next(((known, misfit) for known, misfit in tried if misfit), (_BY_NAME[OWN[kind]], ""))
     if not why:
         return nearest  # its reader says which line is wrong, and how
-    remedy = "`format:` in riskguard.yaml forces another"
-    if kind in ("rankings", "scores"):
-        remedy = "`--set format=NAME`, or `format:` in riskguard.yaml, forces another"
+    remedy = "`format:` in riskguard.yaml (`--set format=NAME` of a candidate) forces another"
     if nearest.name in _WITH_COLUMNS:  # forcing a format would not help
         remedy = "rename its columns, or say with `columns:` in riskguard.yaml which is which"
     names = ", ".join(known.name for known, _ in tried)
     raise file.refuse(
         None,
-        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}; "
-        f"{remedy}; tried: {names}",
+        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}; tried: {names}",
+        remedy,
     )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.limits import Limit
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.records import TopicKeys
@@ -37,8 +39,8 @@ class LabelRules:
     separator: str | None = None
     is_complete: bool = False
 
-    def is_relevant(self, grade: float) -> bool:
-        """Whether a document with this grade counts as relevant."""
+    def is_relevant(self, grade: Any) -> Any:
+        """Whether a document with this grade counts as relevant; of an array, for each."""
         return grade > 0 if self.relevant_from is None else grade >= self.relevant_from
 
     @property
@@ -116,6 +118,11 @@ class GivenFile:
         return cls(path)
 
 
+def json_digest(value: Any) -> str:
+    """``sha256:...`` of a value as JSON; the order of keys does not count."""
+    return f"sha256:{hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()}"
+
+
 def names_collection(path: Path) -> bool:
     """Whether a path is ``irds:NAME``, and no file of that name."""
     return path.as_posix().startswith(IRDS) and not _exists(path)
@@ -130,8 +137,8 @@ class InputData:
 
     ``keys`` finds the topics of data that know queries by their texts, ``labels`` says what the settings of a
     collection say of its judgements, ``ties`` which order of documents counts, where that is said; ``is_part`` that
-    there is more than these columns, so that nothing is said about the whole. ``reason`` is that of the ``DataError``
-    to raise.
+    there is more than these columns, so that nothing is said about the whole. ``columns`` names columns, by what they
+    hold; of scores, only ``measures`` are read. ``reason`` is that of the ``DataError`` to raise.
     """
 
     def __init__(self, name: str, *, reason: str) -> None:
@@ -140,13 +147,20 @@ class InputData:
         self.labels = AS_GIVEN
         self.ties: Ties | None = None
         self.is_part = False
+        self.columns: Mapping[str, str] = {}
+        self.measures: Sequence[str] | None = None
 
     @property
     def digest(self) -> str | None:
         """That of a file which has been read, ``sha256:...``; None means that of the columns."""
         return None
 
-    def refuse(self, line: int | str | None, problem: str) -> DataError:
+    def at_most(self, limit: Limit, found: int) -> None:
+        """Refuse more than a limit allows."""
+        if found > limit.value:
+            raise self.refuse(None, limit.problem(found))
+
+    def refuse(self, line: int | str | None, problem: str, remedy: str | None = None) -> DataError:
         """The error to raise; ``line`` is the number of a row, from 1, or a place in words."""
         place = {int: f", row {line}", str: f", {line}"}.get(type(line), "")
-        return DataError(f"{self.name}{place}: {problem}", reason=self._reason)
+        return DataError(f"{self.name}{place}: {problem}", reason=self._reason, remedy=remedy)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.input_files import Kind
 
 #: What a column may hold -> its names, in lower case, the usual one first. The document's docno comes before docid:
 #: frames of PyTerrier have both, and docid is a number inside the index.
@@ -71,8 +71,9 @@ def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] 
     """What a header lacks to hold rows of this kind, for a message; None if nothing."""
     header = [name.strip() for name in header]
     columns = places(header, kind, given)
+    only = f"only {', '.join(map(repr, header[:20])) or 'none'}"
     if absent := next((name for what, name in given.items() if what not in columns), None):
-        return f"it has no column {absent!r}, only {', '.join(map(repr, header[:20]))}"
+        return f"it has no column {absent!r}, {only}"
     is_score = "grade" in columns and "grade" not in given and header[columns["grade"]].lower() == "score"
     if is_score and "rank" in places(header, "rankings"):
         return "its scores stand beside ranks: it holds rankings"
@@ -81,7 +82,7 @@ def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] 
         for what, *others in _NEEDED[kind]
         if not columns.keys() & {what, *others}
     ]
-    return f"it names no column for {', '.join(missing)}" if missing else None
+    return f"it names no column for {', '.join(missing)}, {only}" if missing else None
 
 
 def number(cell: str) -> float:

@@ -81,19 +81,20 @@ def refuse_judgements(source: str, qrels: Qrels, run: Run, judged: JudgedRun) ->
     if (judged.judgements >= 0).all() and np.array_equal(qrels.arrays.grades[judged.judgements], scores):
         raise DataError(
             f"{source}: expected what a system returned, found the documents of {qrels.path_name} with their grades "
-            "as scores: one file was given as both, or judgements as a run; name the run and the judgements",
+            "as scores: one file was given as both, or judgements as a run",
             reason="bad_run",
+            remedy="name the run and the judgements",
         )
 
 
 def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
     """``DataError`` if a run's ids are not those of the judgements."""
 
-    def refuse(rankings: _Rankings, problem: str) -> DataError:
+    def refuse(rankings: _Rankings, problem: str, remedy: str = _REMEDY) -> DataError:
         sides = (map(qrels.grades.__getitem__, rankings), rankings.values())
         expected, found = (", ".join(f"{docid!r:.60}" for docid in islice(_all(side), SHOWN_IDS)) for side in sides)
         ids = f"expected document ids of {qrels.path_name}, such as {expected}; found {found}"
-        return DataError(f"{source}: {ids}{problem}", reason="ids_do_not_match")
+        return DataError(f"{source}: {ids}{problem}", reason="ids_do_not_match", remedy=remedy)
 
     rankings, judged = _first_documents(run, np.arange(len(run.topics))), run.judged
     respelled = {}
@@ -104,7 +105,7 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
             respelled[topic] = others
     if len(respelled) > MAX_RESPELLED * len(rankings):
         in_topics = f": in {len(respelled):,} of the {len(rankings):,} topics examined"
-        raise refuse(respelled, f"{in_topics} they differ in upper and lower case; {_REMEDY}")
+        raise refuse(respelled, f"{in_topics} they differ in upper and lower case")
     unmatched = judged.answered - judged.topics
     if 2 * unmatched > judged.answered:
         sample = _first_documents(run, np.flatnonzero(~run.has_judged))
@@ -113,25 +114,25 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
         if cause or not (is_enough or (judged.topics and qrels.rules.is_complete)):
             in_topics = f"{unmatched:,} of the {judged.answered:,} topics" if judged.topics else "any topic"
             cause = cause or "its ids may come from another collection or index"
-            problem = f", and no judged document in {in_topics} that it answers: {cause}; {_REMEDY}"
+            problem = f", and no judged document in {in_topics} that it answers: {cause}"
             raise refuse(sample, problem)
     if judged.share < ENOUGH_JUDGED and len({tuple(ranking) for ranking in rankings.values()}) >= MIN_TOPICS:
         counts = matches(qrels, run)
         if any(other for _, other in counts) and all(is_chance(*count) for count in counts):
             problem = (
                 ", judged for other topics as often as for their own: it may be a run on another index, whose ids "
-                "name other documents; retrieve from the index that was judged"
+                "name other documents"
             )
-            raise refuse(rankings, problem)
+            raise refuse(rankings, problem, "retrieve from the index that was judged")
 
 
 def _first_documents(run: JudgedRun, topics: IntArray) -> dict[str, list[str]]:
     """Topic -> its first documents in the order as written, of some of these topics."""
-    topics = topics[examined(run.places[topics], MAX_SAMPLE)]
-    lengths = np.minimum(np.diff(run.offsets)[topics], FIRST_RANKS)
-    ids = iter(run.documents.at(first_rows(run.offsets[topics], lengths)).strings())
-    pairs = zip(topics.tolist(), lengths.tolist(), strict=True)
-    return {run.topics[topic]: [*islice(ids, length)] for topic, length in pairs}
+    sample, bounds = topics[examined(run.places[topics], MAX_SAMPLE)].tolist(), run.offsets.tolist()
+    return {
+        run.topics[topic]: [run.documents[row] for row in range(*bounds[topic : topic + 2])[:FIRST_RANKS]]
+        for topic in sample
+    }
 
 
 def _all(rankings: Iterable[Iterable[str]]) -> Collection[str]:
@@ -151,8 +152,9 @@ def _cause(sample: _Rankings, qrels: Qrels) -> str | None:
         for topic in sample:
             pairs = itertools.product(long[topic], short[topic])
             affixes.update({affix for pair in pairs for affix in _affixes(*pair)})
-        if affixes and (most := max(affixes.values())) >= needed:
-            return f"ids of the {writer} {min(affix for affix, count in affixes.items() if count == most)}"
+        affix = min(affixes, key=lambda affix: (-affixes[affix], affix), default="")
+        if affixes[affix] >= needed:
+            return f"ids of the {writer} {affix}"
     gained = sum(
         not {*map(_plain, judged[topic])}.isdisjoint(map(_plain, ranking)) for topic, ranking in sample.items()
     )
@@ -191,13 +193,12 @@ def _characters(docid: str) -> frozenset[str]:
 # Whether documents are judged by chance.
 
 
-def matches(qrels: Qrels, run: JudgedRun) -> list[tuple[int, int]]:
+def matches(qrels: Qrels, run: JudgedRun) -> list[list[int]]:
     """How many documents are judged for their own topic alone, and for another alone, over pairs of topics.
 
     Judged documents in the first hundred ranks and in the first ten, then relevant ones.
     """
-    grades, least = qrels.arrays.grades, qrels.rules.relevant_from
-    is_relevant = np.append(grades > 0 if least is None else grades >= least, False)  # of row -1
+    is_relevant = np.append(qrels.rules.is_relevant(qrels.arrays.grades), False)  # of row -1
     places = run.places
     topics = examined(places, MAX_TOPICS)
     lengths = np.minimum(np.diff(run.offsets)[topics], min(run.depth, MAX_RANKS))
@@ -214,7 +215,7 @@ def matches(qrels: Qrels, run: JudgedRun) -> list[tuple[int, int]]:
         other_topics = (places[topics] + shift) % len(qrels.topics)
         theirs = sides(judgement_rows(qrels.arrays, other_topics, offsets, documents))
         counts += np.count_nonzero([own & ~theirs, theirs & ~own], axis=2).T
-    return [(own_count, other) for own_count, other in counts.tolist()]
+    return counts.tolist()
 
 
 def is_chance(own: int, other: int) -> bool:

@@ -14,18 +14,15 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
-from pytest_riskguard.data.given_file import GivenFile, InputData, names_collection
+from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest, names_collection
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
 
-if TYPE_CHECKING:
-    from pytest_riskguard.data.records import TopicKeys
-
 GZIP = b"\x1f\x8b"
-_BLOCK = 2**20
+_BLOCK = 2**19
 #: Bytes from which a format is recognised.
 START_BYTES = 2**16
 _BOM = b"\xef\xbb\xbf"
@@ -94,6 +91,8 @@ _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 Lines = Iterator[tuple[int, bytes]]
 
 
+#: What a file may hold.
+Kind = Literal["judgements", "rankings", "topics", "scores"]
 #: Why a file does not have a format: None if it has it, and empty if it is nothing like it.
 Misfit = str | None
 
@@ -102,8 +101,7 @@ class InputFile(InputData):
     """One file, or one part of it (``FILE#PART``).
 
     ``error`` is raised, with file and line, for content that cannot be read; ``MissingFileError`` for a path that is
-    not a readable regular file. With ``content`` the path only names the file. ``keys`` finds topics by their texts.
-    Everything is read without a byte order mark.
+    not a readable regular file. With ``content`` the path only names the file. A byte order mark is not read.
     """
 
     def __init__(
@@ -113,12 +111,11 @@ class InputFile(InputData):
         error: type[FileError],
         limit: Limit = TABLE_BYTES,
         content: bytes | None = None,
-        keys: TopicKeys | None = None,
     ) -> None:
         self.given = given if isinstance(given, GivenFile) else GivenFile(given)
-        self.path, self.part, self.columns = self.given.path, self.given.part, self.given.columns
+        self.path, self.part = self.given.path, self.given.part
         super().__init__(self.path.as_posix() if names_collection(self.path) else self.path.name, reason=error.reason)
-        self.labels, self.ties, self.keys = self.given.labels, self.given.ties, keys
+        self.labels, self.ties, self.columns = self.given.labels, self.given.ties, self.given.columns
         self.limit, self._error, self._content = limit, error, content
         self._digest: str | None = None
 
@@ -127,8 +124,7 @@ class InputFile(InputData):
         """``sha256:<hex>`` of the decompressed bytes, and of the part and columns named; None until all are read."""
         if self._digest is None or not (self.part or self.columns):
             return self._digest
-        named = json.dumps([self._digest, self.part, sorted(self.columns.items())])
-        return f"sha256:{hashlib.sha256(named.encode()).hexdigest()}"
+        return json_digest([self._digest, self.part, sorted(self.columns.items())])
 
     @cached_property
     def start(self) -> bytes:
@@ -141,7 +137,7 @@ class InputFile(InputData):
         return b"".join(self.blocks())
 
     def blocks(self) -> Iterator[bytes]:
-        """All bytes, about a million at a time."""
+        """All bytes, about half a million at a time."""
         digest = hashlib.sha256()
         for index, block in enumerate(self._raw()):
             digest.update(block)
@@ -154,7 +150,7 @@ class InputFile(InputData):
         return iter([self._content] if self._content else [])
 
     def texts(self, longest: Limit = LINE_BYTES) -> Lines:
-        """Whole lines, about a million bytes at a time, with the number of the first of them, from 1.
+        """Whole lines, about half a million bytes at a time, with the number of the first of them, from 1.
 
         Each text ends with a line feed, but for the last of the file. Refuses bytes that are not UTF-8, NUL, and too
         many lines; a line of more bytes than ``longest`` only if it is much longer.
@@ -163,7 +159,7 @@ class InputFile(InputData):
         for block in self.blocks():
             cut = block.rfind(b"\n") + 1
             if cut:
-                text, rest = rest + block[:cut], block[cut:]
+                text, rest = b"".join((rest, memoryview(block)[:cut])), block[cut:]
                 count = self._checked(number, text)
                 yield number, text
                 number += count
@@ -248,22 +244,22 @@ class InputFile(InputData):
             try:
                 values = _flat_objects(text)
             except (ValueError, TypeError, RecursionError):  # one by one says what is wrong, or that nothing is
-                lines = enumerate(text.split(b"\n"), first)
-                yield from ((number, self._value(number, line)) for number, line in lines if line.strip())
+                for number, line in enumerate(text.split(b"\n"), first):
+                    try:
+                        if line.strip():
+                            yield number, parsed_value(line)
+                    except JsonError as problem:
+                        raise self.refuse(
+                            number, f"expected one JSON value in each line: {problem.problem}"
+                        ) from None
             else:
                 yield from enumerate(values, first)
 
-    def _value(self, number: int, line: bytes) -> Any:
-        try:
-            return parsed_value(line)
-        except JsonError as problem:
-            raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
-
-    def refuse(self, line: int | str | None, problem: str) -> FileError:
+    def refuse(self, line: int | str | None, problem: str, remedy: str | None = None) -> FileError:
         """The error to raise for this file; ``line`` is the number of one, or a place in words."""
         if isinstance(line, str):
-            return self._error(self.path, None, f"{line}: {problem}")
-        return self._error(self.path, line, problem)
+            return self._error(self.path, None, f"{line}: {problem}", remedy)
+        return self._error(self.path, line, problem, remedy)
 
     def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> FileError:
         """The error to raise for one line, which it quotes; it says so if git left a pointer or a conflict there."""
@@ -284,16 +280,17 @@ class InputFile(InputData):
         last = first - 1 + count
         if last > LINES.value:
             raise self.refuse(None, LINES.problem(last))
-        place, problem = text.find(b"\0"), "expected text, found a NUL byte; is this a binary file, or UTF-16?"
+        place, remedy = text.find(b"\0"), None
+        problem = "expected text, found a NUL byte; is this a binary file, or UTF-16?"
         try:
             if not text.isascii():
                 text.decode()
         except UnicodeDecodeError as error:
             place = error.start
             remedy = "unpack it, unless it is gzip; save a spreadsheet as CSV, and text of another encoding as UTF-8"
-            problem = f"expected UTF-8 text, found byte 0x{text[place]:02x}; {remedy}"
+            problem = f"expected UTF-8 text, found byte 0x{text[place]:02x}"
         if place >= 0:
-            raise self.refuse(first + text.count(b"\n", 0, place), problem)
+            raise self.refuse(first + text.count(b"\n", 0, place), problem, remedy)
         return count
 
 

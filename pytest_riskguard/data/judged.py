@@ -26,8 +26,7 @@ from pytest_riskguard.data.ids import (
     topic_of_rows,
     topics_with,
 )
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH
-from pytest_riskguard.data.measures import cutoff_of, provider_of
+from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of, provider_of
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
 from pytest_riskguard.data.runs import Order, Ranks, Run, by_rank, order_of, ranking
 from pytest_riskguard.data.scores import Judged

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from pytest_riskguard.data.engines import ENGINES, whole_scores
 from pytest_riskguard.data.headers import number
-from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, marked, nodes, outline, require
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
+from pytest_riskguard.data.json_nodes import JsonNode, at, chosen, chosen_node, marked, nodes, outline
 from pytest_riskguard.data.qrels import Qrels, Row, qrels_of_rows
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Ranking, Run, run_of, run_of_rankings
 from pytest_riskguard.text import clean
 
@@ -30,9 +29,9 @@ def _stored(file: InputFile) -> Iterator[JsonNode]:
         hits, total = list(node["hits.hits"].items()), at(node.value, "hits.total")
         problem = ENGINES["elasticsearch"].problem(node.value)
         if problem is None and total not in (None, {"value": len(hits), "relation": "eq"}):
-            problem = f"{len(hits)} hits of {total}"
+            problem = f"found {len(hits)} hits of {total}"
         if problem is not None:
-            raise node.refuse(f"expected all documents, found {clean(problem)}; ask again, with a larger `size`")
+            raise node.refuse(f"expected all documents, but {clean(problem)}; ask again, with a larger `size`")
         yield from (hit["_source"] for hit in hits)
 
 
@@ -227,7 +226,6 @@ def _rated(whole: JsonNode) -> Iterator[Row]:
 
 def quepid_rankings(file: InputFile) -> Run:
     """The documents of each query by position; ``FILE#NAME`` names one of several snapshots."""
-    require(quepid_fits(file, "rankings"), file)
     if file.looks_like_json:
         return run_of_rankings(file, _ranked_in_json(file), by_text=True)
     topics, documents, ranks, lines = zip(*chosen(file, "snapshot", _snapshots(file).items()), strict=True)
@@ -258,11 +256,11 @@ def _snapshots(file: InputFile) -> dict[tuple[str, ...], list[tuple[str, str, fl
         cells = {name: cell.replace('""', '"').strip() for name, cell in zip(header, row, strict=False)}
         if not cells.get(_DOCUMENT):  # the query has no results
             continue
-        if len(row) != len(header) or not cells[_QUERY]:
+        if len(row) != len(header) or not cells.get(_QUERY):
             raise file.refuse(
                 line, f"expected {len(header)} columns as in the header, and a query, found {row!r:.80}"
             )
         names = tuple(cells[name] for name in ("Snapshot Name", "Snapshot Time", "Case Name") if name in cells)
-        hit = cells[_QUERY], cells[_DOCUMENT], number(cells[_POSITION]), line
+        hit = cells[_QUERY], cells[_DOCUMENT], number(cells.get(_POSITION, "")), line
         snapshots.setdefault(names, []).append(hit)
     return snapshots

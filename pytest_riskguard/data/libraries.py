@@ -9,10 +9,9 @@ from typing import Any
 from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import IRDS, names_collection
 from pytest_riskguard.data.headers import places
-from pytest_riskguard.data.input_files import InputFile, Misfit, imported
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit, imported
 from pytest_riskguard.data.json_nodes import chosen, marked, nodes, require
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.data.topics import Topics, topics_of
 from pytest_riskguard.errors import MissingFileError

@@ -16,10 +16,10 @@ from uuid import UUID
 
 from pytest_riskguard.data.given_file import TIES, InputData, Ties
 from pytest_riskguard.data.headers import SYNONYMS, places
-from pytest_riskguard.data.measure_names import are_measures
-from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.measures import are_measures
 from pytest_riskguard.data.named_columns import Table, judgements_of, run_of_table, table_of_rows, topics_of_table
 from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores, score_rows_of, scores_of_rows
 from pytest_riskguard.data.topics import Topics
@@ -76,13 +76,17 @@ def _plain(cell: Any) -> Any:
     return cell
 
 
-def _table(data: Any, given: InputData) -> Table:
-    """The columns of a frame, or of rows with named fields; ``TypeError`` for anything else."""
+def _table(data: Any, given: InputData, *of_mapping: Any) -> Table:
+    """The columns of a frame, of rows with named fields, or ``_of_mapping``; ``TypeError`` for anything else."""
+    if is_of_ranx(data):
+        data = data.to_dict()
     if is_frame(data):
         return _of_frame(given, data)
     if is_series(data) or not is_data(data):
         shapes = "a mapping by topic, a frame with named columns, or rows with named fields"
         raise TypeError(f"{given.name}: expected {shapes}; found {shown(data)}")
+    if isinstance(data, Mapping):
+        return _of_mapping(data, given, *of_mapping)
     rows = []
     for number, row in enumerate(data, 1):
         fields = row._asdict() if hasattr(row, "_asdict") else getattr(row, "__dict__", row)
@@ -152,11 +156,8 @@ def _of_mapping(
 
 def rankings(data: Any, given: InputData) -> Run:
     """Rankings in memory."""
-    data = data.to_dict() if is_of_ranx(data) else data
-    if not isinstance(data, Mapping):
-        return run_of_table(_table(data, given))
     expected = "a mapping document -> score, or a sequence of documents or pairs,"
-    return run_of_table(_of_mapping(data, given, ("document", "score", "rank"), _ranked, expected))
+    return run_of_table(_table(data, given, ("document", "score", "rank"), _ranked, expected))
 
 
 def _ranked(answer: Any) -> Iterable[tuple[Any, Any, Any]] | None:
@@ -173,11 +174,8 @@ def _ranked(answer: Any) -> Iterable[tuple[Any, Any, Any]] | None:
 
 def judgements(data: Any, given: InputData) -> Qrels:
     """Judgements in memory; a mapping may have a set of relevant documents for a topic, whose grade is 1."""
-    data = data.to_dict() if is_of_ranx(data) else data
-    if not isinstance(data, Mapping):
-        return judgements_of(_table(data, given))
     expected = "a mapping document -> grade, or a set of relevant documents,"
-    return judgements_of(_of_mapping(data, given, ("document", "grade"), _graded, expected))
+    return judgements_of(_table(data, given, ("document", "grade"), _graded, expected))
 
 
 def _graded(judged: Any) -> Iterable[tuple[Any, Any]]:
@@ -199,12 +197,9 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
     has a row for each topic and measure, or a row for each topic and a column for each measure.
     """
     data = getattr(data, "scores", {}) if is_of_ranx(data) else data
-    if isinstance(data, Mapping):
-        table = _of_mapping(data, given, ("measure", "value"), _measured, "a mapping measure -> value")
-        if are_measures(data):
-            table.names[:2] = ["measure", "topic"]
-    else:
-        table = _table(data, given)
+    table = _table(data, given, ("measure", "value"), _measured, "a mapping measure -> value")
+    if isinstance(data, Mapping) and are_measures(data):
+        table.names[:2] = ["measure", "topic"]
     by_system = score_rows_of(table)
     if len(by_system) > 1 and system not in by_system:
         problem = f"expected the scores of one system, found those of {', '.join(by_system)}: say whose with `name=`"
@@ -218,11 +213,10 @@ def _measured(values: Any) -> Iterable[tuple[Any, Any]] | None:
 
 def topic_scores(values: Mapping[Any, Any], what: str) -> TopicScores:
     """``{topic: value}``, for a measure without a name."""
-    rows = [{"topic": _plain(topic), "value": _plain(value)} for topic, value in values.items()]
     given = InputData(what, reason=ScoresFormatError.reason)
-    if not rows:
-        raise given.refuse(None, "expected per-topic scores, found none")
-    table = table_of_rows(given, rows, [f"topic {row['topic']!r:.60}" for row in rows])
+    pairs = [(_plain(topic), _plain(value)) for topic, value in values.items()]
+    places = [f"topic {topic!r:.60}" for topic, _ in pairs]
+    table = Table(given, ["topic", "value"], lambda place: [pair[place] for pair in pairs], places)
     (found,) = scores_of_rows(given, score_rows_of(table).get("", []))
     return replace(found, measure=None, digest=None)
 

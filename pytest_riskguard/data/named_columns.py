@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import chain, islice
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,16 +16,14 @@ from pytest_riskguard.data.checks import ROWS_AT_ONCE, Lines, Rows
 from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.headers import missing_columns, number, places
 from pytest_riskguard.data.ids import FloatArray, Ids
-from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import Run, run_of
 from pytest_riskguard.data.text_blocks import RefusedError, numbers
 from pytest_riskguard.data.topics import Topics, topics_of
 
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
-_NONE: Mapping[str, str] = MappingProxyType({})
 #: Texts, of which nothing has no length; numbers, of which nothing is NaN; or any values of Python.
 Column = Ids | npt.NDArray[np.integer] | npt.NDArray[np.floating] | Sequence[Any]
 _NOTHING = type(None)
@@ -60,8 +57,7 @@ def joined(parts: Sequence[Any]) -> Column:
     """The cells of several columns as one."""
     if all(isinstance(part, Ids) for part in parts):
         return Ids.joined(parts)
-    kinds = {getattr(part, "dtype", None) for part in parts}
-    if len(kinds) == 1 and None not in kinds:
+    if all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)
     return [cell for part in parts for cell in values_of(part)]
 
@@ -136,11 +132,11 @@ class Table(Rows):
         #: What is wanted -> the place of its column.
         self.places: Mapping[str, int] = {}
 
-    def find(self, kind: Kind, given: Mapping[str, str] = _NONE) -> Table:
+    def find(self, kind: Kind) -> Table:
         """The same table; refuses one that lacks what is needed, or has two columns for it."""
+        given = self.given.columns
         if (problem := missing_columns(self.names, kind, given)) is not None:
-            listed = ", ".join(map(repr, self.names[:10])) or "none"
-            raise self.given.refuse(None, f"expected named columns, but {problem}; found the columns {listed}")
+            raise self.given.refuse(None, f"expected named columns, but {problem}")
         self.places = places(self.names, kind, given)
         lowered = [name.lower() for name in self.names]
         for place in self.places.values():
@@ -225,12 +221,12 @@ def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str]) -> Misfit:
     return problem and f"its columns do not fit: {problem}"
 
 
-# What a table holds, by its kind; ``given`` names the columns of what a column may hold.
+# What a table holds, by its kind.
 
 
-def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
+def judgements_of(table: Table) -> Qrels:
     """The judgements of a table: a query, or a document, without a grade has not been judged yet."""
-    grades = table.find("judgements", given).numbers("grade")
+    grades = table.find("judgements").numbers("grade")
     judged = np.flatnonzero(~np.isnan(grades))
     topics, texts = table.topics()
     judges = table.text("judge").at(judged) if "judge" in table.places else None
@@ -246,9 +242,9 @@ def judgements_of(table: Table, given: Mapping[str, str] = _NONE) -> Qrels:
     )
 
 
-def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
+def run_of_table(table: Table) -> Run:
     """The run of a table with a row for each document; without scores, its ranks are the order that users saw."""
-    documents = table.find("rankings", given).text("document")
+    documents = table.find("rankings").text("document")
     topics, texts = table.topics()
     scores, ranks = (table.numbers(what) if what in table.places else None for what in ("score", "rank"))
     if scores is not None and ranks is not None:
@@ -260,9 +256,9 @@ def run_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Run:
     return run_of(table.given, topics, documents, scores, ranks, lines=lines, by_text=by_text, texts=texts)
 
 
-def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:
+def topics_of_table(table: Table) -> Topics:
     """One for each row; further columns are tags."""
-    texts = table.find("topics", given).text("query").strings()
+    texts = table.find("topics").text("query").strings()
     topics: list[str] | list[None] = [None] * len(texts) if table.by_text else table.text("topic").strings()
     weights = table.numbers("weight").tolist() if "weight" in table.places else []
     for row, weight in enumerate(weights):
@@ -274,3 +270,11 @@ def topics_of_table(table: Table, given: Mapping[str, str] = _NONE) -> Topics:
         if place not in table.places.values() and name.lower() not in _INDEX
     ]
     return topics_of(table.given, topics, texts, tags, weights, lines=table.lines)
+
+
+#: Functions that read a table, by what it holds; one of scores is read by ``scores_of_table``.
+READERS: Mapping[Kind, Callable[[Table], Any]] = {
+    "judgements": judgements_of,
+    "rankings": run_of_table,
+    "topics": topics_of_table,
+}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pytest_riskguard.data.checks import Groups, Lines, Numbers, Rows, Text, digest_of, grouped, pieces
-from pytest_riskguard.data.formats import format_of
+from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, places_among, rows_of, topic_of_rows
@@ -248,8 +248,9 @@ def read_qrels(
         data.keys, data.labels = keys, labels or AS_GIVEN
         return memory.judgements(given, data)
     given = GivenFile.of(given)
-    file = InputFile(replace(given, labels=labels or given.labels), error=QrelsFormatError, keys=keys)
-    qrels: Qrels = format_of(file, "judgements").reader("judgements")(file)
+    file = InputFile(replace(given, labels=labels or given.labels), error=QrelsFormatError)
+    file.keys = keys
+    qrels: Qrels = read(file, "judgements")
     return qrels
 
 
@@ -316,14 +317,14 @@ def qrels_of_groups(
     """Judgements each of which is fit for them."""
     order, digest = groups.rows, rows.given.digest
     rows, table = rows.at(order), JudgementArrays(groups.names, groups.offsets, documents.at(order), grades[order])
-    rows.limit(JUDGEMENTS, len(grades))
-    rows.limit(TOPICS, len(table.topics))
+    rows.given.at_most(JUDGEMENTS, len(grades))
+    rows.given.at_most(TOPICS, len(table.topics))
     agreement, by_judge = None, None
     if judges is not None and len({*(names := judges.at(order).strings())}) > 1:
         table, agreement, by_judge = _put_together(rows, table, names)
     else:
         rows.once(table.topics, table.offsets, table.documents)
-    rows.limit(DOCUMENTS, int(np.diff(table.offsets).max(initial=0)))
+    rows.given.at_most(DOCUMENTS, int(np.diff(table.offsets).max(initial=0)))
     if not digest:  # the same whatever the order of the rows
         bits = np.uint64(len(table.topics).bit_length())
         keys = topic_of_rows(table.offsets).astype(np.uint64) << (np.uint64(64) - bits)

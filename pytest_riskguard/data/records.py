@@ -1,19 +1,16 @@
-"""What a file may hold, how far judges agree, and topics that are known by their query texts."""
+"""What is known beside scores: how far judges agree, topics by their query texts, metadata and speed of a system."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
-from collections.abc import Mapping
-from typing import Annotated, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import Bounds
-from pytest_riskguard.text import counted
-
-#: What a file may hold.
-Kind = Literal["judgements", "rankings", "topics", "scores"]
-KINDS: tuple[Kind, ...] = ("judgements", "rankings", "topics", "scores")
+from pytest_riskguard.text import counted, plain
 
 
 @frozen
@@ -83,3 +80,53 @@ class TopicKeys:
             shown = ", ".join(map(repr, ids[:3]))
             raise AmbiguousTextError(f"the query {text!r} is the text of {len(ids)} topics ({shown})")
         return ids[0] if ids else derived_id(text)
+
+
+# What is known of a system: short texts by key, and how fast it answered.
+
+
+#: The most keys of a system's metadata, and the most characters of a key and of a value.
+MAX_KEYS, MAX_KEY, MAX_VALUE = 50, 100, 500
+#: A manifest could not hold it.
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+
+
+@frozen
+class Latency:
+    """How long a live system took to answer a query, in milliseconds."""
+
+    queries: Annotated[int, Bounds(ge=1)]
+    median_ms: Annotated[float, Bounds(ge=0)]
+    p95_ms: Annotated[float, Bounds(ge=0)]
+
+    def __str__(self) -> str:
+        return f"median {_milliseconds(self.median_ms)}, 95th percentile {_milliseconds(self.p95_ms)}"
+
+
+def checked_metadata(given: object) -> dict[str, str]:
+    """Metadata, sorted by key; ``ValueError`` unless it maps short texts to short texts, and not too many."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"expected a mapping of text to text, such as index: v7, found {given!r:.60}")
+    if len(given) > MAX_KEYS:
+        raise ValueError(f"expected at most {MAX_KEYS} keys, found {len(given)}")
+    for key, value in given.items():
+        for text, most in ((key, MAX_KEY), (value, MAX_VALUE)):
+            if not isinstance(text, str) or len(text) > most or _HALF_CHARACTER.search(text):
+                expected = f"expected text of at most {most} characters"
+                raise ValueError(f"{key!r:.60}: {expected}, found {text!r:.60}; put numbers in quotes")
+    return dict(sorted(given.items()))
+
+
+def latency_of(seconds: Sequence[float]) -> Latency | None:
+    """The median and the 95th percentile (the smallest value that 95% of the queries do not exceed)."""
+    if not seconds:
+        return None
+    import numpy as np  # not where metadata alone are checked
+
+    times = 1000 * np.array(seconds)
+    p95 = np.quantile(times, 0.95, method="inverted_cdf")
+    return Latency(len(times), round(float(np.median(times)), 3), round(float(p95), 3))
+
+
+def _milliseconds(value: float) -> str:
+    return f"{plain(value, 0 if value >= 100 else 1)} ms"

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import atexit
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 from pytest_riskguard.data.input_files import imported
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
@@ -32,8 +30,7 @@ def is_address(path: Path | str) -> bool:
 def address_of(path: Path | str) -> str:
     """The address that a path was made of; ``UsageError`` for one that hands over secrets or opens others."""
     found = _ADDRESS.fullmatch(Path(path).as_posix())
-    if found is None:
-        raise ValueError(f"expected an address, found {str(path)!r}")
+    assert found is not None
     scheme, rest = found[1].lower(), found[2]
     if "::" in rest:
         raise UsageError(f"{scheme}: expected one address, found several joined by '::'; name the file itself")
@@ -47,25 +44,21 @@ def address_of(path: Path | str) -> str:
 
 @contextmanager
 def local_copy(path: Path, limit: Limit) -> Iterator[Path]:
-    """A copy of the file at an address, under its own name, until the block ends; a path that is none, as it is.
+    """A copy of the file at an address, under its own name, until the block ends.
 
     ``FileError`` if it has more bytes than the limit allows, ``MissingFileError`` if it cannot be read. Each
     ``FileError`` about the copy names the address instead.
     """
-    if not is_address(path):
-        yield path
-        return
-    folder = Path(tempfile.mkdtemp(prefix="riskguard-"))
-    copy = folder / Path(path).name
-    try:
-        _copy(address_of(path), copy, limit)
-        yield copy
-    except FileError as error:
-        if error.where != copy:
-            raise
-        raise type(error)(address_of(path), error.line, error.fault) from None
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    address = address_of(path)
+    with tempfile.TemporaryDirectory(prefix="riskguard-", ignore_cleanup_errors=True) as folder:
+        copy = Path(folder, path.name)
+        try:
+            _copy(address, copy, limit)
+            yield copy
+        except FileError as error:
+            if error.where != copy:
+                raise
+            raise type(error)(address, error.line, error.fault, error.remedy) from None
 
 
 def kept_copy(path: Path, limit: Limit) -> Path:
@@ -76,34 +69,21 @@ def kept_copy(path: Path, limit: Limit) -> Path:
 
 
 def _copy(address: str, copy: Path, limit: Limit) -> None:
+    """Copy what is at an address; what packages raise becomes ``MissingFileError`` of the address."""
+    core = imported("fsspec.core", extra="remote", what=f"{address}: an address")
     total = 0
-    with _named(address):
-        files, place = _file_system(address)
+    try:
+        files, place = core.url_to_fs(address)
         with files.open(place, "rb") as source, copy.open("wb") as target:
             while block := source.read(_BLOCK):
                 total += target.write(block)
                 if total > limit.value:
                     raise FileError(copy, None, limit.problem(total))
-
-
-def _file_system(address: str) -> tuple[Any, str]:
-    core = imported("fsspec.core", extra="remote", what=f"{address}: an address")
-    try:
-        return core.url_to_fs(address)  # type: ignore[no-any-return]
-    except ImportError as problem:  # it names the package for this address
-        raise UsageError(f"{address}: {problem}") from None
-    except ValueError as problem:  # there is no such package
-        raise UsageError(f"{address}: expected an address that fsspec can open ({problem})") from None
-
-
-@contextmanager
-def _named(address: str) -> Iterator[None]:
-    """Turns what packages raise into ``MissingFileError`` of the address."""
-    try:
-        yield
-    except (UsageError, FileError):
+    except FileError:
         raise
     except FileNotFoundError:
         raise MissingFileError(address, None, "no such file") from None
+    except ImportError as problem:  # it names the package for this address
+        raise UsageError(f"{address}: {problem}") from None
     except Exception as problem:
         raise MissingFileError(address, None, f"cannot be read ({type(problem).__name__}: {problem})") from None

@@ -30,12 +30,11 @@ from pytest_riskguard.data.checks import (
     parts,
     pieces,
 )
-from pytest_riskguard.data.formats import format_of
+from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.metadata import Latency
-from pytest_riskguard.data.records import AmbiguousTextError, TopicKeys
+from pytest_riskguard.data.records import AmbiguousTextError, Latency, TopicKeys
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.frozen import frozen
@@ -131,33 +130,27 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
     """
     lines = (lines_of(offsets) + 1).astype(np.int32)
     by_score = in_order(-scores, offsets)
-    first = np.zeros(len(scores), dtype=bool)
-    first[offsets[:-1]] = True
-
-    def groups(values: npt.NDArray[np.floating]) -> IntArray:
-        """A number for each group of equal scores of a topic, by rank."""
-        begins = first.copy()
-        begins[1:] |= values[1:] != values[:-1]
-        return np.cumsum(begins)
-
-    doubles = groups(scores[by_score])
-    singles = groups(scores[by_score].astype(np.float32))
-    same = singles[1:] == singles[:-1]
-    tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
-    rows = by_score[tied]
-    numbers, letters = rank_column(scores, ranks, offsets)[0][rows], _alphabet(documents.at(rows).strings())
-    found: dict[Order, Ranks] = {}
     untied = np.empty_like(lines)
     untied[by_score] = lines
+    doubles = scores[by_score]
+    singles = doubles.astype(np.float32)
+    goes_on = np.append(False, singles[1:] == singles[:-1])  # equal to the one before, of the same topic
+    goes_on[offsets[:-1]] = False
+    tied = np.flatnonzero(goes_on | np.append(goes_on[1:], False))
+    rows, is_single = by_score[tied], goes_on[tied]
+    single, double = np.cumsum(~is_single), np.cumsum(~(is_single & (doubles[tied] == doubles[tied - 1])))
+    numbers = lines[rows] if ranks is None else rank_column(scores, ranks, offsets)[0][rows]
+    letters = _alphabet(documents.at(rows).strings())
+    found: dict[Order, Ranks] = {}
     for order, number, of_row in (
-        (Order.WRITTEN, numbers, doubles),
-        (Order.SINGLE_DESCENDING, -letters, singles),
-        (Order.DESCENDING, -letters, doubles),
-        (Order.ASCENDING, letters, doubles),
-        (Order.STABLE, rows, doubles),
+        (Order.WRITTEN, numbers, double),
+        (Order.SINGLE_DESCENDING, -letters, single),
+        (Order.DESCENDING, -letters, double),
+        (Order.ASCENDING, letters, double),
+        (Order.STABLE, rows, double),
     ):
         found[order] = untied.copy()
-        found[order][rows[np.lexsort((number, of_row[tied]))]] = lines[tied]
+        found[order][rows[np.lexsort((number, of_row))]] = lines[tied]
     return found
 
 
@@ -363,8 +356,8 @@ def run_of_groups(
     """A run of rows each of which is fit for one."""
     names, offsets, order = groups
     rows, ids = rows.at(order), ids.at(order)
-    rows.limit(TOPICS, len(names))
-    rows.limit(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
+    rows.given.at_most(TOPICS, len(names))
+    rows.given.at_most(DOCUMENTS, int(np.diff(offsets).max(initial=0)))
     rows.once(names, offsets, ids)
     ranks = None if ranks is None else ranks[order]
     if scores is None:
@@ -422,14 +415,15 @@ def _by_score(rows: Rows, run: Run) -> Run:
     numbers_lines = True
     for topics, part in run.parts():
         numbers, rises[topics], falls[topics] = rank_column(part.scores, part.ranks, part.offsets)
-        numbers_lines &= not changes(numbers, part.offsets)[1].any()
+        numbers_lines &= part.ranks is None or not changes(numbers, part.offsets)[1].any()
     if np.count_nonzero(rises & ~falls) > np.count_nonzero(falls) and not rows.given.is_part:
         topic = int(np.argmax(rises & ~falls))
         raise rows.error(
             int(run.offsets[topic]) + 1,
             f"expected scores that fall as ranks rise, found scores that rise with the rank in most topics, such as "
-            f"{run.topics[topic]!r:.60}: every ranking is upside down; write scores that are higher for better "
-            "documents (distances and ranks with a minus sign), or say `ties: as_returned`: then the ranks count",
+            f"{run.topics[topic]!r:.60}: every ranking is upside down",
+            "write scores that are higher for better documents (distances and ranks with a minus sign), or say "
+            "`ties: as_returned`: then the ranks count",
         )
     run = replace(run, ranks=None) if numbers_lines else run
     return run.with_source(contradicted=run.names_of(rises))
@@ -486,7 +480,7 @@ def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Ru
         with local_copy(given.path, RUN_BYTES) as path:
             return read_run(replace(given, path=path), keys)
     file = InputFile(given, error=RunFormatError, limit=RUN_BYTES)
-    run: Run = format_of(file, "rankings").reader("rankings")(file)
+    run: Run = read(file, "rankings")
     if not run.topics:
         raise file.refuse(None, "expected rankings, found none")
     return keyed(file, run, keys or TopicKeys()).with_source(file=file.name)

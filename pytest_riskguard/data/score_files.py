@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.data import memory
-from pytest_riskguard.data.formats import format_of, system_name
+from pytest_riskguard.data.formats import read, system_name
 from pytest_riskguard.data.given_file import GivenFile, InputData
 from pytest_riskguard.data.headers import SYNONYMS, number, places
-from pytest_riskguard.data.input_files import InputFile, Misfit
-from pytest_riskguard.data.measure_names import are_measures, known
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
+from pytest_riskguard.data.measures import are_measures, known
 from pytest_riskguard.data.named_columns import Table
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.scores import (
     Row,
     TopicScores,
@@ -64,22 +63,18 @@ def read_scores(
     """
     if not isinstance(given, Path | str | GivenFile):
         data = InputData(name or "scores", reason=ScoresFormatError.reason)
-        return _named(data, memory.scores(given, data, system=name), measures, name or "candidate")
+        data.measures = measures
+        return _named(data, memory.scores(given, data, system=name), name or "candidate")
     given = GivenFile.of(given)
-    name = name or system_name(given)
     file = InputFile(given, error=ScoresFormatError)
-    if os.path.isdir(given.path):  # noqa: PTH112 - it raises nothing
-        return _named(file, _of_parts(file), measures, name)
-    form = format_of(file, "scores")
-    asked = measures if form.name == "scores" else None  # what is not asked for in a column may be anything
-    return _named(file, form.reader("scores")(file, *filter(None, [asked])), measures, name)
+    file.measures = measures
+    found = _of_parts(file) if os.path.isdir(given.path) else read(file, "scores")  # noqa: PTH112 - it raises nothing
+    return _named(file, found, name or system_name(given))
 
 
-def _named(
-    given: InputData, scores: Sequence[TopicScores], measures: Sequence[str] | None, name: str
-) -> tuple[TopicScores, ...]:
+def _named(given: InputData, scores: Sequence[TopicScores], name: str) -> tuple[TopicScores, ...]:
     by_measure = {str(one.measure): one for one in scores}
-    return tuple(replace(by_measure[one], name=name) for one in chosen(given, [*by_measure], measures))
+    return tuple(replace(by_measure[one], name=name) for one in chosen(given, [*by_measure]))
 
 
 # Folders of Parquet files, the parts that engines write.
@@ -90,7 +85,8 @@ def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
     rows: list[Row] = []
     for path in _parts(folder):
         part = InputFile(replace(folder.given, path=path), error=ScoresFormatError)
-        for one in format_of(part, "scores", named="parquet").reader("scores")(part):
+        part.measures = folder.measures
+        for one in read(part, "scores", named="parquet"):
             pairs = zip(one.topics, one.values.tolist(), strict=True)
             rows += [(topic, str(one.measure), value, None) for topic, value in pairs]
     return scores_of_rows(folder, rows)
@@ -134,9 +130,7 @@ def scores_table(file: InputFile, kind: Kind) -> Table:
 def trec_eval_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first line is a measure, a topic and a value."""
     cells = file.first_line.split()
-    if len(cells) == 3 and known(cells[1]) is not None:
-        return ""
-    return _misfit(cells, 0, "trec_eval")
+    return "" if any(map(known, cells[1:2])) else _misfit(cells, 0, "trec_eval")
 
 
 def trec_eval_table(file: InputFile, kind: Kind) -> Table:
@@ -147,9 +141,7 @@ def trec_eval_table(file: InputFile, kind: Kind) -> Table:
 def ir_measures_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the first line is a topic, a measure and a value."""
     cells = file.first_line.split("\t")
-    if len(cells) == 3 and math.isnan(number(cells[2])):
-        return ""
-    return _misfit(cells, 1, "ir_measures")
+    return "" if math.isnan(number(cells[-1])) else _misfit(cells, 1, "ir_measures")
 
 
 def ir_measures_table(file: InputFile, kind: Kind) -> Table:

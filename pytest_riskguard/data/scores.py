@@ -13,7 +13,7 @@ from itertools import compress
 from operator import lt
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,15 @@ import numpy.typing as npt
 from pytest_riskguard.data.checks import Rows
 from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.headers import SYNONYMS, WANTED, places
-from pytest_riskguard.data.measure_names import AVERAGES, standard_name
-from pytest_riskguard.data.measures import MAX_SCORE, MIN_SIMILARITY, least_and_greatest, measure_name, out_of_range
+from pytest_riskguard.data.measures import (
+    AVERAGES,
+    MAX_SCORE,
+    MIN_SIMILARITY,
+    least_and_greatest,
+    measure_name,
+    out_of_range,
+    standard_name,
+)
 from pytest_riskguard.errors import ScoringError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import CELLS, TOPICS
@@ -230,8 +237,8 @@ def scores_of_rows(given: InputData, rows: Iterable[Row]) -> tuple[TopicScores, 
         raise given.refuse(None, "expected per-topic scores, found none")
     topics, measures, _, lines = zip(*cells, strict=True)
     table, every = Rows(given, lines), tuple(sorted({*topics}))
-    table.limit(CELLS, len(cells))
-    table.limit(TOPICS, len(every))
+    given.at_most(CELLS, len(cells))
+    given.at_most(TOPICS, len(every))
     table.ids(topics, "topic")
     table.ids(measures, "measure")
     names = {text: named(text) for text in dict.fromkeys(measures)}
@@ -254,20 +261,19 @@ def scores_of_rows(given: InputData, rows: Iterable[Row]) -> tuple[TopicScores, 
     return tuple(replace(one, digest=digest) for one in scores)
 
 
-def score_rows_of(
-    table: Table, given: Mapping[str, str] = _EMPTY, measures: Sequence[str] | None = None
-) -> dict[str, list[Row]]:
+def score_rows_of(table: Table) -> dict[str, list[Row]]:
     """System -> its scores in a table.
 
     The table has a row for each topic and measure, of which those of averages are left out, or a row for each topic
-    and a column for each measure, of which those asked for are read. ``given`` names columns: what they hold -> name.
+    and a column for each measure, of which those asked for are read.
     """
+    given = table.given.columns
     found = places(table.names, "scores", given)
     if absent := next((name for what, name in {"topic": "topic", **given}.items() if what not in found), None):
         listed = ", ".join(map(repr, table.names[:10])) or "none"
         raise table.given.refuse(None, f"expected a column {absent!r:.60}, found the columns {listed}")
     is_long = found.keys() >= {"measure", "value"}
-    columns = {found["value"]: "value"} if is_long else _measures_of(table, found, measures)
+    columns = {found["value"]: "value"} if is_long else _measures_of(table, found)
     by_system: dict[str, list[Row]] = {}
     for place, name in columns.items():
         table.places = found | {name: place}
@@ -280,29 +286,29 @@ def score_rows_of(
     return by_system
 
 
-def _measures_of(table: Table, found: Mapping[str, int], measures: Sequence[str] | None) -> dict[int, str]:
+def _measures_of(table: Table, found: Mapping[str, int]) -> dict[int, str]:
     """The columns of a table that hold a measure each, of those asked for, in this order."""
     known = {place: named(what) for what, place in found.items() if what not in WANTED["scores"]}
     if not known:
         others = {found["topic"], found.get("system")}
         names = {place: named(name) for place, name in enumerate(table.names) if place not in others}
         known = {place: name for place, name in names.items() if name and name.lower() not in SYNONYMS["query"]}
-    asked = chosen(table.given, [*known.values()], measures)
+    asked = chosen(table.given, [*known.values()])
     return {place: name for wanted in asked for place, name in known.items() if name == wanted}
 
 
-def scores_of_systems(file: InputFile, by_system: Mapping[str, list[Row]]) -> tuple[TopicScores, ...]:
+def scores_of_table(table: Table) -> tuple[TopicScores, ...]:
     """The scores of the only system of a file, or of the one that ``FILE#SYSTEM`` names."""
     from pytest_riskguard.data.json_nodes import chosen as chosen_part
 
-    parts = by_system or {"": []}
+    file, parts = cast("InputFile", table.given), score_rows_of(table) or {"": []}
     rows = chosen_part(file, "system", (((system,), rows) for system, rows in parts.items()))
     return scores_of_rows(file, rows)
 
 
-def chosen(given: InputData, known: Sequence[str], measures: Sequence[str] | None) -> list[str]:
-    """Those of the measures that are asked for, in this order; all without ``measures``."""
-    names = [*known] if measures is None else list(map(named, measures))
+def chosen(given: InputData, known: Sequence[str]) -> list[str]:
+    """Those of the measures that are asked for, in this order; all where none is."""
+    names = [*known] if given.measures is None else list(map(named, given.measures))
     for name in names:
         if name not in known:
             near = nearest(name, known, cutoff=MIN_SIMILARITY)

@@ -241,25 +241,25 @@ def check_labels(measure: Measure, qrels: Qrels) -> None:
     """
     provider_of(measure)
 
-    def refuse(part: JudgementArrays, is_wrong: BoolArray, problem: str) -> None:
+    def refuse(part: JudgementArrays, is_wrong: BoolArray, problem: str, remedy: str) -> None:
         if is_wrong.any():
             row = int(np.argmax(is_wrong))
             (topic, document), grade = part.names()[row], float(part.grades[row])
             found = f"found grade {grade:g} (topic {topic!r}, document {document!r})"
-            raise DataError(f"{qrels.path_name}: {found}, but {measure} {problem}", reason="bad_qrels")
+            raise DataError(f"{qrels.path_name}: {found}, but {measure} {problem}", reason="bad_qrels", remedy=remedy)
 
-    expected = None
+    expected = remedy = ""
     if is_binary(measure) and qrels.rules.relevant_from is None:
-        expected = "needs binary labels; say what counts as relevant: `collection: {relevant_from: 0.5}`"
+        expected, remedy = "needs binary labels", "say what counts as relevant: `collection: {relevant_from: 0.5}`"
     elif not (is_binary(measure) or has_kernel(measure) or function_of(measure)):
-        expected = "needs whole grades; use nDCG, DCG, ERR or RBP"
+        expected, remedy = "needs whole grades", "use nDCG, DCG, ERR or RBP"
     for part in (qrels.arrays, qrels.others):
-        if expected is not None:
-            refuse(part, part.grades % 1 != 0, expected)
+        if expected:
+            refuse(part, part.grades % 1 != 0, expected, remedy)
     limit, grades = _highest(measure, qrels.rules), qrels.arrays.grades
     if limit is not None:
         enough = f"max_rel={math.ceil(grades.max(initial=limit))}"
-        refuse(qrels.arrays, grades > limit, f"expects grades of at most {limit:g}; give it {enough}")
+        refuse(qrels.arrays, grades > limit, f"expects grades of at most {limit:g}", f"give it {enough}")
 
 
 def _highest(measure: Measure, rules: LabelRules) -> float | None:

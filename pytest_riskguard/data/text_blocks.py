@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.ids import WORD_BYTES, BoolArray, FloatArray, Ids, Words
+from pytest_riskguard.data.ids import WORD_BYTES, BoolArray, FloatArray, Ids, IntArray, Words
 from pytest_riskguard.limits import Limit
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class RefusedError(Exception):
 def text_blocks(
     file: InputFile, fields: int, *, longest: Limit, separator: bytes | None = None, has_header: bool = False
 ) -> Iterator[tuple[Ids, ...]]:
-    """The fields of lines, of about a million bytes at a time, which their ids share; a header is left out.
+    """The fields of lines, of about half a million bytes at a time, which their ids share; a header is left out.
 
     By default any white space separates fields, and blank lines are left out. ``RefusedError`` for another number of
     fields, for lines of more bytes than ``longest``, and with a separator for quotes and blank lines.
@@ -108,15 +108,14 @@ def _with_single_spaces(text: bytes) -> bytes:
     return text.lstrip()
 
 
-def _digits(cells: Ids) -> tuple[Words, Words, BoolArray, BoolArray]:
+def _digits(words: Words, lengths: IntArray) -> tuple[Words, Words, BoolArray, BoolArray]:
     """Cells of at most eight characters as whole numbers, without the decimal point that they may have.
 
     Then the digits behind it, whether there is one, and whether the cell is nothing else.
     """
-    missing = (WORD_BYTES - cells.lengths).astype(np.uint64)
-    digits = (cells.words_at(cells.starts) ^ _ZEROS) << (missing * np.uint64(8))  # the last digit is the highest byte
+    digits = (words ^ _ZEROS) << ((WORD_BYTES - lengths) * 8).astype(np.uint64)  # the last digit is the highest byte
     mark = digits & _NO_DIGITS
-    mark &= ~mark + np.uint64(1)  # in the first character that is no digit, which may be a point
+    mark &= -mark  # in the first character that is no digit, which may be a point
     point = mark >> np.uint64(4)
     digits ^= point * _POINT
     is_plain = (digits & (point * _BYTE)) == 0
@@ -125,12 +124,12 @@ def _digits(cells: Ids) -> tuple[Words, Words, BoolArray, BoolArray]:
     is_plain &= ((digits | (digits + _ABOVE_NINE)) & _HIGH_BITS) == 0
     for bits, worth, kept in _STEPS:
         digits = (digits * worth + (digits >> bits)) & kept
-    return digits, (mark * _BYTES_ABOVE) >> np.uint64(60), has_point, is_plain & (cells.lengths > has_point)
+    return digits, (mark * _BYTES_ABOVE) >> np.uint64(60), has_point, is_plain & (lengths > has_point)
 
 
 def whole_numbers(cells: Ids, otherwise: int) -> npt.NDArray[np.int32]:
     """Numbers of at most eight digits; ``otherwise`` for anything else."""
-    digits, _, has_point, is_plain = _digits(cells)
+    digits, _, has_point, is_plain = _digits(cells.words_at(cells.starts), cells.lengths)
     is_whole = is_plain & ~has_point & (cells.lengths <= WORD_BYTES)
     return np.where(is_whole, digits.astype(np.int32), np.int32(otherwise))
 
@@ -140,21 +139,26 @@ def numbers(cells: Ids) -> FloatArray:
 
     ``RefusedError`` for what is no finite number, or written as hardly any program writes one.
     """
-    is_negative = (cells.words_at(cells.starts) & _BYTE == _MINUS) & (cells.lengths > 0)
-    starts, lengths = cells.starts + is_negative, cells.lengths - is_negative
-    before = np.maximum(lengths - WORD_BYTES, 0)
-    digits, decimals, has_point, is_plain = _digits(Ids(cells.text, starts + before, lengths - before))
-    if before.any():
-        head, more, is_before, is_head = _digits(Ids(cells.text, starts, before))
+    words, lengths = cells.words_at(cells.starts), cells.lengths
+    is_negative = (words & _BYTE == _MINUS) & (lengths > 0)
+    if lengths.max(initial=0) <= WORD_BYTES and not is_negative.any():
+        digits, decimals, _, is_plain = _digits(words, lengths)
+    else:
+        starts, lengths = cells.starts + is_negative, lengths - is_negative
+        before = np.maximum(lengths - WORD_BYTES, 0)
+        digits, decimals, has_point, is_plain = _digits(cells.words_at(starts + before), lengths - before)
+        head, more, is_before, is_head = _digits(cells.words_at(starts), before)
         digits += head * np.where(has_point, np.uint64(10**7), np.uint64(10**8))
         decimals += is_before * (more + np.uint64(WORD_BYTES))
         is_plain &= (before == 0) | (is_head & (before <= WORD_BYTES) & ~(has_point & is_before))
     # with a point at most 15 digits, so that both numbers are exact, and the quotient is rounded once, as in the text
     values = digits.astype(np.float64) / _POWERS[decimals]
-    values[is_negative] *= -1
+    np.negative(values, out=values, where=is_negative)
+    if is_plain.all():
+        return values
     others = cells.at(~is_plain)
     text = others.compact().text.tobytes()
-    if text.translate(None, _CHARACTERS) or others.lengths.max(initial=0) > _MOST_CHARACTERS:
+    if text.translate(None, _CHARACTERS) or others.lengths.max() > _MOST_CHARACTERS:
         raise RefusedError
     try:
         read = [float(cell) if cell else np.nan for cell in others.strings()]

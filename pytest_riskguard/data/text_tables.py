@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from pytest_riskguard.data.headers import SYNONYMS, number, places
-from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.named_columns import (
     Column,
     Table,
@@ -20,7 +20,6 @@ from pytest_riskguard.data.named_columns import (
     packed,
     table_of_rows,
 )
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.text_blocks import RefusedError, text_blocks
 from pytest_riskguard.limits import LINE_BYTES
 
@@ -61,16 +60,21 @@ def table_of(
             read += len(block[0])
         lines: Sequence[int] = range(1 + first, 1 + first + read)
     except RefusedError:
-        rows = islice(rows, first, None)
+        rows = whole_rows(file, header, islice(rows, first, None))
         parts, lines = [], []
         while some := list(islice(rows, _ROWS)):
-            for line, row in some:
-                if len(row) != len(header):
-                    expected = f"{len(header)} columns ({', '.join(header)[:200]})"
-                    raise file.refuse_line(line, ",".join(row).encode(), expected, str(len(row))) from None
-                lines.append(line)
+            lines += [line for line, _ in some]
             parts.append({place: packed([row[place] for _, row in some]) for place in kept})
     return Table(file, header, lambda place: joined([part[place] for part in parts]), lines)
+
+
+def whole_rows(file: InputFile, header: Sequence[str], rows: Iterator[_Row]) -> Iterator[_Row]:
+    """The same rows, none shorter or longer than the header."""
+    for line, row in rows:
+        if len(row) != len(header):
+            expected = f"{len(header)} columns ({', '.join(header)[:200]})"
+            raise file.refuse_line(line, ",".join(row).encode(), expected, str(len(row))) from None
+        yield line, row
 
 
 def rows_of(file: InputFile, separator: str | None) -> Iterator[_Row]:
@@ -149,13 +153,7 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit:
         return "it is neither one JSON object in each line nor a list of objects"
     if kind == "topics" and {"title", "text"} <= first.keys() and "query" not in first:
         return "its objects have titles and texts: they are documents"
-    values = list(first.values())
-    misfit = columns_misfit(file, kind, first)
-    if misfit is None and any(
-        isinstance(values[place], dict | list) for place in places(first, kind, file.columns).values()
-    ):
-        return "its columns hold objects or lists; write a row as an object (pandas: orient='records')"
-    return misfit
+    return columns_misfit(file, kind, first)
 
 
 def jsonl_table(file: InputFile, _kind: Kind) -> Table:

@@ -10,7 +10,7 @@ from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.json_nodes import outline
 from pytest_riskguard.data.named_columns import text_of
-from pytest_riskguard.data.text_tables import rows_of
+from pytest_riskguard.data.text_tables import rows_of, whole_rows
 from pytest_riskguard.errors import DocumentsFormatError
 from pytest_riskguard.limits import CORPUS_BYTES
 from pytest_riskguard.text import web_address
@@ -104,8 +104,4 @@ def _rows(file: InputFile) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
     if {*ID_NAMES}.isdisjoint(header) or len({*header}) < len(header):
         expected = f"JSON Lines, or a header with tabs that names {', '.join(ID_NAMES[:3])}, each column once"
         raise file.refuse_line(1, file.first_line.encode(), expected, "neither")
-    for line, cells in rows:
-        if len(cells) != len(header):
-            expected = f"{len(header)} columns with tabs between them"
-            raise file.refuse_line(line, "\t".join(cells).encode(), expected, str(len(cells)))
-        yield line, dict(zip(header, cells, strict=True))
+    yield from ((line, dict(zip(header, cells, strict=True))) for line, cells in whole_rows(file, header, rows))

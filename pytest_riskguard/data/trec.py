@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 from urllib.parse import quote, unquote
@@ -17,13 +18,12 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 from pytest_riskguard.data.checks import Groups, Rows, grouped, pieces
-from pytest_riskguard.data.ids import FloatArray, Ids, starts_of
-from pytest_riskguard.data.input_files import InputFile, Misfit
+from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, Words, starts_of
+from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
 from pytest_riskguard.data.qrels import Qrels, qrels_of_groups
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import LARGEST, MAX_RUN_SCORE, NO_RANK, Ranks, Run, Source, lines_of, run_of_groups
 from pytest_riskguard.data.text_blocks import RefusedError, numbers, text_blocks, whole_numbers
-from pytest_riskguard.limits import MAX_GRADE, ROW_BYTES
+from pytest_riskguard.limits import DOCUMENTS, MAX_GRADE, ROW_BYTES
 
 #: What the second column of a row with encoded ids holds.
 _ESCAPED = "%"
@@ -90,26 +90,30 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
     """The topics, the document and the number of each row, and its rank, unless they number its lines."""
     heads: list[str] = []
     sizes: list[int] = []
-    others: list[tuple[int, Ranks]] = []  # ranks of blocks in which they do not number the lines of the topic
+    others: list[tuple[int, Ranks]] = []  # ranks of blocks in which they do not number the lines of a topic
     text, lengths, values = bytearray(), bytearray(), bytearray()  # these grow where they are, never held twice
+    blocks: list[tuple[slice, int, int]] = []  # rows, where their text begins, and the room that each has; 0 if none
     rows = 0
     try:
         for cells in text_blocks(file, layout.fields, longest=ROW_BYTES):
-            found, ranks = numbers(cells[layout.place]), whole_numbers(cells[3], NO_RANK)
+            found = numbers(cells[layout.place])
             if np.abs(found).max(initial=0) > layout.most:
                 raise RefusedError
             topics, documents = _unescaped(*cells[:3])
-            of_block, counts = pieces(topics)
+            names, counts = pieces(topics)
             expected = lines_of(np.append(0, np.cumsum(counts))) + 1
-            if heads and heads[-1] == of_block[0]:  # it goes on
+            if heads and heads[-1] == names[0]:  # it goes on
                 expected[: counts[0]] += sizes[-1]
                 counts[0] += sizes.pop()
                 heads.pop()
-            heads += of_block
+            heads += names
             sizes += counts.tolist()
-            if not np.array_equal(ranks, expected):
-                others.append((rows, ranks))
-            text += documents.compact().text.data
+            if layout is _RUN and not _are_numbers(cells[3], expected):
+                others.append((rows, whole_numbers(cells[3], NO_RANK)))
+            documents = documents.evenly()
+            is_even = len(documents.text) > documents.lengths.sum()
+            blocks.append((slice(rows, rows + len(found)), len(text), len(documents.text) // len(found) * is_even))
+            text += documents.text.data
             lengths += documents.lengths.astype(np.uint16).data
             values += found.data
             rows += len(found)
@@ -125,8 +129,23 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
         for row, ranks in others:
             numbering[row : row + len(ranks)] = ranks
     id_lengths: Any = np.frombuffer(lengths, np.uint16)
-    ids = Ids(np.frombuffer(text, np.uint8), starts_of(id_lengths), id_lengths)
-    return groups, ids, np.frombuffer(values), numbering
+    starts: Any = np.empty(rows, np.int32)
+    for block, begin, room in blocks:
+        starts[block] = begin
+        starts[block] += np.arange(block.stop - block.start) * room if room else starts_of(id_lengths[block])
+    return groups, Ids(np.frombuffer(text, np.uint8), starts, id_lengths), np.frombuffer(values), numbering
+
+
+def _are_numbers(cells: Ids, numbers: IntArray) -> bool:
+    """Whether cells hold these whole numbers; not where a topic has more rows than it may."""
+    most = int(numbers.max())
+    return most <= DOCUMENTS.value and np.array_equal(cells.words(0), _texts(most.bit_length())[numbers])
+
+
+@cache
+def _texts(bits: int) -> Words:
+    """The whole numbers of so many bits as text."""
+    return Ids.of(map(str, range(2**bits))).words(0)
 
 
 def _unescaped(topics: Ids, second: Ids, documents: Ids) -> tuple[Ids, Ids]:

@@ -18,8 +18,18 @@ from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
 from pytest_riskguard.text import clean, plain, short
 
+#: The words that a command of ``riskguard baseline`` needs, by its name.
+Words = Callable[[str], Sequence[str]]
 #: Characters of the longest command.
 _MAX_COMMAND = 2000
+
+
+def seen_from(verdict: Verdict, *folders: Path, words: Words) -> Verdict:
+    """The verdict for a screen: paths as they are typed in the first folder, commands with the words they need."""
+    if (error := verdict.error) is None:
+        return verdict
+    remedy = None if error.remedy is None else str(error.remedy.here(words))
+    return replace(verdict, problem=error.seen_from(*folders), remedy=remedy)
 
 
 def advised(verdict: Verdict, commands: Callable[[], Commands]) -> Verdict:

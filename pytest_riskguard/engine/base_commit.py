@@ -139,7 +139,7 @@ def _is_manifest(name: str, store: str | None) -> bool:
 def _settings(content: bytes | None) -> dict[str, Any] | None:
     """The settings as the file writes them; None if it is no YAML mapping. The schema would take longer to load."""
     try:
-        data = yaml_lines.parse(yaml_lines.decode(content or b"")).data
+        data = yaml_lines.parse(content or b"").data
     except yaml_lines.YamlError:
         return None
     return data if isinstance(data, dict) else None

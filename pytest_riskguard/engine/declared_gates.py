@@ -5,23 +5,23 @@ Runs are scored once and live systems queried once, however many gates are about
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import DescribedScores, file_of, key_of
-from pytest_riskguard.config.items import GateItem, family_of, judged_together
+from pytest_riskguard.config.items import Family, GateItem, families
 from pytest_riskguard.config.schema import ComputedBaseline, Config
 from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.data.titles import DocumentTitles
-from pytest_riskguard.engine.advice import about_gate
+from pytest_riskguard.engine.advice import Words, about_gate, seen_from
 from pytest_riskguard.engine.budget import Budget, read_ledger
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.question import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import ConfigError, UsageError, nearby
-from pytest_riskguard.gates.kinds import BUDGETED
 from pytest_riskguard.gates.looks import Looks
 from pytest_riskguard.gates.verdict import Commands, Verdict
 
@@ -70,34 +70,40 @@ class DeclaredGates:
         """
         if item.id in self._of_families:
             return self._of_families[item.id]
-        correction, family = family_of(self.settings, item)
-        family = family or (item,)
-        budget = self._budget(family)
+        place, family = next(
+            (place, one)
+            for place, one in enumerate(self._families)
+            if any(member.id == item.id for member in one.items)
+        )
+        budget = self._budget(place)
         try:
-            questions = [self._question(member) for member in family]
-            verdicts = self._engine.verdicts(questions, correction=correction, budget=budget)
+            questions = [self._question(member) for member in family.items]
+            verdicts = self._engine.verdicts(questions, correction=family.correction, budget=budget)
         except ConfigError:
             raise
         except UsageError as error:
             gate = item.settings
             problem = f"gate {gate.name!r}: {error}"
             raise ConfigError(self.settings.path, self.settings.line_of(gate), problem) from None
-        found = {member.id: verdict for member, verdict in zip(family, verdicts, strict=True)}
-        if len(family) > 1 or budget is not None:
+        found = {member.id: verdict for member, verdict in zip(family.items, verdicts, strict=True)}
+        if len(found) > 1 or budget is not None:
             self._of_families |= found
         return found[item.id]
 
-    def _budget(self, family: Sequence[GateItem]) -> Budget | None:
-        """What the file leaves the looks of gates that are judged together; None if it says nothing about them."""
+    @cached_property
+    def _families(self) -> tuple[Family, ...]:
+        return families(self.settings)
+
+    def _budget(self, place: int) -> Budget | None:
+        """What the file leaves the looks of the family at this place; None if it says nothing about them."""
+        *earlier, family = self._families[: place + 1]
         looks = self.settings.budget
-        if looks is None or not all(member.gate.kind in BUDGETED for member in family):
+        if looks is None or not family.is_budgeted:
             return None
         if self._looks is None:
             self._looks = read_ledger(self.settings.ledger)
-        numbered = judged_together(self.settings)
-        own = next(number for item, number in numbered if item.id == family[0].id)
-        before = len({number for item, number in numbered if number < own and item.gate.kind in BUDGETED})
-        return Budget(tuple(member.id for member in family), self._looks, looks, before)
+        before = sum(one.is_budgeted for one in earlier)
+        return Budget(tuple(item.id for item in family.items), self._looks, looks, before)
 
     def question(self, item: GateItem) -> Question:
         """What one item asks, at the level that correction and budget leave it; raises as ``verdict`` does."""
@@ -114,22 +120,22 @@ class DeclaredGates:
             about = replace(about, update="")  # it would store what the candidate of the whole file answers
         return about
 
-    def problem(self, verdict: Verdict, item: GateItem, *folders: Path) -> str | None:
-        """Why nothing can be compared, ``seen_from`` these folders, with the setting that names the file at fault."""
-        if verdict.error is None:
-            return None
-        settings, gate = self.settings, item.settings
-        message, in_collection = verdict.error.seen_from(*folders), settings.line("collection")
+    def seen_from(self, verdict: Verdict, item: GateItem, *folders: Path, words: Words) -> Verdict:
+        """As ``advice.seen_from``, with the setting that names the file at fault."""
+        settings, gate, error = self.settings, item.settings, verdict.error
+        verdict, in_collection = seen_from(verdict, *folders, words=words), settings.line("collection")
+        if error is None:
+            return verdict
         line = settings.line_of(gate, "candidate") if gate.candidate else settings.line("candidate")
         for what, given, named_at in (
             ("qrels", settings.collection.qrels, in_collection),
             ("topics", settings.collection.topics, in_collection),
             ("candidate", file_of(gate.candidate or settings.candidate), line),
         ):
-            if given is not None and verdict.error.where == given.path:
+            if given is not None and error.where == given.path:
                 file = nearby(settings.path, *folders) or settings.path
-                return f"{message} (the {what} named in {file}:{named_at})"
-        return message
+                return replace(verdict, problem=f"{verdict.problem} (the {what} named in {file}:{named_at})")
+        return verdict
 
     def _question(self, item: GateItem) -> Question:
         first, *pool = (baseline_source(baseline, self._runs) for baseline in item.baselines)

@@ -259,9 +259,9 @@ class Engine:
         if changed and self._on_changed_inputs == "fail":
             said = "; ".join(message(verdict, one) for one in changed)
             raise DataError(
-                f"{said}. A gate stops here (on_changed_inputs: fail); once the change is "
-                f"reviewed, run {rescoring(question)}",
+                f"{said}. A gate stops here (on_changed_inputs: fail)",
                 reason="inputs_changed",
+                remedy=rescoring(question, "once the change is reviewed, run"),
             )
         return verdict
 

@@ -154,8 +154,8 @@ class Question:
             return
         if store is not None and (place := stored_file(candidate.path, store, of=self.stored)) is not None:
             raise UsageError(
-                f"{candidate.path.name} is the stored {place}, so a baseline would be compared with itself; name the "
-                "run to judge"
+                f"{candidate.path.name} is the stored {place}, so a baseline would be compared with itself",
+                remedy="name the run to judge",
             )
         for source in self.sources[1:]:
             if not isinstance(source, RunFile | ScoreFile) or source.file.part != candidate.file.part:
@@ -163,5 +163,6 @@ class Question:
             if same_file(candidate.path, source.path):
                 raise UsageError(
                     f"{candidate.path.name} is both the candidate and the baseline {label(source)}: a file cannot be "
-                    "compared with itself; name another run"
+                    "compared with itself",
+                    remedy="name another run",
                 )

@@ -262,7 +262,9 @@ class ScoreCache:
         self._hold(source, run)
         if (run.digest, run.qrels_digest) != (scores.digest, scores.qrels_digest):
             raise DataError(
-                f"{scores.name} or its judgements changed while they were read; try again", reason="inputs_changed"
+                f"{scores.name} or its judgements changed while they were read",
+                reason="inputs_changed",
+                remedy="try again",
             )
         return RankedRun(run, qrels, measure)
 

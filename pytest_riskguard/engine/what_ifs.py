@@ -12,7 +12,7 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.question import Computed, Question, label
-from pytest_riskguard.errors import BaselineError, DataError
+from pytest_riskguard.errors import BaselineError, DataError, Remedy
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.verdict import Verdict, warning
@@ -70,10 +70,10 @@ def _unasked(question: Question, topics: Collection[str], other: str) -> DataErr
     """They score 0 in a run that was stored before they were judged, so any answer of the candidate is a win."""
     return DataError(
         f"the gate passes only because of {_some(topics)}, judged after {', '.join(question.stored)} was stored and "
-        f"not answered there: a topic without an answer scores 0, so any answer wins. Without them the gate's answer "
-        f"is {other}; store a run that answers them with `riskguard baseline update {question.stored[0]} RUN --note "
-        "WHY`",
+        "not answered there: a topic without an answer scores 0, so any answer wins. Without them the gate's answer "
+        f"is {other}",
         reason="topics_differ",
+        remedy=Remedy("store a run that answers them with {}", f"update {question.stored[0]} RUN --note WHY"),
     )
 
 
@@ -81,9 +81,9 @@ def _diluted(question: Question, topics: Collection[str], other: str) -> DataErr
     """A grade that no run finds makes all scores of a topic small, and a loss with them."""
     return DataError(
         f"the judgements of {_some(topics)} changed since {label(question.baseline)} was stored, and its run scores "
-        f"less than half of what it did there: with scores as large as they were the gate's answer is {other}. "
-        f"Restore the judgements; once they are reviewed, run {rescoring(question)}",
+        f"less than half of what it did there: with scores as large as they were the gate's answer is {other}",
         reason="inputs_changed",
+        remedy=rescoring(question, "restore the judgements; once they are reviewed, run"),
     )
 
 
@@ -107,7 +107,8 @@ def rests_on_replicate(replicate: TopicScores, baseline: TopicScores) -> DataErr
     return BaselineError(
         f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is far "
         f"below the baseline's ({replicate.mean:.4f}, that of {name} {baseline.mean:.4f}), hardly another run of the "
-        f"same system; if it comes from another system, run `riskguard baseline remove {name} --replicate {number}`"
+        "same system",
+        remedy=Remedy("if it comes from another system, run {}", f"remove {name} --replicate {number}"),
     )
 
 
@@ -125,20 +126,22 @@ def refuse_reassigned(gate: Gate, topics: Topics | None, stored: Sequence[Scored
         for role, changed in scored.reassigned.items():
             if used[role] and (among := {*changed} & {*scored.scores.topics}):
                 name = scored.scores.name
-                remedy = f"accept this with `riskguard baseline rescore {name.partition('/')[0]}`"
-                if not scored.scores.from_run:
-                    remedy = "store the scores again to accept this"
+                remedy = Remedy(f"restore the {role}s, or store the scores again to accept this")
+                if scored.scores.from_run:
+                    text = f"restore the {role}s, or accept this with {{}}"
+                    remedy = Remedy(text, f"rescore {name.partition('/')[0]}")
                 raise DataError(
                     f"{_some(among)} had another {role} when {name} was stored than in "
-                    f"{'' if topics is None else topics.path_name} now, and it decides what their losses count; "
-                    f"restore the {role}s, or {remedy}",
+                    f"{'' if topics is None else topics.path_name} now, and it decides what their losses count",
                     reason="inputs_changed",
+                    remedy=remedy,
                 )
 
 
-def rescoring(question: Question) -> str:
+def rescoring(question: Question, when: str) -> Remedy:
     """The commands that accept present judgements and topics for the stored baselines of a question."""
-    return " and ".join(f"`riskguard baseline rescore {name}`" for name in question.stored)
+    commands = [f"rescore {name}" for name in question.stored]
+    return Remedy(f"{when} {' and '.join(['{}'] * len(commands))}", *commands)
 
 
 def with_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
@@ -183,9 +186,9 @@ class StaleLabels:
         return DataError(
             f"{self.file} lacks {counted(self.documents, 'relevant document')} of {_some(self.by_topic)}, so no "
             f"system can retrieve them any more.{foreign if self.is_foreign else ''} The gate's answer is {outcome} "
-            f"with these topics and {other_outcome} without; judge them again, or remove the judgements of documents "
-            "that are gone",
+            f"with these topics and {other_outcome} without",
             reason="stale_labels",
+            remedy="judge them again, or remove the judgements of documents that are gone",
         )
 
 

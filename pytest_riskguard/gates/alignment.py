@@ -18,7 +18,7 @@ from pytest_riskguard.risk.checks import FloatArray, IntArray
 from pytest_riskguard.text import counted, listed, named
 
 #: Topics about which nothing is known.
-NO_TOPICS = Topics.of({})
+NO_TOPICS = Topics()
 
 
 #: A stratum with fewer topics, or clusters, does not show how much it varies.
@@ -118,8 +118,9 @@ def _partial_replicate(replicate: TopicScores, baseline: TopicScores, lacking: S
     return DataError(
         f"{replicate.name}, a replicate of {baseline.name}, did not answer {counted(len(lacking), 'topic')} "
         f"that {baseline.name} answered: {named(lacking)}; expected a whole run, because missing topics "
-        "would count as noise of the baseline: store it again, or let missing topics score 0 (missing: zero)",
+        "would count as noise of the baseline",
         reason="bad_baseline",
+        remedy="store it again, or let missing topics score 0 (missing: zero)",
     )
 
 
@@ -135,8 +136,9 @@ def clusters_of(topics: Topics, wanted: tuple[str, ...]) -> IntArray | None:
     if wanted and clustered.isdisjoint(wanted) and (known.isdisjoint(wanted) or clustered.isdisjoint(known)):
         raise DataError(
             f"{topics.path_name or 'the clusters'}: expected clusters of judged topics, such as {wanted[0]!r}, found "
-            f"those of {counted(len(clustered), 'other topic')}: {named(sorted(clustered))}; use the same topic ids",
+            f"those of {counted(len(clustered), 'other topic')}: {named(sorted(clustered))}",
             reason="topics_differ",
+            remedy="use the same topic ids",
         )
     numbers: dict[tuple[str, bool], int] = {}
     pairs = ((topics.clusters.get(topic), topic) for topic in wanted)
@@ -160,16 +162,16 @@ def strata_of(gate: Gate, topics: Topics, wanted: tuple[str, ...], clusters: Int
     lacking = [topic for topic, name in zip(wanted, named_in, strict=True) if not name]
     if lacking:
         raise DataError(
-            f"{where}: no stratum for {counted(len(lacking), 'topic')}: {named(lacking)}; give every judged topic "
-            f"one of {', '.join(names)} in the column `{STRATUM}`",
+            f"{where}: no stratum for {counted(len(lacking), 'topic')}: {named(lacking)}",
             reason="bad_strata",
+            remedy=f"give every judged topic one of {', '.join(names)} in the column `{STRATUM}`",
         )
     strange = sorted({name for name in named_in if name and name not in number})
     if strange:
         raise DataError(
-            f"{where}: no share of {named(strange)}; expected one of {', '.join(names)} in the column `{STRATUM}`: "
-            "correct it, or declare the share",
+            f"{where}: no share of {named(strange)}; expected one of {', '.join(names)} in the column `{STRATUM}`",
             reason="bad_strata",
+            remedy="correct it, or declare the share",
         )
     found = Strata(
         names,
@@ -189,18 +191,18 @@ def _refuse_small(strata: Strata, clusters: IntArray | None, where: str) -> None
         if twice.size:
             both = " and ".join(strata.names[i] for i in pairs[1, twice[0] : twice[0] + 2].tolist())
             raise DataError(
-                f"{where}: {counted(twice.size, 'cluster')} with topics in two strata, such as {both}; strata are "
-                "drawn apart, so give all topics of a cluster one stratum",
+                f"{where}: {counted(twice.size, 'cluster')} with topics in two strata, such as {both}",
                 reason="bad_strata",
+                remedy="strata are drawn apart, so give all topics of a cluster one stratum",
             )
         units, what = pairs[1], "cluster"
     sizes = np.bincount(units, minlength=len(strata.names)).tolist()
     few = [f"{name} has {size}" for name, size in zip(strata.names, sizes, strict=True) if size < MIN_IN_STRATUM]
     if few:
         raise DataError(
-            f"{where}: expected at least {MIN_IN_STRATUM} judged {what}s in every stratum, {'; '.join(few)}; judge "
-            "more of them, or join strata and add up their shares",
+            f"{where}: expected at least {MIN_IN_STRATUM} judged {what}s in every stratum, {'; '.join(few)}",
             reason="bad_strata",
+            remedy="judge more of them, or join strata and add up their shares",
         )
 
 
@@ -211,9 +213,9 @@ def weights_of(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
     lacking = [topic for topic in wanted if topic not in topics.weights]
     if lacking:
         raise DataError(
-            f"{topics.path_name or 'the weights'}: no weight for {counted(len(lacking), 'topic')}: "
-            f"{named(lacking)}; give every judged topic a weight, or count all topics the same (weighted: false)",
+            f"{topics.path_name or 'the weights'}: no weight for {counted(len(lacking), 'topic')}: {named(lacking)}",
             reason="missing_input",
+            remedy="give every judged topic a weight, or count all topics the same (weighted: false)",
         )
     return np.array([topics.weights[topic] for topic in wanted])
 
@@ -226,8 +228,9 @@ def on_one_list(
     for other in others:
         if len({first.qrels_digest, other.qrels_digest} - {None}) > 1:
             raise DataError(
-                f"{first.name} and {other.name} were scored with different qrels; score both with the same file",
+                f"{first.name} and {other.name} were scored with different qrels",
                 reason="inputs_changed",
+                remedy="score both with the same file",
             )
         if first.topics != other.topics and not {*first.topics} & {*other.topics}:
             raise DataError(
@@ -292,10 +295,10 @@ def _unanswered(candidate: TopicScores, baseline: TopicScores, free: Sequence[st
     queries = "these queries" if len(free) > 1 else "this query"
     return DataError(
         f"{baseline.name} did not answer {len(free)} of {counted(len(baseline.topics), 'topic')} that "
-        f"{candidate.name} answered ({listed(tuple(free), most=5)}), where any answer would count as a win{why}. Use "
-        f"a whole run; if the search finds nothing for {queries}, let that count as 0 (missing: zero, or "
-        "--set missing=zero)",
+        f"{candidate.name} answered ({listed(tuple(free), most=5)}), where any answer would count as a win{why}",
         reason="bad_baseline",
+        remedy=f"use a whole run; if the search finds nothing for {queries}, let that count as 0 (missing: zero, or "
+        "--set missing=zero)",
     )
 
 
@@ -325,8 +328,9 @@ def refuse_other_order(
         changes = [_reordered(*pair) for pair in zip(before, after, strict=True) if pair[0] is not pair[1]]
         raise DataError(
             f"the order of equal scores decides: {'; '.join(changes)}. The gate's answer is {outcome} as scored and "
-            f"{other_outcome} as written; give each rank its own score, different even in 32 bits",
+            f"{other_outcome} as written",
             reason="order_as_written",
+            remedy="give each rank its own score, different even in 32 bits",
         )
 
 
@@ -349,9 +353,9 @@ def _differ(names: Sequence[str], lacking: Sequence[tuple[str, ...]]) -> DataErr
         if topics
     ]
     return DataError(
-        f"the topics differ: {'; '.join(parts)}; score both on the same topics, or let missing topics score 0 "
-        "(missing: zero)",
+        f"the topics differ: {'; '.join(parts)}",
         reason="topics_differ",
+        remedy="score both on the same topics, or let missing topics score 0 (missing: zero)",
     )
 
 

@@ -242,15 +242,19 @@ class Comparison:
 
     def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:
         """How far Student-t's limit lies above the bound without the first 1, 2, ... of these topics."""
-        # clusters have fewer scores than topics: which sizes are tried first then goes by parts
-        of_topics = self.ruling.scores if self.evidence.clusters is None else self.parts
-        scores, left = of_topics[order], self.n - np.arange(1, most + 1)
-        means = np.cumsum(scores[::-1])[::-1][1 : most + 1] / left
-        squares = np.cumsum(scores[::-1] ** 2)[::-1][1 : most + 1] / left
-        errors = np.sqrt(np.maximum(squares - means**2, 0) / (left - 1))
+        left = self.n - np.arange(1, most + 1)
         half = critical_value(self.n, level=self.gate.level) * (-1 if self.gate.must_show else 1)
-        means = -np.abs(means) if self.gate.side == "both" else means
-        reached: FloatArray = means + half * errors + self.gate.tolerance
+        asked = [self.ruling, self.ruling.plain] if self.gate.on_churn == "warn" else [self.ruling]
+        reached = np.full(most, -np.inf)
+        for ruling in asked:
+            # clusters have fewer scores than topics: which sizes are tried first then goes by parts
+            alike = ruling.evidence.clusters is None
+            scores = (ruling.scores if alike else ruling.evidence.parts(ruling.alpha))[order]
+            means = np.cumsum(scores[::-1])[::-1][1 : most + 1] / left
+            squares = np.cumsum(scores[::-1] ** 2)[::-1][1 : most + 1] / left
+            errors = np.sqrt(np.maximum(squares - means**2, 0) / (left - 1))
+            means = -np.abs(means) if self.gate.side == "both" else means
+            reached = np.maximum(reached, means + half * errors + ruling.gate.tolerance)
         return reached
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from pytest_riskguard.data.measures import least_and_greatest
-from pytest_riskguard.errors import DataError
+from pytest_riskguard.errors import DataError, Remedy
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.kinds import OPTIONS, POLICY, NotInferior, NotSignificantlyRisky, options_of
 from pytest_riskguard.gates.pool import PoolComparison
@@ -61,9 +61,10 @@ def _outweighed(comparison: Comparison) -> VerdictWarning | None:
         raise DataError(
             f"weights: without them the candidate is significantly risky, but the {counted(len(topics), 'topic')} "
             f"that lost ({', '.join(topics[:5])}{', ...' * (len(topics) > 5)}) have {100 * share:.2g}% of the "
-            f"weight, so their loss does not count; give them a larger weight (at least {100 * MIN_SHARE:g}% in "
-            "all), or leave them out of the judgements",
+            "weight, so their loss does not count",
             reason="cannot_fail",
+            remedy=f"give them a larger weight (at least {100 * MIN_SHARE:g}% in all), or leave them out of the "
+            "judgements",
         )
     return warning("outweighed", topics=topics, share=share)
 
@@ -84,10 +85,12 @@ def _excused(comparison: Comparison) -> VerdictWarning | None:
             number = replicate.name.rpartition("/")[2]
             raise DataError(
                 f"{candidate.name} is the run stored as replicate {number} of {baseline.name}, or scores the same "
-                f"on every topic, so its whole loss would count as noise of {baseline.name}; if that replicate "
-                f"is not another run of the same system, run "
-                f"`riskguard baseline remove {baseline.name} --replicate {number}`",
+                f"on every topic, so its whole loss would count as noise of {baseline.name}",
                 reason="bad_baseline",
+                remedy=Remedy(
+                    "if that replicate is not another run of the same system, run {}",
+                    f"remove {baseline.name} --replicate {number}",
+                ),
             )
     of_mean = replace(comparison.gate.as_kind(NotSignificantlyRisky), alpha=0.0, tradeoff="linear")
     if comparison.alone[0] == "fail" or not comparison.fails(gate=of_mean, replicates=()):
@@ -125,8 +128,9 @@ def _unfailing(comparison: Comparison) -> VerdictWarning | None:
             asked = " and ".join(f"{name} {getattr(gate, name):g}" for name in names)
             raise DataError(
                 f"{asked}: even a candidate that scores 0 on every topic would pass, since {baseline.name} scores "
-                f"{mean:.4f} on average and {most:.4f} at most; choose a smaller {' and '.join(names)}",
+                f"{mean:.4f} on average and {most:.4f} at most",
                 reason="cannot_fail",
+                remedy=f"choose a smaller {' and '.join(names)}",
             )
     return warning("cannot_fail", mean=mean, most=most, above=int(np.count_nonzero(baseline.values > 0)))
 
@@ -149,9 +153,9 @@ def _refuse_without_scores(measure: str | None, *values: FloatArray) -> None:
     """``DataError`` (``cannot_fail``) where every score of every system is 0: nothing can be lost."""
     if not any(np.any(scores) for scores in values):
         raise DataError(
-            f"every score of every system is 0, so {measure} says nothing about these runs and no gate could fail; "
-            "choose a measure that the judgements support",
+            f"every score of every system is 0, so {measure} says nothing about these runs and no gate could fail",
             reason="cannot_fail",
+            remedy="choose a measure that the judgements support",
         )
 
 
@@ -169,8 +173,9 @@ def _refuse_pool(comparison: PoolComparison) -> None:
         if gate.tolerance >= most > 0:
             raise DataError(
                 f"tolerance {gate.tolerance:g}: GeoRisk cannot fall that far, since GeoRisk of {reference.name} is "
-                f"at most {most:.4f}; choose a smaller tolerance",
+                f"at most {most:.4f}",
                 reason="cannot_fail",
+                remedy="choose a smaller tolerance",
             )
     if gate.tolerance == 0 or comparison.answer[0] != "pass":
         return
@@ -178,6 +183,7 @@ def _refuse_pool(comparison: PoolComparison) -> None:
     if comparison.of(silent).answer[0] == "pass":
         raise DataError(
             f"tolerance {gate.tolerance:g}: even a candidate that scores 0 on every topic would pass, "
-            f"since GeoRisk of {comparison.reference.name} is no larger; choose a smaller tolerance",
+            f"since GeoRisk of {comparison.reference.name} is no larger",
             reason="cannot_fail",
+            remedy="choose a smaller tolerance",
         )

@@ -9,8 +9,7 @@ import numpy as np
 
 from pytest_riskguard.data.given_file import AS_GIVEN
 from pytest_riskguard.data.judged import RankedRun
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH
-from pytest_riskguard.data.measures import cutoff_of, has_kernel
+from pytest_riskguard.data.measures import DEFAULT_DEPTH, cutoff_of, has_kernel
 from pytest_riskguard.data.scoring import JudgedRows, is_binary, kernel_of, parts_of
 from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic, TopicDocuments
 

@@ -108,32 +108,46 @@ def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
     if not loses and ruling.gate.side == "upper":  # to show a lower limit, more wins are needed the higher alpha is
         return "any"
 
-    def passes(alpha: float) -> bool:
-        return ruling.at(alpha).passes
-
-    def is_safe(alpha: float) -> bool:
-        at = ruling.at(alpha)
-        return at.reaches("student_t") and at.breaks_even
-
-    def narrowed(holds: Callable[[float], bool], low: float, high: float) -> tuple[float, float]:
-        while high - low > WIDTH * high:
-            middle = (low + high) / 2 if low == 0 else math.sqrt(low * high)
-            low, high = (middle, high) if holds(middle) else (low, middle)
-        return low, high
-
-    low, high = 0.0, FIRST
+    low, high, safe = 0.0, FIRST, 0.0
     # where neither Student-t nor the break-even test finds a loss, at a lower alpha neither does; whatever the gate's
     # own interval says, it passes
-    if ruling.gate.side == "upper" and evidence.counts_alike and not evidence.noisy and is_safe(low):
-        while high < MAX_ALPHA and is_safe(high):
-            low, high = high, 2 * high
-        low, high = narrowed(is_safe, low, high)
+    if ruling.gate.side == "upper" and evidence.counts_alike and not evidence.noisy and ruling.at(low).safety >= 0:
+        while high < MAX_ALPHA and ruling.at(high).reaches("student_t"):
+            high *= 2
+        if ruling.at(high).safety < 0:
+            low, high = _narrowed(lambda alpha: ruling.at(alpha).safety, low, high)
+            safe = low
+
+    def passes(alpha: float) -> bool:
+        return alpha <= safe or ruling.at(alpha).passes
+
     while passes(high):
         if high >= MAX_ALPHA:
             return "any"
         low, high = high, min(high * (GROWTH if high < FAR else GROWTH_FAR), MAX_ALPHA)
-    low, high = narrowed(passes, low, high)
+    low, high = _narrowed(lambda alpha: ruling.at(alpha).room, low, high)
     return _few_digits(low, high, float(ruling.gate.alpha), passes)
+
+
+def _narrowed(room: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
+    """Two alphas ``WIDTH`` apart, with room at the lower one and none at the higher, between two such alphas."""
+    at_low = at_high = math.nan
+    step = 0
+    while high - low > WIDTH * high:
+        close, step = WIDTH * high / 3, step + 1
+        if step % 3 and math.isfinite(at_low + at_high):
+            # where a straight line has none left, and a little further, so that both ends come near
+            middle = low + (high - low) * at_low / (at_low - at_high)
+            middle += math.copysign(close, (low + high) / 2 - middle)
+            middle = min(max(middle, low + close), high - close)
+        else:
+            middle = math.sqrt(low * high) if low > 0 else high / 2
+        here = room(middle)
+        if here >= 0:
+            low, at_low = middle, here
+        else:
+            high, at_high = middle, here
+    return low, high
 
 
 def _few_digits(low: float, high: float, asked: float, passes: Callable[[float], bool]) -> float:

@@ -111,14 +111,15 @@ class EveryOption:
 class Gate(EveryOption):
     """One question about one candidate; the scores that it is about are given to ``judge``.
 
-    ``name`` is what reports call the gate (its kind, if empty). A kind ``is_pool`` if it is about a candidate in a
-    pool of baselines, and ``is_tested`` if it has a p-value and may be a member of a family. If ``by_topic``, single
-    topics decide; else the limit on this ``side`` of the interval, or on ``both``, must reach the bound (other than
-    ``upper``: the candidate bears the burden of proof). If it ``looks_back``, its baseline may be an
-    earlier run.
+    ``name`` is what reports call the gate (its kind, if empty). A kind says in words what it ``requires``. It
+    ``is_pool`` if it is about a candidate in a pool of baselines, and ``is_tested`` if it has a p-value and may be a
+    member of a family. If ``by_topic``, single topics decide; else the limit on this ``side`` of the interval, or on
+    ``both``, must reach the bound (other than ``upper``: the candidate bears the burden of proof). If it
+    ``looks_back``, its baseline may be an earlier run.
     """
 
     kind: ClassVar[str]
+    requires: ClassVar[str]
     looks_back: ClassVar[bool] = False
     is_pool: ClassVar[bool] = False
     is_tested: ClassVar[bool] = False
@@ -259,6 +260,7 @@ class NotSignificantlyRisky(_Tested, _Weighted, _ByInterval):
     """Passes when the upper limit of URisk's interval is at least ``-tolerance``, or ``on_churn`` lets churn pass."""
 
     kind = "not_significantly_risky"
+    requires = "not significantly risky"
     takes_replicates = True
 
     tolerance: float = option(
@@ -274,6 +276,7 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
     """
 
     kind = "georisk_not_worse"
+    requires = "GeoRisk not worse"
     is_pool = True
 
     level: float = option(
@@ -309,6 +312,7 @@ class NotInferior(_Weighted, _ByInterval):
     """
 
     kind = "not_inferior"
+    requires = "non-inferior"
     takes_replicates = True
     side = "lower"
 
@@ -321,6 +325,7 @@ class Equivalent(_Weighted, _ByInterval):
     """
 
     kind = "equivalent"
+    requires = "equivalent"
     takes_replicates = True
     side = "both"
 
@@ -347,6 +352,7 @@ class NoDrift(_Weighted, _ByInterval):
     """
 
     kind = "no_drift"
+    requires = "no significant drift"
     is_tested = True
     looks_back = True
 
@@ -362,6 +368,7 @@ class NoTopicCollapse(Gate):
     """Passes when no topic, or no more than ``allowed``, loses more than it may."""
 
     kind = "no_topic_collapse"
+    requires = "no topic collapses"
     by_topic = True
 
     max_loss: float | None = option(

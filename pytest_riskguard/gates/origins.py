@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from pytest_riskguard.data.given_file import Ties
-from pytest_riskguard.data.metadata import Latency
-from pytest_riskguard.data.records import Agreement
+from pytest_riskguard.data.records import Agreement, Latency
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import UNLESS_EMPTY
 

@@ -10,8 +10,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, cutoff_in
-from pytest_riskguard.data.measures import cutoff_of
+from pytest_riskguard.data.measures import DEFAULT_DEPTH, cutoff_of
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Count, RankedDocument
 from pytest_riskguard.serialization import UNWRITTEN
@@ -176,5 +175,5 @@ def of_systems(entry: Rankings, verdict: Verdict) -> Rankings:
         candidate=verdict.candidate,
         baseline=verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by,
         measure=verdict.measure or "",
-        depth=min(cutoff_in(verdict.measure) or DEFAULT_DEPTH, MAX_DEPTH),
+        depth=min(cutoff_of(verdict.measure) or DEFAULT_DEPTH, MAX_DEPTH),
     )

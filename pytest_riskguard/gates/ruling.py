@@ -61,10 +61,13 @@ class Ruling:
         self.gate, self.evidence = gate, evidence
         self.alpha = gate.alpha if alpha is None else alpha
         self._intervals: dict[str, Interval] = {}
+        self._others: dict[float, Ruling] = {}
 
     def at(self, alpha: float) -> Ruling:
         """The ruling at another alpha."""
-        return self if alpha == self.alpha else Ruling(self.gate, self.evidence, alpha=alpha)
+        if alpha == self.alpha:
+            return self
+        return self._others.setdefault(alpha, Ruling(self.gate, self.evidence, alpha=alpha))
 
     @cached_property
     def plain(self) -> Ruling:
@@ -185,6 +188,25 @@ class Ruling:
         """Whether the break-even test finds nothing at the gate's level."""
         return self.break_even > highest_p(self.gate)
 
+    @property
+    def safety(self) -> float:
+        """How far Student-t and the break-even test are from finding a loss, where below 0 one of them does.
+
+        In standard errors and as a logarithm of the p-value, whichever is less.
+        """
+        by_student_t = self.margin_by("student_t") / (self.test.standard_error or 1.0)
+        return (
+            min(by_student_t, math.log(self.break_even / highest_p(self.gate))) if by_student_t >= 0 else by_student_t
+        )
+
+    @property
+    def room(self) -> float:
+        """At least 0 where the rule is met, and near 0 about where that changes, for an upper limit."""
+        if self.gate.must_show:
+            return 1.0 if self.passes else -1.0
+        own = self.margin_by(own_method(self.gate)) / (self.test.standard_error or 1.0)
+        return own if own >= 0 or own_method(self.gate) == "student_t" else max(own, self.safety)
+
     @cached_property
     def passes(self) -> bool:
         """Whether the rule is met at this alpha; what takes longest is asked last."""
@@ -215,7 +237,7 @@ class Ruling:
     @property
     def lets_through(self) -> bool:
         """Whether the gate lets these differences through, churn that only warns included."""
-        return self.enough_topics and (self.holds or (self.gate.on_churn == "warn" and self.plain.passes))
+        return self.enough_topics and ((self.gate.on_churn == "warn" and self.plain.passes) or self.holds)
 
     @property
     def enough_topics(self) -> bool:

@@ -7,10 +7,11 @@ from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
-from pytest_riskguard.data.measure_names import DEFAULT_DEPTH, MAX_DEPTH, cutoff_in
+from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
+from pytest_riskguard.gates.codes import REASONS, WARNINGS
 from pytest_riskguard.gates.findings import (
     Count,
     Estimates,
@@ -56,6 +57,7 @@ class VerdictWarning:
 
 def warning(code: str, **parameters: Any) -> VerdictWarning:
     """A warning that reports still have to phrase."""
+    assert code in WARNINGS, code
     return VerdictWarning(code, parameters=parameters)
 
 
@@ -200,10 +202,10 @@ class Verdict(_Read):
     family : Family or None
     yardstick : Yardstick or None
         Where the baseline is computed from several.
-    problem : str or None
-        Why the data cannot be compared; reports name files by their paths in the project.
+    problem, remedy : str or None
+        Why the data cannot be compared, and what to do; reports name files by their paths in the project.
     error : DataError or None
-        The same as the error that was raised here, from which screens make messages with paths as they are typed.
+        The error that was raised here, of which screens name paths and commands as they are typed.
     findings : Deferred of Findings
         Estimates, intervals, responsible topics, ...; each can be read from the verdict by its own name. Where there
         is a ``slice`` (``TAG=VALUE``) everything is about its topics alone.
@@ -232,6 +234,7 @@ class Verdict(_Read):
     inputs: Inputs | None = None
     yardstick: Yardstick | None = None
     problem: str | None = None
+    remedy: str | None = None
     findings: Deferred[Findings] = field(default_factory=lambda: Deferred.of(Findings()), hash=False)
     lineage: Lineage | None = None
     documents: tuple[TopicDocuments, ...] | None = None
@@ -329,7 +332,7 @@ class Verdict(_Read):
     def _completed(self) -> Verdict:
         """A verdict that was read, with what follows from its other fields."""
         level = self.level if self.family is None else self.family.level
-        cutoff, verdict = cutoff_in(self.measure), self
+        cutoff, verdict = cutoff_of(self.measure), self
         if self.documents is not None:
             documents = tuple(replace(moved, depth=cutoff or 0) for moved in self.documents)
             verdict = replace(verdict, documents=documents)
@@ -359,32 +362,6 @@ class Verdict(_Read):
 
 #: Codes of warnings that come first and are never folded.
 FIRST_WARNINGS = ("changed_inputs", "free_wins")
-
-#: Codes that say why a verdict is not a pass.
-REASONS = (
-    "loss",
-    "churn",
-    "not_shown",
-    "collapse",
-    "too_few_changes",
-    "too_few_topics",
-    "too_weak",
-    "bad_run",
-    "bad_qrels",
-    "bad_topics",
-    "bad_strata",
-    "bad_scores",
-    "bad_baseline",
-    "missing_input",
-    "topics_differ",
-    "no_common_topic",
-    "ids_do_not_match",
-    "stale_labels",
-    "order_as_written",
-    "inputs_changed",
-    "cannot_fail",
-)
-
 
 #: The JSON object, key by key in its order, with the type of each.
 JSON_TYPES: dict[str, Any] = {
@@ -416,6 +393,7 @@ JSON_TYPES: dict[str, Any] = {
     "judgements": Judgements | None,
     "exhibits": Exhibits | None,
     "problem": str | None,
+    "remedy": str | None,
 }
 #: The keys that every verdict has.
 REQUIRED = tuple(JSON_TYPES)[: list(JSON_TYPES).index("baselines") + 1]
@@ -451,7 +429,14 @@ def unanswered(
 
 def refused(question: Verdict, error: DataError) -> Verdict:
     """The verdict on data that cannot be compared."""
-    return replace(question, outcome="incomparable", reason=error.reason, problem=error.problem, error=error)
+    return replace(
+        question,
+        outcome="incomparable",
+        reason=error.reason,
+        problem=error.in_report(None),
+        remedy=None if error.remedy is None else str(error.remedy),
+        error=error,
+    )
 
 
 def incomparable(

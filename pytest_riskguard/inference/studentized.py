@@ -89,13 +89,12 @@ def _law(sample: Sample) -> StudentizedLaw:
 
 def _enumerated(sample: Sample) -> tuple[FloatArray, FloatArray] | None:
     """Statistics and probabilities of every resample, or None where there are too many."""
-    values, chances = sample.sums.values[0], sample.sums.chances[0]
-    found = enumerated(chances, sample.n, most=MAX_VECTORS)
+    distances = sample.sums.values[0, 1:] / sample.deviation
+    rows = np.stack([distances, distances**2])
+    found = enumerated(sample.sums.chances[0], rows, sample.n, most=MAX_VECTORS)
     if found is None:
         return None
-    counts, masses = found
-    distances = values[1:] / sample.deviation
-    sums, squares = (np.einsum("ij,j->i", counts, each) for each in (distances, distances**2))
+    (sums, squares), masses = found
     statistics = _statistics(sample, sample.mode, sums, squares)
     varied = np.isfinite(statistics)
     return statistics[varied], masses[varied]

@@ -43,9 +43,9 @@ ComplexArray = npt.NDArray[np.complex128]
 PERIOD, VALUES_IN_PERIOD, RARE = 24.0, 5.0, 1e-10
 #: Points of the circle; a finer one where fewer draws than this are not of the most frequent value, since single
 #: sums have much mass there.
-GRID_POINTS, FEW = 2**16, 40
-#: Up to so many draws the grid is first so many times as coarse.
-FEW_DRAWS, COARSER = 4096, 4
+GRID_POINTS, FEW = 2**16, 25
+#: Points that are tried first, of means by how many draws they may have, and of bets.
+COARSE, COARSE_BETS = {2**13: 256, 2**14: 4096}, 2**12
 #: Ways of one kind's variables to turn out that are enumerated, and the mass of those left out.
 MAX_VECTORS, LEFT_OUT = 60_000, 1e-13
 #: The far tails begin at this probability.
@@ -57,11 +57,10 @@ OWN_STEP = -20.0
 #: A value this close to a multiple of the step, in steps, lies on the lattice.
 ON_LATTICE = 1e-6
 #: Patterns of bets that are counted at once, in powers of 2.
-COUNTED = 24
-#: Points of the circle of more bets; odds of theirs whose powers soon are nothing; the logarithm of a mean square of
+COUNTED = 28
+#: Points of the circle of bets; odds of theirs whose powers soon are nothing; the logarithm of a mean square of
 #: phi that is little beside a probability; patterns of the largest bets that stay open at once.
-COARSE_BETS, BETS_POINTS, MAX_ODDS, LAST_TERM, ALIKE, MAX_PATTERNS, MISSED = (
-    2**12,
+BETS_POINTS, MAX_ODDS, LAST_TERM, ALIKE, MAX_PATTERNS, MISSED = (
     2**15,
     0.6,
     1e-13,
@@ -69,9 +68,9 @@ COARSE_BETS, BETS_POINTS, MAX_ODDS, LAST_TERM, ALIKE, MAX_PATTERNS, MISSED = (
     512,
     1e-6,
 )
-#: What high frequencies may add to a probability; magnitudes of phi that are nothing; kinds and frequencies that are
-#: multiplied at a time, and every how many of these show whether the others are something.
-LITTLE, NOTHING, KINDS, BLOCK, SOME = 1e-11, 1e-16, 16, 64, 8
+#: What high frequencies may add to a probability; magnitudes of phi that are nothing; so many frequencies are
+#: multiplied together.
+LITTLE, NOTHING, BLOCK = 1e-11, 1e-16, 64
 #: No tilt is larger, in reciprocal standard deviations, or in reciprocal steps of a lattice; a tilt need not be
 #: exact: so close, in standard deviations.
 MAX_TILT, MAX_STEEP, CLOSE, MAX_STEPS = 1e12, 60.0, 0.1, 60
@@ -153,7 +152,7 @@ class SumLaw:
     def mirrored(self) -> SumLaw:
         """The law of -S."""
         law = SumLaw(-self.values, self.chances, self.times, same=self.same)
-        law.__dict__["mirrored"] = self
+        law.__dict__ |= {"mirrored": self, "step": self.step}
         return law
 
     @cached_property
@@ -275,7 +274,7 @@ class SumLaw:
         most = MAX_TILT * unit if self.step is None else min(MAX_TILT * unit, MAX_STEEP / self.step)
         size, low, high = 0.0, 0.0, most
         for _ in range(MAX_STEPS):
-            tilt = self.tilted(side * size)
+            tilt = self.tilted(side * size) if size else self.plain
             missing = excess(tilt)
             if abs(missing) < CLOSE or (missing > 0 and size == most):
                 break
@@ -289,13 +288,14 @@ class SumLaw:
     # as steps
 
     def _steps(self, tilt: Tilt) -> Steps:
-        found = enumerated(tilt.chances[0], int(self.times[0]), most=MAX_VECTORS) if self._one else None
+        found = None
+        if self._one:
+            found = enumerated(tilt.chances[0], self.values[:, 1:], int(self.times[0]), most=MAX_VECTORS)
         if found is None:
             sums, masses, width, settled = self._on_circle(tilt)
         else:
-            sums, width, settled = np.einsum("ij,j->i", found[0], self.values[0, 1:]), 0.0, True
-            order = np.argsort(sums, kind="stable")
-            sums, masses = sums[order], found[1][order]
+            order, width, settled = np.argsort(found[0][0], kind="stable"), 0.0, True
+            sums, masses = found[0][0][order], found[1][order]
         unit = tilt.log_norm - tilt.theta * tilt.mean
         if tilt.theta:
             # masses of tilted sums as plain ones, over exp of the unit; further from the tail rounding would be all
@@ -313,7 +313,9 @@ class SumLaw:
         elif width:
             before, here, after = below[:-2], below[1:-1], below[2:]
             below[1:-1] = np.clip(after, np.minimum(before, here), np.maximum(before, here))
-        below = np.maximum.accumulate(np.maximum(below, 0.0))
+        below = np.maximum(below, 0.0)
+        if tilt.theta or not self._one:
+            below = np.maximum.accumulate(below)
         if not width:
             return Steps(np.repeat(sums, 2), np.append(0.0, np.repeat(below, 2)[:-1]), self.same, unit)
         edges = sums + width / 2
@@ -346,15 +348,22 @@ class SumLaw:
             phi = self.phi(tilt, step, points)
         else:
             # a coarse grid is enough where phi is nothing long before its end
-            points, settled = (most // COARSER if self._one else COARSE_BETS), False
-            if self.times[0] <= FEW_DRAWS and not few if self._one else self.alike(tilt) <= ALIKE:
+            if self._one:
+                coarse = [points for points, draws in COARSE.items() if self.times[0] <= draws and not few]
+            else:
+                coarse = [COARSE_BETS] if self.alike(tilt) <= ALIKE else []
+            for points in coarse:
                 phi = self.phi(tilt, period / points, points)
                 rest = np.abs(phi[points // 8 :])
-                settled = bool(np.sum(rest) <= LITTLE * math.pi * points / 8)
-                if not self._one:
+                if self._one:
+                    settled = bool(np.sum(rest) <= LITTLE * math.pi * points / 8)
+                else:
                     settled = float(np.mean(rest**2)) <= math.exp(ALIKE)
-            if not settled:
-                points = most
+                if settled:
+                    points = most // 4 if self._one else points  # phi is nothing further on
+                    break
+            else:
+                points, settled = most, False
                 phi = self.phi(tilt, period / points, points)
             step = width = period / points
         if width and not self._one:
@@ -461,19 +470,22 @@ class SumLaw:
         return float(np.sum(self.times * squares))
 
 
-def vectors(chances: FloatArray, most: int, *, least: float = -math.inf) -> tuple[IntArray, IntArray, FloatArray]:
+def vectors(
+    chances: FloatArray, values: FloatArray, most: int, *, least: float = -math.inf
+) -> tuple[FloatArray, IntArray, FloatArray]:
     """Ways to draw up to so many from values with these chances, but for those with a logarithm below ``least``.
 
-    How often each value, shape (n_vectors, n_values); how many in all; log prod p^c/c!.
+    The sums of each row of values, shape (n_rows, n_vectors); how many are drawn; log prod p^c/c!.
     """
-    counts, drawn, logs = np.zeros((1, 0), dtype=np.int64), np.zeros(1, dtype=np.int64), np.zeros(1)
+    sums, drawn, logs = np.zeros((len(values), 1)), np.zeros(1, dtype=np.int64), np.zeros(1)
     times = np.arange(most + 1)
     factorials = np.append(0.0, np.cumsum(np.log(times[1:])))
-    for chance in chances.tolist():
+    for place, chance in enumerate(chances.tolist()):
         terms = times * math.log(max(chance, TINY)) - factorials
         row, time = np.nonzero((np.add.outer(drawn, times) <= most) & (np.add.outer(logs, terms) > least))
-        counts, logs, drawn = np.column_stack([counts[row], time]), logs[row] + terms[time], drawn[row] + time
-    return counts, drawn, logs
+        sums = sums[:, row] + values[:, place, None] * time
+        logs, drawn = logs[row] + terms[time], drawn[row] + time
+    return sums, drawn, logs
 
 
 def rest_logs(chances: FloatArray, n: int, most: int) -> FloatArray:
@@ -485,13 +497,16 @@ def rest_logs(chances: FloatArray, n: int, most: int) -> FloatArray:
     return np.asarray(np.append(0.0, np.cumsum(np.log(n - drawn[:-1]))) + (n - drawn) * rest)
 
 
-def enumerated(chances: FloatArray, n: int, *, most: int) -> tuple[IntArray, FloatArray] | None:
-    """All ways to draw n times, but for a mass of 1e-13, and their probabilities; None if they are too many."""
+def enumerated(chances: FloatArray, values: FloatArray, n: int, *, most: int) -> tuple[FloatArray, FloatArray] | None:
+    """All ways to draw n times, but for a mass of 1e-13: sums of each row of values, and probabilities.
+
+    Values are those but the first one, which adds nothing. None if the ways are too many.
+    """
     reach = _reach(chances, n)
     if chances.size - 1 > MAX_ENUMERATED or math.comb(reach + chances.size - 1, reach) > most:
         return None
-    counts, drawn, logs = vectors(chances[1:], reach)
-    return counts, np.exp(logs + rest_logs(chances, n, reach)[drawn])
+    sums, drawn, logs = vectors(chances[1:], values, reach)
+    return sums, np.exp(logs + rest_logs(chances, n, reach)[drawn])
 
 
 def _reach(chances: FloatArray, n: int) -> int:
@@ -505,30 +520,28 @@ class HalvedVectors:
     def __init__(self, values: FloatArray, chances: FloatArray, n: int) -> None:
         reach = _reach(chances, n)
         # chances are n times what they are, which the rest takes back: so that none of these masses is tiny
-        self._rest = rest_logs(chances, n, reach) - np.arange(reach + 1) * math.log(n)
+        rest = np.exp(rest_logs(chances, n, reach) - np.arange(reach + 1) * math.log(n))
+        self._rest = np.append(rest, np.zeros(rest.size))
         order = 1 + np.argsort(-chances[1:], kind="stable")
         self._halves = []
         for half in (order[::2], order[1::2]):
-            counts, drawn, logs = vectors(n * chances[half], reach, least=LEAST_LOG)
-            sums = np.einsum("ij,j->i", counts, values[half])
+            (sums,), drawn, logs = vectors(n * chances[half], values[None, half], reach, least=LEAST_LOG)
             by_sum = np.argsort(sums, kind="stable")
-            self._halves.append((sums[by_sum], drawn[by_sum], logs[by_sum]))
+            self._halves.append((sums[by_sum], drawn[by_sum], np.exp(logs[by_sum])))
 
     def shares(self, values: FloatArray) -> FloatArray:
         """P(S <= value) for each of these."""
-        (sums, drawn, logs), (other_sums, other_drawn, other_logs) = self._halves
-        rest = np.append(self._rest, np.full(self._rest.size, -math.inf))
+        (sums, drawn, masses), (other_sums, other_drawn, other_masses) = self._halves
         total, everything = np.zeros(values.size), 0.0
         for others in range(int(np.max(other_drawn)) + 1):  # of n draws, so many of values of the other half
-            some = other_drawn == others
-            below = np.append(0.0, np.cumsum(np.exp(other_logs[some])))
-            theirs = logs + rest[drawn + others]
-            fit = theirs + math.log(below[-1]) > LEAST_LOG - 3
+            some = np.flatnonzero(other_drawn == others)
+            below = np.append(0.0, np.cumsum(other_masses[some]))
+            theirs = masses * self._rest[others + drawn]
+            fit = np.flatnonzero(theirs * below[-1] > math.exp(LEAST_LOG - 3))
             # both ascend, so that places are found in order
             reached = np.searchsorted(other_sums[some], np.subtract.outer(values, sums[fit]), side="right")
-            masses = np.exp(theirs[fit])
-            total += np.einsum("j,ij->i", masses, below[reached])
-            everything += float(np.sum(masses) * below[-1])
+            total += np.einsum("j,ij->i", theirs[fit], below[reached])
+            everything += float(np.sum(theirs[fit]) * below[-1])
         return total / everything
 
 
@@ -587,33 +600,6 @@ def condensed(y: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray
     return np.append(mean - deviation, mean + deviation), np.tile(cell_shares / 2, 2)
 
 
-def _product(angles: FloatArray, odds: FloatArray, times: FloatArray, count: int) -> ComplexArray:
-    """The product of (1 + r exp(i k angle))/(1 + r) over bets for k = 0 ... count - 1, 0 where it is nothing."""
-    # magnitudes vary little from one frequency to the next: some show which blocks of them are something
-    blocks = np.arange(-(-count // BLOCK))
-    for every in (SOME, 1):
-        phi, width = np.ones((blocks.size, BLOCK // every), dtype=np.complex128), BLOCK // every
-        order, start = np.argsort(-times * odds * angles**2, kind="stable"), 0
-        while start < order.size and blocks.size:
-            # blocks that the largest bets have left nothing of are passed over
-            some = order[start : start + max(KINDS, MAX_ANGLES // (4 * phi.size))]
-            start += some.size
-            first = np.exp(1j * np.multiply.outer(angles[some], blocks * BLOCK)) * odds[some, None]
-            turns = np.repeat(np.exp(1j * every * angles[some])[:, None], width, axis=1)
-            turns[:, 0] = 1
-            factors = 1 + first[:, :, None] * np.cumprod(turns, axis=1)[:, None, :]
-            factors /= (1 + odds[some])[:, None, None]
-            several = times[some] != 1
-            if np.any(several):
-                factors[several] **= times[some][several, None, None]
-            phi *= np.prod(factors, axis=0)
-            alive = np.max(phi.real**2 + phi.imag**2, axis=1) > NOTHING**2
-            phi, blocks = phi[alive], blocks[alive]
-    result = np.zeros((-(-count // BLOCK), BLOCK), dtype=np.complex128)
-    result[blocks] = phi
-    return result.ravel()[:count]
-
-
 def _histogram(values: FloatArray, weights: FloatArray, points: int) -> FloatArray:
     """Weights at values in steps of a circle, whose points are a power of 2; off these they keep mean and square."""
     places = np.rint(values).astype(np.int64)
@@ -628,15 +614,16 @@ def _histogram(values: FloatArray, weights: FloatArray, points: int) -> FloatArr
 
 def _of_one_kind(values: FloatArray, chances: FloatArray, n: int, points: int) -> ComplexArray:
     """Phi of the sum of n draws of values in steps of a circle of so many points."""
-    phi = np.fft.rfft(_histogram(values, chances, points))
-    alive = np.flatnonzero(phi.real**2 + phi.imag**2 > NOTHING ** (2 / n))
-    base = phi[alive]
+    base = np.fft.rfft(_histogram(values, chances, points))
+    dead = base.real**2 + base.imag**2 <= NOTHING ** (2 / n)
+    alive = np.flatnonzero(~dead) if np.any(dead) else slice(None)
+    base = base[alive]
     power = base.copy()
     for bit in bin(n)[3:]:  # repeated squaring needs no branch of the logarithm
         power *= power
         if bit == "1":
             power *= base
-    result = np.zeros(phi.size, dtype=np.complex128)
+    result = np.zeros(dead.size, dtype=np.complex128)
     result[alive] = power
     return result
 
@@ -645,12 +632,13 @@ def _of_bets(sizes: FloatArray, chances: FloatArray, times: FloatArray, points: 
     """Phi of a sum of bets, whose sizes are in steps of a circle of so many points.
 
     The logarithm of 1 + r exp(i x) is r exp(i x) - r^2 exp(2 i x)/2 + ...: that of the product is one transform of
-    all these terms, for odds r well below 1, or well above, with the bet counted from its loss down.
+    all these terms, for odds r well below 1, or well above, with the bet counted from its loss down. Other bets are
+    multiplied, where the product is something: with u = 4 r/(1 + r)^2 the square of a factor's size is 1 - u s^2, s
+    being the sine of half its angle, and at most exp(-u s^2 - u^2 s^4/2), which one transform shows for all of them.
     """
     likely = chances[:, 1] > chances[:, 0]
     lost = float(np.sum((times * sizes)[likely]))
     odds, sizes = np.maximum(np.min(chances, axis=1) / np.max(chances, axis=1), TINY), np.where(likely, -sizes, sizes)
-    phi: ComplexArray = np.exp(-2j * math.pi / points * (lost % points) * np.arange(points // 2 + 1))
     uneven = odds < MAX_ODDS
     # as many terms of each as are something
     counts = np.ceil(math.log(LAST_TERM) / np.log(odds[uneven])).astype(np.int64)
@@ -658,8 +646,29 @@ def _of_bets(sizes: FloatArray, chances: FloatArray, times: FloatArray, points: 
     terms = np.arange(1, bets.size + 1) - np.repeat(np.cumsum(counts) - counts, counts)
     weights = times[bets] * np.exp(terms * np.log(odds)[bets]) * (2 * (terms % 2) - 1) / terms
     logs = np.fft.rfft(_histogram(sizes[bets] * terms, weights, points))
-    phi *= np.exp(logs - float(logs[0].real))
-    if not np.all(uneven):
-        even = ~uneven
-        phi *= _product(-2 * math.pi / points * sizes[even], odds[even], times[even], phi.size)
-    return phi
+    logs -= logs[0]
+    angle = -2 * math.pi / points
+    phi: ComplexArray = np.exp(logs + 1j * angle * (lost % points) * np.arange(logs.size))
+    if np.all(uneven):
+        return phi
+    sizes, odds, times = sizes[~uneven], odds[~uneven], times[~uneven]
+    u = 4 * odds / (1 + odds) ** 2
+    weights = np.append(times * (u / 4 + u**2 / 8), times * u**2 / -32)
+    bounds = np.fft.rfft(_histogram(np.append(sizes, 2 * sizes), weights, points)).real
+    bounds = np.append(logs.real + bounds - bounds[0], np.full(-logs.size % BLOCK, -math.inf))
+    blocks = np.flatnonzero(np.max(bounds.reshape(-1, BLOCK), axis=1) > math.log(LITTLE))
+    product, step = np.ones((blocks.size, BLOCK), dtype=np.complex128), max(1, MAX_ANGLES // (blocks.size * BLOCK))
+    for start in range(0, sizes.size, step):
+        some = slice(start, start + step)
+        first = np.exp(1j * angle * np.multiply.outer(sizes[some], blocks * BLOCK)) * odds[some, None]
+        turns = np.repeat(np.exp(1j * angle * sizes[some])[:, None], BLOCK, axis=1)
+        turns[:, 0] = 1
+        factors = 1 + first[:, :, None] * np.cumprod(turns, axis=1)[:, None, :]
+        factors /= (1 + odds[some])[:, None, None]
+        several = times[some] != 1
+        if np.any(several):
+            factors[several] **= times[some][several, None, None]
+        product *= np.prod(factors, axis=0)
+    all_blocks = np.zeros((bounds.size // BLOCK, BLOCK), dtype=np.complex128)
+    all_blocks[blocks] = product
+    return np.asarray(phi * all_blocks.ravel()[: phi.size])

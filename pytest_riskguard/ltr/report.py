@@ -107,18 +107,6 @@ class JudgedAgainst:
 
 
 @dataclass(frozen=True)
-class BestModel:
-    """The model with the best mean, and the best of those that pass against every baseline; the first of equals.
-
-    ``given_up`` is how far the mean of ``passing`` lies below that of ``of_all``; None where no model passes.
-    """
-
-    of_all: str
-    passing: str | None
-    given_up: float | None
-
-
-@dataclass(frozen=True)
 class MeasuredModels:
     """Models against each baseline and on average over all of them, for one measure; None with one baseline.
 
@@ -129,8 +117,6 @@ class MeasuredModels:
     topics: int
     weighted: bool
     missing_topics: Mapping[str, int]
-    passing: tuple[str, ...]
-    best: BestModel
     macro_average: JudgedAgainst | None
     against: tuple[JudgedAgainst, ...]
 
@@ -223,21 +209,11 @@ def judged_models(
     macro_average = None
     if len(baselines) > 1:
         macro_average = judged(tuple(baselines), fmean(means.values()), average(list(figures.values())))
-    overall = (macro_average or against[0]).models
-    passing = [model for model in overall if model.passes]
-    best = max(overall, key=lambda model: model.figures.mean)  # the first of equals
-    best_passing = max(passing, key=lambda model: model.figures.mean, default=None)
     return MeasuredModels(
         measure=measure,
         topics=next(iter(models.values())).size,
         weighted=weights is not None,
         missing_topics={system: number for system, number in missing_topics.items() if number},
-        passing=tuple(model.figures.model for model in passing),
-        best=BestModel(
-            best.figures.model,
-            None if best_passing is None else best_passing.figures.model,
-            None if best_passing is None else best.figures.mean - best_passing.figures.mean,
-        ),
         macro_average=macro_average,
         against=against,
     )

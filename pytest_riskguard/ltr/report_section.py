@@ -102,25 +102,24 @@ def _short(name: str) -> str:
 
 def conclusions(measured: MeasuredModels) -> list[str]:
     """Which models pass, what the gate says of the others, and what the best of those that pass gives up."""
-    models, best = measured.tables[0].models, measured.best
-    means = {model.figures.model: model.figures.mean for model in models}
-    said = f"{len(measured.passing)} of {counted(len(models), 'model')} pass the gate"
+    models = measured.tables[0].models
+    passing = [model for model in models if model.passes]
+    said = f"{len(passing)} of {counted(len(models), 'model')} pass the gate"
     said += " against every baseline" if len(measured.against) > 1 else ""
-    said += f": {listed(measured.passing, most=MAX_NAMED)}" if measured.passing else ""
+    said += f": {listed(tuple(model.figures.model for model in passing), most=MAX_NAMED)}" if passing else ""
     outcomes = Counter(model.outcome for model in models if not model.passes)
     others = ", ".join(f"{number} {_OUTCOMES[outcome][2]}" for outcome, number in outcomes.items())
     lines = [f"{said}; of the others {others}" if others else said]
-    top = f"{clean(best.of_all)}, {means[best.of_all]:.4f}"
-    if best.passing is None or best.given_up is None:
+    best = max((model.figures for model in models), key=lambda figures: figures.mean)  # the first of equals
+    top = f"{clean(best.model)}, {best.mean:.4f}"
+    if not passing:
         return [*lines, f"Best mean: {top}"]
-    chosen = next(model for model in models if model.figures.model == best.passing)
-    behind = f", {best.given_up:.4f} below {top}" if best.given_up else ""
-    lost, large = (
-        f"{number:.{int(len(measured.against) > 1)}f}"
-        for number in (chosen.figures.losses, chosen.figures.losses_over_20_percent)
-    )
+    chosen = max((model.figures for model in passing), key=lambda figures: figures.mean)
+    behind = f", {best.mean - chosen.mean:.4f} below {top}" if best.mean > chosen.mean else ""
+    digits = int(len(measured.against) > 1)
+    lost, large = (f"{number:.{digits}f}" for number in (chosen.losses, chosen.losses_over_20_percent))
     lines.append(
-        f"Best mean of those that pass: {clean(best.passing)}, {means[best.passing]:.4f}{behind}; {lost} of "
+        f"Best mean of those that pass: {clean(chosen.model)}, {chosen.mean:.4f}{behind}; {lost} of "
         f"{counted(measured.topics, 'query', 'queries')} lost, {large} of them more than 20% of the baseline's score"
     )
     return lines

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pytest
 
@@ -16,10 +16,10 @@ from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.memory import is_data, run, system_in_memory
-from pytest_riskguard.data.metadata import checked_metadata
+from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.engine.advice import about_runs, advised, config_words
+from pytest_riskguard.engine.advice import about_runs, advised, config_words, seen_from
 from pytest_riskguard.engine.question import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, gate_of
@@ -124,7 +124,7 @@ class Riskguard:
         compare the answers. How the candidate is queried does not change the verdict. Documents with equal scores
         keep their order, or with ``ties="docid"`` are ranked by their ids. ``metadata`` is as for ``run``.
         """
-        from pytest_riskguard.live_systems.candidates import live_run
+        from pytest_riskguard.live.candidates import live_run
 
         about: dict[str, Any] = {"name": name, "metadata": metadata, "ties": ties}
         return live_run(self._engine, search, depth=depth, workers=workers, timeout=timeout, **about)
@@ -161,15 +161,12 @@ class Riskguard:
         __tracebackhide__ = True
         verdict = self.check(kind, candidate, baseline, **more)
         folders = self._config.invocation_params.dir, self._config.rootpath
-        problem = None if verdict.error is None else verdict.error.seen_from(*folders)
-        return demand(verdict, options=typed_again(self._config), problem=problem)
+        seen = seen_from(verdict, *folders, words=lambda _: config_words(self._settings.path, folders[0]))
+        return demand(verdict, options=typed_again(self._config), seen=seen)
 
-    assert_not_significantly_risky = assertion(KINDS["not_significantly_risky"], _demand, check)
-    assert_georisk_not_worse = assertion(KINDS["georisk_not_worse"], _demand, check)
-    assert_not_inferior = assertion(KINDS["not_inferior"], _demand, check)
-    assert_equivalent = assertion(KINDS["equivalent"], _demand, check)
-    assert_no_drift = assertion(KINDS["no_drift"], _demand, check)
-    assert_no_topic_collapse = assertion(KINDS["no_topic_collapse"], _demand, check)
+    if TYPE_CHECKING:  # the assertion of each kind, see below
+
+        def __getattr__(self, name: str) -> Callable[..., Verdict]: ...
 
     def _measure(self, measure: str | None, *sources: Source) -> str | None:
         """The measure asked for, else the measure of the given scores, else the first of riskguard.yaml."""
@@ -179,6 +176,10 @@ class Riskguard:
             return measure
         given = [source.measure for source in sources if isinstance(source, TopicScores) and source.measure]
         return next(iter([*given, *(self._settings.measures or ())]), None)
+
+
+for kind in KINDS.values():
+    setattr(Riskguard, f"assert_{kind.kind}", assertion(kind, Riskguard._demand, Riskguard.check))
 
 
 def _source(value: object, what: str, measure: str | None) -> Ranked | ScoreFile | TopicScores:

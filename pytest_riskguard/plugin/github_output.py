@@ -9,7 +9,6 @@ import pytest
 
 from pytest_riskguard.plugin.session import RiskguardSession
 from pytest_riskguard.reports.ci import github
-from pytest_riskguard.run_context import SUMMARY
 
 
 @dataclass
@@ -42,28 +41,16 @@ class Github:
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the step summary, and each annotation on a line of its own."""
-        verdicts, summary = self._session.verdicts, github.summary_of()
-        if summary is None and not github.annotates():
-            return
+        session = self._session
         of_verdicts, of_others = self._annotations()
-        of_others += [github.Annotation("riskguard", [problem]) for problem in self._session.problems]
-        if summary is not None and (verdicts or of_others or self._session.gates):
-            try:
-                github.append_summary(
-                    summary,
-                    verdicts,
-                    of_others,
-                    gates=self._session.gates,
-                    policy_changes=self._session.said_of_policy,
-                )
-            except OSError as error:
-                terminalreporter.line(f"riskguard: could not write {SUMMARY}: {error.strerror}")
-        if github.annotates():
+        of_others += [github.Annotation("riskguard", [problem]) for problem in session.problems]
+        lines = github.told(
+            session.verdicts, of_verdicts, of_others, gates=session.gates, policy=session.policy_changes
+        )
+        if lines:
             terminalreporter.ensure_newline()
-            changes = self._session.policy_changes if verdicts else None
-            notices = [] if changes is None else github.notices(changes)
-            for command in [*github.commands([*of_verdicts, *of_others]), *notices]:
-                terminalreporter.line(command)
+        for line in lines:
+            terminalreporter.line(line)
 
     def _annotations(self) -> tuple[list[github.Annotation], list[github.Annotation]]:
         """For verdicts that failed their test, and for gates that could not be judged."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,7 @@ from pytest_riskguard.run_context import current, record
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
-    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine.declared_gates import DeclaredGates
-    from pytest_riskguard.engine.question import LiveRun
     from pytest_riskguard.gates.verdict import Verdict
 
 
@@ -46,15 +44,10 @@ class RiskguardFile(pytest.File):
     def declared(self) -> DeclaredGates:
         """What the gates are asked about; made when the first of them is judged."""
         from pytest_riskguard.engine.declared_gates import DeclaredGates
+        from pytest_riskguard.live.candidates import live_candidate
 
         engine = engine_for(self.config, self.settings)
-
-        def live(candidate: Queried, line: int) -> LiveRun:
-            from pytest_riskguard.live_systems.candidates import live_candidate
-
-            return live_candidate(engine, candidate, settings=self.settings, line=line)
-
-        return DeclaredGates(self.settings, engine, live)
+        return DeclaredGates(self.settings, engine, partial(live_candidate, engine, self.settings))
 
 
 class _Reported(pytest.Item):
@@ -117,18 +110,14 @@ class GateTest(_Reported):
 
     def _explained(self, verdict: Verdict) -> str:
         """Why the gate failed."""
+        from pytest_riskguard.engine.advice import config_words
         from pytest_riskguard.reports.terminal.failure import explain
-        from pytest_riskguard.reports.terminal.layout import command, completed, report_hint
+        from pytest_riskguard.reports.terminal.layout import command, report_hint
 
         folders = self.config.invocation_params.dir, self.config.rootpath
-        problem = self.file.declared.problem(verdict, self.item, *folders)
+        where = config_words(self.file.path, folders[0])
+        seen = self.file.declared.seen_from(verdict, self.item, *folders, words=lambda _: where)
         reproduce = command(self.nodeid, options=typed_again(self.config))
         screen = current().screen
         report = None if current().report_wanted else report_hint()
-        text = explain(verdict, screen, problem=problem, reproduce=reproduce, report=report)
-        if verdict.outcome == "incomparable":
-            from pytest_riskguard.engine.advice import config_words
-
-            where = config_words(self.file.path, self.config.invocation_params.dir)
-            text = completed(text, lambda _: where)
-        return text
+        return explain(verdict, screen, seen=seen, reproduce=reproduce, report=report)

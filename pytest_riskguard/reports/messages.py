@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from pytest_riskguard.gates.codes import SAID
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Findings, Verdict, VerdictWarning
 from pytest_riskguard.reports.details import figures
 from pytest_riskguard.reports.words import METHODS, line, paragraph
@@ -36,60 +37,11 @@ def _worded(verdict: Verdict, findings: Findings) -> Findings:
     return replace(findings, explanation=replace(findings.explanation, summary=summary))
 
 
-#: Messages that need only the parameters: of a list the names, and with ``_counted`` how many they are.
-_TEMPLATES = {
-    "churn": (
-        "the mean itself (alpha 0, tolerance 0) is not significantly down; the gate would fail at this alpha only "
-        "because losses weigh more, and on_churn: warn lets it pass"
-    ),
-    "significantly_better": "the candidate is significantly better (mean {mean_difference:+.4f})",
-    "order_as_written": (
-        "{system} has equal scores (trec_eval compares 32 bits), which are ranked by document id: {topics} topics "
-        "score differently in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "
-        "give each rank its own score"
-    ),
-    "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
-    "missing_topics": "{system} did not answer {topics_counted} (each scores 0): {topics}",
-    "free_wins": (
-        "{system} did not answer {topics_number} of {count} topics that the candidate answered, so any answer counts "
-        "as a win there: {topics}"
-    ),
-    "unknown_topics": "the candidate answers {topics_counted} without judgements: {topics}",
-    "rank_contradicts_score": (
-        "the scores of {system} do not fall with the rank in {topics_counted} ({topics}): run files are ranked by "
-        "score, answers of a live search in the order returned"
-    ),
-    "unbacked_scores": "{systems}: stored without the run (--no-run), so nothing backs the stored scores",
-    "stale_labels": (
-        "relevant documents that are no longer in {file}: {documents}, in {topics_counted} ({topics}); the outcome "
-        "does not depend on them"
-    ),
-    "outweighed": (
-        "without weights the candidate would be significantly risky: the {topics_counted} that lost have {share:.2%} "
-        "of the weight ({topics})"
-    ),
-    "loss_excused": (
-        "without the replicates the mean would be significantly down; a loss as large as theirs counts as noise "
-        "(mean {baseline_mean:.4f} for the baseline, {mean:.4f} for {replicate}): make sure that each is a run of "
-        "the baseline's own system"
-    ),
-    "georisk_vanishes": (
-        "the largest GeoRisk of the pool is {largest:.2g} at this alpha and {largest_at_0:.2g} at alpha 0: losses "
-        "weigh so much that too little is left to compare, so the gate does not pass; choose a smaller alpha"
-    ),
-    "rests_on_unjudged": "this answer rests on {documents} unjudged documents; judge-next lists those to judge first",
-    "rests_on_judges": (
-        "the judges decide: {agree} of {judges} alone give this answer; have them agree on what is relevant, or "
-        "judge again"
-    ),
-}
-
-
 def message(verdict: Verdict, warning: VerdictWarning) -> str:
-    """What the warning says, as one sentence without a full stop."""
+    """What the warning says, as one sentence without a full stop; ``SAID`` has those that parameters alone say."""
     parameters = dict(warning.parameters)
     about = str(parameters.pop("about", warning.code))  # what a code that stands for several is about
-    if (template := _TEMPLATES.get(about)) is None:
+    if (template := SAID.get(about)) is None:
         return _MESSAGES[about](verdict, **parameters)
     texts: dict[str, Any] = {}
     for name, value in parameters.items():
@@ -136,7 +88,7 @@ def _topics_changed(_: Verdict, *, systems: Sequence[str]) -> str:
     baseline = systems[0].partition("/")[0]
     return (
         f"the topics file has changed since {baseline} was stored, and this gate is about a slice by its tags; once "
-        f"they are reviewed, run `riskguard baseline rescore {baseline}`"
+        "they are reviewed, rescore the baseline"
     )
 
 

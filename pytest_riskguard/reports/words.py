@@ -30,15 +30,6 @@ METHODS = {
     "percentile": "percentile",
     "bca": "BCa",
 }
-#: What a gate requires, by its kind.
-_REQUIRED = {
-    "not_significantly_risky": "not significantly risky",
-    "georisk_not_worse": "GeoRisk not worse",
-    "not_inferior": "non-inferior",
-    "equivalent": "equivalent",
-    "no_drift": "no significant drift",
-    "no_topic_collapse": "no topic collapses",
-}
 
 
 # ---- names
@@ -70,7 +61,7 @@ def required(verdict: Verdict) -> str:
     """What the gate asks of the candidate."""
     if most := Card(verdict).may_collapse:
         return f"at most {counted(most, 'topic')} {'collapses' if most == 1 else 'collapse'}"
-    return _REQUIRED[verdict.kind]
+    return verdict.asked.requires
 
 
 def times(verdict: Verdict) -> str:
@@ -95,9 +86,14 @@ class _Line:
     names: tuple[str, ...] = ()
 
 
-def line(verdict: Verdict) -> str:
-    """Who got worse, how much, and what may, without the name of a statistic, in at most 80 columns."""
-    said = _answer(Card(verdict))
+def line(verdict: Verdict, *, after_word: bool = False) -> str:
+    """Who got worse, how much, and what may, without the name of a statistic, in at most 80 columns.
+
+    ``after_word`` is for places where ``word`` stands before it.
+    """
+    said = _Line("{}", names=(verdict.problem or "",))
+    if verdict.outcome != "incomparable" or not after_word:
+        said = _answer(Card(verdict))
     names = [clean(name) for name in said.names]
     text, joint = said.text.format(*(fitted(name, _NAME) for name in names)), "; "
     facts = ""
@@ -112,7 +108,7 @@ def line(verdict: Verdict) -> str:
 def _answer(card: Card) -> _Line:
     verdict = card.verdict
     if verdict.outcome == "incomparable":
-        return _Line("cannot be compared: {}", names=(verdict.problem or verdict.reason or "",))
+        return _Line("cannot be compared: {}", names=(verdict.problem or "",))
     if verdict.outcome == "inconclusive":
         return _undecided(card)
     if card.is_identical:
@@ -322,6 +318,11 @@ def paragraph(verdict: Verdict) -> str:
     said += [_pivots(card)] if "found nothing" in said[0] else [_unanswered(card), _pivots(card)]
     said += [_risky_slices(card)] if verdict.outcome == "pass" else []
     return " ".join(filter(None, said))
+
+
+def fault(verdict: Verdict) -> str:
+    """What is wrong with data that cannot be compared, and what to do; empty for any other verdict."""
+    return clean("; ".join(filter(None, (verdict.problem, verdict.remedy))), limit=MAX_PROBLEM)
 
 
 #: What became of queries, and where that points.
@@ -585,6 +586,7 @@ class Step:
     command: str = ""
 
 
+#: What to do about data that cannot be compared, where their error does not say it.
 _REMEDIES = {
     "missing_input": "Write or mend the file, or correct its path",
     "bad_run": "Fix the run, or the search that made it",
@@ -596,24 +598,6 @@ _REMEDIES = {
     "give the topics file if a file knows queries by their texts",
     "inputs_changed": "Judge again once nothing is writing to the inputs",
 }
-#: Words of problems that say themselves what to do.
-_SAYS_WHAT_TO_DO = (
-    "`riskguard ",
-    "`collection:",
-    "set the environment variable",
-    "rename its columns",
-    "; save it as",
-    ": unpack it",
-    "; give every judged topic",
-    "Use a whole run",
-    "would be compared with itself",
-)
-
-
-def _remedy(verdict: Verdict) -> str | None:
-    """What to do; None where the problem says it."""
-    says_it = any(words in (verdict.problem or "") for words in _SAYS_WHAT_TO_DO)
-    return None if verdict.outcome != "incomparable" or says_it else _REMEDIES.get(verdict.reason or "")
 
 
 def steps(
@@ -631,8 +615,10 @@ def steps(
     that judges the gate again, ``report`` the file of a longer report. ``commands`` are known where it was judged.
     """
     known = commands or Commands()
-    if (what := _remedy(verdict)) is not None:
-        yield Step(what, known.verify if verdict.reason == "bad_baseline" else "")
+    if verdict.remedy is not None:
+        yield Step(verdict.remedy)
+    elif verdict.reason in _REMEDIES:
+        yield Step(_REMEDIES[verdict.reason], known.verify if verdict.reason == "bad_baseline" else "")
     unjudged = verdict.judgements
     if unjudged is not None and unjudged.depends:
         verb = "is" if unjudged.documents == 1 else "are"
@@ -673,14 +659,8 @@ _STATED = ("churn", "significantly_better", "rests_on_unjudged")
 
 def unsaid(verdict: Verdict, *, with_paragraph: bool = True) -> list[VerdictWarning]:
     """The warnings that the line, and the paragraph where it is shown, do not state in other words."""
-    missing = Card(verdict).unanswered
-    stated = f"the candidate did not answer {counted(missing, 'topic')} "
-    found = [
-        warning
-        for warning in verdict.warnings
-        if warning.code not in _STATED
-        and not (
-            with_paragraph and warning.code == "missing_topics" and missing and warning.message.startswith(stated)
-        )
-    ]
-    return sorted(found, key=lambda warning: warning.code == "few_changed_topics")  # which says least
+    left = [warning for warning in verdict.warnings if warning.code not in _STATED]
+    if with_paragraph and Card(verdict).unanswered:  # the first of these is about the candidate
+        stated = next((warning for warning in left if warning.code == "missing_topics"), None)
+        left = [warning for warning in left if warning is not stated]
+    return sorted(left, key=lambda warning: warning.code == "few_changed_topics")  # which says least

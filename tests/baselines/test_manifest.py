@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.baselines import manifest as manifests
 from pytest_riskguard.baselines.manifest import Digests, GitState, Manifest, StoredTopics
-from pytest_riskguard.data.metadata import Latency
+from pytest_riskguard.data.records import Latency
 from pytest_riskguard.serialization import JsonError
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4

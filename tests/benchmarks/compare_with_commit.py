@@ -29,6 +29,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 NOT_COMPARED = (
     "verdicts[].warnings[].message",
     "verdicts[].problem",
+    "verdicts[].remedy",
     "verdicts[].explanation.summary",
     "generated_by",
     "provenance.date",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -182,7 +181,7 @@ def test_a_limit_that_only_the_default_policy_sets_is_no_reason_to_judge_nothing
         ("--set method=magic", "expected auto, student_t"),
         ("--gate magic", "'magic' is not"),
         ("--measure nDGC@10", "nDCG@10"),
-        ("--baseline old=", "has no run after the '='"),
+        ("--baseline old=", "expected the name or path of a run"),
         ("--nonsense", "No such option"),
         ("--json nowhere/report.json", "cannot write"),
     ],
@@ -229,7 +228,6 @@ def test_json_on_stdout_is_json_and_nothing_else(command):
     assert [verdict["outcome"] for verdict in report["verdicts"]] == ["fail", "incomparable"]
     assert report["verdicts"][1]["reason"] == "missing_input"
     assert "the mean fell" in ended.err
-    assert f"reproduce: riskguard {line}" in ended.err
 
 
 def test_verdicts_come_by_measure_then_alpha_then_baseline(command):
@@ -333,15 +331,6 @@ def test_quiet_says_one_line_and_verbose_all_topics(command):
     assert len(quiet.splitlines()) == 1
     assert "t12" not in command("compare loss.run --baseline prod --measure AP").out
     assert "t12" in command("compare loss.run --baseline prod --measure AP -v").out
-
-
-def test_the_command_that_reproduces_runs(command):
-    first = command("compare loss.run --baseline 'old=./prod.run' --measure 'P(rel=1)@5' --tolerance 0")
-    (line,) = (line for line in first.out.splitlines() if "reproduce:" in line)
-    words = shlex.split(line.partition("reproduce: ")[2])
-    assert words[0] == "riskguard"
-    again = command(shlex.join(words[1:]))
-    assert (again.status, again.out) == (1, first.out)
 
 
 def test_hostile_text_reaches_the_terminal_as_text(command, folder):
@@ -464,9 +453,8 @@ def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
     for line in ("--help", "baseline --help"):
         assert "..." not in command(line).out.partition("Commands:")[2]
     text = " ".join(command("compare --help").out.split())
-    assert "[default: 0.005; 0 for georisk_not_worse, not_inferior, equivalent, no_drift]" in text
-    assert "[default: warn; fail for georisk_not_worse]" in text
-    assert "[default: 1; 0 for equivalent, no_drift]" in text
+    assert "[default: 0.005, unless the kind of gate has another]" in text
+    assert "[default: warn, unless the kind of gate has another]" in text
 
 
 @pytest.mark.parametrize(
@@ -587,7 +575,7 @@ def test_the_baseline_comes_first_and_the_first_line_says_so(command, folder):
     assert (ended.status, ended.out.splitlines()[0]) == (1, "loss against prod (baseline)")
     assert outcomes(folder) == [("loss", ["prod"], "fail")]
     same = command(f"compare loss.run --baseline prod.run {QRELS} {ALONE_OF}")
-    assert same.out.splitlines()[:-1] == ended.out.splitlines()[:-1]  # all but how to reproduce it
+    assert same.out == ended.out
     assert command(f"compare loss.run prod.run {QRELS} {ALONE_OF}").status == 0
 
 

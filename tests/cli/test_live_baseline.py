@@ -87,7 +87,7 @@ def test_a_file_is_no_system_to_query(command, live):
         ended = command("baseline add now --qrels qrels.txt")
         assert ended.status == 2
         assert "name the RUN to store; without one, the answers" in " ".join(ended.err.split())
-    assert "name the file of per-topic scores" in command("baseline add now --scores").err
+    assert "name the RUN to store" in command("baseline add now --scores").err
 
 
 def test_a_system_that_fails_is_not_stored(command, live):

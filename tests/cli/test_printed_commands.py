@@ -100,23 +100,19 @@ class Situation:
     fresh: bool = False
 
 
-#: ``reproduce`` stands for the line itself.
 SITUATIONS = {
     "compare, a loss with unjudged documents": Situation(
         "riskguard compare prod.run 'my new.run' --qrels qrels.txt --measure AP --gate not_significantly_risky",
-        ("riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP", "reproduce"),
+        ("riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP",),
     ),
     "compare, options of the gate": Situation(
         "riskguard compare old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv --measure AP "
         "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --gate not_significantly_risky",
-        ("reproduce",),
+        (),
     ),
     "compare, the default policy": Situation(
         "riskguard compare prod.run 'my new.run' --qrels qrels.txt --measure AP",
-        (
-            "riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP",
-            "reproduce",
-        ),
+        ("riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP",),
     ),
     "compare, a stored baseline and a better run": Situation(
         "riskguard compare prod good.run",
@@ -135,7 +131,7 @@ SITUATIONS = {
     ),
     "compare, scores": Situation(
         "riskguard compare old.csv new.csv --scores",
-        ("reproduce",),
+        (),
         (
             ("old.csv", "topic,AP\n" + "".join(f"{t},0.5\n" for t in world.TOPICS)),
             ("new.csv", "topic,AP\n" + "".join(f"{t},{0.1 if t < 't12' else 0.5}\n" for t in world.TOPICS)),
@@ -143,16 +139,19 @@ SITUATIONS = {
     ),
     "check, a loss with unjudged documents": Situation(
         "riskguard check",
-        ("riskguard judge-next --gate no-risk", "riskguard judge-next --gate tail", "reproduce"),
+        (
+            "riskguard judge-next --gate no-risk",
+            "riskguard judge-next --gate tail",
+        ),
         (("riskguard.yaml", COLLAPSES),),
     ),
     "check, another candidate": Situation(
         "riskguard check no-risk --candidate 'my new.run' --baseline prod=prod.run",
-        ("riskguard judge-next 'my new.run' --gate no-risk --baseline prod=prod.run", "reproduce"),
+        ("riskguard judge-next 'my new.run' --gate no-risk --baseline prod=prod.run",),
     ),
     "check, from another folder": Situation(
         "riskguard check tail --config ../riskguard.yaml",
-        ("riskguard judge-next --gate tail --config ../riskguard.yaml", "reproduce"),
+        ("riskguard judge-next --gate tail --config ../riskguard.yaml",),
         (("riskguard.yaml", COLLAPSES),),
         where="elsewhere",
     ),
@@ -170,7 +169,7 @@ SITUATIONS = {
     ),
     "check, a worse live system": Situation(
         "riskguard check",
-        ("riskguard judge-next --gate no-risk", "reproduce"),
+        ("riskguard judge-next --gate no-risk",),
         (
             ("riskguard.yaml", LIVE.replace("MODULE", "worse").replace("prod}", "prod, on_churn: fail}")),
             ("worse.py", SEARCH.format("< 20")),
@@ -181,19 +180,18 @@ SITUATIONS = {
         (
             "riskguard baseline remove prod --config ../riskguard.yaml",
             "riskguard baseline add prod RUN --config ../riskguard.yaml",
-            "reproduce",
         ),
         (("baselines/prod/scores.tsv", "topic\tAP\nt01\t0.5\n"),),
         where="elsewhere",
     ),
     "check, changed judgements": Situation(
         "riskguard check",
-        ("riskguard baseline rescore prod", "reproduce"),
+        ("riskguard baseline rescore prod",),
         (("qrels.txt", "".join(f"{t} 0 good 1\n{t} 0 bad1 0\n" for t in world.TOPICS[:29])),),
     ),
     "check, no such baseline": Situation(
         "riskguard check",
-        ("riskguard baseline add pord RUN", "reproduce"),
+        ("riskguard baseline add pord RUN",),
         (("riskguard.yaml", world.YAML.replace("prod", "pord") % 1),),
     ),
     "init": Situation("riskguard init", ("riskguard baseline add prod RUN", "pytest --riskguard"), fresh=True),
@@ -311,7 +309,7 @@ def printed_commands_run(command, folder, monkeypatch):
         status, text = ended(situation.line, here, in_this_process)
         assert status != 70, text
         printed = _COMMAND.findall(text)
-        assert printed == [situation.line if one == "reproduce" else one for one in situation.printed], text
+        assert printed == list(situation.printed), text
         for line in printed:
             filled = re.sub(r"\b(RUN|NAME|WHY)\b", lambda form: _FILLED[form[0]], line)
             if situation.where != ".":

@@ -97,7 +97,7 @@ def test_metadata_stay_with_a_rescored_run_and_go_with_a_replaced_one(command):
     [
         ("--meta index", "expected KEY=VALUE, such as index=v7, found 'index'"),
         ("--meta =v7", "expected KEY=VALUE, such as index=v7, found '=v7'"),
-        ("--meta a=1 --meta a=2", "key 'a' given twice"),
+        ("--meta a=1 --meta a=2", "expected each key once"),
         (f"--meta a={'x' * 501}", "'a': expected text of at most 500 characters, found 'xxx"),
     ],
 )

@@ -47,7 +47,7 @@ def test_what_was_judged_is_shown_again_with_the_same_words_and_status(command, 
     again = command("show r.json")
     assert judged.status == again.status == status
     assert judged.out.splitlines()[0] == f"{name} against prod (baseline)"
-    shown = re.sub(r"\A.*\n|  (reproduce|from riskguard.yaml).*\n", "", judged.out)
+    shown = re.sub(r"\A.*\n|  from riskguard.yaml.*\n", "", judged.out)
     shown = re.sub(r"store it as the baseline:\n .*\n", "it can become the baseline\n", shown)
     shown = re.sub(r"list those to judge first:\n .*\n", "judge-next lists those to judge first\n", shown)
     assert shown == again.out
@@ -84,7 +84,7 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
 
 def test_a_quiet_line_says_what_could_not_be_judged(command):
     out = command("compare nowhere.run --baseline prod --measure AP -q").out
-    assert out.startswith("INCOMPARABLE no-risk: nowhere against prod (missing_input): nowhere.run: no such file")
+    assert out.startswith("INCOMPARABLE no-risk: nowhere against prod: nowhere.run: no such file (missing_input)\n")
 
 
 def test_show_says_what_could_not_be_judged(command):
@@ -220,7 +220,10 @@ def test_without_the_extra_nothing_is_judged_and_the_command_to_install_it_is_sa
     page.ensure_available = missing
     ended = command(f"{COMPARE.format('good')} --html r.html --json r.json")
     assert (ended.status, ended.out) == (2, "")
-    assert "--html r.html: HTML needs the extra [report]: pip install 'pytest-riskguard[report]'" in ended.err
+    assert (
+        "--html r.html: cannot write (HTML needs the extra [report]: pip install 'pytest-riskguard[report]')"
+        in ended.err
+    )
     assert command(f"{COMPARE.format('good')} --json r.json --markdown r.md").status == 0
     assert command("report r.json --html r.html").status == 2
     assert command("report r.json --markdown again.md").status == 0

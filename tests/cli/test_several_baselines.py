@@ -103,7 +103,7 @@ def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
             "--baseline 'mean(candidate)'",
             "expected at least one system beside the candidate",
         ),
-        ("--baseline 'mean(prod, )'", "expected names or paths with commas between"),
+        ("--baseline 'mean(prod, )'", "expected the name or path of a run"),
         ("--baseline 'mean(prod, prod)'", "--baseline: prod given twice"),
         ("--baseline 'mean(loss.run, old/loss.run)'", "--baseline: loss given twice; NAME=RUN gives one"),
         ("--baseline 'mean(prod, loss.run)' --baseline 'mean(prod, loss.run)'", "mean(prod, loss) given twice"),

@@ -57,8 +57,8 @@ def test_a_small_slice_is_judged_when_it_is_named(command):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--slice kinds", "--slice: there is no tag 'kinds'; did you mean 'kind'?"),
-        ("--slice kind=codes", "--slice: no judged topic has kind=codes; did you mean 'kind=code'?"),
+        ("--slice kinds", "slice: there is no tag 'kinds'; did you mean 'kind'?"),
+        ("--slice kind=codes", "slice: no judged topic has kind=codes; did you mean 'kind=code'?"),
         (
             "--slice kind",
             "no value of 'kind' has 25 judged topics (largest: words 16, code 12, name 2); name the slices",

@@ -48,7 +48,7 @@ def test_an_address_may_hold_variables_anywhere(tmp_path, url):
 
 REFUSED = [
     ("preset: solar, url: 'http://a'", "expected elasticsearch, opensearch, solr"),
-    ("preset: solr", "add the engine's address, such as `url: http://localhost:9200`"),
+    ("preset: solr", "candidate.http has no 'url'; add `url: http://localhost:9200`"),
     ("url: 'http://a?q={query}'", "expected `hits:`, the JMESPath of the hits in the answer, found none"),
     ("preset: vespa, url: 'ftp://a'", "expected an address such as http://localhost:9200/products, found 'ftp://a'"),
     ("preset: vespa, url: 'http://a:x'", "expected an address such as"),
@@ -59,13 +59,13 @@ REFUSED = [
     (f"{SOLR}, hits: 'a['", "candidate.http.hits: expected a JMESPath expression, found 'a['"),
     (f"{SOLR}, hits: '{'[' * 3000}'", "candidate.http.hits: expected a JMESPath expression, found '[[["),
     (f"{SOLR}, headers: [a]", "candidate.http.headers: expected a mapping of headers, found a list"),
-    (f"{SOLR}, headers: {{a: [b]}}", "candidate.http.headers: a: expected a text, found a list"),
+    (f"{SOLR}, headers: {{a: [b]}}", "candidate.http.headers: a: expected a text of ASCII characters, found a list"),
     (
         f"{SOLR}, headers: {{X-Api-Key: swordfish}}",
         "headers: X-Api-Key: a secret must not be in a file; write ${NAME_OF_A_VARIABLE}",
     ),
     (f"{SOLR}, headers: {{'a b': c}}", "headers: expected the name of a header, found 'a b'"),
-    (f"{SOLR}, headers: {{a: 'é'}}", "headers: a: expected a value of ASCII characters"),
+    (f"{SOLR}, headers: {{a: 'é'}}", "headers: a: expected a text of ASCII characters, found 'é'"),
     (f"{SOLR}, headers: {{a: '${{swordfish B}}'}}", "expected the name of an environment variable, letters"),
     (
         "preset: vespa, url: 'http://a/?b=${swordfish-x}'",
@@ -73,7 +73,7 @@ REFUSED = [
     ),
     ("preset: vespa, url: 'me:swordfish@host:9200'", "expected an address such as http://localhost:9200"),
     ("preset: vespa, url: 'http://a/?api_key=swordfish'", "url: api_key: a secret must not be in a file"),
-    (f"{SOLR}, hedaers: {{}}", "unknown key 'hedaers' in 'candidate.http'; did you mean 'headers'?"),
+    (f"{SOLR}, hedaers: {{}}", "unknown key 'hedaers' in candidate.http; did you mean 'headers'?"),
     ("preset: typesense, url: 'http://a'}, depth: 300, metadata: {", "depth: Typesense returns at most 250 hits"),
 ]
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pytest_riskguard.config.items import family_of, items_of, with_slices
+from pytest_riskguard.config.items import families, items_of, with_slices
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError
 
@@ -97,7 +97,7 @@ def test_baselines_stand_before_slices_and_all_are_one_family(load):
     config = load("name: g, kind: not_significantly_risky, baselines: [a, b], slice: kind, alpha: [0, 5]")
     found = items_of(config, config.gates[0])
     assert [item.id for item in found][:4] == ["g[AP-0-a-even]", "g[AP-0-a-odd]", "g[AP-0-b-even]", "g[AP-0-b-odd]"]
-    assert family_of(config, found[0]) == ("auto", found[:4])
+    assert [(one.correction, one.items) for one in families(config)] == [("auto", found[:4]), ("auto", found[4:])]
 
 
 def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(load):
@@ -105,9 +105,9 @@ def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(lo
     pool = load(f"name: g, kind: georisk_not_worse, baselines: [a, b], {slices}")
     items = items_of(pool, pool.gates[0])
     assert [item.baselines for item in items] == [("a", "b")] * 2
-    assert family_of(pool, items[0]) == ("auto", items)
+    assert [(one.correction, one.items) for one in families(pool)] == [("auto", items)]
     other = load(f"name: g, kind: no_topic_collapse, baseline: a, {slices}")
-    assert family_of(other, items_of(other, other.gates[0])[0]) == ("none", ())
+    assert [(one.correction, len(one.items)) for one in families(other)] == [("none", 1)] * 2
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,10 @@ def test_the_mistakes_of_all_gates_are_told_at_once(errors):
 def test_files_that_cannot_tell_are_named(errors, folder):
     head = HEAD.replace(", topics: topics.tsv", "")
     ((line, said),) = errors(f"{GATE}, slice: intent", head=head)
-    assert (line, said.startswith("slice: it needs a topics file with a column for each tag")) == (5, True)
+    assert (line, said.startswith("slice: it needs judgements, and a topics file with a column for each tag")) == (
+        5,
+        True,
+    )
     with (folder / "topics.tsv").open("a") as file:
         file.write("t000\tagain\tcode\todd\t0\n")
     ((line, said),) = errors(f"{GATE}, slice: intent")

@@ -31,7 +31,7 @@ def problems(data: Any) -> list[str]:
 
 
 def data_of(text: str) -> Any:
-    return yaml_lines.parse(text).data
+    return yaml_lines.parse(text.encode()).data
 
 
 def shown() -> Iterator[Any]:

@@ -100,5 +100,5 @@ def test_scores_alone_need_no_judgements(folder):
     settings(folder, "now.run")
     text = (folder / "riskguard.yaml").read_text().replace("{qrels: qrels.txt}", "{}")
     (folder / "riskguard.yaml").write_text(text)
-    with pytest.raises(ConfigError, match="'collection' has no 'qrels'"):
+    with pytest.raises(ConfigError, match="collection: expected the file of judgements, such as"):
         load_config(folder / "riskguard.yaml")

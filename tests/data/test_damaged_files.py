@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import Kind
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.topics import read_topics

@@ -75,7 +75,7 @@ def test_only_addresses_of_the_web_are_kept(tmp_path):
         ("a\tTitle of a\n", "documents.txt:1: expected JSON Lines, or a header with tabs that names id, _id, docid"),
         ("name\tbody\n", "that names id, _id, docid, each column once, found neither"),
         ("id\ttitle\ttitle\n", "that names id, _id, docid, each column once"),
-        ("id\ttitle\na\n", "documents.txt:2: expected 2 columns with tabs between them, found 1"),
+        ("id\ttitle\na\n", r"documents.txt:2: expected 2 columns \(id, title\), found 1"),
         ('{"id": "a\x00"}\n', "NUL byte"),
     ],
 )

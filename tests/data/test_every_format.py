@@ -135,5 +135,5 @@ def answer(folder: Path, case: Case | None, world: World, way, asked: Case | Non
 
 def test_every_format_has_a_file_of_each_kind_that_it_can_hold():
     have = {(case.known, case.kind) for case in CASES}
-    can_hold = {(known.name, kind) for known in FORMATS if known.name != "irds" for kind in known.reads}
+    can_hold = {(known.name, kind) for known in FORMATS if known.name != "irds" for kind in known.reads.split()}
     assert have == can_hold

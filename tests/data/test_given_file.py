@@ -29,7 +29,7 @@ from pytest_riskguard.errors import RunFormatError
     ],
 )
 def test_a_system_is_named_by_its_file(name, system):
-    assert system_name(Path("folder.run") / name) == system
+    assert system_name(GivenFile(Path("folder.run") / name)) == system
 
 
 def test_a_part_of_a_file_keeps_its_name():

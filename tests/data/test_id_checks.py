@@ -298,7 +298,7 @@ def test_as_many_matches_or_more_are_no_chance_below_one_in_ten_thousand(own, ot
     assert (probability > UNLIKELY) == is_chance(own, other) == expected
 
 
-def slow_matches(run: Mapping[str, Sequence[str]], qrels: Qrels) -> list[tuple[int, int]]:
+def slow_matches(run: Mapping[str, Sequence[str]], qrels: Qrels) -> list[list[int]]:
     """Matches counted with sets of ids, topic by topic."""
     topics, counts = qrels.topics, []
     for is_counted, depth in itertools.product((lambda _: True, qrels.rules.is_relevant), (100, 10)):
@@ -311,7 +311,7 @@ def slow_matches(run: Mapping[str, Sequence[str]], qrels: Qrels) -> list[tuple[i
             )
             own += len(mine - theirs)
             other += len(theirs - mine)
-        counts.append((own, other))
+        counts.append([own, other])
     return counts
 
 

@@ -106,8 +106,12 @@ def test_no_reader_reads_or_waits_for_anything_but_a_regular_file(path, kind, re
 
 @pytest.mark.parametrize("reader", READERS)
 def test_a_file_without_permission_is_said_to_be_unreadable(path, monkeypatch, reader):
-    def refuse(*args: object, **options: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
+    opened = Path.open
+
+    def refuse(given: Path, *args: str, **options: str) -> object:
+        if given == path:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(given, *args, **options)  # type: ignore[call-overload]
 
     path.write_text("text\n")
     monkeypatch.setattr(Path, "open", refuse)  # root may read everything, so chmod would show nothing

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from pytest_riskguard.data import input_files
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.ids import Ids
+from pytest_riskguard.data.input_files import Kind
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.records import Kind
 from pytest_riskguard.data.runs import MAX_RUN_SCORE, NO_RANK, Run, read_run
 from pytest_riskguard.data.text_blocks import whole_numbers
 from pytest_riskguard.data.trec import with_text_digest, write_run

@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
+from pytest_riskguard.data.input_files import Kind
 from pytest_riskguard.data.memory import as_run
-from pytest_riskguard.data.records import Kind
-from pytest_riskguard.data.topics import Topics, write_topics
 from pytest_riskguard.data.trec import write_run
 
 NUMBERS = range(1, 16)
@@ -53,7 +52,7 @@ class World:
     @property
     def topics(self) -> bytes:
         """The topics as a table with tabs."""
-        return write_topics(Topics.of(self.texts))
+        return "".join(f"{topic}\t{text}\n" for topic, text in {"topic": "query", **self.texts}.items()).encode()
 
     @property
     def run(self) -> bytes:

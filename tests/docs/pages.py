@@ -39,7 +39,7 @@ import pytest
 
 from examples.help_center.help_search import search
 from pytest_riskguard.cli.main import run
-from tests.live_systems.http.servers import ENGINES, Server, serving
+from tests.live.http.servers import ENGINES, Server, serving
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))

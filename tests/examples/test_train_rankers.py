@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import importlib
 import json
 import os
 import re
@@ -12,10 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from pytest_riskguard.ltr.queries import JudgedQueries
 from tests.docs.pages import blocks
 from tests.shared_data import SHARED
 
@@ -108,34 +104,6 @@ def numbers_only(text: str) -> str:
     return re.sub(r"rootdir: .*|in \d+\.\d\ds|=+", "", text)
 
 
-def test_without_the_extra_the_command_says_what_to_install(tmp_path):
-    (tmp_path / "missing").mkdir()
-    (tmp_path / "missing/lightgbm.py").write_text("raise ImportError('not here')\n")
-    done = trained(tmp_path / "ltr", *SMALL, first_on_path=tmp_path / "missing")
-    assert done.returncode == 1
-    assert done.stderr == "training rankers needs lightgbm: pip install 'pytest-riskguard[ltr]'\n"
-    assert done.stdout == ""
-
-
-def test_the_example_data_of_lightgbm_are_read(tmp_path, monkeypatch):
-    for part, rows, sizes in (
-        ("train", "2 1:0.5 3:-1\n0 1:0.7\n", "2\n"),
-        ("test", "1 2:4e-1\n0 3:2\n3 1:1 2:9\n", "1\n2\n"),
-    ):
-        (tmp_path / f"rank.{part}.gz").write_bytes(gzip.compress(rows.encode()))
-        (tmp_path / f"rank.{part}.query.gz").write_bytes(gzip.compress(sizes.encode()))
-    monkeypatch.syspath_prepend(EXAMPLE)
-    sample = importlib.import_module("lightgbm_sample")
-    found = sample.read_sample(tmp_path)
-    assert found.labels.tolist() == [2, 0, 1, 0, 3]
-    assert found.group.tolist() == [2, 1, 2]
-    expected = [[0, 0.5, 0, -1], [0, 0.7, 0, 0], [0, 0, 0.4, 0], [0, 0, 0, 2], [0, 1, 9, 0]]
-    assert found.features.tolist() == expected
-    judged = JudgedQueries(found.labels, found.group)
-    means = [judged.ndcg(column).mean() for column in found.features.T]
-    assert sample.best_feature(found) == int(np.argmax(means)) == 2
-
-
 # ---- the README
 
 
@@ -181,11 +149,3 @@ def test_a_number_that_is_too_small_is_refused(tmp_path, option, value, least):
     done = trained(tmp_path / "ltr", f"{option}={value}")
     assert done.returncode == 2
     assert f"{option}: expected a whole number of at least {least}, got '{value}'" in done.stderr
-
-
-def test_a_log_too_small_to_show_anything_is_said(tmp_path):
-    pytest.importorskip("lightgbm")
-    pytest.importorskip("numba")
-    done = trained(tmp_path / "ltr", "--queries", "100", "--trees", "1", "--sample", "nowhere")
-    assert done.returncode == 1
-    assert "Expected that lambdamart fails its gate and safer-ranker passes, got {'lambdamart':" in done.stderr

@@ -67,7 +67,7 @@ def in_parts(order: np.random.Generator | None) -> Iterator[Verdict]:
     tags = {f"t{place:03d}": {"half": "ab"[place % 2], "kind": "xyz"[place % 3]} for place in range(candidate.size)}
     ours = topic_scores(named(candidate, order), "candidate")
     theirs = topic_scores(named(baseline, order), "baseline")
-    yield judge(gate_of("in parts", alpha=1), ours, theirs, topics=Topics.of({}, tags))
+    yield judge(gate_of("in parts", alpha=1), ours, theirs, topics=Topics({}, tags))
     yield judge(gate_of("since a release", kind="no_drift"), ours, theirs)
 
 

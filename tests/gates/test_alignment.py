@@ -61,11 +61,11 @@ def test_topics_that_replicate_and_baseline_both_left_out_are_no_noise():
 
 
 def test_tags_and_weights_come_from_the_topics_file():
-    topics = Topics.of({}, tags={"1": {"kind": "brand"}}, weights={"2": 3.0, "1": 0.5})
+    topics = Topics({}, tags={"1": {"kind": "brand"}}, weights={"2": 3.0, "1": 0.5})
     weighted = align(gate_of("g", weighted=True), A, B, topics=topics)
     assert weighted.weights is not None
     assert weighted.weights.tolist() == [0.5, 3.0]
-    assert weighted.tags == {"1": {"kind": "brand"}, "2": {}}
+    assert weighted.tags == topics.tags
     assert align(STRICT, A, B, topics=topics).weights is None
 
 
@@ -122,14 +122,14 @@ SCORE_BOTH = "score both on the same topics, or let missing topics score 0 (miss
             None,
             "bad_baseline",
             "b/1, a replicate of b, did not answer 2 topics that b answered: 1, 2; expected a whole run, because "
-            "missing topics would count as noise of the baseline: store it again, or let missing topics score 0 "
+            "missing topics would count as noise of the baseline; store it again, or let missing topics score 0 "
             "(missing: zero)",
         ),
         (
             gate_of("g", weighted=True),
             A,
             [],
-            Topics.of({}, weights={"9": 1.0}, path_name="t.tsv"),
+            Topics({}, weights={"9": 1.0}, path_name="t.tsv"),
             "missing_input",
             "t.tsv: no weight for 2 topics: 1, 2; give every judged topic a weight, or count all topics the same "
             "(weighted: false)",
@@ -138,7 +138,7 @@ SCORE_BOTH = "score both on the same topics, or let missing topics score 0 (miss
             gate_of("g", weighted=True),
             A,
             [],
-            Topics.of({}, weights={"1": 1.0}),
+            Topics({}, weights={"1": 1.0}),
             "missing_input",
             "the weights: no weight for 1 topic: 2; give every judged topic a weight, or count all topics the same "
             "(weighted: false)",
@@ -152,7 +152,7 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(gate, candidate, rep
     assert (refused.value.reason, str(refused.value)) == (reason, message)
 
 
-@pytest.mark.parametrize("topics", [None, Topics.of({})])
+@pytest.mark.parametrize("topics", [None, Topics({})])
 def test_a_weighted_gate_needs_weights(topics):
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
         align(gate_of("g", weighted=True), A, B, topics=topics)

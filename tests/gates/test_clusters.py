@@ -34,7 +34,7 @@ def evidence_of(clusters, *, weights=None, replicates: int = 0, seed: int = 5) -
 def clusters_of(topics, numbers) -> Topics:
     """Topics in these clusters."""
     tags = {topic: {"cluster": f"need {number}"} for topic, number in zip(topics, numbers, strict=True)}
-    return Topics.of(dict.fromkeys(topics, ""), tags)
+    return Topics(dict.fromkeys(topics, ""), tags)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
@@ -62,7 +62,7 @@ def test_the_estimate_is_that_of_topics_and_its_spread_the_jackknife_over_cluste
     ],
 )
 def test_clusters_of_no_judged_topic_are_refused(queries, named, is_refused):
-    topics = Topics.of(dict.fromkeys(queries, "text"), {topic: {"cluster": "c"} for topic in named})
+    topics = Topics(dict.fromkeys(queries, "text"), {topic: {"cluster": "c"} for topic in named})
     if not is_refused:
         assert clusters_by_number(topics, ("q1", "q2")) is None
         return
@@ -112,7 +112,7 @@ def test_clusters_come_from_the_topics_file_and_a_topic_without_one_stands_alone
     candidate, baseline = pair([0.1] * 6)
     names = list(baseline.topics)
     tags = {names[0]: {"cluster": names[3]}, names[1]: {"cluster": ""}, names[5]: {"cluster": names[3]}, names[2]: {}}
-    aligned = align(gate_of("g"), candidate, baseline, topics=Topics.of({}, tags))
+    aligned = align(gate_of("g"), candidate, baseline, topics=Topics({}, tags))
     assert aligned.clusters.tolist() == [
         0,
         1,
@@ -121,7 +121,7 @@ def test_clusters_come_from_the_topics_file_and_a_topic_without_one_stands_alone
         4,
         0,
     ]  # though one is named like the cluster
-    single = Topics.of({}, {names[0]: {"cluster": "a"}, names[1]: {"cluster": "b"}})
+    single = Topics({}, {names[0]: {"cluster": "a"}, names[1]: {"cluster": "b"}})
     assert align(gate_of("g"), candidate, baseline, topics=single).clusters is None
 
 

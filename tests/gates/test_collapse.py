@@ -65,7 +65,7 @@ def test_a_protected_topic_may_not_lose_at_all_but_rounding_is_no_loss():
     assert collapse(0.2, 0.0, protected=["t00001"]).outcome == "pass"
 
 
-TAGS = Topics.of({}, tags={f"t{i:05d}": {"kind": "brand" if i < 2 else "other", "length": "2"} for i in range(6)})
+TAGS = Topics({}, tags={f"t{i:05d}": {"kind": "brand" if i < 2 else "other", "length": "2"} for i in range(6)})
 
 
 def test_tags_protect_all_topics_that_have_them():
@@ -85,7 +85,7 @@ NEITHER = (
     "protected: {!r} is neither a judged topic nor the TAG=VALUE of one; a topic without relevant documents has no "
     "score and cannot be protected; {}"
 )
-THIRTEEN = Topics.of({}, tags={f"t{i:05d}": {"a": str(i), "b": str(i), "c": str(i // 5)} for i in range(6)})
+THIRTEEN = Topics({}, tags={f"t{i:05d}": {"a": str(i), "b": str(i), "c": str(i // 5)} for i in range(6)})
 FIRST_TWELVE = "a=0, a=1, a=2, a=3, a=4, a=5, b=0, b=1, b=2, b=3, b=4, b=5"
 
 

@@ -40,7 +40,7 @@ def test_estimates_of_two_systems():
 
 def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     weights = np.linspace(1, 2, 12)
-    topics = Topics.of({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
+    topics = Topics({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
     gate = gate_of("g", alpha=2, method="student_t", weighted=True)
     weighted = estimates(compared(gate, topics=topics))
     for value, per_topic in (

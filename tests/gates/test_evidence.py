@@ -112,7 +112,7 @@ def test_a_larger_alpha_never_excuses_a_loss_by_the_baselines_noise(kind):
 
 def weighted_verdict(differences, weights, **options):
     candidate, baseline = pair(differences)
-    topics = Topics.of({}, weights=dict(zip(candidate.topics, weights, strict=True)))
+    topics = Topics({}, weights=dict(zip(candidate.topics, weights, strict=True)))
     return judge(gate_of("g", weighted=True, **options), candidate, baseline, topics=topics)
 
 
@@ -123,7 +123,7 @@ def test_weights_that_leave_few_topics_need_student_t_to_agree():
     for _ in range(40):
         weights = np.exp(rng.normal(0, 1.5, 60))
         candidate, baseline = pair(rng.normal(-0.03, 0.15, 60))
-        topics = Topics.of({}, weights=dict(zip(candidate.topics, weights.tolist(), strict=True)))
+        topics = Topics({}, weights=dict(zip(candidate.topics, weights.tolist(), strict=True)))
         comparison = rule(gate_of("g", alpha=0, weighted=True), candidate, baseline, topics=topics)
         outcome, reason = comparison.answer
         effective = weights.sum() ** 2 / (weights**2).sum()

@@ -47,7 +47,7 @@ def test_the_candidates_own_run_is_no_replicate_of_the_baseline(own):
     new = replace(topic_scores("new", LOST), digest="sha256:new")
     for others in ((own,), (replicate(1, BASE + 0.01), own)):
         verdict = judged(*others, candidate=new)
-        assert (verdict.outcome, verdict.reason, verdict.problem) == ("incomparable", "bad_baseline", OWN_RUN)
+        assert (verdict.outcome, verdict.reason, str(verdict.error)) == ("incomparable", "bad_baseline", OWN_RUN)
 
 
 def test_the_own_run_is_harmless_where_the_gate_would_pass_without_replicates():

@@ -50,9 +50,9 @@ def about(units: str, n: int) -> dict[str, Any]:
     rng = np.random.default_rng(n)
     topics = [f"t{i:05d}" for i in range(n)]
     if units == "weights":
-        return {"topics": Topics.of({}, {}, dict(zip(topics, rng.uniform(1, 4, n).tolist(), strict=True)))}
+        return {"topics": Topics({}, {}, dict(zip(topics, rng.uniform(1, 4, n).tolist(), strict=True)))}
     if units == "clusters":
-        return {"topics": Topics.of({}, {topic: {"cluster": str(i // 2)} for i, topic in enumerate(topics)})}
+        return {"topics": Topics({}, {topic: {"cluster": str(i // 2)} for i, topic in enumerate(topics)})}
     if units == "replicates":
         return {"replicates": [topic_scores("b/1", 0.5 + rng.normal(0, 0.01, n))]}
     return {}

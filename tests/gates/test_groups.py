@@ -21,7 +21,7 @@ INTENT = ["code"] * 5 + ["word"] * 5 + [""] * 2
 
 def tagged(n: int, **columns: list[str]) -> Topics:
     names = [f"t{i:05d}" for i in range(n)]
-    return Topics.of(
+    return Topics(
         dict.fromkeys(names, ""),
         {name: {tag: values[i] for tag, values in columns.items()} for i, name in enumerate(names)},
     )

@@ -147,7 +147,7 @@ def test_clusters_and_strata_count_as_in_a_gate(tagged):
     group = {"cluster": lambda i: f"c{i // 4}", "stratum": lambda i: "head" if i < 20 else "tail"}[tagged]
     shares = {"head": 0.8, "tail": 0.2} if tagged == "stratum" else {}
     tags = {name: {tagged: group(place)} for place, name in enumerate(names)}
-    topics = Topics.of(dict.fromkeys(names, ""), tags, shares=shares)
+    topics = Topics(dict.fromkeys(names, ""), tags, shares=shares)
     found = drift(runs, alpha=1, topics=topics)
     chain = lineage(gate_of("g", alpha=1), runs, topics=topics)
     newest = found.steps[-1].against_oldest
@@ -211,7 +211,7 @@ def test_the_chain_is_judged_as_the_gate_asks():
     assert not lineage(tolerant, runs).risky
     assert lineage(gate_of("g", alpha=0), runs).risky
     weights = dict.fromkeys(runs[0].topics, 1.0) | {runs[0].topics[0]: 5.0}
-    topics = Topics.of({}, weights=weights)
+    topics = Topics({}, weights=weights)
     weighted = gate_of("g", alpha=0, weighted=True)
     newest = lineage(weighted, runs, topics=topics).runs[-1]
     verdict = judge(weighted, runs[-1], runs[0], topics=topics)
@@ -236,7 +236,7 @@ def test_a_slide_is_seen_against_the_oldest_run_though_not_against_the_second():
 def test_a_slide_of_weighted_topics_is_one_by_their_weights():
     runs = sliding_runs()
     heavy = {topic: 1.2 if place % 2 else 1.0 for place, topic in enumerate(runs[0].topics)}
-    topics, gate = Topics.of({}, weights=heavy), gate_of("g", alpha=0, weighted=True)
+    topics, gate = Topics({}, weights=heavy), gate_of("g", alpha=0, weighted=True)
     verdict = with_lineage(judge(gate, runs[-1], runs[-2], topics=topics), runs[:-1], runs[-1], topics=topics)
     assert "slow_slide" in [notice.code for notice in verdict.warnings]
     assert verdict.lineage is not None

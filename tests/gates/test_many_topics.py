@@ -61,7 +61,7 @@ def test_lists_below_the_limit_are_whole_and_nothing_is_added_to_the_json():
 
 @pytest.mark.parametrize("gate", [pytest.param(RISK, marks=pytest.mark.slow), COLLAPSE], ids=["risk", "collapse"])
 def test_sentences_count_the_topics_that_are_left_out(monkeypatch, gate):
-    tags = Topics.of({}, {f"t{i:05d}": {"kind": "code" if i < 300 else "text"} for i in range(400)})
+    tags = Topics({}, {f"t{i:05d}": {"kind": "code" if i < 300 else "text"} for i in range(400)})
     for topics in (None, tags):
         with monkeypatch.context() as patched:
             whole, cut = whole_and_cut(patched, gate, topics=topics)
@@ -79,10 +79,10 @@ def test_topics_that_collapsed_and_the_largest_loss_are_listed_before_more_harmf
     weights = {f"t{i:05d}": 0.1 if 40 <= i < 50 else 1.0 for i in range(100)}
     gate = gate_of("g", kind="no_topic_collapse", max_loss=0.05)
     monkeypatch.setattr(responsible, "MAX_LISTED", MOST)
-    verdict = judge(gate, *pair(d), topics=Topics.of({}, {}, weights))
+    verdict = judge(gate, *pair(d), topics=Topics({}, {}, weights))
     collapsed = {row.topic for row in verdict.responsible_topics if row.exceeds}
     assert collapsed == {f"t{i:05d}" for i in range(40, 50)}
     assert len(verdict.responsible_topics) == MOST
     assert Card(verdict).more == 0
-    weighted = judge(gate_of("g", alpha=1, weighted=True), *pair(d), topics=Topics.of({}, {}, weights))
+    weighted = judge(gate_of("g", alpha=1, weighted=True), *pair(d), topics=Topics({}, {}, weights))
     assert Card(weighted).largest_loss.topic in collapsed

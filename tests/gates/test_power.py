@@ -258,7 +258,7 @@ def test_churn_is_not_known_with_replicates_or_clusters():
     candidate, baseline = pair(noise(40))
     worse = scores("old/1", baseline.values - noise(40, seed=2))
     replicate = TopicScores("old/1", baseline.measure, baseline.topics, worse.values)
-    clusters = Topics.of({}, {topic: {"cluster": str(place // 2)} for place, topic in enumerate(baseline.topics)})
+    clusters = Topics({}, {topic: {"cluster": str(place // 2)} for place, topic in enumerate(baseline.topics)})
     gate = gate_of("plan")
     for judged in ({"replicates": [replicate]}, {"topics": clusters}):
         assert judge(gate, candidate, baseline, **judged).power.churn_failure_rate is None

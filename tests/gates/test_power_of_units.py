@@ -30,13 +30,13 @@ def systems() -> tuple[TopicScores, TopicScores, Topics]:
     baseline = replace(baseline, values=baseline.values + rng.normal(0, 0.1, NAMES.size))
     candidate = replace(candidate, values=baseline.values + d)
     tags = {topic: {"stratum": str(name)} for topic, name in zip(baseline.topics, NAMES, strict=True)}
-    return candidate, baseline, Topics.of({}, tags, shares=SHARES)
+    return candidate, baseline, Topics({}, tags, shares=SHARES)
 
 
 def in_clusters(topics: Topics, size: int) -> Topics:
     """The same topics in clusters of this size, without strata."""
     tags = {topic: {"cluster": str(place // size)} for place, topic in enumerate(topics.tags)}
-    return Topics.of({}, tags)
+    return Topics({}, tags)
 
 
 def gate(**options: Any) -> Gate:
@@ -62,7 +62,7 @@ def test_copies_of_topics_plan_as_the_topics_do(alpha):
     candidate, baseline, _ = systems()
     names = tuple(f"{topic}-{copy}" for topic in baseline.topics for copy in range(3))
     thrice = [replace(one, topics=names, values=np.repeat(one.values, 3)) for one in (candidate, baseline)]
-    topics = in_clusters(Topics.of({}, {name: {} for name in names}), 3)
+    topics = in_clusters(Topics({}, {name: {} for name in names}), 3)
     of: dict[str, Any] = {"power": 0.8, "effects": (0.02, 0.05)}
     found = plan_of(gate(alpha=alpha), candidate, baseline, **of)
     clustered = plan_of(gate(alpha=alpha), *thrice, topics=topics, **of)

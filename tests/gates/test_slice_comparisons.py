@@ -27,7 +27,7 @@ D = RNG.normal(np.repeat([-0.3, -0.1, 0.05, 0.0], [9, 11, 20, 30]), 0.1)
 WEIGHTS = RNG.uniform(1, 3, N)
 TOPICS = replace(
     tagged(N, kind=KIND, half=["x", "y"] * 35),
-    weighting=WEIGHTS.tolist(),
+    weights={f"t{i:05d}": weight for i, weight in enumerate(WEIGHTS.tolist())},
 )
 AGAIN = topic_scores("again", 0.5 + RNG.normal(0, 0.03, N))
 
@@ -113,8 +113,8 @@ def test_below_ten_topics_a_slice_is_reported_and_not_tested():
 
 
 def test_weights_that_leave_too_little_of_a_slice_leave_it_untested():
-    heavy = [1000.0 if i == 9 else 1.0 for i in range(N)]
-    verdict = judge(gate_of("g", weighted=True), *pair(D), topics=replace(TOPICS, weighting=heavy))
+    heavy = {f"t{i:05d}": 1000.0 if i == 9 else 1.0 for i in range(N)}
+    verdict = judge(gate_of("g", weighted=True), *pair(D), topics=replace(TOPICS, weights=heavy))
     assert slices(verdict)["kind=b"].adjusted_p_value is None
     assert slices(verdict)["kind=d"].adjusted_p_value is not None
 

@@ -41,7 +41,7 @@ def topics_in(names, numbers=NUMBERS, shares=SHARES, **more) -> Topics:
     for tag, values in more.items():
         for topic, value in zip(names, values, strict=True):
             tags[topic][tag] = str(value)
-    return Topics.of(dict.fromkeys(names, ""), tags, path_name="topics.tsv", shares=shares)
+    return Topics(dict.fromkeys(names, ""), tags, path_name="topics.tsv", shares=shares)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
@@ -184,7 +184,7 @@ def refusal(topics: Topics, count: int = NUMBERS.size, **options) -> str:
 
 
 def changed(topics: Topics, tags: dict[str, dict[str, str]]) -> Topics:
-    return Topics.of(topics.queries, {**topics.tags, **tags}, path_name=topics.path_name, shares=topics.shares)
+    return Topics(topics.queries, {**topics.tags, **tags}, path_name=topics.path_name, shares=topics.shares)
 
 
 def test_topics_that_do_not_fit_the_shares_are_refused():
@@ -200,5 +200,5 @@ def test_topics_that_do_not_fit_the_shares_are_refused():
     assert "1 cluster with topics in two strata, such as head and torso" in refusal(crossed)
     few = topics_in(names, cluster=[*range(50), *[50] * 12])
     assert "at least 2 judged clusters in every stratum, tail has 1" in refusal(few)
-    weighted = replace(known, weighting=[2.0] * len(names))
+    weighted = replace(known, weights=dict.fromkeys(names, 2.0))
     assert "shares of strata are weights already; leave out" in refusal(weighted, weighted=True)

@@ -43,7 +43,7 @@ def judged_anew(pair: Pair, relevant: dict[str, list[str]]) -> Pair:
 
 def test_cases_of_a_weighted_gate_are_weighted():
     weights = {topic: 1.0 + place for place, topic in enumerate(TOPICS)}
-    pair = replace(shuffled(1, gate=gate_of("g", weighted=True)), topics=Topics.of({}, weights=weights))
+    pair = replace(shuffled(1, gate=gate_of("g", weighted=True)), topics=Topics({}, weights=weights))
     (as_scored, *_) = judgements(pair.rejudged()).cases
     assert as_scored.urisk == pair.verdict().estimates.urisk != shuffled(1).verdict().estimates.urisk
 

@@ -42,7 +42,7 @@ def raised(
     candidate, baseline = pair(differences, level=0.95)
     topics = None
     if weights:
-        topics = Topics.of(dict.fromkeys(candidate.topics, ""), {}, dict(zip(candidate.topics, weights, strict=True)))
+        topics = Topics(dict.fromkeys(candidate.topics, ""), {}, dict(zip(candidate.topics, weights, strict=True)))
         options["weighted"] = True
     return _of(candidate, baseline, topics=topics, **options)
 

@@ -43,7 +43,7 @@ def codes(verdict: Verdict) -> list[str]:
 def test_a_verdict_that_the_order_of_ties_decides_is_incomparable(candidate, baseline, outcome):
     verdict = judge(RISK, candidate, baseline)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "order_as_written")
-    assert f"The gate's answer is {outcome}; give each rank its own score" in str(verdict.problem)
+    assert f"The gate's answer is {outcome}; give each rank its own score" in str(verdict.error)
 
 
 def test_a_verdict_that_ties_do_not_decide_stands_and_warns():

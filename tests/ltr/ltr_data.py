@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,17 +30,12 @@ class Data:
     def baselines_of(self, **scores: Array) -> QueryBaselines:
         return QueryBaselines.from_document_scores(self.labels, self.group, scores)
 
-    @cached_property
-    def query(self) -> npt.NDArray[np.int64]:
-        """Each row's query."""
-        return np.repeat(np.arange(self.group.size), self.group)
 
-
-def made(seed: int, *, queries: int = 40, decimals: int = 2, **more: Any) -> Data:
+def made(seed: int, *, queries: int = 40) -> Data:
     """The first feature is worth much in most queries and little in the others, where the third is."""
     rng = np.random.default_rng(seed)
     group = rng.integers(5, 15, queries)
-    features = rng.normal(size=(group.sum(), 4)).round(decimals)
+    features = rng.normal(size=(group.sum(), 4)).round(2)
     tail = np.repeat(rng.uniform(size=queries) < 0.3, group)
     signal = np.where(tail, features[:, 2] - 0.3 * features[:, 0], features[:, 0]) + 0.5 * features[:, 1]
     labels = np.digitize(signal + 0.5 * rng.normal(size=group.sum()), [0.3, 1.0, 2.0]).astype(float)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,19 +18,6 @@ QUIET: dict[str, Any] = {"verbosity": -1, "num_threads": 1, "deterministic": Tru
 LIGHTGBM: dict[str, Any] = {"num_leaves": 7, "min_data_in_leaf": 5, "learning_rate": 0.3, "metric": "None", **QUIET}
 #: Without regularisation only ratios of weights count; features have few values, so bins do not depend on weights.
 XGBOOST: dict[str, Any] = {"objective": "rank:ndcg", "max_depth": 3, "lambda": 0, "min_child_weight": 0, "nthread": 1}
-CATBOOST: dict[str, Any] = {
-    "iterations": 5,
-    "depth": 3,
-    "learning_rate": 0.3,
-    "l2_leaf_reg": 0,
-    "bootstrap_type": "No",
-    "random_strength": 0,
-    "boosting_type": "Plain",
-    "thread_count": 1,
-    "random_seed": 1,
-    "verbose": False,
-    "allow_writing_files": False,
-}
 
 
 @given(st.lists(st.tuples(UNIT, UNIT), min_size=1, max_size=20), st.sampled_from([0.0, 1.0, 5.0]))
@@ -92,45 +78,3 @@ def one_round(lightgbm: Any, data: Data, params: dict[str, Any], **more: Any) ->
     booster = lightgbm.train(params, dataset, num_boost_round=1)
     predicted: Array = booster.predict(data.features, raw_score=True)
     return predicted
-
-
-def twice(data: Data, heavy: npt.NDArray[np.bool_]) -> Data:
-    """The data with the heavy queries in them twice."""
-    places = np.repeat(np.arange(data.group.size), 1 + heavy)
-    rows = np.concatenate([np.flatnonzero(data.query == place) for place in places])
-    return Data(data.features[rows], data.labels[rows], data.group[places])
-
-
-@pytest.mark.slow
-def test_in_xgboost_a_weight_of_two_is_a_query_twice():
-    xgboost = pytest.importorskip("xgboost")
-    data, heavy = made(2, decimals=1), np.random.default_rng(2).uniform(size=40) < 0.4
-
-    def predicted(given: Data, weight: Array | None) -> Array:
-        matrix = xgboost.DMatrix(given.features, given.labels, weight=weight, group=given.group)
-        booster = xgboost.train(XGBOOST, matrix, num_boost_round=4)
-        scores: Array = booster.predict(xgboost.DMatrix(data.features), output_margin=True)
-        return scores
-
-    doubled = np.where(heavy, 2.0, 1.0)
-    by_weight, by_copies = predicted(data, doubled), predicted(twice(data, heavy), None)
-    np.testing.assert_allclose(by_weight, by_copies, rtol=0, atol=1e-5)  # XGBoost adds up floats of 32 bits
-    np.testing.assert_allclose(by_weight, predicted(data, 3 * doubled), rtol=0, atol=1e-5)
-    assert np.abs(by_weight - predicted(data, None)).max() > 0.1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loss", ["PairLogit", "QueryRMSE", "QuerySoftMax"])
-def test_in_catboost_a_weight_of_two_is_a_query_twice(loss):
-    data, heavy = made(3), np.random.default_rng(3).uniform(size=40) < 0.4
-    weighted = catboosts(loss, data, row_weights(1.0 + heavy, data.group), data)
-    np.testing.assert_allclose(weighted, catboosts(loss, twice(data, heavy), None, data), rtol=0, atol=1e-9)
-    assert np.abs(weighted - catboosts(loss, data, None, data)).max() > 0.1
-
-
-def catboosts(loss: str, given: Data, weight: Array | None, predicted: Data) -> Array:
-    catboost = pytest.importorskip("catboost")
-    pool = catboost.Pool(given.features, given.labels, group_id=given.query, group_weight=weight)
-    model = catboost.CatBoost({"loss_function": loss, **CATBOOST}).fit(pool)
-    scores: Array = model.predict(predicted.features)
-    return scores

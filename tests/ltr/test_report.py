@@ -38,7 +38,6 @@ def test_a_model_passes_if_it_passes_against_every_baseline_at_every_alpha():
         (measured,) = report_of(models, baselines).measures
         passes = {table.baselines[0]: [row.passes for row in table.models] for table in measured.against}
         assert passes == {"prod": [False, True], "bm25": [True, True]}
-        assert (measured.passing, measured.best.passing) == (("fine",), "fine")
         assert measured.macro_average is not None
         mixed = measured.macro_average.models[0]
         assert (mixed.passes, mixed.outcome, mixed.verdicts) == (False, "fail", ())
@@ -158,13 +157,6 @@ def test_warnings_missing_topics_and_the_number_of_verdicts_are_said():
     alone = said(report_of({"a": PROD + 0.1}, ONE))
     assert "verdicts" not in alone.replace("verdicts_", "")
     assert "chosen here" not in alone
-
-
-@pytest.mark.slow
-def test_averages_have_a_decimal_unless_topics_are_many():
-    assert rows(report_of(), "Average over 2 baselines")["lambdamart"][4] == "45.5"
-    many, baselines = ({k: np.tile(v, 40) for k, v in one.items()} for one in (MODELS, BASELINES))
-    assert rows(report_of(many, baselines), "Average over 2 baselines")["lambdamart"][4] == "1820"
 
 
 def test_the_curve_runs_along_the_front_and_says_it_in_words():

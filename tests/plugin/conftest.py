@@ -18,7 +18,7 @@ from tests.plugin import world
 
 #: pytester forgets what is imported while it runs pytest: without these each run would import modules, and define
 #: their classes, again.
-JUDGING = ("baselines", "config", "engine", "data", "gates", "live_systems", "plugin", "reports")
+JUDGING = ("baselines", "config", "engine", "data", "gates", "live", "plugin", "reports")
 for name in JUDGING:
     package = importlib.import_module(f"pytest_riskguard.{name}")
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

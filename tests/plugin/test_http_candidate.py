@@ -14,7 +14,7 @@ import pytest
 
 from examples.help_center.help_search import search
 from pytest_riskguard.cli.main import run as riskguard
-from tests.live_systems.http.servers import INDEX, KEY, Instead, Server, serving
+from tests.live.http.servers import INDEX, KEY, Instead, Server, serving
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "help_center"
 CANDIDATE = 'candidate: {retrieve: "help_search:retrieve", depth: 100}'
@@ -128,4 +128,5 @@ def test_a_variable_that_is_not_set_is_named_before_anything_is_sent(checked):
         status, said = checked(with_key(server))
         assert not server.seen
     assert status == 3
-    assert "set the environment variable MEILI_KEY; it is not set" in said
+    assert "headers: Authorization: MEILI_KEY is not set" in said
+    assert "set the environment variable MEILI_KEY" in said

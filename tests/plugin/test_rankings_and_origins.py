@@ -88,9 +88,9 @@ def test_a_live_candidate_has_metadata_and_its_answer_times(judged, pytester):
         (
             "",
             "{run: candidate.run, metdata: {a: b}}",
-            "*unknown key 'metdata' in 'candidate'; did you mean 'metadata'?",
+            "*unknown key 'metdata' in candidate; did you mean 'metadata'?",
         ),
-        ("", "{run: candidate.run, retrieve: 'a:b'}", "*unknown key 'run' in 'candidate'*"),
+        ("", "{run: candidate.run, retrieve: 'a:b'}", "*unknown key 'run' in candidate*"),
         (
             ', documents: {url: "ftp://host/{id}"}',
             "candidate.run",

@@ -221,9 +221,9 @@ MODULES = {
     "x = 1\nraise SystemExit(0)": "*cannot import 'own:ask': SystemExit: 0 (own.py:2)",
     "x = 1\n1 / 0": "*cannot import 'own:ask': ZeroDivisionError: division by zero (own.py:2)",
     "x = 1": "*cannot import 'own:ask': AttributeError: * has no attribute 'ask'; expected*",
-    "def ask(query):\n    import pytest\n    pytest.skip('no')": "*with the same error: Skipped: *",
-    "def ask(query):\n    import pytest\n    pytest.xfail('no')": "*with the same error: XFailed: *",
-    "def ask(query):\n    raise SystemExit(0)": "*with the same error: SystemExit: 0 (own.py:2)*",
+    "def ask(query):\n    import pytest\n    pytest.skip('no')": "*failed: Skipped: *",
+    "def ask(query):\n    import pytest\n    pytest.xfail('no')": "*failed: XFailed: *",
+    "def ask(query):\n    raise SystemExit(0)": "*failed: SystemExit: 0 (own.py:2)*",
 }
 
 

@@ -15,21 +15,7 @@ from pytest_riskguard import __version__
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-NOX_SESSIONS = {
-    *(
-        "tests",
-        "all",
-        "nightly",
-        "versions",
-        "audit",
-        "coverage",
-        "lint",
-        "mutation",
-        "types",
-        "docs",
-        "scale",
-    ),
-}
+NOX_SESSIONS = {"tests", "all", "nightly", "versions", "audit", "coverage", "lint", "types", "docs", "scale"}
 #: Links to files of the project from its pages at the top.
 TOP_PAGES = ("CONTRIBUTING.md", "RELEASING.md")
 

@@ -1,8 +1,4 @@
-"""The papers' tables of pools beside ours, as docs/reproduction.md shows them.
-
-Run from the checkout: ``python -m tests.published.pools``; needs the folder of real runs. ``--write``
-puts the tables into docs/data/reproduction.
-"""
+"""The papers' tables of pools beside ours, as docs/reproduction.md shows them."""
 
 from __future__ import annotations
 
@@ -18,8 +14,7 @@ from pytest_riskguard.risk.georisk import georisk_curve, zrisk_curve
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.risk.urisk import minus
 from tests.published import test_airs2019, test_ecir2014, test_sigir2016, web2012
-from tests.published.csv_tables import print_or_write
-from tests.shared_data import SHARED
+from tests.published.tables import as_csv
 
 
 def both(ours: float, printed: float | None, digits: int) -> str:
@@ -27,13 +22,9 @@ def both(ours: float, printed: float | None, digits: int) -> str:
     return f"{ours:.{digits}f} ({'none' if printed is None else f'{printed:.{digits}f}'})"
 
 
-def multiple_baselines(pool: dict[str, np.ndarray]) -> Iterator[str]:
+def multiple_baselines(pool: dict[str, np.ndarray]) -> Iterator[tuple[str, ...]]:
     """SIGIR 2016, Table 6."""
-    yield (
-        "| run | T\\*, alpha 0 | T\\*, alpha 5 | ZRisk, alpha 0 | ZRisk, alpha 5 "
-        "| GeoRisk, alpha 0 | GeoRisk, alpha 5 |"
-    )
-    yield "|---|---|---|---|---|---|---|"
+    yield "run", *(f"{figure}, alpha {alpha}" for figure in ("T\\*", "ZRisk", "GeoRisk") for alpha in (0, 5))
     runs, scores = list(pool), list(pool.values())
     mean = reference_scores(scores, kind="mean")
     z, geo = (curve(scores, alphas=[0, 5]) for curve in (zrisk_curve, georisk_curve))
@@ -48,18 +39,14 @@ def multiple_baselines(pool: dict[str, np.ndarray]) -> Iterator[str]:
             both(geo[i, 0], geo_0, 4),
             both(geo[i, 1], geo_5, 3),
         )
-        yield f"| {run} | {' | '.join(cells)} |"
+        yield run, *cells
 
 
-def minus_convention(pool: dict[str, np.ndarray]) -> Iterator[str]:
+def minus_convention(pool: dict[str, np.ndarray]) -> Iterator[tuple[str, ...]]:
     """AIRS 2019, Table 2."""
-    yield (
-        "| run | ZRisk-, linear | ZRisk-, smooth | by Eq. 8, linear | by Eq. 8, smooth "
-        "| GeoRisk-, linear | GeoRisk-, smooth |"
-    )
-    yield "|---|---|---|---|---|---|---|"
-    runs, scores = list(pool), list(pool.values())
     kinds = ("linear", "smooth")
+    yield "run", *(f"{figure}, {kind}" for figure in ("ZRisk-", "by Eq. 8", "GeoRisk-") for kind in kinds)
+    runs, scores = list(pool), list(pool.values())
     z = {kind: minus(zrisk(scores, alpha=test_airs2019.ALPHA, kind=kind)) for kind in kinds}
     geo = {kind: minus(georisk(scores, alpha=test_airs2019.ALPHA, kind=kind)) for kind in kinds}
     for run, printed in test_airs2019.PUBLISHED.items():
@@ -68,15 +55,12 @@ def minus_convention(pool: dict[str, np.ndarray]) -> Iterator[str]:
         cells = [both(z[kind][i], cell, 2) for kind, cell in zip(kinds, printed[4:6], strict=True)]
         cells += [both(ours, cell, 2) for ours, cell in zip(as_printed, printed[6:], strict=True)]
         cells += [f"{geo[kind][i]:.2f}" for kind in kinds]
-        yield f"| {run} | {' | '.join(cells)} |"
+        yield run, *cells
 
 
-def reference_baselines(pool: dict[str, np.ndarray]) -> Iterator[str]:
+def reference_baselines(pool: dict[str, np.ndarray]) -> Iterator[tuple[str, ...]]:
     """ECIR 2014, Table 3; the exchanged cells stand where they belong."""
-    yield (
-        "| run | MEAN, alpha 5 | MEAN, alpha 10 | MEDIAN, alpha 5 | MEDIAN, alpha 10 | MAX, alpha 5 | MAX, alpha 10 |"
-    )
-    yield "|---|---|---|---|---|---|---|"
+    yield "run", *(f"{kind}, alpha {alpha}" for kind in ("MEAN", "MEDIAN", "MAX") for alpha in (5, 10))
     scores = [pool[run] for run in test_ecir2014.POOL]
     columns = []
     for kind, printed, pair in (
@@ -94,22 +78,14 @@ def reference_baselines(pool: dict[str, np.ndarray]) -> Iterator[str]:
                 ]
             )
     for run, *cells in zip(test_ecir2014.POOL, *columns, strict=True):
-        yield f"| {run} | {' | '.join(cells)} |"
+        yield run, *cells
 
 
 def tables(shared: Path) -> dict[str, str]:
     """The three tables, by the name of their file."""
     pool = {**web2012.submitted(shared), "indriCASP": web2012.indri_casp(shared)}
     return {
-        "reference-baselines": "\n".join(reference_baselines(pool)),
-        "multiple-baselines": "\n".join(multiple_baselines(pool)),
-        "minus-convention": "\n".join(minus_convention(pool)),
+        "reference-baselines": as_csv(reference_baselines(pool)),
+        "multiple-baselines": as_csv(multiple_baselines(pool)),
+        "minus-convention": as_csv(minus_convention(pool)),
     }
-
-
-def main() -> None:
-    print_or_write(__doc__, tables(SHARED))
-
-
-if __name__ == "__main__":
-    main()

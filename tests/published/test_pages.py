@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.inference.intervals import METHODS, Interval
-from tests.benchmarks import study_web2012
-from tests.published import csv_tables, pools
+from tests.published import interval_study, pools
+from tests.published.tables import FOLDER
 
 ROOT = Path(__file__).resolve().parents[2]
 ERRATA = (ROOT / "docs/explanation/errata.md").read_text(encoding="utf-8")
@@ -69,19 +69,19 @@ ERRATA_TESTS = {
 
 def shown(name: str) -> str:
     """The file behind a table that the page on reproduction shows."""
-    assert f":file: data/reproduction/{name}.csv\n" in REPRODUCTION
-    return (csv_tables.FOLDER / f"{name}.csv").read_text(encoding="utf-8")
+    assert f"```{{data}} reproduction/{name}\n" in REPRODUCTION
+    return (FOLDER / f"{name}.csv").read_text(encoding="utf-8")
 
 
 @pytest.mark.nightly
 def test_the_tables_of_the_study_are_what_it_prints(shared):
-    for name, table in study_web2012.tables(shared).items():
-        assert shown(name) == csv_tables.as_csv(table)
+    for name, table in interval_study.tables(shared).items():
+        assert shown(name) == table
 
 
 @pytest.mark.parametrize("name", ["reference-baselines", "multiple-baselines", "minus-convention"])
 def test_the_tables_of_pools_are_what_is_computed(shared, name):
-    assert shown(name) == csv_tables.as_csv(pools.tables(shared)[name])
+    assert shown(name) == pools.tables(shared)[name]
 
 
 def test_what_is_said_below_the_tables_is_in_them():
@@ -110,7 +110,7 @@ def test_what_is_said_below_the_tables_is_in_them():
     ],
 )
 def test_the_study_calls_risky_what_lies_below_zero(lower, upper, verdict):
-    assert study_web2012.verdict(Interval("bca", 0.95, lower, upper)) == verdict
+    assert interval_study.verdict(Interval("bca", 0.95, lower, upper)) == verdict
 
 
 def test_every_erratum_is_held_by_a_test_that_is_there():

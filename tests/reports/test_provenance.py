@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.build import Build
-from pytest_riskguard.data.metadata import Latency, checked_metadata, latency_of
+from pytest_riskguard.data.records import Latency, checked_metadata, latency_of
 from pytest_riskguard.gates.origins import Origin, Origins
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.provenance import Difference, Provenance, line, provenance_of

@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.errors import DataError
+from pytest_riskguard.engine.advice import seen_from
+from pytest_riskguard.errors import BaselineError, DataError, Remedy
+from pytest_riskguard.gates.codes import REASONS
 from pytest_riskguard.gates.findings import Explanation, Power, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.verdict import REASONS, Commands, Inputs, Verdict, incomparable
+from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.messages import worded
@@ -42,7 +44,7 @@ ONE_TOPIC = np.concatenate([[-0.6], np.tile([-0.02, 0.02], 10), np.zeros(9)])
 ONE_LOSS = np.concatenate([[-0.4], np.zeros(29)])
 #: Three large wins stand in the way of equivalence.
 WON = np.concatenate([[0.4, 0.3, 0.3], np.zeros(17), [-0.02], np.full(20, 0.001)])
-WEIGHTED = replace(tagged(40), weighting=[1.0 + i % 2 for i in range(40)])
+WEIGHTED = replace(tagged(40), weights={f"t{i:05d}": 1.0 + i % 2 for i in range(40)})
 
 
 def asked(differences: Any, topics: Any = None, level: float = 0.65, noise: Any = (), **options: Any) -> Verdict:
@@ -284,7 +286,7 @@ def test_topics_on_which_it_hangs_are_named_or_counted():
 
 
 def test_other_peoples_text_stays_on_one_line_and_short():
-    topics = Topics.of({}, {f"t{i:05d}": {"in\ntent": "co\u2028de " * 30 if i < 8 else "w"} for i in range(120)})
+    topics = Topics({}, {f"t{i:05d}": {"in\ntent": "co\u2028de " * 30 if i < 8 else "w"} for i in range(120)})
     verdict = asked(np.concatenate([np.full(8, -0.6), np.zeros(112)]), topics)
     assert words.line(verdict).startswith("in tent=co de co de")
     assert len(words.line(verdict)) <= 80
@@ -340,15 +342,23 @@ def test_a_remedy_comes_first(reason):
 @pytest.mark.parametrize(
     "verdict",
     [
-        refused("bad_baseline", "no baseline 'prod'; store it with `riskguard baseline add prod RUN`"),
-        refused("bad_run", "run.csv:1: expected UTF-8 text, found UTF-16; save it as UTF-8"),
         refused("bad_strata"),
         refused("a reason of a later version"),
         CASES["loss"](),
     ],
 )
-def test_no_remedy_is_added_where_the_problem_says_it_or_nothing_is_wrong(verdict):
+def test_no_remedy_is_made_up_where_none_is_known_or_nothing_is_wrong(verdict):
     assert [*words.steps(verdict)] == []
+
+
+def test_what_an_error_says_to_do_is_the_only_step_about_it():
+    error = BaselineError("no baseline 'prod'", remedy=Remedy("store it with {}", "add prod RUN"))
+    verdict = incomparable(gate_of("g"), error, measure="AP", candidate="new", baselines=("prod",))
+    assert [step.text for step in words.steps(verdict)] == ["store it with `riskguard baseline add prod RUN`"]
+    assert (verdict.problem, words.line(verdict, after_word=True)) == ("no baseline 'prod'",) * 2
+    typed = seen_from(verdict, words={"add": ["--config", "a b.yaml"]}.get)
+    assert typed.remedy == "store it with `riskguard baseline add prod RUN --config 'a b.yaml'`"
+    assert str(error) == f"{verdict.problem}; {verdict.remedy}"
 
 
 def test_a_command_is_a_step_only_where_it_runs():

@@ -25,7 +25,7 @@ another command, and the command only. ``status: 0, project: improved`` is hones
 than the baseline, which must be green. ``Case`` documents the rest, ``sabotages`` has the vocabulary; any function
 that takes the project's folder is a sabotage, and a module ``cases/AREA.py`` has those that only one area needs.
 
-**To try it**: ``python -m tests.sabotage AREA/NAME --show`` prints what each way printed. Without a name it runs all
-cases and ends with a table. CI runs all cases by the command and a fifth of those by pytest (``test_matrix.py``);
-each night and before a release all of them run.
+**To try it**: ``RISKGUARD_SABOTAGE=AREA/NAME pytest -m nightly tests/sabotage`` runs the cases with such names, and
+shows what was printed where something is wrong. CI runs a third of the cases by the command and a tenth of those by
+pytest (``test_matrix.py``); each night and before a release all of them run.
 """

@@ -48,7 +48,6 @@ class Fault(Enum):
     STATUS = "status"
     WORDS = "words"
     RED = "wrongly red"
-    BROKEN = "broken case"
 
 
 @dataclass(frozen=True)

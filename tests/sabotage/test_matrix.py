@@ -1,7 +1,7 @@
 """The matrix, area by area: a third of the cases by the command, and a tenth of those by pytest, which take longer.
 
-``RISKGUARD_ROTATION`` says which; CI takes it from the commit. ``python -m tests.sabotage`` and the nightly tests run
-all of them.
+``RISKGUARD_ROTATION`` says which; CI takes it from the commit. The nightly tests run all of them, or those that
+``RISKGUARD_SABOTAGE`` names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from tests.sabotage.prepared import Prepared
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has no wait4, pipes or process groups")
 
-RUNS = [(case, way) for case in every_case() for way in case.ways]
+NAMED = os.environ.get("RISKGUARD_SABOTAGE", "")
+RUNS = [(case, way) for case in every_case() if NAMED in case.name for way in case.ways]
 AREAS = sorted({case.name.split("/")[0] for case, _ in RUNS})
 #: Of the runs in each way one in so many is made each time.
 SHARE = {Way.CLI: 3, Way.SERIAL: 10, Way.XDIST: 10}

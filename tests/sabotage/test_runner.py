@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.sabotage import project, runner, sabotages
-from tests.sabotage.__main__ import table
 from tests.sabotage.case import CLI, SERIAL, Case, Way
 from tests.sabotage.prepared import Prepared
 from tests.sabotage.processes import Ended
-from tests.sabotage.runner import Fault, Run, find_problems
+from tests.sabotage.runner import Fault, find_problems
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has no wait4, pipes or process groups")
 
@@ -138,14 +137,3 @@ def test_a_hang_is_noticed_and_ended_with_all_its_processes(template, tmp_path):
 def test_memory_of_a_child_is_counted(template, tmp_path):
     hungry = f"{sys.executable} -c 'print(len(bytearray(300_000_000).upper()))'; exit 3"
     assert found(Case("planted", line=hungry, megabytes=200), template, tmp_path) == {Fault.MEMORY}
-
-
-def test_the_table_counts_runs_with_each_fault():
-    runs = [
-        Run(Case("store/a"), Way.CLI, Ended(3, "", 1.0, 1.0, 80.0), []),
-        Run(Case("store/a"), Way.SERIAL, Ended(0, "", 2.0, 1.0, 90.0), [(Fault.GREEN, "a"), (Fault.GREEN, "b")]),
-    ]
-    assert table(runs)[2:] == [
-        "| store | 1 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 90 MB |",
-        "| all | 1 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 90 MB |",
-    ]

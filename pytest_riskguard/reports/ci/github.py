@@ -90,6 +90,30 @@ def summary_of(environment: Mapping[str, str] = os.environ) -> Path | None:
     return Path(path) if path else None
 
 
+def told(
+    verdicts: Sequence[Verdict],
+    annotations: Sequence[Annotation],
+    errors: Sequence[Annotation] = (),
+    *,
+    gates: Sequence[KnownGate] = (),
+    policy: PolicyChanges | None = None,
+) -> list[str]:
+    """Append the summary of the step, where there is anything to say, and return the lines to print for GitHub.
+
+    ``annotations`` are those of verdicts, ``errors`` are what kept gates from being judged.
+    """
+    summary, lines = summary_of(), list[str]()
+    if summary is not None and (verdicts or errors or gates):
+        said = () if policy is None else policy.lines
+        try:
+            append_summary(summary, verdicts, errors, gates=gates, policy_changes=said)
+        except OSError as error:
+            lines.append(f"riskguard: could not write {SUMMARY}: {error.strerror}")
+    if annotates():
+        lines += [*commands([*annotations, *errors]), *(notices(policy) if policy is not None and verdicts else [])]
+    return lines
+
+
 def append_summary(
     path: Path,
     verdicts: Sequence[Verdict],

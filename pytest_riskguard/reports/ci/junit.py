@@ -60,7 +60,7 @@ def render(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), policy_
         if not verdict.passed:
             kind = "error" if verdict.outcome == "incomparable" else "failure"
             result = ElementTree.SubElement(case, kind, message=_text(words.line(verdict)))
-            result.text = _text(verdict.problem or words.paragraph(verdict))
+            result.text = _text(words.fault(verdict) or words.paragraph(verdict))
     for gate in gates:
         if not gate.verdicts:
             case = _case(suite, gate.file, gate.id.partition("::")[2])

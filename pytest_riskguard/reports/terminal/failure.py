@@ -28,48 +28,46 @@ def explain(
     verdict: Verdict,
     screen: Screen | None = None,
     *,
+    seen: Verdict | None = None,
     reproduce: str | None = None,
     report: str | None = None,
-    problem: str | None = None,
     same_as: str | None = None,
     said: Collection[str] = (),
     run: Sequence[Verdict] = (),
     complete: bool = True,
+    after_word: bool = False,
 ) -> str:
     """The whole answer: its line, what happened, the worst topics, statistics, warnings, what to do next.
 
-    ``reproduce``, ``report``, ``run``, ``complete`` are as ``words.steps`` takes them; ``problem`` says what is wrong
-    with the data where the caller knows more than the verdict (whole paths); ``same_as`` names a gate whose text,
-    shown before, is about the same queries, ``said`` the messages of warnings shown before.
+    ``seen`` is the verdict with paths and commands as they are typed, which its line has no room for.
+    ``reproduce``, ``report``, ``run``, ``complete`` are as ``words.steps`` takes them, ``after_word`` as
+    ``words.line`` does; ``same_as`` names a gate whose
+    text, shown before, is about the same queries, ``said`` the messages of warnings shown before.
     """
     screen = screen or Screen()
     is_brief = screen.detail == Detail.BRIEF
     has_body = same_as is None and (not is_brief or verdict.outcome != "pass" or Card(verdict).tone == "caution")
-    before = [_first_line(verdict, screen), *([] if same_as is None else [pointer(same_as)])]
+    before = [_first_line(verdict, screen, after_word), *([] if same_as is None else [pointer(same_as)])]
     after = _indented([words.why(verdict)], screen)
     after += [] if is_brief else _details(verdict, screen)
     after += first_warnings(verdict, screen, said)
     warnings = words.unsaid(verdict, with_paragraph=has_body or same_as is not None)
     after += _indented(_warnings(verdict, warnings, screen, said), screen, most=_MAX_WARNING)
-    steps = words.steps(
-        verdict, run, complete=complete, reproduce=reproduce, report=report, commands=verdict.commands
-    )
+    seen = seen or verdict
+    steps = words.steps(seen, run, complete=complete, reproduce=reproduce, report=report, commands=verdict.commands)
     after += steps_in(steps, screen)
     room = MAX_LINES - sum(-(-max(columns(line), 1) // _width(screen)) for line in (*before, *after))
-    return "\n".join([*before, *(body(verdict, screen, problem=problem, room=room) if has_body else []), *after])
+    return "\n".join([*before, *(body(seen, screen, room=room) if has_body else []), *after])
 
 
-def body(verdict: Verdict, screen: Screen, *, problem: str | None = None, room: int = MAX_LINES) -> list[str]:
+def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str]:
     """What happened, the worst topics, and what took the place of lost documents.
 
     ``room`` is how many lines it may have, where not more than the line was asked for.
     """
     card = Card(verdict)
-    paragraph = (
-        words.paragraph(verdict) if problem is None else f"Nothing was compared: {clean(problem, limit=10_000)}"
-    )
     most = _MAX_PARAGRAPH - 2 * len(verdict.first_warnings)  # which need the room more
-    lines = _indented([paragraph], screen, hanging="", most=most)
+    lines = _indented([words.paragraph(verdict)], screen, hanging="", most=most)
     if not card.worst or (verdict.outcome == "pass" and not card.is_churn):
         return lines
     if screen.detail > Detail.BRIEF and card.explains_topics:  # the statistics list them with their figures
@@ -102,7 +100,7 @@ def steps_in(steps: Iterable[words.Step], screen: Screen) -> list[str]:
     for step in steps:
         text = step.text[0].lower() + step.text[1:]
         if not step.command:
-            lines += _indented([text], screen, most=2)
+            lines += _indented([text], screen)
         elif columns(line := f"  {text}: {step.command}") <= _width(screen) or step.text == "Reproduce":
             lines.append(line)
         else:
@@ -110,11 +108,11 @@ def steps_in(steps: Iterable[words.Step], screen: Screen) -> list[str]:
     return lines
 
 
-def one_line(verdict: Verdict, *, problem: str | None = None) -> str:
+def one_line(verdict: Verdict, *, after_word: bool = False) -> str:
     """The answer, and the question; of data that cannot be compared, what is wrong with them."""
     if verdict.outcome == "incomparable":
-        what = clean(problem or verdict.problem or "", limit=words.MAX_PROBLEM)
-        return f"cannot be compared ({clean(verdict.reason or '')}): {what}"
+        reason, fault = clean(verdict.reason or ""), words.fault(verdict)
+        return f"{fault} ({reason})" if after_word else f"cannot be compared ({reason}): {fault}"
     alpha = [] if verdict.asked.by_topic else [f"alpha {short(verdict.alpha)}"]
     about = ", ".join([*_about(verdict), *alpha])
     return words.line(verdict) + (f" ({about})" if about else "")
@@ -150,9 +148,9 @@ def _about(verdict: Verdict) -> list[str]:
     return [*measure, words.part_of_topics(verdict)] if special else measure
 
 
-def _first_line(verdict: Verdict, screen: Screen) -> str:
+def _first_line(verdict: Verdict, screen: Screen, after_word: bool) -> str:
     """The answer, and what it was measured on where there is room."""
-    line, about, width = words.line(verdict), _about(verdict), min(screen.width, 80)
+    line, about, width = words.line(verdict, after_word=after_word), _about(verdict), min(screen.width, 80)
     if verdict.outcome == "incomparable":  # the code of the reason stands in any case
         line = fitted(line, width - columns(f" ({about[0]})"))
     for rest in (", ".join(about), *about[:1]) if about else ():

@@ -64,7 +64,7 @@ def lines(
 def _row(test: str, verdict: Verdict, failures: int | None) -> tuple[str, ...]:
     outcome = words.word(verdict).upper()
     outcome += f" {clean(verdict.reason)}" if verdict.outcome == "fail" and verdict.reason else ""
-    problem = words.line(verdict).removeprefix("cannot be compared: ")
+    problem = words.line(verdict, after_word=True)
     figures = words.estimate(verdict) or fitted(problem, _MAX_PROBLEM)
     measure = clean(verdict.measure or "", limit=24)
     return outcome + after(failures), figures, measure, words.means(verdict), clean(test)

@@ -29,11 +29,11 @@ def main() -> None:
         for name in arguments.studies or STUDIES:
             study = STUDIES[name]
             simulations = 50 if arguments.quick else arguments.simulations or study.simulations
-            for file, table in study.tables(pool, simulations=simulations, seed=arguments.seed).items():
-                if arguments.write:
-                    (TABLES / f"{file}.csv").write_text(as_csv(table), encoding="utf-8", newline="\n")
-                else:
-                    print(f"# {file}.csv\n{as_csv(table)}")
+            table = as_csv(study.again(name, pool, simulations=simulations, seed=arguments.seed))
+            if arguments.write:
+                (TABLES / f"{name}.csv").write_text(table, encoding="utf-8", newline="\n")
+            else:
+                print(f"# {name}.csv\n{table}")
 
 
 if __name__ == "__main__":

@@ -2,26 +2,20 @@
 
 A family is some gates on disjoint topics, as slices are, or on the same topics, as measures and baselines are. Each
 gate has n topics, of which m changed; its true URisk is 0, but for the first gate of a family that is to see a loss.
-Both corrections are those of the package, and so are the p-values of single gates; as in ``few_changes`` what cannot
-matter is not computed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq, minimize
-from scipy.special import stdtr
 
-from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.families import Compared, adjusted_by_draws
-from pytest_riskguard.gates.kinds import NotSignificantlyRisky
-from pytest_riskguard.inference.families import holm
+from pytest_riskguard.gates.families import Compared, in_families
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
-from tests.benchmarks.calibration.few_changes import bca_p, flip_p, moments
+from tests.benchmarks.calibration.few_changes import of_changes
 from tests.benchmarks.calibration.populations import (
     BETS,
     MIN_CORRELATION,
@@ -33,8 +27,9 @@ from tests.benchmarks.calibration.populations import (
     read_scores,
     weigh,
 )
-from tests.benchmarks.calibration.tables import Row, Study, places
+from tests.benchmarks.calibration.tables import Place, Study
 from tests.shared_data import SHARED
+from tests.strict import gate_of
 
 Array = np.ndarray
 
@@ -56,74 +51,58 @@ SHARED_TOPICS = (
 OF_THE_SAME = 4
 #: The fewest topics that a pair's reweighted topics may stand for, and how far shares may follow one gate's scores.
 LEAST_EFFECTIVE, MOST_TILTED = 12.0, 20.0
-#: Student-t's p-value above which no other is low; the second holds from so many changes on.
-PLAUSIBLE, MANY = (0.9, 0.2), 13
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Families of one kind; ``loss`` is how many standard errors the first gate's URisk lies below 0."""
+def families(place: Place, rng: np.random.Generator, count: int) -> Iterator[Array]:
+    """The differences of changed topics, shape (gates, changed), of each family."""
+    found, loss = 0, LOSS if place["to see"] == "a loss" else 0.0
+    draw = same_topics if place["topics are"] == SAME else apart
+    while found < count:
+        for family in draw(place, rng, loss)[: count - found]:
+            found += 1
+            yield family
 
-    where: str
-    kind: str
-    gates: int
-    topics: int
-    changed: int
-    alpha: float
-    simulations: int
-    seed: int
-    loss: float = 0.0
 
-    def families(self) -> Iterator[Array]:
-        """The differences of changed topics, shape (gates, changed), of each family."""
-        words = "".join((self.where, self.kind)).encode()
-        rng = np.random.default_rng([self.seed, self.gates, self.topics, self.changed, int(self.alpha), *words])
-        found = 0
-        while found < self.simulations:
-            families = self._same(rng) if self.where == SAME else self._disjoint(rng)
-            for family in families[: self.simulations - found]:
-                found += 1
-                yield family
+def apart(place: Place, rng: np.random.Generator, loss: float) -> list[Array]:
+    """A family on disjoint topics; none where the pairs do not allow it."""
+    gates: int = place["gates"]
+    alpha, changed = float(place["alpha"]), place["changed"]
+    pairs = eligible(place["kind"], alpha)
+    drawn = [pairs[i] for i in rng.integers(len(pairs), size=gates).tolist()]
+    drawn = drawn if place["topics are"] == UNLIKE else drawn[:1] * gates
+    rows = [
+        pair.draw(place["kind"], rng, changed, alpha=alpha, urisk=0.0, errors=loss if i == 0 else 0.0)
+        for i, pair in enumerate(drawn)
+    ]
+    return [] if any(one is None for one in rows) else [np.array(rows)]
 
-    def _disjoint(self, rng: np.random.Generator) -> list[Array]:
-        pairs = eligible(self.kind, self.alpha)
-        drawn = [pairs[int(i)] for i in rng.integers(len(pairs), size=self.gates)]
-        drawn = drawn if self.where == UNLIKE else drawn[:1] * self.gates
-        rows = [
-            pair.draw(self.kind, rng, self.changed, alpha=self.alpha, urisk=0.0, errors=self.loss if i == 0 else 0.0)
-            for i, pair in enumerate(drawn)
-        ]
-        return [] if any(one is None for one in rows) else [np.array(rows)]
 
-    def _same(self, rng: np.random.Generator) -> list[Array]:
-        """Some families of the same gates: these take long to choose."""
-        together = shared(self.alpha if self.kind == SHIFTED else None)
-        columns = together[int(rng.integers(len(together)))]
-        d = columns[:, rng.choice(columns.shape[1], self.gates, replace=False)]
-        d = d[np.any(d != 0, axis=1)]
-        shares = np.full(d.shape[0], 1 / d.shape[0])
-        if self.kind == REWEIGHTED:
-            found = tilted(weigh(d, self.alpha))
-            if found is None:
-                return []
-            shares = found
-        if self.kind != BETS and not all(acceptable(one, shares) for one in d.T):
+def same_topics(place: Place, rng: np.random.Generator, loss: float) -> list[Array]:
+    """Some families of the same gates on the same topics: these take long to choose."""
+    kind, alpha, changed = place["kind"], float(place["alpha"]), place["changed"]
+    together = shared(alpha if kind == SHIFTED else None)
+    columns = together[int(rng.integers(len(together)))]
+    d = columns[:, rng.choice(columns.shape[1], place["gates"], replace=False)]
+    d = d[np.any(d != 0, axis=1)]
+    shares = np.full(d.shape[0], 1 / d.shape[0])
+    if kind == REWEIGHTED:
+        found = tilted(weigh(d, alpha))
+        if found is None:
             return []
-        if self.loss:
-            x = weigh(d[:, 0], self.alpha)
-            below = -self.loss * np.sqrt(np.sum(shares * x**2) / self.changed)
-            d = np.column_stack([_moved(d[:, 0], self.alpha, below, shares), d[:, 1:]])
-        return [self._drawn(d, shares, rng) for _ in range(OF_THE_SAME)]
-
-    def _drawn(self, d: Array, shares: Array, rng: np.random.Generator) -> Array:
-        rows = d[rng.choice(d.shape[0], self.changed, p=shares)]
-        if self.kind != BETS:
-            return rows.T
-        # a fair bet each, the same for all gates as far as chances are equal
-        assert not self.loss
-        chance, number = 1 / (2 + self.alpha), rng.random((self.changed, 1))
-        lost = np.where(rows < 0, number >= 1 - chance, number < chance)
-        return np.where(lost, -np.abs(rows), np.abs(rows)).T
+        shares = found
+    if kind != BETS and not all(acceptable(one, shares) for one in d.T):
+        return []
+    if loss:
+        x = weigh(d[:, 0], alpha)
+        below = -loss * np.sqrt(np.sum(shares * x**2) / changed)
+        d = np.column_stack([_moved(d[:, 0], alpha, below, shares), d[:, 1:]])
+    drawn = [d[rng.choice(d.shape[0], changed, p=shares)] for _ in range(OF_THE_SAME)]
+    if kind == BETS:  # a fair bet each, the same for all gates as far as chances are equal
+        chance = 1 / (2 + alpha)
+        numbers = rng.random((OF_THE_SAME, changed, 1))
+        lost = [np.where(d < 0, n >= 1 - chance, n < chance) for d, n in zip(drawn, numbers, strict=True)]
+        drawn = [np.where(one, -np.abs(d), np.abs(d)) for one, d in zip(lost, drawn, strict=True)]
+    return [rows.T for rows in drawn]
 
 
 def _moved(d: Array, alpha: float, urisk: float, shares: Array | None = None) -> Array:
@@ -208,71 +187,28 @@ def shared(alpha: float | None = None) -> tuple[Array, ...]:
     return tuple(found)
 
 
-def simulate(cell: Cell) -> list[Row]:
+def simulate(place: Place, rng: np.random.Generator, count: int) -> Mapping[str, object]:
     """Shares of families in which a watched gate fails by each correction.
 
     All gates are watched, or the one that loses where there is one.
     """
-    gate = NotSignificantlyRisky("g", alpha=float(cell.alpha), level=LEVEL, tolerance=0.0, on_churn="fail")
-    d = np.array(list(cell.families()))
-    watched, failed = np.arange(cell.gates) < (1 if cell.loss else cell.gates), np.zeros(2)
-    for family, least in zip(d, least_p_values(d, cell), strict=True):
-        if not np.any(least[watched] <= 1 - LEVEL):  # no correction fails it
-            continue
-        drawn = by_draws([gate] * cell.gates, family, cell)
-        p = least.copy()
-        able = (holm(least) <= 1 - LEVEL) | (watched & (True if drawn is None else drawn <= 1 - LEVEL))
-        for i in np.flatnonzero((least <= 1 - LEVEL) & able):
-            p[i] = max(p[i], bca_p(weigh(family[i], cell.alpha), cell.topics))
-        by_holm = holm(p)
-        by_auto = by_holm if drawn is None else np.maximum(p, drawn)
-        failed += [bool(np.any(by[watched] <= 1 - LEVEL)) for by in (by_holm, by_auto)]
-    place: dict[str, object] = {"to see": "a loss" if cell.loss else "nothing", "topics are": cell.where}
-    place |= {"topics": cell.topics, "changed": cell.changed, "kind": cell.kind, "alpha": cell.alpha}
-    shares = dict(zip(("Holm", "auto"), (failed / cell.simulations).tolist(), strict=True))
-    return [("families", {**place, "gates": cell.gates, **shares})]
-
-
-def by_draws(gates: Sequence[NotSignificantlyRisky], family: Array, cell: Cell) -> Array | None:
-    """Twice the p-values of the draws that the package chooses, where it chooses some."""
-    evidence = [Evidence.of(np.concatenate([d, np.zeros(cell.topics - d.size)])) for d in family]
-    compared = [Compared(_topics(cell, i), None, one) for i, one in enumerate(evidence)]
-    found = adjusted_by_draws(gates, [0.0] * cell.gates, compared)
-    return None if found is None else found[1]
+    gates = [gate_of("g", alpha=float(place["alpha"]))] * place["gates"]
+    watched = slice(0, 1 if place["to see"] == "a loss" else None)
+    failed = {"holm": 0, "auto": 0}
+    for family in families(place, rng, count):
+        evidence = [of_changes(d, place["topics"]) for d in family]
+        p = [Ruling(gate, one).p_value for gate, one in zip(gates, evidence, strict=True)]
+        names = [0 if place["topics are"] == SAME else i for i in range(len(gates))]
+        compared = [Compared(_topics(i, place["topics"]), None, one) for i, one in zip(names, evidence, strict=True)]
+        for by in failed:
+            found = in_families(gates, p, correction=by, compared=compared)
+            failed[by] += any(one.adjusted_p_value <= 1 - LEVEL for one in found[watched])
+    return {"Holm": failed["holm"] / count, "auto": failed["auto"] / count}
 
 
 @cache
-def _names(gate: int, topics: int) -> tuple[str, ...]:
+def _topics(gate: int, topics: int) -> tuple[str, ...]:
     return tuple(f"{gate}-{topic:04d}" for topic in range(topics))
 
 
-def _topics(cell: Cell, gate: int) -> tuple[str, ...]:
-    return _names(0 if cell.where == SAME else gate, cell.topics)
-
-
-def least_p_values(d: Array, cell: Cell) -> Array:
-    """What the p-value of each gate is at least, shape (families, gates): Student-t's, or that of the flips."""
-    rows = d.reshape(-1, d.shape[2])
-    x = weigh(rows, cell.alpha)
-    means, errors = moments(x, cell.topics)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(errors > 0, means / errors, 0.0)
-    student = np.where(means < 0, 2 * stdtr(cell.topics - 1, t), 1.0)
-    flips = np.ones(means.size)
-    for i in np.flatnonzero(student < PLAUSIBLE[int(d.shape[2] >= MANY)]):
-        flips[i] = flip_p(rows[i], cell.alpha)
-    return np.minimum(student, flips).reshape(d.shape[:2])
-
-
-def cells(simulations: int, seed: int) -> list[Cell]:
-    """The cells of the table."""
-    found = []
-    for row in places("families"):
-        size = (row["gates"], row["topics"], row["changed"], row["alpha"])
-        loss = LOSS if row["to see"] == "a loss" else 0.0
-        found.append(Cell(row["topics are"], row["kind"], *size, simulations, seed, loss))
-    return found
-
-
-PLACE = ("to see", "topics are", "topics", "changed", "kind", "alpha", "gates")
-STUDIES = {"families": Study(cells, simulate, 4000, PLACE)}
+STUDIES = {"families": Study(simulate, 4000, 7)}

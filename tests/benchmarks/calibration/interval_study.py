@@ -1,16 +1,15 @@
 """How often do gates fail without reason, and how often do intervals hold the truth, where most topics change?
 
 Intervals and rules are those of the package. Only the studentized interval is simulated here, by 4,000 resamples that
-all data sets of a cell share: for each data set on its own the package takes far more care, and time.
+all data sets of a row share: for each data set on its own the package takes far more care, and time.
 """
 
 from __future__ import annotations
 
 import math
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -23,23 +22,22 @@ from pytest_riskguard.inference.break_even import sign_flip
 from pytest_riskguard.inference.intervals import intervals
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.populations import weigh
-from tests.benchmarks.calibration.tables import Row, Study, places
+from tests.benchmarks.calibration.tables import Place, Study
 from tests.strict import gate_of
 
-Matrix = np.ndarray  # (n_topics, n_simulations)
+Matrix = np.ndarray  # (n_simulations, n_topics)
 
 LEVEL = 0.95
 #: Probability that a gate may fail when nothing is wrong: what is above a two-sided interval.
 NOMINAL = (1 - LEVEL) / 2
-ALPHAS = (0, 1, 5, 10)
 EXACT = ("student_t", "basic", "percentile", "bca")
 METHODS = (*EXACT, "studentized")
-#: Resamples of the studentized interval, shared by all data sets of a cell.
-REPLICATES = 4000
-#: Data sets in memory at once.
-AT_ONCE = 500
-#: So many times more simulations say what ``on_churn: warn`` does where scores are beta distributed.
-TIMES_FOR_CHURN = 5
+#: Resamples of the studentized interval, and how many data sets are resampled at once.
+REPLICATES, AT_ONCE = 4000, 500
+#: Sizes that stand for all there are.
+MANY = 1_000_000
+#: With so many topics the p-value of the sign-flip test is counted for the other populations.
+FLIPPED = 50
 
 
 @dataclass(frozen=True)
@@ -99,78 +97,31 @@ OTHERS = (
     Population("sparse: 20 % of topics change", study, 0.8),
     Population("sparse: 10 % of topics change", study, 0.9),
 )
-OTHER_ALPHAS = (0, 1, 5)
-FEW_TOPICS = (12, 20)
-#: How many replicates of the baseline a gate may have.
-REPLICATED = (0, 1, 3)
-REPLICATED_ALPHAS = (1, 5, 10)
-
-
-class Sizes:
-    """Sizes of the differences of changed topics, many of them, for the truths of a population."""
-
-    def __init__(self, population: Population, *, seed: int, count: int) -> None:
-        rng = np.random.default_rng([seed, 0])
-        self.sizes = np.sort(np.abs(population.changed(rng, (count,))))
-        self.above = np.append(np.cumsum(self.sizes[::-1])[::-1], 0.0)
-        self.unchanged = population.unchanged
-
-    def mean(self) -> float:
-        """E|d| over all topics."""
-        return float(self.above[0] / self.sizes.size) * (1 - self.unchanged)
-
-    def shift(self, alpha: float) -> float:
-        """What must be added to the changed differences for a true URisk of 0.
-
-        With d symmetric, 2 E x(d + shift) = 2 shift - alpha E max(|d| - shift, 0).
-        """
-
-        def excess(shift: float) -> float:
-            first = int(np.searchsorted(self.sizes, shift))
-            left = self.above[first] - shift * (self.sizes.size - first)
-            return float(2 * shift - alpha * left / self.sizes.size)
-
-        return 0.0 if alpha == 0 else float(brentq(excess, 0.0, self.sizes[-1]))
+POPULATIONS = {population.name: population for population in (STUDY, *OTHERS)}
 
 
 @cache
-def truth(population: Population, seed: int, count: int) -> tuple[float, dict[float, float]]:
-    """What a population's sample cannot know: E|d|, and the shift that makes URisk 0 at each alpha."""
-    sizes = Sizes(population, seed=seed, count=count)
-    return sizes.mean(), {alpha: sizes.shift(alpha) for alpha in ALPHAS}
+def truth(population: Population, alpha: float, count: int = MANY) -> tuple[float, float]:
+    """What a population's sample cannot know: E|d|, and the shift of changed topics that makes URisk 0.
 
-
-@dataclass(frozen=True)
-class Cell:
-    """One population, one number of topics: two equal systems, and changes that make the true URisk 0."""
-
-    population: Population
-    n: int
-    simulations: int
-    seed: int
-
-    def batches(self, simulations: int, equal: bool, stream: int) -> Iterator[Callable[[float], Matrix]]:
-        """For each batch of data sets: the differences at a given shift, the same for every alpha."""
-        name = zlib.crc32(self.population.name.encode())
-        for start in range(0, simulations, AT_ONCE):
-            place = (self.seed, 1, name, int(equal), self.n, stream, start)
-            yield partial(self._batch, place, (self.n, min(AT_ONCE, simulations - start)))
-
-    def _batch(self, place: tuple[int, ...], shape: tuple[int, int], shift: float) -> Matrix:
-        return self.population.draw(np.random.default_rng(place), shape, shift=shift)
-
-    def resamples(self, equal: bool) -> Matrix:
-        """Those that all data sets share, as counts of topics."""
-        rng = np.random.default_rng([self.seed, 1, zlib.crc32(self.population.name.encode()), equal, self.n, 0])
-        return rng.multinomial(self.n, np.full(self.n, 1 / self.n), size=REPLICATES).astype(float)
+    With d symmetric, 2 E x(d + shift) = 2 shift - alpha E max(|d| - shift, 0).
+    """
+    sizes = np.abs(population.changed(np.random.default_rng(0), (count,)))
+    mean = float(np.mean(sizes)) * (1 - population.unchanged)
+    if alpha == 0:
+        return mean, 0.0
+    shift = brentq(
+        lambda s: 2 * s - alpha * np.mean(np.maximum(sizes - s, 0.0)), 0.0, float(np.max(sizes)), xtol=1e-9
+    )
+    return mean, float(shift)
 
 
 def studentized(x: Matrix, counts: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """Limits of the studentized interval of each column, from resamples given as counts of topics.
+    """Limits of the studentized interval of each data set, from resamples given as counts of topics.
 
     R. Benham et al., "Taking risks with confidence", ADCS 2019, Eq. 4. Resamples without variation have no T*.
     """
-    n = x.shape[0]
+    x, n = x.T, x.shape[1]
     mean, spread = x.mean(axis=0), x.std(axis=0)
     y = (x - mean) / np.where(spread > 0, spread, 1.0)
     moved = counts @ y / n
@@ -190,207 +141,128 @@ def studentized(x: Matrix, counts: Matrix) -> tuple[np.ndarray, np.ndarray]:
     return np.where(constant, mean, lower), np.where(constant, mean, upper)
 
 
-def limits_of(x: Matrix, methods: Sequence[str], counts: Matrix | None) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Lower and upper limits of every column, by method."""
-    exact = [method for method in methods if method != "studentized"]
-    columns = [intervals(column, methods=exact, level=LEVEL) for column in x.T]
-    found = {
-        method: (np.array([own[place].lower for own in columns]), np.array([own[place].upper for own in columns]))
-        for place, method in enumerate(exact)
+def rates(d: Matrix, alpha: float, true: float, rng: np.random.Generator) -> dict[str, float]:
+    """Shares of data sets in which each interval holds the true URisk, or lies below 0; the median skewness."""
+    x, n = weigh(d, alpha), d.shape[1]
+    exact = [intervals(one, methods=EXACT, level=LEVEL) for one in x]
+    limits = {
+        method: (np.array([own[i].lower for own in exact]), np.array([own[i].upper for own in exact]))
+        for i, method in enumerate(EXACT)
     }
-    if "studentized" in methods and counts is not None:
-        found["studentized"] = studentized(x, counts)
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=REPLICATES).astype(float)
+    parts = [studentized(x[start : start + AT_ONCE], counts) for start in range(0, len(x), AT_ONCE)]
+    limits["studentized"] = (np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]))
+    found = {}
+    for method, (lower, upper) in limits.items():
+        holds = (lower <= true + ROUNDING_ERROR) & (true - ROUNDING_ERROR <= upper)
+        found[f"covers {method}"] = float(np.mean(holds))
+        found[f"fails {method}"] = float(np.mean(upper < -ROUNDING_ERROR))
+    found["skewness"] = float(np.median(skew(x[x.std(axis=1) > 0], axis=1)))
     return found
 
 
-def gate_fails(
-    d: Matrix, limits: dict[str, tuple[np.ndarray, np.ndarray]], alpha: float, *, noise: np.ndarray | None = None
-) -> np.ndarray:
-    """Whether a gate of method ``auto`` finds each column significantly risky, by the package's own rule.
+def gates_fail(d: Matrix, alpha: float) -> tuple[float, float]:
+    """How often a gate of method ``auto`` fails, and how often at alpha 0 as well, as ``on_churn: warn`` asks."""
+    gate, both, alone = gate_of("calibration", level=LEVEL, alpha=alpha), 0, 0
+    for one in d:
+        ruling = Ruling(gate, Evidence.of(one))
+        fails = not ruling.passes
+        alone += fails
+        both += fails and not ruling.at(0.0).passes
+    return alone / len(d), both / len(d)
 
-    ``noise`` (n_replicates, n_topics, n_simulations) are replicates less the baseline.
+
+def flips_fail(d: Matrix) -> float:
+    """How often the sign-flip p-value is 2.5% or less."""
+    return float(np.mean([sign_flip(one).p_value <= NOMINAL for one in d]))
+
+
+def of_zero(place: Place, rng: np.random.Generator, count: int) -> Matrix:
+    """Data sets whose true URisk is 0."""
+    population = POPULATIONS[place.get("differences", STUDY.name)]
+    return population.draw(rng, (count, place["topics"]), shift=truth(population, float(place["alpha"]))[1])
+
+
+def of_equals(place: Place, rng: np.random.Generator, count: int) -> Matrix:
+    """Data sets of two equal systems."""
+    return POPULATIONS[place.get("differences", STUDY.name)].draw(rng, (count, place["topics"]))
+
+
+def urisk_zero(place: Place, rng: np.random.Generator, count: int) -> Mapping[str, object]:
+    """Where the true URisk is 0."""
+    found = rates(of_zero(place, rng, count), place["alpha"], 0.0, rng)
+    return {**found, "skewness": f"{found['skewness']:.2f}"}
+
+
+def equal_systems(place: Place, rng: np.random.Generator, count: int) -> Mapping[str, object]:
+    """Where two systems are equal; the p-value of the sign-flip test is the same for every alpha."""
+    d, alpha = of_equals(place, rng, count), place["alpha"]
+    return {**rates(d, alpha, -alpha / 2 * truth(STUDY, alpha)[0], rng), "sign-flip": flips_fail(d)}
+
+
+def whole_gates(place: Place, rng: np.random.Generator, count: int) -> Mapping[str, object]:
+    """Whole gates beside single intervals."""
+    alpha, zero = place["alpha"], of_zero(place, rng, count)
+    upper = np.array(
+        [[i.upper for i in intervals(one, methods=("bca", "student_t"), level=LEVEL)] for one in weigh(zero, alpha)]
+    )
+    bca, student_t = np.mean(upper < -ROUNDING_ERROR, axis=0).tolist()
+    found: dict[str, object] = {"URisk 0: bca alone": bca, "URisk 0: student_t alone": student_t}
+    found["URisk 0: auto"], _ = gates_fail(zero, alpha)
+    names = ("equal systems: auto, on_churn: fail", "equal systems: auto, on_churn: warn")
+    return found | dict(zip(names, gates_fail(of_equals(place, rng, count), alpha), strict=True))
+
+
+def other_differences(place: Place, rng: np.random.Generator, count: int) -> Mapping[str, object]:
+    """Intervals and gates on other differences."""
+    alpha, zero, equal = place["alpha"], of_zero(place, rng, count), of_equals(place, rng, count)
+    found: dict[str, object] = {**rates(zero, alpha, 0.0, rng)}
+    found["fails auto"], _ = gates_fail(zero, alpha)
+    found["on_churn: fail"], found["on_churn: warn"] = gates_fail(equal, alpha)
+    return found | {"sign-flip": flips_fail(equal) if place["topics"] == FLIPPED else math.nan}
+
+
+def replicates(place: Place, rng: np.random.Generator, count: int) -> Mapping[str, object]:
+    """How often a gate on a system and itself fails, by the number of replicates of the baseline.
+
+    Scores are those of the study, every topic moves, and each run has other scores.
     """
-    gate = gate_of("calibration", level=LEVEL, alpha=alpha)
-    own, student_t = (~(limits[method][1] >= -gate.tolerance - ROUNDING_ERROR) for method in ("bca", "student_t"))
-    fails = own & student_t
-    for column in np.flatnonzero(own & ~student_t):
-        own_noise = np.zeros((0, d.shape[0])) if noise is None else noise[:, :, column]
-        fails[column] = not Ruling(gate, Evidence(d[:, column], own_noise)).breaks_even
-    return fails
+    gate, n = gate_of("calibration", level=LEVEL, alpha=float(place["alpha"])), place["topics"]
+    failed = {"no replicate": 0, "replicates: 1": 0, "replicates: 3": 0}
+    for _ in range(count):
+        m = rng.beta(1.2, 2, n)
+        candidate, baseline, *others = rng.beta(10 * m, 10 * (1 - m), (5, n))
+        noise = np.array(others) - baseline
+        for name, number in zip(failed, (0, 1, 3), strict=True):
+            failed[name] += not Ruling(gate, Evidence(candidate - baseline, noise[:number])).holds
+    return {name: number / count for name, number in failed.items()}
 
 
-def simulate(cell: Cell) -> list[Row]:
-    """The rows of a cell at each alpha."""
-    few, own = cell.n in FEW_TOPICS, cell.population.name == STUDY.name
-    alphas, gates = ALPHAS if own else OTHER_ALPHAS, EXACT[::3]
-    zero = {alpha: rates(cell, alpha, gates if few else METHODS, equal=False) for alpha in alphas}
-    equal = {alpha: rates(cell, alpha, METHODS if own and not few else gates, equal=True) for alpha in alphas}
-    warned, flips = churn_warned(cell, alphas), math.nan
-    if not few and (own or cell.n == 50):  # one p-value for all alphas
-        flips = flips_fail(cell)
-    rows: list[Row] = []
-    for alpha in alphas:
-        one, other = zero[alpha], equal[alpha]
-        place: dict[str, object] = {"topics": cell.n, "alpha": alpha}
-        if not own:
-            of: dict[str, object] = {"differences": cell.population.name, **place}
-            of |= {f"fails {method}": one[f"fails {method}"] for method in (*METHODS, "auto")}
-            of |= {"on_churn: fail": other["fails auto"], "on_churn: warn": warned[alpha], "sign-flip": flips}
-            rows.append(("other-differences", of))
-            continue
-        if not few:
-            names = [f"{what} {method}" for what in ("covers", "fails") for method in METHODS]
-            skewness = f"{one['skewness']:.2f}"
-            rows.append(("urisk-zero", {**place, **{name: one[name] for name in names}, "skewness": skewness}))
-            rows.append(("equal-systems", {**place, **{name: other[name] for name in names}, "sign-flip": flips}))
-        place |= {"URisk 0: bca alone": one["fails bca"], "URisk 0: student_t alone": one["fails student_t"]}
-        place |= {"URisk 0: auto": one["fails auto"], "equal systems: auto, on_churn: fail": other["fails auto"]}
-        rows.append(("whole-gates", place | {"equal systems: auto, on_churn: warn": warned[alpha]}))
-    return rows
+def weighted_topics(place: Place, rng: np.random.Generator, count: int) -> Mapping[str, object]:
+    """How often a weighted gate that is judged fails, by each interval alone and by its rule.
 
-
-def rates(cell: Cell, alpha: float, methods: Sequence[str], *, equal: bool) -> dict[str, float]:
-    """Shares of data sets in which an interval holds the true URisk, or lies below 0, and in which a gate fails."""
-    mean_size, shifts = truth(cell.population, cell.seed, 1000 * min(cell.simulations, 4000))
-    true = -alpha / 2 * mean_size if equal else 0.0
-    shared = cell.resamples(equal) if "studentized" in methods else None
-    parts: dict[str, list[np.ndarray]] = {}
-    for differences in cell.batches(cell.simulations, equal, 1):
-        d = differences(0.0 if equal else shifts[alpha])
-        x = weigh(d, alpha)
-        limits = limits_of(x, methods, shared)
-        of = {"fails auto": gate_fails(d, limits, alpha), "skewness": skew(x[:, x.std(axis=0) > 0], axis=0)}
-        for method, (lower, upper) in limits.items():
-            of[f"covers {method}"] = (lower <= true + ROUNDING_ERROR) & (true - ROUNDING_ERROR <= upper)
-            of[f"fails {method}"] = upper < -ROUNDING_ERROR
-        for name, each in of.items():
-            parts.setdefault(name, []).append(each)
-    found = {name: np.concatenate(each) for name, each in parts.items()}
-    return {name: float((np.median if name == "skewness" else np.mean)(each)) for name, each in found.items()}
-
-
-def flips_fail(cell: Cell) -> float:
-    """How often the sign-flip p-value of two equal systems is 2.5% or less."""
-    columns = (column for draw in cell.batches(cell.simulations, True, 1) for column in draw(0.0).T)
-    return float(np.mean([sign_flip(column).p_value <= NOMINAL for column in columns]))
-
-
-def churn_warned(cell: Cell, alphas: Sequence[int]) -> dict[int, float]:
-    """How often a gate with ``on_churn: warn`` fails two equal systems, at each alpha.
-
-    It fails where it fails at its own alpha and at alpha 0 too, so only the data sets that fail there are looked at
-    again.
+    Topics have lognormal weights, drawn anew for each data set; no system is better, and alpha is 0.
     """
-    many = cell.population.name in (STUDY.name, EVERY_TOPIC.name) and cell.n not in FEW_TOPICS
-    simulations = (TIMES_FOR_CHURN if many else 1) * cell.simulations
-    failed = dict.fromkeys(alphas, 0)
-    for differences in cell.batches(simulations, True, 2):
-        d = differences(0.0)
-        d = d[:, gate_fails(d, limits_of(d, ("student_t", "bca"), None), 0)]
-        for alpha in alphas:
-            if d.shape[1]:
-                again = gate_fails(d, limits_of(weigh(d, alpha), ("student_t", "bca"), None), alpha)
-                failed[alpha] += int(np.count_nonzero(again))
-    return {alpha: count / simulations for alpha, count in failed.items()}
-
-
-@dataclass(frozen=True)
-class Rerun:
-    """A baseline that gives other scores in each run, judged against itself, with replicates of it.
-
-    Scores are those of the study, and every topic moves.
-    """
-
-    n: int
-    simulations: int
-    seed: int
-
-    def batches(self) -> Iterator[Matrix]:
-        """Candidate minus baseline, then each replicate minus baseline."""
-        for start in range(0, self.simulations, AT_ONCE):
-            rng = np.random.default_rng([self.seed, 2, self.n, start])
-            m = rng.beta(1.2, 2, (self.n, min(AT_ONCE, self.simulations - start)))
-            runs = rng.beta(10 * m, 10 * (1 - m), (2 + max(REPLICATED), *m.shape))
-            yield runs[1:] - runs[0]
-
-
-def rerun(cell: Rerun) -> list[Row]:
-    """How often a gate of method ``auto`` fails, by alpha and number of replicates.
-
-    With replicates it must hold at alpha 0 as well.
-    """
-    failed = {(alpha, count): 0 for alpha in REPLICATED_ALPHAS for count in REPLICATED}
-    for differences in cell.batches():
-        for alpha, count in failed:
-            fails = np.zeros(differences.shape[2], dtype=bool)
-            for tested in {alpha, 0.0} if count else {alpha}:
-                x = beyond_noise(differences, tested, count)
-                noise = differences[1 : 1 + count]
-                fails |= gate_fails(differences[0], limits_of(x, ("student_t", "bca"), None), tested, noise=noise)
-            failed[alpha, count] += int(fails.sum())
-    names = {count: f"replicates: {count}" if count else "no replicate" for count in REPLICATED}
-    return [
-        (
-            "replicates",
-            {"topics": cell.n, "alpha": alpha}
-            | {name: failed[alpha, count] / cell.simulations for count, name in names.items()},
-        )
-        for alpha in REPLICATED_ALPHAS
-    ]
-
-
-def beyond_noise(differences: Matrix, alpha: float, count: int) -> Matrix:
-    """Trade-off scores of the candidate, less the mean of those that so many replicates have."""
-    own = weigh(differences[1 : 1 + count], alpha)
-    return weigh(differences[0], alpha) - (own.mean(axis=0) if count else 0.0)
-
-
-@dataclass(frozen=True)
-class Weighted:
-    """Topics with lognormal weights, drawn anew for each data set; no system is better, and alpha is 0."""
-
-    n: int
-    spread: float
-    simulations: int
-    seed: int
-
-
-def weigh_topics(cell: Weighted) -> list[Row]:
-    """How often a weighted gate that is judged fails, by each interval alone and by its rule."""
-    rng = np.random.default_rng([cell.seed, 3, cell.n, int(10 * cell.spread)])
-    gate, sizes, fails = gate_of("calibration", alpha=0, level=LEVEL, weighted=True), [], []
-    for _ in range(cell.simulations):
-        d = study(rng, (cell.n,)) * (rng.random(cell.n) >= 0.2)
-        evidence = Evidence(d, np.zeros((0, cell.n)), rng.lognormal(0.0, cell.spread, cell.n))
+    n, sizes, fails = place["topics"], [], []
+    gate = gate_of("calibration", alpha=0, level=LEVEL, weighted=True)
+    for _ in range(count):
+        d = study(rng, (n,)) * (rng.random(n) >= 0.2)
+        evidence = Evidence(d, np.zeros((0, n)), np.asarray(rng.lognormal(0.0, place["spread"], n)))
         sizes.append(evidence.effective)
-        if Ruling(gate, evidence).enough_topics:
+        ruling = Ruling(gate, evidence)
+        if ruling.enough_topics:
             found = intervals(evidence.scores(0), methods=("student_t", "bca"), level=LEVEL)
-            alone = [not margin_of(gate, interval.upper) >= 0 for interval in found]
-            fails.append((*alone, not Ruling(gate, evidence, alpha=0).passes))
-    place: dict[str, object] = {"topics": cell.n, "spread": str(cell.spread)}
-    place |= {"effective topics": f"{np.median(sizes):.0f}", "judged": len(fails) / cell.simulations}
-    names = [f"fails {method}" for method in ("student_t", "bca", "auto")]
-    return [("weighted-topics", place | dict(zip(names, np.mean(fails, axis=0).tolist(), strict=True)))]
+            fails.append((*(not margin_of(gate, one.upper) >= 0 for one in found), not ruling.passes))
+    shares = dict(zip(("student_t", "bca", "auto"), np.mean(fails, axis=0).tolist(), strict=True))
+    of: dict[str, object] = {"effective topics": f"{np.median(sizes):.0f}", "judged": len(fails) / count}
+    return of | {f"fails {method}": share for method, share in shares.items()}
 
 
-def cells(simulations: int, seed: int) -> list[Cell]:
-    populations = {population.name: population for population in OTHERS}
-    own = dict.fromkeys((STUDY, row["topics"]) for row in places("whole-gates"))
-    others = dict.fromkeys((populations[row["differences"]], row["topics"]) for row in places("other-differences"))
-    return [Cell(*place, simulations, seed) for place in (*own, *others)]
-
-
-def reruns(simulations: int, seed: int) -> list[Rerun]:
-    return [Rerun(n, simulations, seed) for n in dict.fromkeys(row["topics"] for row in places("replicates"))]
-
-
-def weights(simulations: int, seed: int) -> list[Weighted]:
-    return [Weighted(row["topics"], row["spread"], simulations, seed) for row in places("weighted-topics")]
-
-
-PLACE = ("differences", "topics", "alpha", "spread")
 STUDIES = {
-    "intervals": Study(cells, simulate, 4000, PLACE, no_share=("skewness",)),
-    "replicates": Study(reruns, rerun, 4000, PLACE),
-    "weighted-topics": Study(weights, weigh_topics, 4000, PLACE, no_share=("effective topics",)),
+    "urisk-zero": Study(urisk_zero, 4000, 2, no_share=("skewness",)),
+    "equal-systems": Study(equal_systems, 4000, 2),
+    "whole-gates": Study(whole_gates, 4000, 2),
+    "other-differences": Study(other_differences, 4000, 3),
+    "replicates": Study(replicates, 4000, 2),
+    "weighted-topics": Study(weighted_topics, 4000, 2, no_share=("effective topics",)),
 }

@@ -12,7 +12,8 @@ rare that they are offset.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -22,11 +23,11 @@ from scipy.stats import t as student
 
 from pytest_riskguard.gates.alignment import Strata
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import Gate, NotInferior
+from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
 from tests.benchmarks.calibration.populations import weigh
-from tests.benchmarks.calibration.tables import Row, Study, places
-from tests.strict import NotSignificantlyRisky
+from tests.benchmarks.calibration.tables import Place, Study
+from tests.strict import gate_of
 
 Array = np.ndarray
 
@@ -43,26 +44,16 @@ TOLERANCE = 0.02
 OTHERWISE = 300
 
 
-@dataclass(frozen=True)
-class Cell:
-    """Data sets of one kind; of ``changed`` topics in a hundred the difference is not 0."""
+def differences(place: Place, u: Array, scales: Array, urisk: float) -> Array:
+    """Differences of topics that changed, from uniform variables; ``scales`` are 1 but for heavy data."""
+    if place["data"] == LATTICE:
+        return _on_lattice(u, place["alpha"], urisk)
+    return SPREAD * (scales * ndtri(u) + _shift(place["data"], place["alpha"], urisk / SPREAD))
 
-    data: str
-    changed: int
-    alpha: int
-    simulations: int
-    seed: int
 
-    def rng(self, *place: int) -> np.random.Generator:
-        """A generator of the cell's own."""
-        words = "".join(map(str, (self.data, type(self).__name__))).encode()
-        return np.random.default_rng([self.seed, self.changed, self.alpha, *place, *words])
-
-    def differences(self, u: Array, scales: Array, urisk: float) -> Array:
-        """Differences of topics that changed, from uniform variables; ``scales`` are 1 but for heavy data."""
-        if self.data == LATTICE:
-            return _on_lattice(u, self.alpha, urisk)
-        return SPREAD * (scales * ndtri(u) + _shift(self.data, self.alpha, urisk / SPREAD))
+def scales_of(place: Place, rng: np.random.Generator, count: int) -> Array:
+    """How far heavy data spread, one for each of so many topics or clusters."""
+    return np.sqrt(FREEDOM / rng.chisquare(FREEDOM, count)) if place["data"] == HEAVY else np.ones(count)
 
 
 @cache
@@ -80,36 +71,21 @@ def _on_lattice(u: Array, alpha: int, urisk: float) -> Array:
     return steps[np.minimum(np.searchsorted(np.cumsum(common), u), steps.size - 1)]
 
 
-@dataclass(frozen=True)
-class ClusterCell(Cell):
-    """``clusters`` of ``size`` topics each, or of 1 to 20 (``size`` 0)."""
+def clustered(place: Place, rng: np.random.Generator) -> Evidence:
+    """Clusters of ``size`` topics each, or of 1 to 20; of ``changed`` topics in a hundred the difference is not 0."""
+    clusters: int = place["clusters"]
+    size, correlation = place["size"], place["correlation"]
+    sizes = rng.integers(1, 21, clusters) if size == "1 to 20" else np.full(clusters, size)
+    of = np.repeat(np.arange(clusters), sizes)
 
-    clusters: int
-    size: int
-    correlation: float
-    side: str = "upper"
+    def tied() -> Array:
+        own, shared = rng.normal(size=of.size), rng.normal(size=clusters)[of]
+        return ndtr(np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own)
 
-    def evidence(self, rng: np.random.Generator) -> Evidence:
-        """A data set; without topics that may change, all do."""
-        sizes = np.full(self.clusters, self.size) if self.size else rng.integers(1, 21, self.clusters)
-        of = np.repeat(np.arange(self.clusters), sizes)
-
-        def tied() -> Array:
-            own, shared = rng.normal(size=of.size), rng.normal(size=self.clusters)[of]
-            return ndtr(np.sqrt(self.correlation) * shared + np.sqrt(1 - self.correlation) * own)
-
-        scales = np.sqrt(FREEDOM / rng.chisquare(FREEDOM, self.clusters))[of] if self.data == HEAVY else np.ones(1)
-        urisk = -TOLERANCE if self.side == "lower" else 0.0
-        d = self.differences(tied(), scales, urisk * 100 / self.changed)
-        d = np.where(tied() < self.changed / 100, d, 0.0) if self.changed < 100 else d
-        return Evidence(d, np.zeros((0, d.size)), clusters=of if self.size != 1 else None)
-
-    @property
-    def gate(self) -> Gate:
-        """The gate whose false decisions are counted."""
-        if self.side == "lower":
-            return NotInferior("g", alpha=self.alpha, tolerance=TOLERANCE)
-        return NotSignificantlyRisky("g", alpha=self.alpha)
+    urisk = -TOLERANCE if place["gate"] == NotInferior.kind else 0.0
+    d = differences(place, tied(), scales_of(place, rng, clusters)[of], urisk * 100 / place["changed"])
+    d = np.where(tied() < place["changed"] / 100, d, 0.0) if place["changed"] < 100 else d
+    return Evidence(d, np.zeros((0, d.size)), clusters=of if size != 1 else None)
 
 
 #: Shares of all queries; standard deviations of differences in strata, and their means, as a share of these.
@@ -118,95 +94,56 @@ SHARES, DEVIATIONS, APART = np.array([0.6, 0.3, 0.1]), np.array([0.5, 1.0, 2.0])
 DRAWS = {"as shares": (60, 30, 10), "alike": (34, 33, 33), "Neyman": (37, 38, 25), "too few": (80, 14, 6)}
 
 
-@dataclass(frozen=True)
-class StrataCell(Cell):
-    """Topics in three strata; with ``apart`` the first one's URisk is above 0 and the others' below."""
-
-    topics: int
-    drawn: str
-    apart: bool = False
-
-    def evidence(self, rng: np.random.Generator) -> Evidence:
-        """A data set."""
-        counts = np.maximum(np.round(self.topics * np.array(DRAWS[self.drawn]) / 100).astype(int), 2)
-        counts[0] = self.topics - counts[1:].sum()
-        numbers, parts = np.repeat(np.arange(3), counts), []
-        up = APART * SPREAD / 2
-        urisks = np.array([up, -up, -up * 3]) * self.apart  # weighted by shares they add up to 0
-        for count, deviation, urisk in zip(counts, DEVIATIONS, urisks, strict=True):
-            scales = np.sqrt(FREEDOM / rng.chisquare(FREEDOM, count)) if self.data == HEAVY else np.ones(1)
-            if self.data == LATTICE:
-                d = self.differences(rng.random(count), scales, urisk)
-            else:
-                d = deviation * self.differences(rng.random(count), scales, urisk / deviation)
-            parts.append(np.where(rng.random(count) < self.changed / 100, d, 0.0))
-        d = np.concatenate(parts)
-        names = ("head", "torso", "tail")
-        return Evidence(d, np.zeros((0, d.size)), strata=Strata(names, SHARES, numbers))
-
-    @property
-    def gate(self) -> Gate:
-        """The gate whose false decisions are counted."""
-        return NotSignificantlyRisky("g", alpha=self.alpha)
+def stratified(place: Place, rng: np.random.Generator) -> Evidence:
+    """Topics in three strata; where means are apart the first one's URisk is above 0 and the others' below."""
+    topics = place["topics"]
+    counts = np.maximum(np.round(topics * np.array(DRAWS[place["drawn"]]) / 100).astype(int), 2)
+    counts[0] = topics - counts[1:].sum()
+    up, parts = APART * SPREAD / 2, []
+    urisks = np.array([up, -up, -up * 3]) * (place["means"] == "apart")  # weighted by shares they add up to 0
+    for count, deviation, urisk in zip(counts, DEVIATIONS, urisks, strict=True):
+        scales, u = scales_of(place, rng, count), rng.random(count)
+        deviation = 1.0 if place["data"] == LATTICE else deviation
+        d = deviation * differences(place, u, scales, urisk / deviation)
+        parts.append(np.where(rng.random(count) < place["changed"] / 100, d, 0.0))
+    d = np.concatenate(parts)
+    strata = Strata(("head", "torso", "tail"), SHARES, np.repeat(np.arange(3), counts))
+    return Evidence(d, np.zeros((0, d.size)), strata=strata)
 
 
 def wrong(gate: Gate, evidence: Evidence) -> bool | None:
     """Whether the gate decides against the truth; None where it is inconclusive."""
     ruling = Ruling(gate, evidence)
-    if not ruling.enough_topics:
+    if not ruling.enough_topics or ruling.too_few_changes:
         return None
-    if gate.side == "lower":
-        return None if ruling.too_few_changes else ruling.passes
-    # the gate's own interval takes longest, and matters only where one of the others fails
-    return not ((ruling.reaches("student_t") and ruling.breaks_even) or ruling.passes)
+    return ruling.passes if gate.must_show else not ruling.passes
 
 
-def simulate(cell: ClusterCell | StrataCell) -> list[Row]:
-    """Shares of a cell's data sets: wrong ones of those decided, the undecided, and wrong ones without structure."""
-    place = (
-        (cell.clusters, cell.size, int(100 * cell.correlation), len(cell.side))
-        if isinstance(cell, ClusterCell)
-        else (cell.topics, *DRAWS[cell.drawn], int(cell.apart))
-    )
-    rng, gate = cell.rng(*place), cell.gate
-    found: list[tuple[bool | None, bool | None]] = []
-    for number in range(cell.simulations):
-        evidence = cell.evidence(rng)
-        if np.count_nonzero(evidence.stakes(cell.alpha)[0]) < min(FEWEST, evidence.units):
+def simulate(place: Place, rng: np.random.Generator, count: int) -> Mapping[str, object]:
+    """Shares of data sets: wrong ones of those decided, the undecided, and wrong ones without structure."""
+    kind = place.get("gate", NotSignificantlyRisky.kind)
+    tolerance = TOLERANCE if kind == NotInferior.kind else 0.0
+    gate = gate_of("calibration", kind, alpha=float(place["alpha"]), tolerance=tolerance)
+    known, unknown, draw = [], [], clustered if "clusters" in place else stratified
+    for number in range(count):
+        evidence = draw(place, rng)
+        if np.count_nonzero(evidence.stakes(gate.alpha)[0]) < min(FEWEST, evidence.units):
             continue
-        if evidence.strata is None:
-            other = replace(evidence, clusters=None)
-        else:
-            other = replace(evidence, strata=None, weights=evidence.strata.weights)
-        counted_too = evidence.strata is not None or number < OTHERWISE
-        found.append((wrong(gate, evidence), wrong(gate, other) if counted_too else None))
-    known, unknown = (np.array([one for one in each if one is not None]) for each in zip(*found, strict=True))
-    shares = {"wrong": share(known), "inconclusive": 1 - len(known) / len(found)}
-    data: dict[str, object] = {"data": cell.data, "changed": cell.changed, "alpha": cell.alpha}
-    if isinstance(cell, ClusterCell):
-        size = {"clusters": cell.clusters, "size": cell.size or "1 to 20", "correlation": str(cell.correlation)}
-        return [("clusters", {"gate": gate.kind, **data, **size, **shares, "by topic": share(unknown)})]
-    drawn = {"topics": cell.topics, "drawn": cell.drawn, "means": "apart" if cell.apart else "0"}
-    return [("strata", {**data, **drawn, **shares, "as weights": share(unknown)})]
+        known.append(wrong(gate, evidence))
+        if evidence.strata is not None:
+            unknown.append(wrong(gate, replace(evidence, strata=None, weights=evidence.strata.weights)))
+        elif number < OTHERWISE:
+            unknown.append(wrong(gate, replace(evidence, clusters=None)))
+    found = {"wrong": share(known), "inconclusive": float(np.mean([one is None for one in known]))}
+    return found | {"by topic": share(unknown), "as weights": share(unknown)}
 
 
-def share(of: Array) -> float:
-    return float(np.mean(of)) if of.size else float("nan")
+def share(of: list[bool | None]) -> float:
+    decided = [one for one in of if one is not None]
+    return float(np.mean(decided)) if decided else float("nan")
 
 
-def cells(simulations: int, seed: int) -> list[ClusterCell | StrataCell]:
-    """Clusters of many numbers, sizes and correlations; three strata, drawn in several ways."""
-    found: list[ClusterCell | StrataCell] = []
-    for row in places("clusters"):
-        size = 0 if row["size"] == "1 to 20" else row["size"]
-        side = "lower" if row["gate"] == NotInferior.kind else "upper"
-        place = (row["data"], row["changed"], row["alpha"], simulations, seed, row["clusters"])
-        found.append(ClusterCell(*place, size, row["correlation"], side))
-    for row in places("strata"):
-        place = (row["data"], row["changed"], row["alpha"], simulations, seed, row["topics"])
-        found.append(StrataCell(*place, row["drawn"], row["means"] == "apart"))
-    return found
-
-
-PLACE = ("gate", "data", "changed", "alpha", "clusters", "size", "correlation", "topics", "drawn", "means")
-STUDIES = {"parts": Study(cells, simulate, 1000, PLACE, fewer={"by topic": OTHERWISE})}
+STUDIES = {
+    "clusters": Study(simulate, 1000, 7, fewer={"by topic": OTHERWISE}),
+    "strata": Study(simulate, 1000, 6),
+}

@@ -6,7 +6,7 @@ by the gates of ``POLICY``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,7 +17,7 @@ from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import POLICY, Gate, gate_of
 from pytest_riskguard.reports.words import line
 from pytest_riskguard.risk.checks import FloatArray
-from tests.benchmarks.calibration.tables import Row, Study
+from tests.benchmarks.calibration.tables import Place, Study
 
 #: Data sets of a case that should be stopped, for each five of one that should be shipped.
 FEWER = 5
@@ -109,38 +109,27 @@ def scores(differences: FloatArray, rng: np.random.Generator) -> tuple[TopicScor
     )
 
 
-def outcomes(case: Case, *, simulations: int, seed: int) -> list[tuple[str, ...]]:
-    """The outcome of each gate on each data set of a case."""
-    count = simulations // (FEWER if case.expected == "stop" else 1)
-    rng = np.random.default_rng([seed, CASES.index(case)])
-    drawn = (scores(case.draw(rng), rng) for _ in range(max(count, 1)))
+def outcomes(case: Case, rng: np.random.Generator, count: int) -> list[tuple[str, ...]]:
+    """The outcome of each gate on so many data sets of a case."""
+    drawn = (scores(case.draw(rng), rng) for _ in range(count))
     return [tuple(rule(gate, *systems).answer[0] for gate in policy()) for systems in drawn]
 
 
-def first_line(case: Case, *, seed: int) -> str:
-    """What the first data set of a case reads: of the first gate that stops it, else of the gate on the mean."""
-    rng = np.random.default_rng([seed, CASES.index(case)])
+def first_line(case: Case, rng: np.random.Generator) -> str:
+    """What a data set of a case reads: of the first gate that stops it, else of the gate on the mean."""
     systems = scores(case.draw(rng), rng)
     verdicts = [judge(gate, *systems) for gate in policy()]
     return line(next((verdict for verdict in verdicts if verdict.outcome != "pass"), verdicts[0]))
 
 
-def simulate(asked: tuple[int, int, int]) -> list[Row]:
+def simulate(place: Place, rng: np.random.Generator, count: int) -> Mapping[str, object]:
     """How often the default gates stop a case, and which gate does: it fails, or has no answer."""
-    place, simulations, seed = asked
-    case, stopped = CASES[place], np.array(outcomes(CASES[place], simulations=simulations, seed=seed)) != "pass"
-    row: dict[str, object] = {"change": case.words, "expected": case.expected, "data sets": len(stopped)}
-    row["stopped"] = float(np.mean(stopped.any(axis=1)))
+    (case,) = (case for case in CASES if case.words == place["change"])
+    said = first_line(case, rng)
+    stopped = np.array(outcomes(case, rng, max(count // (FEWER if case.expected == "stop" else 1), 1))) != "pass"
+    row: dict[str, object] = {"data sets": len(stopped), "stopped": float(np.mean(stopped.any(axis=1)))}
     row |= dict(zip((name for name, _, _ in POLICY), stopped.mean(axis=0).tolist(), strict=True))
-    return [("plain-cases", {**row, "first line": first_line(case, seed=seed)})]
+    return {**row, "first line": said}
 
 
-def cells(simulations: int, seed: int) -> list[tuple[int, int, int]]:
-    return [(place, simulations, seed) for place in range(len(CASES))]
-
-
-STUDIES = {
-    "plain-cases": Study(
-        cells, simulate, 1000, ("change", "expected"), no_share=("data sets", "first line"), part=FEWER
-    )
-}
+STUDIES = {"plain-cases": Study(simulate, 1000, 2, no_share=("data sets", "first line"), part=FEWER)}

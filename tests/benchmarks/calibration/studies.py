@@ -1,4 +1,4 @@
-"""The simulations behind docs/explanation/calibration.md, by the names that the command takes."""
+"""The simulations behind docs/explanation/calibration.md, by the names of their tables."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from tests.benchmarks.calibration import (
     parts_study,
     plain_cases,
     pool_study,
-    proof,
     year_study,
 )
 from tests.benchmarks.calibration.tables import Study
 
-MODULES = few_changes, plain_cases, family_study, proof, pool_study, parts_study, year_study, interval_study
+MODULES = few_changes, plain_cases, family_study, pool_study, parts_study, year_study, interval_study
 STUDIES: dict[str, Study] = {name: study for module in MODULES for name, study in module.STUDIES.items()}

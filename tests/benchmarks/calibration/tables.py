@@ -6,61 +6,68 @@ import csv
 import io
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 #: The tables, which pages of the docs show and the tests read.
 TABLES = Path(__file__).resolve().parents[3] / "docs" / "data" / "calibration"
 
 #: A header, then rows.
 Table = list[list[str]]
-#: A row of a table: the name of its file, and values by the words of the header. Floats are shares.
-Row = tuple[str, dict[str, object]]
+#: The first columns of a row by the words of the header, as numbers where they are numbers.
+Place = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Study:
-    """A simulation, cell by cell; the tables shown were made with ``simulations`` data sets for each.
+    """A simulation, row by row of a table; the one shown was made with ``simulations`` data sets for each row.
 
     Attributes
     ----------
-    cells : callable
-        The cells for a number of data sets and a seed.
     simulate : callable
-        The rows that a cell gives.
-    place, no_share : tuple of str
-        Columns that name the cell, and others that hold no share.
+        What stands in the other columns, from a row's place (its first columns), a generator of its own and how many
+        data sets to draw. A float is a share.
+    places : int
+        How many columns name the place.
+    no_share : tuple of str
+        Columns that hold no share.
     fewer : mapping
-        Columns that are counted on so many data sets at the most.
+        Columns that the table shown counts on so many data sets at the most.
     part : int
         The part of the data sets that all columns are counted on at least.
     """
 
-    cells: Callable[[int, int], Iterable[Any]]
-    simulate: Callable[[Any], list[Row]]
+    simulate: Callable[[Place, np.random.Generator, int], Mapping[str, object]]
     simulations: int
-    place: tuple[str, ...]
+    places: int
     no_share: tuple[str, ...] = ()
     fewer: Mapping[str, int] = field(default_factory=dict)
     part: int = 1
 
-    def tables(self, pool: Executor, *, simulations: int, seed: int) -> dict[str, Table]:
-        """The tables by the names of their files, simulated by a pool of processes."""
-        found: dict[str, Table] = {}
-        for rows in pool.map(self.simulate, self.cells(simulations, seed)):
-            for name, row in rows:
-                found.setdefault(name, [[*row]]).append([shown(value) for value in row.values()])
-        return found
+    def again(self, name: str, pool: Executor, *, simulations: int, seed: int) -> Table:
+        """The table of this name, simulated again by a pool of processes."""
+        header, *lines = read(name)
+        heads = [line[: self.places] for line in lines]
+        rows = pool.map(self._row, heads, repeat(header), repeat(simulations), repeat(seed))
+        return [header, *([*head, *row] for head, row in zip(heads, rows, strict=True))]
+
+    def _row(self, head: list[str], header: list[str], simulations: int, seed: int) -> list[str]:
+        place = dict(zip(header, map(_value, head), strict=False))
+        rng = np.random.default_rng([seed, zlib.crc32(",".join(head).encode())])
+        found = self.simulate(place, rng, simulations)
+        return [shown(found[column]) for column in header[self.places :]]
 
     def counted(self, column: str, simulations: int) -> int | None:
-        """On how many of a cell's data sets a column was counted: 0 if it names the cell, None if it is no share."""
-        if column in self.place:
-            return 0
+        """On how many of a row's data sets a column is counted; None if it is no share."""
         if column in self.no_share:
             return None
         return min(max(simulations // self.part, 1), self.fewer.get(column, simulations))
@@ -84,16 +91,6 @@ def read(name: str) -> Table:
         return list(csv.reader(file, strict=True))
 
 
-def places(name: str) -> Iterator[dict[str, Any]]:
-    """The rows of a table as the docs have it: they name the cells that a study simulates.
-
-    By the words of the header, as numbers where they are numbers.
-    """
-    header, *rows = read(name)
-    for row in rows:
-        yield dict(zip(header, map(_value, row), strict=True))
-
-
 def _value(text: str) -> Any:
     try:
         return float(text) if "." in text else int(text)
@@ -111,27 +108,16 @@ def allowed(one: float, other: float, *simulations: int) -> float:
     return 100 * ERRORS * math.sqrt(p * (1 - p) * sum(1 / count for count in simulations)) + 0.1
 
 
-def disagreements(again: Table, shown: Table, counts: Callable[[str], tuple[int, ...] | None]) -> list[str]:
-    """Where a table simulated again and the one shown differ by more than chance explains.
-
-    ``counts`` gives the data sets behind a column of each of the two: none for a column that names the cell of a row,
-    None for one that holds no share. ``again`` may have some of the rows only.
-    """
-    header = shown[0]
-    if again[0] != header:
-        return [f"columns are {again[0]}, not {header}"]
-    places = [i for i, column in enumerate(header) if counts(column) == ()]
-    rows = {tuple(line[i] for i in places): line for line in shown[1:]}
+def disagreements(study: Study, again: Table, shown: Table, simulations: int) -> list[str]:
+    """Where a table simulated again, with so many data sets, differs from the one shown by more than chance."""
     found = []
-    for line in again[1:]:
-        place = tuple(line[i] for i in places)
-        for i, column in enumerate(header):
-            of, again_and_shown = counts(column), (line[i], rows[place][i])
-            if not of or again_and_shown == ("", ""):
+    for one, other in zip(again[1:], shown[1:], strict=True):
+        for column, ours, theirs in list(zip(shown[0], one, other, strict=True))[study.places :]:
+            counts = [study.counted(column, count) for count in (simulations, study.simulations)]
+            if None in counts or ours == theirs == "":
                 continue
-            one, other = map(float, again_and_shown)
-            if not abs(one - other) <= allowed(one, other, *of):
-                found.append(f"{' '.join(place)}, {column}: {one}, shown as {other}")
+            if not abs(float(ours) - float(theirs)) <= allowed(float(ours), float(theirs), *counts):
+                found.append(f"{' '.join(one[: study.places])}, {column}: {ours}, shown as {theirs}")
     return found
 
 

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from pytest_riskguard import check
-from tests.benchmarks.calibration.pool_study import ALPHAS
 from tests.benchmarks.calibration.tables import read
 
 #: What is due, and how far a share may be from it before a verdict warns.
 NOMINAL, TOO_FAR = 2.5, 1.5
 
 
-@pytest.mark.parametrize(("topics", "alpha"), [*product((25, 50, 250), ALPHAS)])
+@pytest.mark.parametrize(("topics", "alpha"), [*product((25, 50, 250), (1.0, 5.0, 10.0))])
 def test_a_verdict_warns_where_the_page_has_a_share_that_is_off(topics, alpha):
     rng = np.random.default_rng(topics)
     systems = [{str(n): float(x) for n, x in enumerate(rng.beta(2, 3, topics))} for _ in range(3)]

@@ -237,7 +237,7 @@ def test_a_budget_that_is_used_up_stops_the_gate(folder, command, judged, settin
         (("gates:", "family: benjamini_hochberg\ngates:"), "benjamini_hochberg does not go with a budget"),
         (
             ("gates:", "family: holm\ngates:\n  - {name: pool, kind: georisk_not_worse, baselines: [prod]}"),
-            "gate 'pool' is georisk_not_worse, which cannot have a budget",
+            "family: pool (georisk_not_worse) cannot have a budget",
         ),
     ],
 )

@@ -113,12 +113,12 @@ def test_what_it_cannot_mean_is_said(chain, command, folder, since, words):
 @pytest.mark.parametrize(
     ("gate", "words"),
     [
-        ({"kind": "no_drift"}, "gate 'slow' has no baseline; add `baseline: NAME`"),
+        ({"kind": "no_drift"}, "gate 'slow': expected one of `baseline` and `baselines`, such as `baseline: NAME`"),
         (
             {"kind": "not_significantly_risky", "baseline": "main/1"},
             "baseline of gate 'slow': an earlier run is for no_drift",
         ),
-        ({"kind": "no_drift", "baseline": "main", "on_churn": "warn"}, "on_churn of gate 'slow' has no meaning"),
+        ({"kind": "no_drift", "baseline": "main", "on_churn": "warn"}, "on_churn of gate 'slow': it has no meaning"),
         ({"kind": "no_drift", "baseline": "main", "tolerance": 1}, "the gate could never fail"),
     ],
 )

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import Kind
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.records import Kind, TopicKeys
+from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.topics import read_topics
 

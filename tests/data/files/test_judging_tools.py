@@ -182,7 +182,7 @@ REFUSED: list[tuple[Any, ...]] = [
     ("_book_json", "query_doc_pairs.0.judgements.1.user_email", "ann@example.org", "expected each document once per"),
     ("_judgement_list", *ONE_MORE, OTHERS[0], "found 2; name one as in judgments.json#NAME: 'imported', 'f1', 'b'"),
     ("_judgement_list", *ONE_MORE, OTHERS[1], "judgments.json#NAME: 'f1'"),
-    ("_judgement_list", "hits.hits.1", OTHERS[0], "expected all documents, found 2 hits of {'value': 1"),
+    ("_judgement_list", "hits.hits.1", OTHERS[0], "expected all documents, but found 2 hits of {'value': 1"),
     (
         "_judgement_list",
         f"{IN_RESULTS}.status",
@@ -234,10 +234,10 @@ REFUSED: list[tuple[Any, ...]] = [
     ("_pairwise", f"{IN_RESULTS}.status", "ERROR", "status: expected 'COMPLETED', found 'ERROR'"),
     ("_pairwise", f"{IN_RESULTS}.results", POINTWISE, "expected a file with several rankings"),
     ("_pairwise", f"{IN_RESULTS}.results.1.query_text", TEXT, "expected each topic once, found '"),
-    ("_pointwise", "hits.total.value", 120, "expected all documents, found 4 hits of {'value': 120, "),
+    ("_pointwise", "hits.total.value", 120, "expected all documents, but found 4 hits of {'value': 120, "),
     ("_pointwise", "hits.total.relation", "gte", "'relation': 'gte'}; ask again, with a larger `size`"),
-    ("_pointwise", "timed_out", True, "expected all documents, found the search timed out"),
-    ("_pointwise", "_shards.failed", 1, "found shards failed; ask again"),
+    ("_pointwise", "timed_out", True, "expected all documents, but hits are missing: timed_out is True; ask again"),
+    ("_pointwise", "_shards.failed", 1, "_shards.failed is 1; ask again"),
 ]
 
 

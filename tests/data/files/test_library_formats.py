@@ -27,7 +27,11 @@ def ranked(path, **how):
         ("a.json", '{"q1": {"d1": 1, "d1": 2}}', r"'d1' appears twice"),
         ("a.json", '{"q1": {"d1": "1"}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
         ("a.json", '{"q1": {"d1": true}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
-        ("a.json", '{"qid": {"0": 1}, "docno": {"0": 2}, "score": {"0": 3}}', "it is a frame by columns; write"),
+        (
+            "a.json",
+            '{"qid": {"0": 1}, "docno": {"0": 2}, "score": {"0": 3}}',
+            "expected text or a whole number as the document",
+        ),
         ("a.json", '{"q1": ["d1"]}', r"expected rankings in a format that .* tried: parquet, .*, trec"),
         (
             "a.tsv",

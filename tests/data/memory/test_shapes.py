@@ -151,7 +151,7 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     (frame().drop(columns="score"), "it names no column for score"),
     (pd.concat([frame(), frame()[["score"]]], axis=1), "run: expected columns with different names"),
     (frame(rank=[1, 2, 1], score=[1.0, 2.0, 1.0]), "every ranking is upside down"),
-    ([], "found the columns none"),
+    ([], "only none"),
 ]
 
 
@@ -271,7 +271,7 @@ def test_columns_that_say_nothing_here_may_hold_anything():
     ],
 )
 def test_what_a_plugin_reads_has_the_shapes_of_data_in_memory(kind, content, error):
-    added = AddedFormat("shelf", "", (kind,), plugin="p", readers={kind: lambda _: content})
+    added = AddedFormat("shelf", "", kind, plugin="p", readers={kind: lambda _: content})
     with pytest.raises(
         error, match=r"format shelf fails|a.shelf: 'a' of topic '1': expected a number as the grade, found 'x'"
     ):

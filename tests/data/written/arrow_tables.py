@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.data.records import Kind
+from pytest_riskguard.data.input_files import Kind
 from tests.data.world import Case, World
 
 

@@ -28,7 +28,7 @@ def pool(seed: int = 0, *, loss: float = 0.0, size: int = SIZE) -> list[TopicSco
 
 def in_clusters(systems: list[TopicScores], clusters: np.ndarray = CLUSTERS) -> Topics:
     names = systems[0].topics
-    return Topics.of({}, {topic: {"cluster": str(number)} for topic, number in zip(names, clusters, strict=True)})
+    return Topics({}, {topic: {"cluster": str(number)} for topic, number in zip(names, clusters, strict=True)})
 
 
 @pytest.mark.parametrize(

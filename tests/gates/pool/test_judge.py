@@ -184,7 +184,7 @@ def test_a_topic_that_one_system_lacks_is_incomparable_unless_it_scores_zero():
     pool[2] = TopicScores("s2", pool[2].measure, pool[2].topics[1:], pool[2].values[1:])
     verdict = judged(pool)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "topics_differ")
-    assert str(verdict.problem).startswith("the topics differ: s2 lacks 1 topic: t00000; ")
+    assert str(verdict.error).startswith("the topics differ: s2 lacks 1 topic: t00000; ")
     assert judged(pool, missing="zero").outcome in ("pass", "fail")
 
 

@@ -12,7 +12,7 @@ from tests.gates.pool.test_judge import gate, judged, systems
 
 def test_what_is_asked_of_a_pool_is_what_the_verdict_has():
     pool = systems(14, n=12, count=3)
-    topics = Topics.of({}, {topic: {"half": "xy"[place % 2]} for place, topic in enumerate(pool[0].topics)})
+    topics = Topics({}, {topic: {"half": "xy"[place % 2]} for place, topic in enumerate(pool[0].topics)})
     asked = gate(alpha=2.0, level=0.5)
     family = Family("holm", 2, 0.6, 0.9)
     verdict = judge_pool(asked, pool[0], pool[1:], family=family, topics=topics, report=True)
@@ -45,7 +45,7 @@ def test_a_tolerance_that_georisk_cannot_fall_by_is_refused(tolerance, is_refuse
         assert "cannot fall that far" not in str(verdict.problem)
         return
     assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
-    assert verdict.problem == (
+    assert str(verdict.error) == (
         f"tolerance {tolerance:g}: GeoRisk cannot fall that far, since GeoRisk of s1 is at most 0.5000; choose a "
         "smaller tolerance"
     )

@@ -70,7 +70,7 @@ def test_systems_without_any_score_have_no_part_in_anything():
 
 def test_topics_of_a_pool_have_their_part_and_their_slices():
     x = np.random.default_rng(6).uniform(0.2, 0.8, (3, 24))
-    topics = Topics.of({}, {f"t{i:05d}": {"half": "ab"[i % 2]} for i in range(24)})
+    topics = Topics({}, {f"t{i:05d}": {"half": "ab"[i % 2]} for i in range(24)})
     comparison = compared(x, topics=topics, alpha=2.0, reference="s2", method="percentile", level=0.6)
     parts = comparison.contributions
     losers = responsible_topics(comparison)[0]

@@ -32,7 +32,7 @@ def _judged(name: str, topics: int, *, seed: int, alpha: float) -> Verdict:
     """A verdict with all that its page needs: tags, digests, and rankings of the 40 worst topics."""
     candidate, baseline = _systems(topics, seed)
     tags = {topic: {"kind": "code" if place % 3 else "prose"} for place, topic in enumerate(candidate.topics)}
-    known = Topics.of(candidate.queries, tags)
+    known = Topics(candidate.queries, tags)
     verdict = judge(gate_of(name, alpha=alpha, on_churn="fail"), candidate, baseline, topics=known, report=True)
     inputs = Inputs("sha256:qrels", f"sha256:{seed}", {"prod": "sha256:prod"})
     return replace(verdict, inputs=inputs, rankings=_rankings(verdict))

@@ -25,15 +25,6 @@ def test_a_folder_is_shown_run_by_run(command, reports):
     assert command("study trend reports/1.json reports/2.json reports").out == ended.out  # each file once
 
 
-def test_json_on_standard_output_is_all_there_is(command, reports):
-    ended = command("study trend reports --json -")
-    made = json.loads(ended.out)
-    assert made["schema"] == "riskguard-trend/1"
-    assert len(made["runs"]) == 3
-    command("study trend reports --json made.json")
-    assert Path("made.json").read_text(encoding="utf-8") == ended.out
-
-
 def test_what_cannot_be_read_is_said_and_ends_with_3(command, reports):
     (reports / "bad.json").write_text("[]")
     ended = command("study trend reports")

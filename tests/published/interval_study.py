@@ -1,8 +1,5 @@
 """Do parametric and nonparametric intervals disagree? The question of ADCS 2019, asked of the TREC 2012 Web runs.
 
-Run from the checkout: ``python -m tests.benchmarks.study_web2012``; needs the folder of real runs. It prints the
-tables that docs/reproduction.md shows.
-
 R. Benham, B. Carterette, A. Moffat, J. S. Culpepper, "Taking risks with confidence", ADCS 2019, section 3.
 """
 
@@ -19,14 +16,14 @@ from pytest_riskguard.inference.intervals import METHODS, Interval, intervals
 from pytest_riskguard.risk.tradeoff import linear
 from pytest_riskguard.risk.urisk import minus
 from tests.published import web2012
-from tests.published.csv_tables import print_or_write
-from tests.shared_data import SHARED
+from tests.published.tables import as_csv
 
 #: The whole weight of a loss, 1 + alpha.
 WEIGHTS = (1, 10)
 LEVELS = (0.95, 0.999)
 #: The share of runs that the paper's Figure 2 is about: the best by mean score.
 KEPT = 0.75
+VERDICTS = ("risky", "better", "neither")
 
 
 @dataclass(frozen=True)
@@ -36,6 +33,10 @@ class Setting:
     r: int
     level: float
     found: dict[str, dict[str, Interval]]  # by run, then by method
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        return self.r, f"{100 * self.level:g}%"
 
     def verdicts(self, run: str) -> dict[str, str]:
         return {method: verdict(interval) for method, interval in self.found[run].items()}
@@ -58,9 +59,8 @@ def settings(differences: dict[str, np.ndarray]) -> Iterator[Setting]:
             yield Setting(r, level, found[level])
 
 
-def interval_table(every: list[Setting], kept: list[str]) -> Iterator[str]:
-    yield "| r | level | method | risky | better | neither | median width | median limits of URisk- |"
-    yield "|---|---|---|---|---|---|---|---|"
+def interval_table(every: list[Setting], kept: list[str]) -> Iterator[tuple[object, ...]]:
+    yield "r", "level", "method", *VERDICTS, "median width", "median limits of URisk-"
     for setting in every:
         for method in METHODS:
             said = [setting.verdicts(run)[method] for run in setting.found]
@@ -69,23 +69,18 @@ def interval_table(every: list[Setting], kept: list[str]) -> Iterator[str]:
                 (minus(found.upper), minus(found.lower)) for found in (setting.found[run][method] for run in kept)
             ]
             lower, upper = np.median(shown, axis=0)
-            yield (
-                f"| {setting.r} | {100 * setting.level:g}% | {method} "
-                f"| {said.count('risky')} | {said.count('better')} | {said.count('neither')} "
-                f"| {width:.4f} | {lower:.4f} to {upper:.4f} |"
-            )
+            yield *setting.place, method, *map(said.count, VERDICTS), f"{width:.4f}", f"{lower:.4f} to {upper:.4f}"
 
 
-def disagreement_table(every: list[Setting]) -> Iterator[str]:
-    yield "| r | level | what the methods say | runs | which |"
-    yield "|---|---|---|---|---|"
+def disagreement_table(every: list[Setting]) -> Iterator[tuple[object, ...]]:
+    yield "r", "level", "what the methods say", "runs", "which"
     for setting in every:
         sayings: dict[str, list[str]] = {}
         for run in sorted(setting.found, key=str.lower):
             sayings.setdefault(saying(setting.verdicts(run)), []).append(run)
         for said, runs in sorted(sayings.items(), key=lambda item: -len(item[1])):
             which = "" if said.startswith("all:") else ", ".join(runs)
-            yield f"| {setting.r} | {100 * setting.level:g}% | {said} | {len(runs)} | {which} |"
+            yield *setting.place, said, len(runs), which
 
 
 def saying(verdicts: dict[str, str]) -> str:
@@ -98,14 +93,13 @@ def saying(verdicts: dict[str, str]) -> str:
     return "; ".join(f"{', '.join(methods)}: {said}" for said, methods in by_verdict.items())
 
 
-def normality_table(differences: dict[str, np.ndarray]) -> Iterator[str]:
-    yield "| r | median W | smallest W | runs with p below 0.05 |"
-    yield "|---|---|---|---|"
+def normality_table(differences: dict[str, np.ndarray]) -> Iterator[tuple[object, ...]]:
+    yield "r", "median W", "smallest W", "runs with p below 0.05"
     for r in WEIGHTS:
         tests = [shapiro(linear(d, alpha=r - 1)) for d in differences.values() if np.ptp(d) > 0]
         w = [test.statistic for test in tests]
         rejected = sum(test.pvalue < 0.05 for test in tests)
-        yield f"| {r} | {np.median(w):.3f} | {min(w):.3f} | {rejected} of {len(tests)} |"
+        yield r, f"{np.median(w):.3f}", f"{min(w):.3f}", f"{rejected} of {len(tests)}"
 
 
 def tables(shared: Path) -> dict[str, str]:
@@ -115,15 +109,7 @@ def tables(shared: Path) -> dict[str, str]:
     best = sorted(runs, key=lambda run: (-runs[run].mean(), run))
     every = list(settings(differences))
     return {
-        "study-intervals": "\n".join(interval_table(every, best[: round(KEPT * len(best))])),
-        "study-disagreements": "\n".join(disagreement_table(every)),
-        "study-normality": "\n".join(normality_table(differences)),
+        "study-intervals": as_csv(interval_table(every, best[: round(KEPT * len(best))])),
+        "study-disagreements": as_csv(disagreement_table(every)),
+        "study-normality": as_csv(normality_table(differences)),
     }
-
-
-def main() -> None:
-    print_or_write(__doc__, tables(SHARED))
-
-
-if __name__ == "__main__":
-    main()

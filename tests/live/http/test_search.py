@@ -16,10 +16,11 @@ import pytest
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.live_systems.http import HttpSearch, http_search
-from pytest_riskguard.live_systems.retrieval import FailedSearchError, Topic
+from pytest_riskguard.live.failures import FailedSearchError
+from pytest_riskguard.live.http import HttpSearch, http_search
+from pytest_riskguard.live.retrieval import Topic
 from tests.data.engine_shapes import SHAPES
-from tests.live_systems.http.servers import DOCUMENTS, INDEX, KEY, Instead, Server, fts, serving
+from tests.live.http.servers import DOCUMENTS, INDEX, KEY, Instead, Server, fts, serving
 
 #: Where each engine has its index, below the address of its server, and what else a riskguard.yaml says.
 SETTINGS: Mapping[str, tuple[str, dict[str, Any]]] = {
@@ -203,7 +204,7 @@ def test_an_expression_may_say_that_hits_are_missing():
             assert search(asked()) == []
         for data, stats in (({"late": True}, {}), ({}, {"failed": [2]})):
             server.instead = [Instead(content=json.dumps({"data": {"found": [], **data}, "stats": stats}).encode())]
-            with pytest.raises(FailedSearchError, match=r"expected a list of ids, .* found true or false"):
+            with pytest.raises(FailedSearchError, match=r"expected a list of ids, .* found (True|False)"):
                 search(asked())
 
 
@@ -277,16 +278,25 @@ def test_an_answer_that_is_none_is_a_failure(instead, expected):
 
 
 PARTIAL: dict[str, tuple[dict[str, Any], str]] = {
-    "elasticsearch": ({"terminated_early": True}, "Elasticsearch: the search was terminated early"),
+    "elasticsearch": ({"terminated_early": True}, "Elasticsearch: hits are missing: terminated_early is True"),
     "opensearch": (
         {"_shards": {"total": 2, "successful": 1, "failed": 1}},
         "Elasticsearch: only 1 of 2 shards answered",
     ),
-    "solr": ({"responseHeader": {"status": 0, "partialResults": True}}, "Solr: its results are partial"),
-    "vespa": ({"root": {"children": [], "coverage": {"full": False}}}, "Vespa: not all documents were searched"),
-    "algolia": ({"exhaustiveNbHits": False, "timeoutCounts": True}, "Algolia: the search timed out"),
-    "typesense": ({"search_cutoff": True}, "Typesense: the search was cut off"),
-    "meilisearch": ({"degraded": True}, "Meilisearch: the search was cut off"),
+    "solr": (
+        {"responseHeader": {"status": 0, "partialResults": True}},
+        "Solr: hits are missing: responseHeader.partialResults is True",
+    ),
+    "vespa": (
+        {"root": {"children": [], "coverage": {"full": False}}},
+        "Vespa: hits are missing: root.coverage.full is False",
+    ),
+    "algolia": (
+        {"exhaustiveNbHits": False, "timeoutCounts": True},
+        "Algolia: hits are missing: timeoutCounts is True",
+    ),
+    "typesense": ({"search_cutoff": True}, "Typesense: hits are missing: search_cutoff is True"),
+    "meilisearch": ({"degraded": True}, "Meilisearch: hits are missing: degraded is True"),
 }
 
 

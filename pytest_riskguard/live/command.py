@@ -8,16 +8,17 @@ import re
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, cast
+from typing import IO
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import ANSWER_BYTES
-from pytest_riskguard.live_systems.retrieval import FailedSearchError, Search, Topic
+from pytest_riskguard.live.failures import FailedSearchError
+from pytest_riskguard.live.retrieval import Search, Topic
 from pytest_riskguard.serialization import JsonError, parsed_value
 from pytest_riskguard.text import clean
 
@@ -31,23 +32,23 @@ _PLACEHOLDER = re.compile(r"\{(query|topic|depth)\}")
 @contextmanager
 def command_search(candidate: CommandCandidate, asking: Asking, folder: Path) -> Iterator[Search]:
     """A search that runs a command in a folder; it enforces the time limit of ``asking`` itself."""
-    if not candidate.runs_for_each:
-        command = [part.replace("{depth}", str(asking.depth)) for part in candidate.command]
-        with TemporaryFile() as errors, _Lines(command, folder, asking, errors).asked() as search:
-            yield search
+    if candidate.runs_for_each:
+        yield lambda topic: _output(_filled(candidate.command, topic, asking), folder, asking.timeout)
         return
+    command = [part.replace("{depth}", str(asking.depth)) for part in candidate.command]
+    with TemporaryFile() as errors, closing(_Process(command, folder, asking, errors)) as process:
+        yield process.ask
+        process.check_end()
 
-    def run(topic: Topic) -> object:
-        fields = {"query": topic.text, "topic": topic.id, "depth": str(asking.depth)}
-        program, *arguments = candidate.command
-        filled = [_PLACEHOLDER.sub(lambda match: fields[match[1]], part) for part in arguments]
-        return _output([program, *filled], folder, asking.timeout)
 
-    yield run
+def _filled(command: Sequence[str], topic: Topic, asking: Asking) -> list[str]:
+    fields = {"query": topic.text, "topic": topic.id, "depth": str(asking.depth)}
+    program, *arguments = command
+    return [program, *(_PLACEHOLDER.sub(lambda name: fields[name[1]], part) for part in arguments)]
 
 
 def _output(command: Sequence[str], folder: Path, timeout: float | None) -> object:
-    """What a command writes; ``FailedSearchError`` unless it ends in time with 0."""
+    """What a command writes, JSON or ids, one per line; ``FailedSearchError`` unless it ends in time with 0."""
     # Into files: a pipe would stay open as long as any process that the command has started.
     with TemporaryFile() as output, TemporaryFile() as errors:
         try:
@@ -65,31 +66,21 @@ def _output(command: Sequence[str], folder: Path, timeout: float | None) -> obje
         except (OSError, ValueError) as error:
             raise _not_started(command, folder, error) from None
         if done.returncode:
-            raise _failure(command, ": ".join(_ending(done.returncode, errors)))
+            raise _failure(command, _ending(done.returncode, errors))
         output.seek(0)
         content = output.read(ANSWER_BYTES.value + 1)
     if len(content) > ANSWER_BYTES.value:
         raise _failure(command, ANSWER_BYTES.problem(len(content)))
-    return _results(command, content.strip())
-
-
-def _results(command: Sequence[str], output: bytes) -> object:
-    """JSON, or ids, one per line."""
-    if output.startswith((b"[", b"{")):
-        try:
-            return parsed_value(output)
-        except JsonError as error:
-            problem = f"expected JSON, or ids, one per line; its output begins like JSON, but is {error}"
-            raise _failure(command, problem) from None
     try:
-        text = output.decode()
-    except UnicodeDecodeError:
-        problem = "expected JSON, or ids, one per line, in UTF-8; its output is not UTF-8"
+        if content.lstrip().startswith((b"[", b"{")):
+            return parsed_value(content)
+        return [line.strip() for line in content.decode().split("\n") if line.strip()]
+    except (JsonError, UnicodeDecodeError) as error:
+        problem = f"expected JSON, or ids, one per line, in UTF-8, found other output ({error})"
         raise _failure(command, problem) from None
-    return [line.strip() for line in text.split("\n") if line.strip()]
 
 
-class _Lines:
+class _Process:
     """A process that is asked for every query: a line of JSON in, a line of JSON out.
 
     It is started for the first query. After a failure it is not asked again, since its next line could be the answer
@@ -102,20 +93,8 @@ class _Lines:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._failed: FailedSearchError | None = None
 
-    @contextmanager
-    def asked(self) -> Iterator[Search]:
-        """The search; at its end ``DataError`` if the process leaves more than was asked for, or fails."""
-        try:
-            yield self._ask
-            if self._process is not None and self._failed is None:
-                self._check_end(self._process)
-        finally:
-            if self._process is not None:
-                self._process.kill()
-                _close(self._process)
-                self._process.wait()
-
-    def _ask(self, topic: Topic) -> object:
+    def ask(self, topic: Topic) -> object:
+        """The results for a topic."""
         if self._failed is None:
             try:
                 return self._answer(topic)
@@ -123,46 +102,67 @@ class _Lines:
                 self._failed = error
         raise self._failed
 
+    def check_end(self) -> None:
+        """``DataError`` if the process leaves more than was asked for, or fails, when it is asked nothing more."""
+        process = self._process
+        if process is None or self._failed is not None:
+            return
+        problem = ""
+        _close(process.stdin)
+        with suppress(subprocess.TimeoutExpired, queue.Empty):
+            process.wait(_MAX_END)  # one that does not end by itself is killed
+            if left := self._lines.get(timeout=_MAX_END).strip():
+                problem = f"it wrote more than one line for each query: {_shown(left)}"
+        if process.returncode and not problem:
+            problem = f"it failed after its last answer: {_ending(process.returncode, self._errors)}"
+        if problem:
+            raise DataError(str(_failure(self._command, problem)), reason="bad_run")
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.kill()
+            _close(self._process.stdin)
+            self._process.wait()
+
     def _answer(self, topic: Topic) -> object:
-        process = self._started()
+        process = self._process or self._started()
         line = json.dumps({"id": topic.id, "query": topic.text, "depth": self._asking.depth}) + "\n"
         with suppress(OSError):  # it need not read its input
-            stdin = cast("IO[bytes]", process.stdin)
-            stdin.write(line.encode())
-            stdin.flush()
+            assert process.stdin is not None
+            process.stdin.write(line.encode())
+            process.stdin.flush()
         try:
             written = self._lines.get(timeout=self._asking.timeout)
         except queue.Empty:
             problem = f"no answer to {topic.id!r} within {self._asking.timeout:g} s; it was killed"
             raise _failure(self._command, problem) from None
         if not written:
-            raise _failure(self._command, f"it ended without an answer to {topic.id!r} {self._end(process)}")
+            how = "it closed its output"
+            with suppress(subprocess.TimeoutExpired):
+                how = _ending(process.wait(_MAX_END), self._errors)
+            raise _failure(self._command, f"it ended without an answer to {topic.id!r}: {how}")
         if len(written) > ANSWER_BYTES.value:
             raise _failure(self._command, ANSWER_BYTES.problem(len(written)))
-        try:
+        answer = None
+        with suppress(JsonError):
             answer = parsed_value(written)
-        except JsonError:
-            answer = None
-        if not isinstance(answer, dict) or "id" not in answer or "results" not in answer:
-            expected = 'a line of JSON such as {"id": "q1", "results": ["d1", "d2"]}'
+        if not isinstance(answer, dict) or answer.get("id") != topic.id or "results" not in answer:
+            expected = f'a line of JSON such as {{"id": "{topic.id}", "results": ["d1", "d2"]}}'
             raise _failure(self._command, f"expected {expected}, found {_shown(written)}")
-        if answer["id"] != topic.id:
-            problem = f"expected the answer to {topic.id!r}, found one to {str(answer['id'])[:80]!r}"
-            raise _failure(self._command, problem)
         return answer["results"]
 
     def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            pipe = subprocess.PIPE
-            try:
-                self._process = subprocess.Popen(  # noqa: S603 - as above
-                    self._command, cwd=self._folder, stdin=pipe, stdout=pipe, stderr=self._errors
-                )
-            except (OSError, ValueError) as error:
-                raise _not_started(self._command, self._folder, error) from None
-            stdout = cast("IO[bytes]", self._process.stdout)
-            threading.Thread(target=self._read, args=(stdout,), name="riskguard-command", daemon=True).start()
-        return self._process
+        pipe = subprocess.PIPE
+        try:
+            process = subprocess.Popen(  # noqa: S603 - as above
+                self._command, cwd=self._folder, stdin=pipe, stdout=pipe, stderr=self._errors
+            )
+        except (OSError, ValueError) as error:
+            raise _not_started(self._command, self._folder, error) from None
+        self._process = process
+        threading.Thread(target=self._read, args=(process.stdout,), name="riskguard-command", daemon=True).start()
+        return process
 
     def _read(self, stream: IO[bytes]) -> None:
         with suppress(OSError, ValueError), stream:
@@ -170,29 +170,11 @@ class _Lines:
                 self._lines.put(line)
         self._lines.put(b"")
 
-    def _check_end(self, process: subprocess.Popen[bytes]) -> None:
-        _close(process)
-        with suppress(subprocess.TimeoutExpired, queue.Empty):
-            process.wait(_MAX_END)  # one that does not end by itself is killed
-            if left := self._lines.get(timeout=_MAX_END).strip():
-                problem = f"it wrote more than one line for each query: {_shown(left)}"
-                raise DataError(str(_failure(self._command, problem)), reason="bad_run")
-        if process.returncode:
-            problem = f"it failed after its last answer {self._end(process)}"
-            raise DataError(str(_failure(self._command, problem)), reason="bad_run")
 
-    def _end(self, process: subprocess.Popen[bytes]) -> str:
-        """How the process ended, which has closed its output."""
-        try:
-            status, *said = _ending(process.wait(_MAX_END), self._errors)
-        except subprocess.TimeoutExpired:
-            return "(it closed its output)"
-        return ": ".join([f"({status})", *said])
-
-
-def _close(process: subprocess.Popen[bytes]) -> None:
+def _close(stream: IO[bytes] | None) -> None:
     with suppress(OSError):
-        cast("IO[bytes]", process.stdin).close()
+        if stream is not None:
+            stream.close()
 
 
 def _failure(command: Sequence[str], problem: str) -> FailedSearchError:
@@ -204,12 +186,12 @@ def _not_started(command: Sequence[str], folder: Path, error: OSError | ValueErr
     return _failure(command, f"cannot be started in {folder}: {said}")
 
 
-def _ending(status: int, errors: IO[bytes]) -> list[str]:
+def _ending(status: int, errors: IO[bytes]) -> str:
     """How a command ended, and what it said last on standard error, if anything."""
     errors.seek(max(errors.seek(0, 2) - _ERROR_BYTES, 0))
     said = [clean(line, limit=_MAX_SAID) for line in errors.read().decode(errors="replace").splitlines()]
     how = f"was killed by signal {-status}" if status < 0 else f"exit status {status}"
-    return [how, *[line for line in said if line][-1:]]
+    return ": ".join([how, *[line for line in said if line][-1:]])
 
 
 def _shown(line: bytes) -> str:

@@ -1,0 +1,142 @@
+"""Codes of a verdict, and what they mean: why it is not a pass, and what it warns of. The reference lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: Why a verdict is not a pass, by its outcome.
+REASONS_OF: Mapping[str, Mapping[str, str]] = {
+    "fail": {
+        "loss": "The mean itself (or GeoRisk at alpha 0) is significantly down.",
+        "churn": "It fails only because losses weigh more.",
+        "not_shown": "`not_inferior`, `equivalent`: not enough evidence that URisk lies where it must.",
+        "collapse": "More topics than are allowed lost more than they may.",
+    },
+    "inconclusive": {
+        "too_few_changes": "`not_inferior`, `equivalent`: the intervals show it, but too few topics changed.",
+        "too_few_topics": "Fewer than 10, or fewer than 10 effective topics by their weights, clusters or strata.",
+        "too_weak": "It could not have detected a loss of `max_mde`, or GeoRisk vanishes.",
+    },
+    "incomparable": {
+        "bad_run": "A run is malformed, or a live search failed.",
+        "bad_qrels": "The judgements are malformed, or have grades above a measure's scale.",
+        "bad_topics": "The topics file is malformed.",
+        "bad_strata": (
+            "A topic is in no stratum with a share, a stratum has fewer than two topics or clusters, or a cluster "
+            "lies in two."
+        ),
+        "bad_scores": (
+            "Scores are malformed, or a value lies outside the measure's range; a score of a pool is below 0."
+        ),
+        "bad_baseline": "A stored baseline is damaged, or its replicates or unanswered topics cannot be accepted.",
+        "missing_input": (
+            "A file, a stored name, a topic's text or weight, or a baseline's measure and run is missing."
+        ),
+        "topics_differ": (
+            "Two tables of scores, or the clusters, name different topics; or a pass rests on topics judged later "
+            "that the baseline's run does not answer."
+        ),
+        "no_common_topic": "No topic in common, or no judged topic answered.",
+        "ids_do_not_match": (
+            "A run's document ids are not those of the judgements: in most topics they are judged nowhere, written "
+            "differently, or they are judged for other topics as often as for their own, as in a run on another "
+            "index."
+        ),
+        "stale_labels": "The outcome rests on topics whose relevant documents are no longer in `documents`.",
+        "order_as_written": "In the order as written, which ties hide, the gate would have another outcome.",
+        "inputs_changed": (
+            "Judgements changed and the baseline's run was not kept; topics that it was scored on are gone or "
+            "changed; or the two sides were scored with different judgements."
+        ),
+        "cannot_fail": "Not even a candidate that scores 0 everywhere could fail.",
+    },
+}
+REASONS = tuple(code for codes in REASONS_OF.values() for code in codes)
+
+#: What a verdict warns of.
+WARNINGS: Mapping[str, str] = {
+    "churn": "Churn that passes because of `on_churn: warn`.",
+    "few_changed_topics": "So few topics changed that only Student-t could fail the gate, or nothing could.",
+    "few_topics": (
+        "Fewer than 25 topics (for `georisk_not_worse` at an alpha above 1, 50), or weights, strata or clusters that "
+        "count like fewer than 50; or losses that no topic shows could overturn the pass."
+    ),
+    "georisk_vanishes": "At this alpha GeoRisk nearly vanishes: inconclusive unless it fails.",
+    "slow_slide": (
+        "It passes, but the mean is significantly down against the oldest run of the baseline's history; or that "
+        "history cannot be read."
+    ),
+    "loss_excused": "It passes only because replicates excuse a loss of the mean: are they the baseline's own?",
+    "cannot_fail": "The baseline has too little to lose for any candidate to fail.",
+    "outweighed": (
+        "Without weights it would be significantly risky, but the topics that lost have under a tenth of the weight."
+    ),
+    "no_variation": "No topic changed, or all changed by the same amount.",
+    "methods_disagree": "Student-t says the opposite of the gate's own method.",
+    "missing_topics": (
+        "Topics that are judged and not answered, answered and not judged, or judged by documents no longer in "
+        "`documents`."
+    ),
+    "free_wins": "A baseline did not answer topics that the candidate answered, which somebody accepted.",
+    "order_as_written": (
+        "The order as written scores differently; or the rank column or the order contradicts the scores."
+    ),
+    "unstable_answers": (
+        "Asked twice, a live candidate answered some topics differently; the message says with what effect."
+    ),
+    "rests_on_unjudged": "It might pass if unjudged documents were judged: `riskguard judge-next` lists them.",
+    "rests_on_judges": "The answer is not the same under each of several judges alone.",
+    "changed_inputs": (
+        "Judgements, topics or the scoring library changed since a baseline was stored, and its run was scored "
+        "again, or this was allowed."
+    ),
+    "unbacked_scores": "A baseline was stored with `--no-run`, so its scores cannot be checked.",
+    "significantly_better": "The mean is significantly up.",
+}
+#: What warnings say, where their parameters are enough: of a list the names, with ``_counted`` how many they are.
+SAID: Mapping[str, str] = {
+    "churn": (
+        "the mean itself (alpha 0, tolerance 0) is not significantly down; the gate would fail at this alpha only "
+        "because losses weigh more, and on_churn: warn lets it pass"
+    ),
+    "significantly_better": "the candidate is significantly better (mean {mean_difference:+.4f})",
+    "order_as_written": (
+        "{system} has equal scores (trec_eval compares 32 bits), which are ranked by document id: {topics} topics "
+        "score differently in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "
+        "give each rank its own score"
+    ),
+    "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
+    "missing_topics": "{system} did not answer {topics_counted} (each scores 0): {topics}",
+    "free_wins": (
+        "{system} did not answer {topics_number} of {count} topics that the candidate answered, so any answer counts "
+        "as a win there: {topics}"
+    ),
+    "unknown_topics": "the candidate answers {topics_counted} without judgements: {topics}",
+    "rank_contradicts_score": (
+        "the scores of {system} do not fall with the rank in {topics_counted} ({topics}): run files are ranked by "
+        "score, answers of a live search in the order returned"
+    ),
+    "unbacked_scores": "{systems}: stored without the run (--no-run), so nothing backs the stored scores",
+    "stale_labels": (
+        "relevant documents that are no longer in {file}: {documents}, in {topics_counted} ({topics}); the outcome "
+        "does not depend on them"
+    ),
+    "outweighed": (
+        "without weights the candidate would be significantly risky: the {topics_counted} that lost have {share:.2%} "
+        "of the weight ({topics})"
+    ),
+    "loss_excused": (
+        "without the replicates the mean would be significantly down; a loss as large as theirs counts as noise "
+        "(mean {baseline_mean:.4f} for the baseline, {mean:.4f} for {replicate}): make sure that each is a run of "
+        "the baseline's own system"
+    ),
+    "georisk_vanishes": (
+        "the largest GeoRisk of the pool is {largest:.2g} at this alpha and {largest_at_0:.2g} at alpha 0: losses "
+        "weigh so much that too little is left to compare, so the gate does not pass; choose a smaller alpha"
+    ),
+    "rests_on_unjudged": "this answer rests on {documents} unjudged documents; judge-next lists those to judge first",
+    "rests_on_judges": (
+        "the judges decide: {agree} of {judges} alone give this answer; have them agree on what is relevant, or "
+        "judge again"
+    ),
+}

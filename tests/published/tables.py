@@ -1,0 +1,29 @@
+"""The tables of docs/reproduction.md: ``python -m tests.published.tables`` writes them, and needs the real runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs/data/reproduction"
+
+
+def as_csv(rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def main() -> None:
+    from tests.published import interval_study, pools
+    from tests.shared_data import SHARED
+
+    for name, text in {**pools.tables(SHARED), **interval_study.tables(SHARED)}.items():
+        (FOLDER / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
