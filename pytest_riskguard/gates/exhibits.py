@@ -24,10 +24,8 @@ MANY_TOPICS, FEW_ALPHAS = 200_000, (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 def exhibits(comparison: Comparison) -> Exhibits:
     """What the charts of a gate show; the topics of a pool are those of candidate and the reference that decided."""
-    columns = _topic_columns(comparison)
-    if isinstance(comparison, PoolComparison):
-        return Exhibits(columns, georisk=_georisk_curves(comparison))
-    return Exhibits(columns, curve=_curve(comparison))
+    curve = _georisk_curves(comparison) if isinstance(comparison, PoolComparison) else _curve(comparison)
+    return Exhibits(_topic_columns(comparison), curve)
 
 
 def _topic_columns(comparison: Comparison) -> TopicColumns:

@@ -151,15 +151,14 @@ class Lines:
 
 @frozen
 class Exhibits:
-    """The data behind the charts of a report; a chart is missing if the gate's kind or data do not have it.
+    """The data behind the charts of a report.
 
-    ``curve`` is ``urisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``; ``georisk``
-    that of each system of the pool over alpha.
+    ``curve`` is ``urisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``, or GeoRisk of
+    each system of a pool; None where there is no alpha to vary.
     """
 
     topics: TopicColumns
     curve: Lines | None = None
-    georisk: Lines | None = None
 
 
 @frozen

@@ -71,7 +71,7 @@ def test_a_pool_gives_one_verdict_for_each_alpha_and_the_curve_over_all(command)
     found = verdicts(ended)
     assert [verdict["alpha"] for verdict in found] == [1, 5]
     assert all([*verdict["estimates"]["georisk"]] == ["good", "loss", "prod"] for verdict in found)
-    curve = found[0]["exhibits"]["charts"]["georisk"]
+    curve = found[0]["exhibits"]["curve"]
     for verdict in found:
         at_alpha = {name: values[curve["x"].index(verdict["alpha"])] for name, values in curve["lines"].items()}
         assert at_alpha == pytest.approx(verdict["estimates"]["georisk"])
