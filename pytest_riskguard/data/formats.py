@@ -148,8 +148,6 @@ FORMATS: tuple[Format, ...] = (
 #: The format of a file that is nothing like any.
 OWN: Mapping[Kind, str] = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}
 _BY_NAME = {known.name: known for known in FORMATS}
-#: The endings of all formats' files, which are no part of a system's name.
-_SUFFIXES = {suffix for known in FORMATS for suffix in known.suffixes.split()}
 #: Formats whose columns may have any names.
 _WITH_COLUMNS = frozenset({"csv", "tsv", "jsonl", "parquet", "arrow"})
 
@@ -172,7 +170,8 @@ def format_named(name: str, kind: Kind) -> Format:
 def system_name(given: GivenFile) -> str:
     """What a system is called after its file: without ``.gz`` and then one ending of a format; ``#PART`` stays."""
     name = given.path.name.removesuffix(".gz") or given.path.name
-    ending = max((suffix for suffix in _SUFFIXES if name.endswith(suffix)), key=len, default="")
+    endings = (suffix for known in FORMATS for suffix in known.suffixes.split())
+    ending = max(filter(name.endswith, endings), key=len, default="")
     name = name.removesuffix(ending) or name
     return name if given.part is None else f"{name}#{given.part}"
 

@@ -128,8 +128,9 @@ def scored_run(
     source = opened.source.file or name
     depth = depth or depth_for(parsed, qrels)
     judged, found = _scored(opened, qrels, parsed, source, depth, is_checked=not is_part)
-    answered = {*judged.topics}
+    answered, known = {*judged.topics}, {*qrels.topics, *qrels.without_relevant}
     unanswered = tuple(topic for topic in qrels.topics if topic not in answered)
+    unknown = tuple(topic for topic in opened.topics if topic not in known)
     repeated: list[Repeated | None] = [None] * len(parsed)
     if (again := opened.source.again) is not None:
         _, second = _scored(again, qrels, parsed, source, depth, is_checked=False)
@@ -147,7 +148,7 @@ def scored_run(
             digest=judged.digest,
             qrels_digest=qrels.digest,
             unanswered=unanswered,
-            unknown=tuple(topic for topic in opened.topics if topic not in qrels.grades),
+            unknown=unknown,
             without_relevant=qrels.without_relevant,
             from_run=True,
             judged=judged.judged,

@@ -15,6 +15,7 @@ from pytest_riskguard.data.formats import read, system_name
 from pytest_riskguard.data.given_file import GivenFile, InputData
 from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
+from pytest_riskguard.data.json_nodes import is_nested
 from pytest_riskguard.data.measures import are_measures, known
 from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.scores import (
@@ -170,7 +171,7 @@ def _of_lines(file: InputFile, kind: Kind, header: Sequence[str]) -> Table:
 def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the file is an object of objects, whose outer or inner keys are all measures."""
     value = file.json_or_none
-    if not isinstance(value, dict) or not value or not all(isinstance(inner, dict) for inner in value.values()):
+    if not is_nested(value):
         return ""
     if not are_measures(value) and not are_measures(*value.values()):
         return "neither its outer nor its inner keys are all measures"

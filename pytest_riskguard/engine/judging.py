@@ -345,7 +345,7 @@ class Engine:
             self.sources.ranked(source, of_source, measure, qrels)
             for source, of_source in zip((question.sources[0], question.sources[place]), scores, strict=True)
         )
-        ranked = (candidate.run.digest, baseline.run.digest, candidate.order, candidate.depth, baseline.depth)
+        ranked = (candidate.run.digest, baseline.run.digest, candidate.order, candidate.last, baseline.last)
         key = (*ranked, qrels.digest, str(measure), scores[0].topics)
         labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline))
         self._labels[key] = labels

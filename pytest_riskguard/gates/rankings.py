@@ -13,6 +13,7 @@ from urllib.parse import quote
 from pytest_riskguard.data.measures import DEFAULT_DEPTH, cutoff_of
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Count, RankedDocument
+from pytest_riskguard.risk.checks import first_in_order
 from pytest_riskguard.serialization import UNWRITTEN
 from pytest_riskguard.text import web_address
 
@@ -66,10 +67,12 @@ def titled(rankings: Rankings, labels: Labels, titles: DocumentTitles) -> Rankin
 
 def _largest_wins(labels: Labels) -> list[str]:
     """The topics that gained most, largest gain first."""
-    candidate, baseline = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in labels.scores)
-    gains = {topic: score - baseline[topic] for topic, score in candidate.items() if topic in baseline}
-    wins = [topic for topic, gain in gains.items() if gain > 0]
-    return sorted(wins, key=lambda topic: (-gains[topic], topic))[:MAX_WINS]
+    candidate, baseline = labels.scores
+    if candidate.topics != baseline.topics:
+        shared = {*candidate.topics} & {*baseline.topics}
+        candidate, baseline = (side.only(shared.__contains__) for side in (candidate, baseline))
+    losses = baseline.values - candidate.values
+    return [candidate.topics[place] for place in first_in_order(losses, MAX_WINS).tolist() if losses[place] < 0]
 
 
 def _of_topic(labels: Labels, topic: str, depth: int) -> tuple[RankedDocument, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import pairwise
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,10 @@ from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight
 
 if TYPE_CHECKING:
     from lightgbm import Dataset
+
+#: ``change``: what a swap does to the trade-off score itself. ``crossing``: Eq. 9 of SIGIR 2016, which gives a swap
+#: that crosses the baseline the weight of the side where it ends.
+Form = Literal["change", "crossing"]
 
 #: Fewer rows than these are not worth a thread of their own.
 _ROWS_OF_A_THREAD = 10_000
@@ -234,25 +238,31 @@ class _RiskObjective(RankingObjective):
 class UCRO(_RiskObjective):
     """U-CRO: a swap counts by what it does to URisk, with the same alpha for every query.
 
-    That is v(d + dM) - v(d), where v(d) is d, or (1 + alpha) d below the baseline.
-
     Attributes
     ----------
     baselines : QueryBaselines
         One baseline.
     alpha : float
         Extra weight of a loss, at least 0.
+    form : {"change", "crossing"}
+        ``change``: v(d + dM) - v(d), where v(d) is d, or (1 + alpha) d below the baseline. ``crossing``: Eq. 9, dM
+        if the query ends at or above the baseline and (1 + alpha) dM otherwise.
     """
+
+    form: Form = field(default="change", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.form not in get_args(Form):
+            raise ValueError(f"form must be one of {', '.join(get_args(Form))}, got {self.form!r}")
         self.baselines.only()
 
     def _alphas(self, ndcg: FloatArray) -> FloatArray:
         return np.full(ndcg.size, self.alpha)
 
     def _swaps(self, ndcg: FloatArray) -> SwapEffects:
-        return SwapEffects(TRADEOFF, self._alphas(ndcg), ndcg - self.baselines.only())
+        kind = TRADEOFF if self.form == "change" else CROSSING
+        return SwapEffects(kind, self._alphas(ndcg), ndcg - self.baselines.only())
 
 
 @dataclass(eq=False)
@@ -263,7 +273,7 @@ class TSARO(UCRO):
 
     Attributes
     ----------
-    baselines, alpha
+    baselines, alpha, form
         As for ``UCRO``.
     standardization : {"deviation", "error"}
         How TR_j is computed; see ``adaptive_alpha``.
@@ -339,8 +349,9 @@ class GeoRisk(_RiskObjective):
         return SwapEffects(GEORISK, differences=ndcg - expected, inverse_roots=inverse, pool=now)
 
 
-#: ``WEIGHTED``: (1 + alpha_j) dM. ``TRADEOFF``: the change of the trade-off score. ``GEORISK``: that of GeoRisk.
-WEIGHTED, TRADEOFF, GEORISK = range(3)
+#: ``WEIGHTED``: (1 + alpha_j) dM. ``TRADEOFF``: the change of the trade-off score. ``CROSSING``: Eq. 9 of SIGIR 2016.
+#: ``GEORISK``: the change of GeoRisk.
+WEIGHTED, TRADEOFF, CROSSING, GEORISK = range(4)
 
 _NONE = np.zeros(0)
 

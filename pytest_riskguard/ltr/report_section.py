@@ -19,8 +19,6 @@ from pytest_riskguard.reports import Plot, Section, Table, clean, counted, liste
 MAX_NAMED = 6
 #: Baselines that are open from the start, beside the average over them.
 MAX_OPEN = 2
-#: From this many wins or losses on, their averages are shown as whole numbers.
-_MANY = 1000
 #: Warnings that a model trained to be better should raise, or that something else says.
 _EXPECTED = ("significantly_better", "churn", "missing_topics")
 #: The symbol of an outcome, its colour, and its word.
@@ -169,9 +167,7 @@ def _remarks(report: TrainReport) -> list[str]:
 
 def figures_table(table: JudgedAgainst) -> Table:
     """The papers' columns, a row for each model."""
-    # a decimal for averages over few topics; with many it says nothing
-    most = max(max(model.figures.wins, model.figures.losses) for model in table.models)
-    number = f".{int(len(table.baselines) > 1 and most < _MANY)}f"
+    number = f".{int(len(table.baselines) > 1)}f"
     columns = {"model": "name", **dict.fromkeys(("mean", "risk", "reward"), ".4f"), "R/R": ".3f"}
     columns |= {"wins": number, "losses": number, "W/L": ".2f", ">20%": number, "front": "text"}
     rows = [

@@ -173,11 +173,15 @@ def urgency(verdict: Verdict) -> int:
 
 @frozen
 class Answer:
-    """What a run says about a change, in every report alike: a tone, what to do, and how many gates say so."""
+    """What a run says about a change, in every report alike: a tone, what to do, and how many gates say so.
+
+    ``is_divided``: some of several candidates may ship.
+    """
 
     tone: Tone
     advice: str
     counts: str
+    is_divided: bool = False
 
     @property
     def mark(self) -> str:
@@ -198,9 +202,10 @@ def answer(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> Answ
         by_candidate.setdefault(verdict.candidate, []).append(verdict)
     shipped = sum(all(verdict.passed for verdict in one) for one in by_candidate.values())
     how, what = advice(verdicts, complete=not unjudged)
-    if what == "Don't ship" and shipped:
+    is_divided = what == "Don't ship" and shipped > 0
+    if is_divided:
         what = f"{shipped} of {len(by_candidate)} candidates may ship"
-    return Answer(how, what, "; ".join(filter(None, (_counts(verdicts), title(gates)))))
+    return Answer(how, what, "; ".join(filter(None, (_counts(verdicts), title(gates)))), is_divided)
 
 
 def _counts(verdicts: Sequence[Verdict]) -> str:

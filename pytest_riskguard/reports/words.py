@@ -79,11 +79,15 @@ def extreme(verdict: Verdict) -> str:
 
 @frozen
 class _Line:
-    """What happened, with a place for each name of other people's; facts follow as far as there is room for them."""
+    """What happened, with a place for each name of other people's; facts follow as far as there is room for them.
+
+    ``tells`` is a fact that the text has.
+    """
 
     text: str
     facts: Sequence[str] = ()
     names: tuple[str, ...] = ()
+    tells: str = ""
 
 
 def line(verdict: Verdict, *, after_word: bool = False) -> str:
@@ -91,18 +95,23 @@ def line(verdict: Verdict, *, after_word: bool = False) -> str:
 
     ``after_word`` is for places where ``word`` stands before it.
     """
-    said = _Line("{}", names=(verdict.problem or "",))
-    if verdict.outcome != "incomparable" or not after_word:
-        said = _answer(Card(verdict))
+    if verdict.outcome == "incomparable" and after_word:
+        return _composed(_Line("{}", names=(verdict.problem or "",)))[0]
+    return _composed(_answer(Card(verdict)))[0]
+
+
+def _composed(said: _Line) -> tuple[str, list[str]]:
+    """The line, and the facts that it has room for."""
     names = [clean(name) for name in said.names]
     text, joint = said.text.format(*(fitted(name, _NAME) for name in names)), "; "
-    facts = ""
+    facts, shown = "", list[str]()
     for fact in filter(None, said.facts):
         if columns(f"{text}{facts}{joint}{fact}") <= MAX_COLUMNS:
             facts, joint = f"{facts}{joint}{fact}", ", "
+            shown.append(fact)
     bare = columns(said.text.format(*[""] * len(names)))
     each = max((MAX_COLUMNS - bare - columns(facts)) // max(len(names), 1), _MIN_NAME)
-    return said.text.format(*(fitted(name, each) for name in names)) + facts
+    return said.text.format(*(fitted(name, each) for name in names)) + facts, [said.text, said.tells, *shown]
 
 
 def _answer(card: Card) -> _Line:
@@ -115,7 +124,7 @@ def _answer(card: Card) -> _Line:
         return _Line("identical to {}", names=(card.opponent,))
     if verdict.asked.by_topic:
         return _collapse(card)
-    if verdict.kind in ("not_inferior", "equivalent"):
+    if verdict.asked.must_show:
         return _must_show(card)
     if verdict.outcome == "pass" and not card.is_churn:
         return _passed(card)
@@ -196,9 +205,15 @@ def _mean(verdict: Verdict) -> str:
     if before is None or difference is None or not means(verdict):
         return ""
     name = _mean_name(verdict)
-    if not round(difference, 2) and plain(before, 2) == plain(before + difference, 2):
+    if _stays(verdict):
         return f"{name} stayed at {plain(before, 2)}"
     return f"{name} {'rose' if difference > 0 else 'fell'} {means(verdict)}"
+
+
+def _stays(verdict: Verdict) -> bool:
+    """Whether two decimals show no change of the mean."""
+    before, difference = verdict.estimates.baseline_mean or 0.0, verdict.estimates.mean_difference or 0.0
+    return not round(difference, 2) and plain(before, 2) == plain(before + difference, 2)
 
 
 def _mean_name(verdict: Verdict) -> str:
@@ -207,7 +222,7 @@ def _mean_name(verdict: Verdict) -> str:
 
 def _must_show(card: Card) -> _Line:
     """A gate for which the candidate bears the burden of proof."""
-    verdict, interval, same = card.verdict, card.verdict.decisive_interval, card.verdict.kind == "equivalent"
+    verdict, interval, same = card.verdict, card.verdict.decisive_interval, card.verdict.asked.side == "both"
     passed, most = verdict.outcome == "pass", verdict.tolerance
     text = f"{'' if passed else 'not '}shown to be {'equivalent' if same else 'good enough'}"
     if interval is None:
@@ -247,7 +262,7 @@ def _passed(card: Card) -> _Line:
         than = "no riskier than {}" if (card.risk or 0.0) >= 0 else "not shown to be riskier than {}"
         return _Line(than, [*counts, mean], (verdict.pool.decided_by,))
     if card.leans_down and difference < 0:
-        return _Line(f"{name} fell {means(verdict)}, as much as chance may explain", counts)
+        return _Line(f"{name} fell {means(verdict)}, as much as chance may explain", counts, tells=mean)
     if card.leans_down:
         return _Line(f"{_weighed(verdict)} outweigh gains, but not beyond chance", counts)
     if (loss := card.unseen_loss) is not None:
@@ -279,7 +294,7 @@ def _lost(card: Card) -> _Line:
     if verdict.estimates.noise_urisk is not None:
         return _Line("worse than the baseline's own noise", [mean, *counts])
     if difference < 0 and (verdict.reason == "loss" or not verdict.topics.wins):
-        fell = f"{_mean_name(verdict)} fell by {size(difference)}" if not mean or " stayed " in mean else mean
+        fell = f"{_mean_name(verdict)} fell by {size(difference)}" if not mean or _stays(verdict) else mean
         if _is_everywhere(card, difference):
             every = "every query" if verdict.topics.losses == verdict.topics.count else "nearly every query"
             return _Line(f"{every} lost a little", [fell, tolerated])
@@ -315,7 +330,8 @@ def paragraph(verdict: Verdict) -> str:
         names = ", ".join(clean(name, limit=MAX_NAME) for name in verdict.identical_to)
         return f"The candidate is the same run as {names}: no ranking changed."
     said = [cause(verdict), _tally(card), *_reasons(card), weakness(verdict)]
-    said += [_pivots(card)] if "found nothing" in said[0] else [_unanswered(card), _pivots(card)]
+    said += [] if said[0] and card.fates["empty"] else [_unanswered(card)]
+    said += [_pivots(card)]
     said += [_risky_slices(card)] if verdict.outcome == "pass" else []
     return " ".join(filter(None, said))
 
@@ -354,12 +370,8 @@ def _tally(card: Card) -> str:
     part = "" if verdict.slice is None else f" {clean(verdict.slice, limit=MAX_NAME)}"
     lost = f"{topics.losses} of {topics.count}{part} {'query' if topics.count == 1 else 'queries'} lost"
     lost += "" if topics.wins == 0 else f", {topics.wins} gained"
-    mean, first = _mean(verdict), line(verdict)
-    if (
-        mean in first
-        and f"{topics.losses} of {_all(verdict)} lost" in first
-        and f"{topics.wins or 'none'} gained" in first
-    ):
+    mean, (_, told) = _mean(verdict), _composed(_answer(card))
+    if {mean, *_counts(verdict)} <= {"", *told}:
         return ""
     beyond = verdict.reason == "loss" and (estimates.mean_difference or 0.0) < 0
     beyond &= verdict.pool is None and estimates.noise_urisk is None  # else other things were compared
@@ -410,8 +422,9 @@ def _churn(card: Card) -> str:
         return sentence(f"{text}; on_churn: fail would stop it")
     said = sentence(f"{text}; on_churn: warn would let it pass")
     if (rate := verdict.power.churn_failure_rate) is not None:
-        said += f" A change like this that leaves the mean alone would fail in about {share(rate)} of cases."
-    return said.replace("about over", "over").replace("about under", "under")
+        about = "about " if 0.005 <= rate <= 0.995 else ""
+        said += f" A change like this that leaves the mean alone would fail in {about}{share(rate)} of cases."
+    return said
 
 
 def weakness(verdict: Verdict) -> str:
@@ -550,8 +563,12 @@ _ADVICE = {"fail": "Don't ship", "none": "No verdict", "caution": "Ship with car
 
 def word(verdict: Verdict) -> str:
     """How a gate ended: the outcome, or ``pass with care``."""
-    careful = verdict.outcome == "pass" and Card(verdict).tone == "caution"
-    return "pass with care" if careful else verdict.outcome
+    return "pass with care" if is_careful(verdict) else verdict.outcome
+
+
+def is_careful(verdict: Verdict) -> bool:
+    """Whether it passes with care."""
+    return verdict.outcome == "pass" and Card(verdict).tone == "caution"
 
 
 def advice(verdicts: Sequence[Verdict], *, complete: bool = True) -> tuple[Tone, str]:

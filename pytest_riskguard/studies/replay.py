@@ -151,7 +151,7 @@ def _release(
     release = PastRelease(run.name, before.name, regretted, math.fsum(run.values) / run.values.size)
     for verdict in (*verdicts, collapse):
         if verdict.outcome == "incomparable":
-            return replace(release, problem=verdict.problem)
+            return replace(release, problem="; ".join(filter(None, (verdict.problem, verdict.remedy))))
     estimates = verdicts[0].estimates
     lost = [topic for topic in collapse.responsible_topics if topic.difference < 0]
     worst = min(lost, key=lambda topic: topic.difference, default=None)

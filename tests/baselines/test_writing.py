@@ -46,32 +46,6 @@ def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection, 
         store.manifest("prod")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("what", ["replicate", "remove"])
-@pytest.mark.parametrize("at", ["before-rename", "between", "after-rename"])
-def test_who_is_killed_while_replicates_change_leaves_all_as_it_was_or_as_it_shall_be(
-    store, add, replicate, collection, qrels, tmp_path, at, what
-):
-    add()
-    add("other")
-    replicate()
-    old = store.scores("prod", "AP", qrels=qrels).scores
-    stop = at, tmp_path / "reached"
-    writer = Writer(store.root, "prod", collection.noisy_run(2), collection.qrels, what, stop=stop)
-    writer.kill_when_it_has_stopped()
-
-    expected = (1,) if at != "after-rename" else {"replicate": (1, 2), "remove": ()}[what]
-    for names in (("other", "prod"), ("prod",)):
-        assert store.names() == names
-        assert store.verify("prod") == []
-        assert tuple(map(int, store.manifest("prod").replicates)) == expected
-        assert len(store.replicates("prod", "AP", qrels=qrels)) == len(expected)
-        assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, old.values)
-        if "other" in names:
-            store.remove("other")  # any later writer clears away what was left
-    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
-
-
 @pytest.mark.parametrize("failing", [1, 2])
 def test_a_rename_that_fails_leaves_the_old_baseline(store, add, collection, monkeypatch, failing):
     add()

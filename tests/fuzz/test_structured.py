@@ -1,4 +1,4 @@
-"""Inputs built to look right: columns, JSON and YAML of the right kind, filled with anything."""
+"""Inputs built to look right: columns, JSON and YAML of the right kind, filled with anything; and valid ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fuzz.seeds import seeds
-from tests.fuzz.targets import replay
+from tests.fuzz.targets import TARGETS, replay
 
 TABLES = ("runs", "qrels", "topics", "scores")
 
@@ -33,6 +33,36 @@ def tables(draw: st.DrawFn) -> bytes:
     columns, separator = draw(st.integers(1, 7)), draw(separators)
     rows = draw(st.lists(st.lists(cells, min_size=columns, max_size=columns + draw(st.integers(0, 1))), max_size=6))
     return "".join(separator.join(row) + draw(ends) for row in rows).encode("utf-8", "replace")
+
+
+numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
+
+
+@st.composite
+def valid_runs(draw: st.DrawFn) -> bytes:
+    rankings = draw(
+        st.dictionaries(ids, st.dictionaries(ids, numbers, min_size=1, max_size=5), min_size=1, max_size=4)
+    )
+    rows = [
+        f"{topic} Q0 {document} {rank} {score!r} x\n"
+        for topic, ranking in rankings.items()
+        for rank, (document, score) in enumerate(sorted(ranking.items(), key=lambda pair: -pair[1]), start=1)
+    ]
+    return "".join(rows).encode()
+
+
+@st.composite
+def valid_qrels(draw: st.DrawFn) -> bytes:
+    judged = draw(st.dictionaries(st.tuples(ids, ids), st.integers(-2, 4), min_size=1, max_size=12))
+    rows = [f"{topic} 0 {document} {grade}\n" for (topic, document), grade in judged.items()]
+    return "".join([*rows, "always-relevant 0 d 1\n"]).encode()
+
+
+@st.composite
+def valid_scores(draw: st.DrawFn) -> bytes:
+    values = draw(st.dictionaries(ids, st.floats(0, 1), min_size=1, max_size=8))
+    names = {topic: value for topic, value in values.items() if not topic.startswith('"')}
+    return ("topic\tAP\n" + "".join(f"{t}\t{value!r}\n" for t, value in names.items()) + "always\t0.5\n").encode()
 
 
 json_values = st.recursive(
@@ -61,10 +91,27 @@ yaml_values = st.recursive(
 )
 
 
+@pytest.mark.parametrize("reader", TARGETS)
+@given(content=st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(reader, content):
+    replay(reader, content)
+
+
 @pytest.mark.parametrize("reader", TABLES)
 @given(content=tables())
 def test_any_table_is_read_or_refused(reader, content):
     replay(reader, content)
+
+
+@pytest.mark.parametrize(
+    ("reader", "valid"), [("runs", valid_runs()), ("qrels", valid_qrels()), ("scores", valid_scores())]
+)
+def test_valid_files_are_read(reader, valid):
+    @given(valid)
+    def check(content: bytes) -> None:
+        assert replay(reader, content)
+
+    check()
 
 
 @pytest.mark.parametrize("reader", ["manifest", "report"])

@@ -86,11 +86,6 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
     [
         (lambda: QueryBaselines(("a",), ("q",), np.zeros(1)), ValueError, r"\(1, 1\), got \(1,\)"),
         (
-            lambda: QueryBaselines(("a", "a"), ("q",), np.zeros((2, 1))),
-            ValueError,
-            "baselines must have different names, got 'a' twice",
-        ),
-        (
             lambda: QueryBaselines(("a",), ("q",), np.array([[1.5]])),
             DataError,
             "baseline a, query q: nDCG@10 must be",

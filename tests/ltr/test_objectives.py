@@ -93,13 +93,14 @@ def test_lambdamart_is_that_of_plain_python(rows, options, k):
 
 
 @settings(deadline=None)
-@given(data(), OPTIONS, ALPHAS, SEEDS)
-def test_ucro_is_that_of_plain_python(rows, options, alpha, seed):
+@given(data(), OPTIONS, ALPHAS, st.sampled_from(["change", "crossing"]), SEEDS)
+def test_ucro_is_that_of_plain_python(rows, options, alpha, form, seed):
     one = baselines(seed, rows[2])
+    effect = {"change": plain.urisk_effect, "crossing": plain.crossing_effect}[form]
     agree(
-        UCRO(one, alpha, **options),
+        UCRO(one, alpha, form=form, **options),
         rows,
-        lambda ndcg, query: plain.urisk_effect(ndcg[query], one.scores[0, query], alpha),
+        lambda ndcg, query: effect(ndcg[query], one.scores[0, query], alpha),
         **options,
     )
 
@@ -165,6 +166,13 @@ def test_georisk_of_plain_python_is_that_of_the_gates():
     assert plain.georisk(pool[3].tolist(), expectations, 2.0) == pytest.approx(georisk(pool, alpha=2.0)[3])
 
 
+def test_a_swap_that_ends_at_the_baseline_counts_once():
+    rows = np.array([0.0, 1, 0]), np.array([2.0, 1, 0]), [3]
+    equal = QueryBaselines(("best",), ("q",), np.ones((1, 1)))
+    once: Any = lambda *_: lambda change: change if change > 0 else 6 * change  # noqa: E731
+    agree(UCRO(equal, 5, form="crossing", norm=False), rows, once, k=10, norm=False)
+
+
 def test_scores_far_apart_are_those_of_plain_python_too():
     rows = np.array([1.0, 0, 2, 0]), np.array([0.0, 0.3, 350.0, 350.2]), [4]  # 700 with sigmoid 2
     options: dict[str, Any] = {"sigmoid": 2.0, "norm": False}
@@ -178,6 +186,7 @@ def test_without_extra_weight_of_losses_all_but_georisk_are_lambdamart(rows, opt
     expected = LambdaMART(k=3, **options).gradients(*rows)
     for objective in (
         UCRO(one, 0, **options),
+        UCRO(one, 0, form="crossing", **options),
         TSARO(one, 0, **options),
         TFARO(several.mean(), 0, **options),
     ):
@@ -252,6 +261,7 @@ WRONG: Any = "x"
         (lambda: UCRO(three_queries(), -1), ValueError, "alpha must be finite and at least 0, got -1"),
         (lambda: UCRO(three_queries(), 1e39), ValueError, r"alpha must be at most 1e\+09, got 1e\+39: nothing would"),
         (lambda: UCRO(three_queries(), math.nan), ValueError, "alpha must be finite and at least 0, got nan"),
+        (lambda: UCRO(three_queries(), form=WRONG), ValueError, "form must be one of change, crossing, got 'x'"),
         (
             lambda: TSARO(three_queries(), standardization=WRONG),
             ValueError,

@@ -98,6 +98,20 @@ def test_the_sum_goes_on_for_ever(pair):
 
 
 @given(orders)
+def test_overlap_is_symmetric_and_largest_with_itself(pair):
+    overlap, turned = rank_biased_overlap(*pair), rank_biased_overlap(*reversed(pair))
+    assert overlap == turned
+    assert 0 <= overlap.lower <= upper(overlap) <= 1 + 1e-12
+    assert upper(rank_biased_overlap(pair[0], pair[0])) == pytest.approx(1)
+
+
+def test_the_top_counts_more_than_the_bottom():
+    above = rank_biased_overlap(values("bacdef", "abcdef"), values("abcdef", "abcdef"))
+    below = rank_biased_overlap(values("abcdfe", "abcdef"), values("abcdef", "abcdef"))
+    assert above.lower < below.lower
+
+
+@given(orders)
 def test_tau_counts_the_pairs_that_two_orders_agree_on(pair):
     signs = [[np.sign(a - b) for a, b in combinations(values, 2)] for values in pair]
     untied = [np.count_nonzero(sign) for sign in signs]

@@ -31,6 +31,19 @@ def test_a_system_that_does_not_vary_has_no_correlation_and_spoils_no_other():
     assert np.all(np.isnan(correlations([[0.3, 0.1 + 0.2, 0.3], [0.1, 0.2, 0.3]])[0]))
 
 
+@pytest.mark.parametrize("scale", [1e-9, 100, 1e90])  # what differs by less than 1e-12 does not vary
+def test_correlations_know_no_unit(scale):
+    np.testing.assert_allclose(correlations(POOL * scale), correlations(POOL), rtol=0, atol=1e-13)
+
+
+@given(scores)
+def test_correlations_are_symmetric_and_bounded(table):
+    computed = correlations(table)
+    np.testing.assert_array_equal(computed, computed.T)
+    known = computed[~np.isnan(computed)]
+    assert np.all(np.abs(known) <= 1)
+
+
 @pytest.mark.parametrize("alpha", [0, 1, 10])
 def test_every_cell_is_urisk_and_trisk_of_the_pair(alpha):
     computed = every_baseline(POOL, alpha=alpha)
@@ -43,6 +56,14 @@ def test_every_cell_is_urisk_and_trisk_of_the_pair(alpha):
                 assert np.isnan(computed.trisk[i, j])
             else:
                 assert computed.trisk[i, j] == pytest.approx(pair.statistic, rel=1e-12)
+
+
+@given(scores, st.floats(0, 20))
+def test_two_systems_cannot_both_gain_from_each_other(table, alpha):
+    urisk = every_baseline(table, alpha=alpha).urisk
+    # URisk(i, j) + URisk(j, i) = -alpha mean|d|
+    apart = np.mean(np.abs(table[:, None, :] - table[None, :, :]), axis=2)
+    np.testing.assert_allclose(urisk + urisk.T, -alpha * apart, rtol=1e-9, atol=1e-9)
 
 
 def test_without_variation_trisk_keeps_its_side():

@@ -40,6 +40,11 @@ def test_a_candidate_that_goes_its_own_way_is_found():
     assert not yardstick_fit(BASELINE, BASELINE, POOL).odd
 
 
+def test_the_candidates_level_does_not_matter():
+    low = yardstick_fit(0.1 * like(0.7) - 3, BASELINE, POOL)
+    assert not low.odd
+
+
 def test_in_a_pool_of_its_kind_no_candidate_is_odd():
     odd = 0
     rng = np.random.default_rng(3)
@@ -71,6 +76,13 @@ def test_with_few_topics_it_takes_more(topics, needed):
 def test_three_topics_say_nothing():
     fit = fit_from_correlations(-1.0, np.full(5, 0.9), topics=3)
     assert (fit.odd, fit.needed, fit.correlation) == (False, None, -1.0)
+
+
+def test_copies_of_the_baseline_make_nobody_odd():
+    copies = np.ones(8)
+    assert not fit_from_correlations(0.87, copies, topics=1000).odd
+    assert fit_from_correlations(0.86, copies, topics=1000).odd
+    assert not fit_from_correlations(1.0, copies, topics=1000).odd
 
 
 def test_a_candidate_that_has_company_is_not_odd():

@@ -69,7 +69,7 @@ def _heading(run: Run, report: Report) -> str:
         ended = code(run.ended, limit=40)
         return f"### {_SIGNS['caution']} No verdict for {commit}: the gates pass, but the run ended with {ended}"
     advice = f"{said.advice} for" if said.advice == "No verdict" else said.advice
-    if said.advice.endswith("may ship"):  # there are several candidates
+    if said.is_divided:
         return f"### {_SIGNS[said.tone]} {commit}: {said.title}"
     if said.tone == "go" and len(report.verdicts) > 1:
         return f"### {_SIGNS[said.tone]} {advice} {commit}: {said.counts}"

@@ -88,6 +88,15 @@ def test_on_a_terminal_it_is_tables_and_words(command, monkeypatch):
 
 
 @pytest.mark.usefixtures("pool")
+def test_odd_pairs_are_those_of_the_stranger_as_candidate(command):
+    (at,) = report(command(f"study pool --scores {FILES} --json -"))["measures"]
+    assert {pair["candidate"] for pair in at["odd"]} == {"stranger"}
+    assert {pair["baseline"] for pair in at["odd"]} == {f"kin{i}" for i in range(5)}
+    distances = [pair["fit"]["distance"] for pair in at["odd"]]
+    assert distances == sorted(distances, reverse=True)
+
+
+@pytest.mark.usefixtures("pool")
 def test_kin_alone_have_a_fair_yardstick(command):
     text = " ".join(command("study pool --scores kin0.csv kin1.csv kin2.csv kin3.csv kin4.csv --alpha 0").out.split())
     assert "every baseline gives the same order: any of them is a fair yardstick here" in text
@@ -141,6 +150,17 @@ def test_two_systems_are_compared_but_not_ranked(command):
     assert one["urisk"][0][1] > 0 > one["urisk"][1][0]
 
 
+def test_negative_scores_are_welcome(command, folder):
+    for name, values in SCORES.items():
+        write(folder, name, values - 3)
+    shifted = report(command(f"study pool --scores {FILES} --json -"))["measures"][0]
+    for name, values in SCORES.items():
+        write(folder, name, values)
+    plain = report(command(f"study pool --scores {FILES} --json -"))["measures"][0]
+    np.testing.assert_allclose(shifted["alphas"][0]["urisk"], plain["alphas"][0]["urisk"], atol=1e-9)
+    np.testing.assert_allclose(shifted["correlations"], plain["correlations"], atol=1e-9)
+
+
 @pytest.mark.usefixtures("pool")
 def test_the_bytes_do_not_depend_on_the_order_of_topics(command, folder):
     first = command(f"study pool --scores {FILES} --json -").out
@@ -156,6 +176,24 @@ def test_the_bytes_do_not_depend_on_the_order_of_topics(command, folder):
     )
     assert read_report(folder / "pool.json")["measures"] == second["measures"]
     assert str(folder) not in first
+
+
+def test_systems_that_are_equal_share_their_places(command, folder):
+    for name in ("a", "b", "c"):
+        write(folder, name, SCORES["kin0"])
+    write(folder, "d", SCORES["kin4"])
+    ended = command("study pool --scores a.csv b.csv c.csv d.csv --alpha 1")
+    assert ended.status == 0
+    places = ended.out.split("Places by URisk, columns are baselines")[1].splitlines()[2:6]
+    assert [line.split()[2:] for line in places] == [
+        [".", "1.5", "1.5", "2"],
+        ["1.5", ".", "1.5", "2"],
+        ["1.5", "1.5", ".", "2"],
+        ["3", "3", "3", "."],
+    ]
+    write(folder, "d", SCORES["kin0"])
+    ended = command("study pool --scores a.csv b.csv c.csv d.csv --alpha 1 --json -")
+    assert report(ended)["measures"][0]["alphas"][0]["rankings"][0]["durbin"] is None
 
 
 @pytest.mark.parametrize(
