@@ -73,7 +73,7 @@ def test_every_computed_baseline_is_asked_about_after_the_others(command):
         ["mean(prod, churn)"],
         ["max(prod, loss)"],
     ]
-    assert verdicts(ended)[3]["yardstick"] == "max"
+    assert verdicts(ended)[3]["yardstick"]["kind"] == "max"
 
 
 def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):

@@ -18,7 +18,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pytest_riskguard.data.arrow import arrow_table, column_of, parquet_table
-from pytest_riskguard.data.formats import format_of
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.named_columns import Table
@@ -257,16 +256,6 @@ def test_a_missing_package_is_named_with_its_extra_and_other_files_are_no_tables
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"needs pyarrow: pip install 'pytest-riskguard\[arrow\]'$"):
         table_of(start + b" and no more")
-
-
-@pytest.mark.parametrize("maker", ["parquet", "new_file", "new_stream"])
-def test_columns_say_what_a_table_holds(maker):
-    def file(**columns: list[Any]) -> InputFile:
-        return InputFile(Path("a"), error=RunFormatError, content=packed(pa.table(columns), maker))
-
-    judged = file(qid=["q1"], docno=["d1"], label=[1])
-    with pytest.raises(RunFormatError, match="its columns do not fit: it names no column for score"):
-        format_of(judged, "rankings")
 
 
 def test_no_other_library_is_loaded(tmp_path):
