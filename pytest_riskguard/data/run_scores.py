@@ -191,9 +191,13 @@ def _scored(
                 of_measure[:, places[topics]] = values_of_part(part, measure, qrels, source)
             continue
         kernel, order = kernel_of(measure, qrels.rules), rank_order(measure)
-        of_measure[:, places] = kernel.scores(judged.judged_rows(order, qrels))[places]
+        rows = judged.judged_rows(order, qrels)
+        of_measure[:, places] = kernel.scores(rows)[places]
         if judged.ranks[order] is not judged.ranks[Order.WRITTEN]:
-            of_measure[1, places] = kernel.scores(judged.judged_rows(Order.WRITTEN, qrels))[places]
+            written = judged.judged_rows(Order.WRITTEN, qrels)
+            moved = np.zeros(len(qrels.topics), dtype=np.bool_)
+            moved[rows.topic[rows.rank != written.rank]] = True
+            of_measure[1, moved] = kernel.scores(written.at(moved[written.topic]))[moved]
     return judged, values
 
 

@@ -78,7 +78,7 @@ def test_a_computed_baseline_says_what_it_is_made_of(judged):
         "name: best, kind: not_significantly_risky, baseline: 'max(prod, better, candidate)'",
     )
     result.assert_outcomes(failed=2)
-    assert verdicts["typical"]["yardstick"] == "mean"
+    assert verdicts["typical"]["yardstick"]["kind"] == "mean"
     assert any("mean of prod, better, excluding the candidate" in said for said in verdicts["typical"]["figures"])
     assert verdicts["typical"]["estimates"]["baseline_mean"] == pytest.approx((0.5 + 2 / 3) / 2)
     assert verdicts["best"]["baselines"] == ["max(prod, better)"]
