@@ -102,23 +102,6 @@ def test_what_cannot_be_answered_is_said(command, arguments, status, said):
 
 
 @pytest.mark.parametrize(
-    ("query", "cell"),
-    [
-        ("shoes", "shoes"),
-        ("=1+1", " =1+1"),
-        ("@SUM(A1)", " @SUM(A1)"),
-        ("-5 degrees", " -5 degrees"),
-        ("a\tb\nc", "a b c"),
-        ("\x1b[2Jred\u202e", "[2Jred"),
-        ("::error::x", ": :error::x"),
-        ("\n=1", " =1"),
-    ],
-)
-def test_query_texts_are_data(query, cell):
-    assert _written([ToJudge("t1", "d1")], {"t1": query}, None) == f"topic\tdocument\tquery\nt1\td1\t{cell}\n"
-
-
-@pytest.mark.parametrize(
     ("document", "cell"),
     [("d-1", "d-1"), ("-12", "-12"), ("@user", " @user"), ("=1+1", " =1+1"), ("+cmd|'/C'!A0", " +cmd|'/C'!A0")],
 )
