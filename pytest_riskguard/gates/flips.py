@@ -15,7 +15,6 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.comparison import Comparison
-    from pytest_riskguard.gates.pool import PoolComparison
 
 #: Topics are left out one at a time, from the largest losses and from the largest wins on, until so many in a row
 #: have changed nothing ...
@@ -26,7 +25,7 @@ MAX_SCORES, ALONE = 100_000, 10
 ESTIMATES = 6
 
 
-def pivots(comparison: Comparison | PoolComparison) -> tuple[int, ...]:
+def pivots(comparison: Comparison) -> tuple[int, ...]:
     """The topics without any single one of which the gate gives the other verdict, the most decisive first.
 
     Only topics near the bound are left out, beginning with those that weigh most.
@@ -56,7 +55,7 @@ def pivots(comparison: Comparison | PoolComparison) -> tuple[int, ...]:
     return tuple(sorted(found, key=lambda place: (beyond(place), place)))
 
 
-def flip_set(comparison: Comparison | PoolComparison) -> tuple[int, ...] | None:
+def flip_set(comparison: Comparison) -> tuple[int, ...] | None:
     """Topics removed in order, most harmful first, until the gate passes; None if it never does.
 
     Greedy, so an upper bound on the smallest such set; it ends where fewer than 10 topics are left. The search starts
