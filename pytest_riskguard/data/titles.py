@@ -59,8 +59,8 @@ def read_titles(path: Path, wanted: Collection[str], rules: LabelRules = AS_GIVE
     """Title and address of each wanted document in a file: JSON Lines, a table with tabs, or Parquet.
 
     A line of JSON is an object whose id is text or a number under one of ``ID_NAMES``; a table has a header with one
-    of them. Titles are cut to ``MAX_TITLE`` characters; what is no text is none, and an address that is not one of http or https is left out.
-    Where ids name passages, a document has the first title and the first address of its passages.
+    of them. Titles are cut to ``MAX_TITLE`` characters; what is no text, and an address that is not one of
+    http or https, is left out. Where ids name passages, a document has the first title and address of its passages.
 
     ``DocumentsFormatError`` for a line that is neither, an id of another type, a header without an id, and
     more than a limit of ``input_files`` allows; ``MissingFileError`` for a path that cannot be read; ``UsageError``
