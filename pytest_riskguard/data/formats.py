@@ -218,18 +218,18 @@ def added_formats() -> dict[str, AddedFormat]:
 # Which format a file has.
 
 
-def read(file: InputFile, kind: Kind, *, named: str | None = None) -> Any:
-    """What a file holds, in the format that is named, else in the one that it has."""
-    return format_of(file, kind, named=named).reader(kind)(file)
+def read(file: InputFile, kind: Kind) -> Any:
+    """What a file holds."""
+    return format_of(file, kind).reader(kind)(file)
 
 
-def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
+def format_of(file: InputFile, kind: Kind) -> Format:
     """The format that is named, else the first whose content fits, preferring those that fit the file's name.
 
     The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
     The same for a part of a file that has none.
     """
-    named = named or file.given.format or ("irds" if names_collection(file.path) else None)
+    named = file.given.format or ("irds" if names_collection(file.path) else None)
     known = format_named(named, kind) if named is not None else _found(file, kind)
     if file.part is not None and kind not in known.parts:
         raise file.refuse(

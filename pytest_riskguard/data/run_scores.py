@@ -28,7 +28,6 @@ from pytest_riskguard.data.judged import (
 )
 from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Order, Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.data.scoring import check_labels, kernel_of, topics_named, values_of_part
@@ -119,11 +118,11 @@ def scored_run(
     texts = queries or qrels.texts
     if isinstance(run, Path | str | GivenFile):
         given = GivenFile.of(run)
-        name, opened = name or system_name(given), read_run(given, TopicKeys(texts))
+        name, opened = name or system_name(given), read_run(given, texts)
     else:
         opened = memory.as_run(run)
         name = name or opened.source.name or "candidate"
-        opened = keyed(InputData(name, reason="bad_run"), opened, TopicKeys(texts))
+        opened = keyed(InputData(name, reason="bad_run"), opened, texts)
         texts = texts or opened.source.texts
     source = opened.source.file or name
     depth = depth or depth_for(parsed, qrels)

@@ -6,7 +6,6 @@ import pytest
 
 from pytest_riskguard.cli.judge_next import _written
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.gates.unjudged import ToJudge
 from tests.plugin import world
@@ -160,7 +159,7 @@ def test_quepid_knows_queries_by_their_texts(command, folder):
 def test_a_list_that_is_filled_in_is_read_as_judgements(command, folder, name):
     text = command(f"{ASKED} --topics topics.tsv --format {name}").out
     (folder / "judged").write_text(re.sub(r"([,\t])\n", r"\g<1>1\n", text), encoding="utf-8")
-    qrels = read_qrels(folder / "judged", TopicKeys(read_topics(folder / "topics.tsv").queries))
+    qrels = read_qrels(folder / "judged", read_topics(folder / "topics.tsv").queries)
     assert set(qrels.grades) <= set(world.TOPICS)
     assert {tuple(judged.items()) for judged in qrels.grades.values()} == {(("new", 1),)}
 
