@@ -14,9 +14,9 @@ import pytest
 
 from pytest_riskguard.cli.main import run
 from pytest_riskguard.errors import InternalError
-from pytest_riskguard.reports.json import SCHEMA_FILE
 from tests.plugin import world
 from tests.plugin.world import read_report
+from tests.reports.schema import SCHEMA_FILE
 from tests.strict import STRICT_LINE
 
 QRELS = "--qrels qrels.txt --measure AP"
@@ -444,54 +444,6 @@ def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
     text = " ".join(command("compare --help").out.split())
     assert "[default: 0.005, unless the kind of gate has another]" in text
     assert "[default: warn, unless the kind of gate has another]" in text
-
-
-@pytest.mark.parametrize(
-    ("line", "status", "said"),
-    [
-        (
-            "loss.run --gate not_inferior --tolerance 0.1",
-            1,
-            "FAIL not shown to be good enough; a loss of 0.48 cannot be excluded, 0.1 is allowed",
-        ),
-        (
-            "good.run --gate not_inferior --alpha 0",
-            0,
-            "PASS shown to be good enough; better by at least 0.04, 9 of 30 queries gained, 2 lost",
-        ),
-        ("good.run --gate not_inferior", 1, "INCONCLUSIVE too few queries changed to show anything; 11 of 30 (AP)"),
-        (
-            "loss.run --gate no_topic_collapse",
-            0,
-            "PASS no query lost more than 0.50; the largest loss is 0.45 (AP)",
-        ),
-        (
-            "loss.run --gate no_topic_collapse --set max_loss=0.42",
-            1,
-            "FAIL t07 lost 0.45; 0.50 -> 0.05, none may (AP)",
-        ),
-        (
-            "loss.run --gate no_topic_collapse --set max_loss=none --set protected=t01",
-            1,
-            "FAIL t01 is protected and lost 0.40; 0.50 -> 0.10, none may (AP)",
-        ),
-        ("loss.run --gate no_topic_collapse --set max_loss=none", 2, "needs one of max_loss"),
-        ("loss.run --gate no_topic_collapse --set protected=t99", 2, "protected: 't99' is neither a judged topic"),
-        ("loss.run --gate no_topic_collapse --tolerance 1", 2, "tolerance has no meaning for no_topic_collapse"),
-        ("loss.run --set max_share=0.5", 2, "max_share: without --gate the default gates are asked"),
-        ("loss.run --set weighted=true", 2, "weighted: there are no weights"),
-        ("loss.run --set tradeoff=smooth -v", 1, "larger losses count more"),
-        ("loss.run --set tradeoff=smooth --alpha 5", 2, "tradeoff: smooth is for alpha 1 only"),
-        ("loss.run --set method=studentized --alpha 5 -v", 1, "studentized ["),
-        ("loss.run --set method=basic -v", 1, "basic ["),
-        ("good.run --set family=holm --alpha 1 --alpha 5 -v", 0, "one of a family of 2 gates (Holm)"),
-        ("good.run --alpha 1 --alpha 5", 0, "2 risk gates, each at its own level"),
-    ],
-)
-def test_other_questions_and_options(command, line, status, said):
-    ended = command(f"compare {line} --baseline prod --measure AP")
-    assert ended.status == status
-    assert said in " ".join((ended.out + ended.err).split())
 
 
 def test_a_file_of_the_store_is_refused_as_candidate(command, folder):

@@ -126,24 +126,6 @@ def test_another_order_of_rows_is_the_same_collection(judged, folder, command, n
     assert "95.0% of the budget is left" in command("budget").out
 
 
-@pytest.mark.slow
-def test_other_shares_of_strata_are_another_look(judged, folder, command, settings):
-    rows = [
-        f"{topic}\t{world.QUERIES[topic]}\t{'head' if place < 10 else 'tail'}\n"
-        for place, topic in enumerate(world.TOPICS)
-    ]
-    (folder / "topics.tsv").write_text("topic\tquery\tstratum\n" + "".join(rows))
-    asked = YAML.replace("topics.tsv}", "topics.tsv, strata: {head: 0.1, tail: 0.9}}")
-    settings.write_text(asked)
-    command("baseline rescore prod")
-    first = judged()["family"]["look"]
-    command("budget --record report.json")
-    settings.write_text(asked.replace("0.1", "0.x").replace("0.9", "0.1").replace("0.x", "0.9"))
-    second = judged()["family"]["look"]
-    assert (first["number"], second["number"]) == (1, 2)
-    assert first["collection"] == second["collection"]
-
-
 def test_another_question_about_the_same_candidate_is_another_look(judged, folder, command, settings):
     first = judged()
     command("budget --record report.json")
@@ -164,17 +146,6 @@ def test_a_family_is_one_look_and_fails_only_as_a_whole(judged, folder, command,
     assert [verdict["outcome"] for verdict in with_look] == ["fail", "pass"]
     assert with_look[0]["family"]["look"] == with_look[1]["family"]["look"]
     assert with_look[0]["family"]["look"]["gates"] == ["no-risk", "tolerant"]
-    command("budget --record report.json")
-    assert [line["failed"] for line in ledger(folder)] == [False]
-
-
-@pytest.mark.slow
-def test_part_of_a_family_does_not_fail_for_all_of_it(judged, folder, command, settings):
-    settings.write_text(
-        YAML.replace("gates:", "family: holm\ngates:")
-        + "  - {name: second, kind: not_significantly_risky, baseline: prod, alpha: 2}\n"
-    )
-    command("check no-risk --candidate loss.run --json report.json")
     command("budget --record report.json")
     assert [line["failed"] for line in ledger(folder)] == [False]
 
