@@ -246,10 +246,11 @@ def read_qrels(
 
         data = InputData("judgements", reason=QrelsFormatError.reason)
         data.queries, data.labels = queries, labels or AS_GIVEN
-        return memory.judgements(given, data)
+        qrels: Qrels = memory.read(given, data, "judgements")
+        return qrels
     file = InputFile(GivenFile.of(given), error=QrelsFormatError)
     file.queries, file.labels = queries, labels or file.labels
-    qrels: Qrels = read(file, "judgements")
+    qrels = read(file, "judgements")
     return qrels
 
 

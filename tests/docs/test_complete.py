@@ -27,10 +27,10 @@ from pytest_riskguard.gates.power import Plan
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
 from pytest_riskguard.reports.comparisons import KnownGate
-from pytest_riskguard.reports.json import SCHEMA_FILE
 from pytest_riskguard.reports.provenance import Provenance
 from tests.docs.pages import DOCS
 from tests.house import documented_modules, pytest_settings
+from tests.reports.schema import SCHEMA_FILE
 
 REFERENCE = DOCS / "reference"
 PACKAGE = DOCS.parent / "pytest_riskguard"
