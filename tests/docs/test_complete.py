@@ -53,12 +53,6 @@ def section(text: str, heading: str) -> str:
     return rest[: end.start()] if end else rest
 
 
-def first_cells(text: str) -> list[str]:
-    """Words in code in the first cell of each row of the tables."""
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    return [name for row in rows for name in re.findall(r"`([^`]+)`", row.split(" | ")[0])]
-
-
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
     command = command.loaded() if isinstance(command, LazyCommand) else command
     yield path, command
