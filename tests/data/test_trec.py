@@ -151,7 +151,7 @@ def test_ranks_are_whole_numbers_of_at_most_eight_digits(write):
 
 def test_no_list_of_ranks_is_made_for_more_documents_than_a_topic_may_have(write, monkeypatch):
     monkeypatch.setattr(trec, "DOCUMENTS", Limit(2, "documents"))
-    monkeypatch.setattr(trec, "_texts", lambda bits: pytest.fail("a list"))
+    monkeypatch.setattr(trec, "_texts", lambda _: pytest.fail("a list"))
     path = write("b.run", "".join(f"1 Q0 d{rank} {rank} {9 - rank} t\n" for rank in range(1, 5)))
     assert read_run(path).ranks is None
 
