@@ -178,6 +178,6 @@ def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit:
     return None
 
 
-def ranx_scores_scores(file: InputFile) -> tuple[TopicScores, ...]:
+def ranx_scores_table(file: InputFile, kind: Kind) -> Table:
     """The scores of each topic."""
-    return memory.scores(file.json, file)
+    return memory.table_of(file.json, file, kind)
