@@ -256,11 +256,11 @@ class Engine:
         if isinstance(question.baseline, Stored):
             verdict = self._with_lineage(verdict, question.baseline, systems[0].scores)
         verdict = with_stored(verdict, systems[1:])
-        changed = [warning for warning in verdict.warnings if warning.code == "changed_inputs"]
-        if changed and self._on_changed_inputs == "fail":
-            said = "; ".join(message(verdict, one) for one in changed)
+        if self._on_changed_inputs == "warn":  # findings are computed when they are first read
+            return verdict
+        if changed := [message(verdict, one) for one in verdict.warnings if one.code == "changed_inputs"]:
             raise DataError(
-                f"{said}. A gate stops here (on_changed_inputs: fail)",
+                f"{'; '.join(changed)}. A gate stops here (on_changed_inputs: fail)",
                 reason="inputs_changed",
                 remedy=rescoring(question, "once the change is reviewed, run"),
             )
