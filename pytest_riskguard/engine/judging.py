@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.judged import depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
@@ -78,7 +79,7 @@ class Engine:
         self._report, self._folder, self._on_changed_inputs = report, folder, on_changed_inputs
         self._titles = titles or DocumentTitles()
         self._stale: dict[str, StaleLabels | None] = {}
-        self._labels: dict[Hashable, Labels] = {}
+        self._labels: dict[tuple[Hashable, ...], Labels] = {}
 
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
         """The gate's verdict, which plugins receive; ``family`` holds the level that a correction leaves it.
@@ -345,9 +346,10 @@ class Engine:
             self.sources.ranked(source, of_source, measure, qrels)
             for source, of_source in zip((question.sources[0], question.sources[place]), scores, strict=True)
         )
-        ranked = (candidate.run.digest, baseline.run.digest, candidate.order, candidate.last, baseline.last)
-        key = (*ranked, qrels.digest, str(measure), scores[0].topics)
-        labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline))
+        seen = (candidate.order, candidate.last, baseline.last, depth_of(measure))
+        key = (str(measure), candidate.run.digest, baseline.run.digest, *seen, qrels.digest, scores[0].topics)
+        alike = next((labels for other, labels in self._labels.items() if other[1:] == key[1:]), None)
+        labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline), alike)
         self._labels[key] = labels
         for other in list(self._labels)[:-MOST_KNOWN]:
             del self._labels[other]
