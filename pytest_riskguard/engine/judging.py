@@ -255,8 +255,9 @@ class Engine:
         if isinstance(question.baseline, Stored):
             verdict = self._with_lineage(verdict, question.baseline, systems[0].scores)
         verdict = with_stored(verdict, systems[1:])
-        changed = [warning for warning in verdict.warnings if warning.code == "changed_inputs"]
-        if changed and self._on_changed_inputs == "fail":
+        if self._on_changed_inputs == "fail" and (
+            changed := [warning for warning in verdict.warnings if warning.code == "changed_inputs"]
+        ):
             said = "; ".join(message(verdict, one) for one in changed)
             raise DataError(
                 f"{said}. A gate stops here (on_changed_inputs: fail)",

@@ -23,7 +23,7 @@ LOOKS = 2
 
 def recorded(inputs: str, *, failed: bool = False, number: int = 1, **more: str) -> RecordedLook:
     share = share_of_next_look(number - 1, looks=LOOKS)
-    return RecordedLook(more.get("collection", "c"), GATES, inputs, number, failed, share, LOOKS)
+    return RecordedLook(more.get("collection", "c"), GATES, inputs, number, share, LOOKS, failed)
 
 
 def test_only_looks_that_did_not_fail_are_counted():

@@ -81,6 +81,24 @@ def test_a_gate_that_cannot_fail_says_so_and_how_many_changes_it_needs(changed, 
     assert (verdict.outcome == "pass") is stuck
 
 
+def test_where_churn_only_warns_a_plan_needs_what_the_mean_alone_needs():
+    both, of_mean = (planned(noise(60), alpha=alpha, tolerance=0.0, on_churn="warn").effects[0] for alpha in (1, 0))
+    assert (both.power, both.topics_needed) == (of_mean.power, of_mean.topics_needed)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, 5])
+@pytest.mark.parametrize(("on_churn", "tolerance"), [("fail", 0.01), ("warn", 0.01), ("warn", 0.3)])
+def test_the_smallest_effect_that_is_seen_has_the_power_that_is_asked_for(alpha, on_churn, tolerance):
+    options: dict[str, Any] = {"alpha": alpha, "on_churn": on_churn, "tolerance": tolerance}
+    seen = planned(noise(60), **options).minimum_detectable_effect
+    assert seen is not None
+    assert planned(noise(60), effects=(seen,), **options).effects[0].power == pytest.approx(0.8, abs=0.002)
+
+
+def test_fewer_topics_than_a_verdict_needs_are_never_enough():
+    assert planned(0.01 * noise(60), effects=(0.5,)).effects[0].topics_needed == 10
+
+
 def test_where_nothing_changed_there_is_nothing_to_plan_from():
     plan = planned(np.zeros(50))
     assert plan.changed == 0

@@ -110,6 +110,19 @@ def test_topics_add_up_to_the_difference(reference, options):
         assert by_topic[pool[0].topics[i]].contribution == pytest.approx(parts[i], abs=1e-15)
 
 
+def test_of_several_failures_the_clearest_is_told():
+    comparison = ruled(systems(0, shift=-0.12), alpha=1.0, reference="any")
+    p = [one.p_value for one in comparison.ruling.against]
+    assert not any(one.passes for one in comparison.ruling.against)
+    assert 0 < np.argmin(p) != np.argmax(p)
+    assert comparison.reference.name == f"s{1 + int(np.argmin(p))}"
+
+
+def test_a_pass_says_nothing_where_losses_weigh_so_much_that_no_georisk_is_left():
+    verdict = judged(systems(12), alpha=1e5)
+    assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_weak")
+
+
 def test_churn_may_only_warn():
     rng = np.random.default_rng(0)
     difficulty = rng.beta(2, 2, 120) * 0.6 + 0.2
