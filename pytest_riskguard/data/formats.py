@@ -186,24 +186,24 @@ class AddedFormat(Format):
     plugin: str = ""
     readers: Mapping[str, Callable[[bytes], Any]] = field(default_factory=dict)
 
-    def reader(self, kind: Kind) -> Callable[..., Any]:
-        """The plugin's function, whose mappings are read as those in memory."""
-        from pytest_riskguard.data import memory
+    def function(self, name: str) -> Any:
+        """What gives the table of a file, which mappings in memory are turned into as well."""
+        return self._table if name == "table" else None
 
-        def read(file: InputFile) -> Any:
-            try:
-                content = self.readers[kind](file.content)
-                if kind == "scores":
-                    content = {topic: {self.name: value} for topic, value in content.items()}
-                return getattr(memory, kind)(content, file)
-            except RiskguardError:
-                raise
-            except ValueError as error:  # the content is not of this format
-                raise file.refuse(None, f"expected {self.name}: {error}") from None
-            except Exception as error:
-                raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
+    def _table(self, file: InputFile, kind: Kind) -> Any:
+        from pytest_riskguard.data.memory import table_of
 
-        return read
+        try:
+            content = self.readers[kind](file.content)
+            if kind == "scores":
+                content = {topic: {self.name: value} for topic, value in content.items()}
+            return table_of(content, file, kind)
+        except RiskguardError:
+            raise
+        except ValueError as error:  # the content is not of this format
+            raise file.refuse(None, f"expected {self.name}: {error}") from None
+        except Exception as error:
+            raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
 
 
 def added_formats() -> dict[str, AddedFormat]:
@@ -218,18 +218,18 @@ def added_formats() -> dict[str, AddedFormat]:
 # Which format a file has.
 
 
-def read(file: InputFile, kind: Kind, *, named: str | None = None) -> Any:
-    """What a file holds, in the format that is named, else in the one that it has."""
-    return format_of(file, kind, named=named).reader(kind)(file)
+def read(file: InputFile, kind: Kind) -> Any:
+    """What a file holds."""
+    return format_of(file, kind).reader(kind)(file)
 
 
-def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
+def format_of(file: InputFile, kind: Kind) -> Format:
     """The format that is named, else the first whose content fits, preferring those that fit the file's name.
 
     The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
     The same for a part of a file that has none.
     """
-    named = named or file.given.format or ("irds" if names_collection(file.path) else None)
+    named = file.given.format or ("irds" if names_collection(file.path) else None)
     known = format_named(named, kind) if named is not None else _found(file, kind)
     if file.part is not None and kind not in known.parts:
         raise file.refuse(

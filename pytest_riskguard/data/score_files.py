@@ -85,9 +85,9 @@ def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
     """The scores in all files of a folder, each with rows."""
     rows: list[Row] = []
     for path in _parts(folder):
-        part = InputFile(replace(folder.given, path=path), error=ScoresFormatError)
+        part = InputFile(replace(folder.given, path=path, format="parquet"), error=ScoresFormatError)
         part.measures = folder.measures
-        for one in read(part, "scores", named="parquet"):
+        for one in read(part, "scores"):
             pairs = zip(one.topics, one.values.tolist(), strict=True)
             rows += [(topic, str(one.measure), value, None) for topic, value in pairs]
     return scores_of_rows(folder, rows)
@@ -178,6 +178,6 @@ def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit:
     return None
 
 
-def ranx_scores_scores(file: InputFile) -> tuple[TopicScores, ...]:
+def ranx_scores_table(file: InputFile, kind: Kind) -> Table:
     """The scores of each topic."""
-    return memory.scores(file.json, file)
+    return memory.table_of(file.json, file, kind)

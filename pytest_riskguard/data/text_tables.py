@@ -150,6 +150,8 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit:
         return "it is neither one JSON object in each line nor a list of objects"
     if kind == "topics" and {"title", "text"} <= first.keys() and "query" not in first:
         return "its objects have titles and texts: they are documents"
+    if any(isinstance(list(first.values())[place], dict) for place in places(first, kind, file.columns).values()):
+        return "its columns hold objects; write a row as an object (pandas: orient='records')"
     return columns_misfit(file, kind, first)
 
 

@@ -13,7 +13,7 @@ from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.records import TopicKeys, derived_id
+from pytest_riskguard.data.records import derived_id
 from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import TOPICS
@@ -122,14 +122,14 @@ def read_topics(given: Path | str | GivenFile | Any) -> Topics:
     if not isinstance(given, Path | str | GivenFile):
         from pytest_riskguard.data import memory
 
-        return memory.topics(given, InputData("topics", reason=TopicsFormatError.reason))
+        topics: Topics = memory.read(given, InputData("topics", reason=TopicsFormatError.reason), "topics")
+        return topics
     given = GivenFile.of(given)
-    file = InputFile(given, error=TopicsFormatError)
-    topics: Topics = read(file, "topics")
+    topics = read(InputFile(given, error=TopicsFormatError), "topics")
     return replace(topics, shares=dict(given.strata))
 
 
 def read_collection(qrels: Path | GivenFile, topics: Path | GivenFile | None = None) -> tuple[Qrels, Topics | None]:
     """Both files of a collection; errors as ``read_qrels`` and ``read_topics``."""
     known = None if topics is None else read_topics(topics)
-    return read_qrels(qrels, TopicKeys(None if known is None else known.queries)), known
+    return read_qrels(qrels, None if known is None else known.queries), known

@@ -15,7 +15,7 @@ from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
 from pytest_riskguard.data.measures import bounds, measure_name, out_of_range, parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.records import Agreement, TopicKeys
+from pytest_riskguard.data.records import Agreement
 from pytest_riskguard.data.run_scores import ScoredRun, scored_run
 from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.score_files import read_scores
@@ -69,7 +69,7 @@ class ScoreCache:
                 "a run needs qrels to be scored with: give --qrels, or a riskguard.yaml; files that hold a score for "
                 "each topic need --scores"
             )
-        return self._once("qrels", None, lambda: read_qrels(given, TopicKeys(self._texts)))
+        return self._once("qrels", None, lambda: read_qrels(given, self._texts))
 
     @property
     def judges(self) -> Agreement | None:
@@ -139,7 +139,7 @@ class ScoreCache:
         found = dict(store.scores_together(source.name, measures, qrels=qrels, topics=topics, earlier=earlier))
         for measure, one in found.items():
             if isinstance(one, Scored):
-                if one.run is not None and earlier is None:
+                if one.run is not None:
                     self._hold(source, one.run)
                 found[measure] = replace(
                     one, scores=replace(one.scores, name=label(source), queries=queries), run=None
@@ -179,10 +179,10 @@ class ScoreCache:
     def _run(self, source: Ranked) -> Run:
         """A run; a live system is queried once, even if that failed."""
         if isinstance(source, RunFile):
-            return read_run(source.file, TopicKeys(self._texts))
+            return read_run(source.file, self._texts)
         if isinstance(source, LiveRun):
             return self._memoised(source, source.retrieve)
-        return keyed(InputData(label(source), reason="bad_run"), source, TopicKeys(self.queries))
+        return keyed(InputData(label(source), reason="bad_run"), source, self.queries)
 
     def origin(self, source: Source) -> Origin:
         """Where a system comes from, as far as that is known."""

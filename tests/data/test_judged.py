@@ -134,7 +134,9 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]
 
 
-@pytest.mark.parametrize(("name", "depth"), [("nDCG@20", 20), ("AP", 10), ("R@1000", 100), ("P@5", 5)])
+@pytest.mark.parametrize(
+    ("name", "depth"), [("nDCG@20", 20), ("AP", 10), ("R@1000", 100), ("P@5", 5), ("P(judged_only=True)@5", 10)]
+)
 def test_the_depth_is_the_cutoff(name, depth):
     assert depth_of(parse_measure(name)) == depth
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -44,15 +41,6 @@ def several(folder):
         assert run(["baseline", "rescore", name, "--measure", "AP", "--measure", "nDCG@10"]) == 0
     (folder / "riskguard.yaml").write_text(SEVERAL, encoding="utf-8")
     return folder
-
-
-def by_itself(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own, whose output Python buffers as it does for most people."""
-    line = [sys.executable, "-c", "from pytest_riskguard.cli import main; main()", *arguments]
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    return subprocess.run(
-        line, cwd=folder, env=environment, check=False, capture_output=True, timeout=120, encoding="utf-8"
-    )
 
 
 @pytest.mark.parametrize(
@@ -181,15 +169,6 @@ def test_reports_name_the_command_that_judges_the_same_candidate_again(command, 
     assert "pytest --riskguard" not in (folder / "again.html").read_text()
 
 
-def test_two_systems_of_one_file_are_compared_and_one_with_itself_is_not(command, folder):
-    rows = [f"{name},{topic},AP,{value}" for name, value in (("old", 0.5), ("new", 0.4)) for topic in world.TOPICS]
-    folder.joinpath("perquery.csv").write_text("\n".join(["name,qid,measure,value", *rows]) + "\n")
-    assert command("compare --scores perquery.csv#new --baseline old=perquery.csv#old").status == 1
-    ended = command("compare --scores perquery.csv#new --baseline old=./perquery.csv#new")
-    assert ended.status == 2
-    assert "a file cannot be compared with itself" in ended.err
-
-
 @pytest.fixture
 def live_project(folder, monkeypatch):
     """The candidate of the world as a function, whose answers are those of ``loss.run``."""
@@ -206,17 +185,6 @@ def live_project(folder, monkeypatch):
     yield
     for name in ("asked", "world_answers"):
         sys.modules.pop(name, None)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("live_project")
-def test_a_live_system_is_queried_without_pytest(folder):
-    ended = by_itself(folder, "check", "--json", "-")
-    assert ended.returncode == 1
-    (verdict,) = json.loads(ended.stdout)["verdicts"]  # what the function prints is not part of it
-    assert verdict["outcome"] == "fail"
-    assert verdict["estimates"]["urisk"] == pytest.approx(-0.3233333333, abs=1e-9)
-    assert "searching query number 01" in ended.stderr
 
 
 @pytest.mark.usefixtures("live_project")
@@ -248,19 +216,6 @@ def test_answers_replace_no_file_that_is_read(command):
     ended = command("retrieve qrels.txt")
     assert ended.status == 2
     assert "would overwrite the file that this command reads" in ended.err
-
-
-def test_a_candidate_can_be_one_of_several_systems_of_a_file(command, folder):
-    rows = ["Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position"]
-    for topic in world.TOPICS:
-        query = world.QUERIES[topic]
-        rows += [f"{name},2026-08-01,1,{query},{d},{n}" for name, d, n in (("old", "good", 1), ("new", "bad1", 1))]
-    folder.joinpath("snapshots.csv").write_text("\n".join(rows) + "\n")
-    line = "check --candidate snapshots.csv#new --baseline prod=snapshots.csv#old --json report.json"
-    assert command(line).status == 1
-    (verdict,) = read_report(folder / "report.json")["verdicts"]
-    assert (verdict["candidate"], verdict["estimates"]["candidate_mean"]) == ("snapshots#new", 0)
-    assert verdict["estimates"]["baseline_mean"] == 1
 
 
 @pytest.mark.usefixtures("live_project")

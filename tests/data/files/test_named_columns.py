@@ -131,6 +131,11 @@ def test_bad_rankings_are_refused_with_the_line(write, table, problem):
         read_run(write("run.csv", table))
 
 
+def test_ranks_count_where_they_are(write):
+    rows = "q1,a,1,1\nq1,b,2,2\nq2,a,1,2\nq2,b,2,1\nq3,a,,1\n"
+    assert read_run(write("run.csv", f"qid,docno,rank,score\n{rows}")).source.contradicted == ("q1",)
+
+
 MANY = "".join(f'"q{number}"\t"{number}"" monitor"\n' for number in range(5_000))
 
 
