@@ -39,10 +39,10 @@ def pivots(comparison: Comparison | PoolComparison) -> tuple[int, ...]:
     for places in (order, order[::-1]):
         misses = 0
         for place in places[near[places]][:most].tolist():
-            limit, passes = comparison.without(np.array([place]))
+            passes, limit = comparison.without(np.array([place]))
             misses += 1
             if passes == (outcome == "fail"):
-                found[place], misses = limit, 0
+                found[place], misses = limit(), 0
             if misses == MISSES:
                 break
 
@@ -63,7 +63,7 @@ def flip_set(comparison: Comparison | PoolComparison) -> tuple[int, ...] | None:
     order, most = comparison.order, comparison.n - MIN_TOPICS
 
     def passes_without(count: int) -> bool:
-        return comparison.without(order[:count])[1]
+        return comparison.without(order[:count])[0]
 
     if most < 1:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -436,12 +436,12 @@ class PoolComparison(PoolRulings):
         """Topics by contribution, most harmful first."""
         return np.argsort(np.round(self.contributions, 12), kind="stable")
 
-    def without(self, places: npt.NDArray[np.intp]) -> tuple[float, bool]:
-        """The limit that decides without these topics, and whether the gate passes then."""
+    def without(self, places: npt.NDArray[np.intp]) -> tuple[bool, Callable[[], float]]:
+        """Whether the gate passes without these topics, and the limit that decides then."""
         scores = np.delete(self.scores, places, axis=1)
         left = None if self.clusters is None else np.unique(np.delete(self.clusters, places), return_inverse=True)[1]
         rest = PoolRulings(self.gate, scores, self.rows, level=self.level, together=self.together, clusters=left)
-        return rest.ruling.deciding.upper if rest.enough_topics else math.nan, rest.passes
+        return rest.passes, lambda: rest.ruling.deciding.upper if rest.enough_topics else math.nan
 
     @property
     def near(self) -> BoolArray:
