@@ -118,7 +118,7 @@ class CommandHelp(SphinxDirective):
         path = self.arguments[0]
         if path in command_help.commands():
             return self.help_of(path)
-        inner = [one for one in command_help.commands() if one.startswith(f"{path} ")]
+        inner = sorted(one for one in command_help.commands() if one.startswith(f"{path} "))
         if not inner:
             raise self.error(f"no command {path!r}; there are {', '.join(sorted(command_help.commands()))}")
         return [section("", f"`{one}`", *self.help_of(one)) for one in inner]

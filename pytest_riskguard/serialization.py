@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
 import math
@@ -244,19 +245,26 @@ def _strict(schema: Any) -> Any:
     pydantic's own strict mode refuses objects for dataclasses and lists for tuples if they come from Python, and text
     with lone surrogates, which document ids may have, if it comes from JSON.
     """
-    if isinstance(schema, list):
-        return [_strict(inner) for inner in schema]
-    if not isinstance(schema, dict):
-        return schema
-    schema = {key: _strict(inner) if isinstance(inner, dict | list) else inner for key, inner in schema.items()}
-    match schema.get("type"):
-        case "str" | "bool" | "int":
-            schema["strict"] = True
-        case "float":
-            number = schema | {"strict": True, "allow_inf_nan": False}
-            return {"type": "function-wrap", "function": {"type": "no-info", "function": _number}, "schema": number}
-        case "union":  # without labels, so that the path of an error does not name the alternative
-            schema["choices"] = [(choice, "") for choice in schema["choices"]]
+    schema = copy.deepcopy(schema)
+    nodes, seen = [schema], {id(schema)}
+    for node in nodes:  # which grow
+        inner = [one for one in (node.values() if isinstance(node, dict) else node) if isinstance(one, dict | list)]
+        nodes += [one for one in inner if id(one) not in seen]
+        seen |= set(map(id, inner))
+    for node in nodes:
+        match node.get("type") if isinstance(node, dict) else None:
+            case "str" | "bool" | "int":
+                node["strict"] = True
+            case "float":
+                number = node | {"strict": True, "allow_inf_nan": False}
+                node.clear()
+                node |= {
+                    "type": "function-wrap",
+                    "function": {"type": "no-info", "function": _number},
+                    "schema": number,
+                }
+            case "union":  # without labels, so that the path of an error does not name the alternative
+                node["choices"] = [(choice, "") for choice in node["choices"]]
     return schema
 
 

@@ -11,6 +11,7 @@ import importlib
 import io
 import json
 import re
+import runpy
 import tokenize
 import tomllib
 from collections.abc import Iterator
@@ -72,20 +73,7 @@ def commands() -> Iterator[tuple[str, int]]:
     """Every command that does something, by how it is called, and its slots for options."""
     import click
 
-    from pytest_riskguard.cli.main import cli
-
-    waiting: list[tuple[str, click.Command]] = [("riskguard", cli)]
-    while waiting:
-        path, command = waiting.pop()
-        if isinstance(command, click.Group):
-            context = click.Context(command)
-            names = command.list_commands(context)
-            waiting += [(f"{path} {name}", command.get_command(context, name)) for name in names]
-            continue
-        command = command.loaded() if hasattr(command, "loaded") else command
-        if isinstance(command, click.Group):
-            waiting.append((path, command))
-            continue
+    for path, command in runpy.run_path(str(CHECKOUT / "docs/command_help.py"))["commands"]().items():
         yield path, sum(isinstance(parameter, click.Option) for parameter in command.params)
 
 

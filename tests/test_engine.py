@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,37 +33,33 @@ def write_run(path: Path, *documents: str) -> None:
     path.write_text("".join(lines))
 
 
-def test_a_run_that_is_written_anew_is_scored_anew(folder):
+def question(folder: Path, candidate: str = "poor.run", measure: str | None = "RR", **options: Any) -> Question:
+    """A candidate against the good run."""
+    return Question(gate_of("g", **options), RunFile(folder / candidate), RunFile(folder / "good.run"), measure)
+
+
+def test_what_is_written_anew_is_read_anew(folder):
     engine = Engine(qrels=folder / "qrels.txt")
-    again, baseline = RunFile(folder / "out.run"), RunFile(folder / "good.run")
-    write_run(folder / "out.run", "good", "bad")
-    assert engine.verdict(Question(gate_of("g"), again, baseline, "RR")).outcome == "pass"
-    write_run(folder / "out.run", "bad", "good", "other")
-    assert engine.verdict(Question(gate_of("g"), again, baseline, "RR")).outcome == "fail"
+    first = engine.verdict(question(folder))
+    (folder / "qrels.txt").write_text("".join(f"{t} 0 bad 1\n" for t in TOPICS))
+    second = engine.verdict(question(folder))
+    assert (first.outcome, second.outcome) == ("fail", "pass")
+    assert first.inputs.qrels != second.inputs.qrels
+    write_run(folder / "poor.run", "good", "other", "bad")
+    assert engine.verdict(question(folder)).outcome == "fail"
 
 
 def test_a_part_of_a_folder_of_scores_that_is_written_anew_is_read_anew(tmp_path):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     engine = Engine(qrels=None)
-
-    def asked(score: float) -> str:
+    pair = Question(gate_of("g"), ScoreFile(tmp_path / "new"), ScoreFile(tmp_path / "old"), "m")
+    for score, outcome in ((0.6, "pass"), (0.1, "fail")):
         for name, value in (("new", score), ("old", 0.5)):
             path = tmp_path / name / "part.parquet"
             path.parent.mkdir(exist_ok=True)
             parquet.write_table(pyarrow.table({"topic": TOPICS, "m": [value] * len(TOPICS)}), path)
-        candidate, baseline = ScoreFile(tmp_path / "new"), ScoreFile(tmp_path / "old")
-        return engine.verdict(Question(gate_of("g"), candidate, baseline, "m")).outcome
-
-    assert [asked(0.6), asked(0.1)] == ["pass", "fail"]
-
-
-def test_judgements_that_changed_are_read_anew(folder):
-    engine = Engine(qrels=folder / "qrels.txt")
-    first = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), "RR"))
-    (folder / "qrels.txt").write_text("".join(f"{t} 0 bad 1\n" for t in TOPICS))
-    second = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), "RR"))
-    assert (first.outcome, second.outcome) == ("fail", "pass")
-    assert first.inputs.qrels != second.inputs.qrels
+        verdict = engine.verdict(pair)  # scores need no judgements
+        assert (verdict.outcome, verdict.candidate) == (outcome, "new")
 
 
 def test_a_run_is_scored_once_for_all_measures(folder, monkeypatch):
@@ -72,7 +69,7 @@ def test_a_run_is_scored_once_for_all_measures(folder, monkeypatch):
     )
     engine = Engine(qrels=folder / "qrels.txt", measures=["RR", "AP"])
     for measure in ("AP", "RR", "AP"):
-        engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), measure))
+        engine.verdict(question(folder, measure=measure))
     assert len(calls) == 2
 
 
@@ -80,19 +77,9 @@ def test_a_measure_that_cannot_be_computed_spoils_no_other(folder):
     with (folder / "qrels.txt").open("a") as file:
         file.write("q00 0 best 7\n")  # beyond the scale of ERR
     engine = Engine(qrels=folder / "qrels.txt", measures=["ERR@20", "nDCG@10"])
-    candidate, baseline = RunFile(folder / "poor.run"), RunFile(folder / "good.run")
-    assert engine.verdict(Question(gate_of("g"), candidate, baseline, "ERR@20")).reason == "bad_qrels"
-    assert engine.verdict(Question(gate_of("g"), candidate, baseline, "nDCG@10")).outcome == "fail"
-
-
-def test_a_report_names_a_file_and_the_screen_its_folder_too(folder):
-    engine = Engine(qrels=folder / "qrels.txt")
-    verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "no.run"), RunFile(folder / "good.run"), "RR"))
-    assert (verdict.outcome, verdict.reason) == ("incomparable", "missing_input")
-    assert str(folder) not in verdict.problem
-    assert str(folder / "no.run") in str(verdict.error)
-    judged = engine.verdict(Question(gate_of("g"), RunFile(folder / "good.run"), RunFile(folder / "poor.run"), "RR"))
-    assert judged.error is None
+    assert engine.verdict(question(folder, measure="ERR@20")).reason == "bad_qrels"
+    judged = engine.verdict(question(folder, measure="nDCG@10"))
+    assert (judged.outcome, judged.error) == ("fail", None)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +92,10 @@ def test_a_report_names_a_file_and_the_screen_its_folder_too(folder):
         ("project-2/no.run", "no.run: no such file"),
     ],
 )
-def test_a_report_names_a_file_by_its_path_in_the_project(folder, path, said):
+def test_a_report_names_a_file_by_its_path_in_the_project_and_the_screen_its_folder_too(folder, path, said):
     engine = Engine(qrels=folder / "qrels.txt", folder=folder / "project")
-    verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / path), RunFile(folder / "good.run"), "RR"))
-    assert verdict.problem == said
+    verdict = engine.verdict(question(folder, path))
+    assert (verdict.outcome, verdict.reason, verdict.problem) == ("incomparable", "missing_input", said)
     assert str(verdict.error) == f"{folder / path}: no such file"
 
 
@@ -125,14 +112,6 @@ def test_a_wrong_question_is_no_verdict(folder, candidate, measure, message):
         Engine(qrels=folder / "qrels.txt").verdict(
             Question(gate_of("g"), candidate, RunFile(folder / "good.run"), measure)
         )
-
-
-def test_scores_need_no_qrels(tmp_path):
-    for name, score in (("a", 0.5), ("b", 0.4)):
-        (tmp_path / f"{name}.csv").write_text("topic,AP\n" + "".join(f"{t},{score}\n" for t in TOPICS))
-    question = Question(gate_of("g"), ScoreFile(tmp_path / "a.csv"), ScoreFile(tmp_path / "b.csv"), "AP")
-    verdict = Engine(qrels=None).verdict(question)
-    assert (verdict.outcome, verdict.candidate) == ("pass", "a")
 
 
 def promoted(folder):

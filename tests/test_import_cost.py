@@ -32,7 +32,6 @@ NOT_FOR_FILES = (
     "numpy.f2py",
     "numpy.testing",
     "pytest_riskguard.gates.history",
-    "pytest_riskguard.gates.pool",
     "pytest_riskguard.inference.studentized",
     "pytest_riskguard.inference.georisk",
     "pytest_riskguard.live",

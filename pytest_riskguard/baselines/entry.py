@@ -17,7 +17,7 @@ from pytest_riskguard.errors import BaselineError, DataError, FileError, Remedy,
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import MANIFEST_BYTES, RUN_BYTES, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError
-from pytest_riskguard.text import clean
+from pytest_riskguard.text import clean, listed
 
 MANIFEST, SCORES, RUN, QUERIES = "manifest.json", "scores.tsv", "run.gz", "queries.tsv"
 REPLICATES, HISTORY = "replicates", "history"
@@ -207,7 +207,14 @@ class Entry:
         again = [f"remove {self.name}", f"add {self.name} RUN"]
         if self.place.startswith(f"{self.name}/{REPLICATES}/"):
             again = [f"remove {self.name} --replicate {self.folder.name}", f"add {self.name} RUN --replicate"]
-        return Remedy("restore it from version control, or store it again with {} and {}", *again)
+        others = f"move {self.foreign} somewhere else; then " if self.foreign else ""
+        return Remedy(f"{others}restore it from version control, or store it again with {{}} and {{}}", *again)
+
+    @property
+    def foreign(self) -> str:
+        """The files of somebody else in its folder, which would be lost with it."""
+        names = {path.name for path in self.folder.iterdir()} - CONTENTS if self.folder.is_dir() else set()
+        return listed(tuple(sorted(names)), most=5)
 
     @property
     def renewal(self) -> str:

@@ -18,7 +18,7 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import blocks
 from pytest_riskguard.data.measures import measure_name, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.records import TopicKeys, checked_metadata
+from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.remote import is_address, kept_copy
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
@@ -87,7 +87,7 @@ class NewEntry:
             given = GivenFile.of(run)
             if is_address(given.path):
                 given = replace(given, path=kept_copy(given.path, RUN_BYTES))
-            opened = read_run(given, TopicKeys(None if texts is None else texts.queries))
+            opened = read_run(given, None if texts is None else texts.queries)
             kept = given.path
             if not opened.source.is_trec:
                 opened = kept = with_text_digest(opened)

@@ -17,14 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.baselines import atomic_folder
-from pytest_riskguard.baselines.entry import (
-    CONTENTS,
-    HISTORY,
-    MANIFEST,
-    REPLICATES,
-    RUN,
-    sha256,
-)
+from pytest_riskguard.baselines.entry import HISTORY, MANIFEST, REPLICATES, RUN, Entry, sha256
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.new_entry import NewEntry
 from pytest_riskguard.baselines.reader import StoreReader, check_name
@@ -33,7 +26,6 @@ from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.text import listed
 
 
 @frozen
@@ -197,12 +189,11 @@ class Store(StoreReader):
 
     def _check_ours(self, name: str) -> None:
         """Raise ``BaselineError`` if files of somebody else would be lost with a baseline."""
-        folder = self.root / name
-        foreign = {path.name for path in folder.iterdir()} - CONTENTS if folder.exists() else set()
-        if foreign:
-            raise BaselineError(
-                f"{folder}: holds files that riskguard did not write ({listed(tuple(sorted(foreign)), most=5)}) and "
-                "that would be lost; move them somewhere else and try again"
+        entry = Entry(self.root, name, self.root / name)
+        if entry.foreign:
+            raise entry.error(
+                f"holds files that riskguard did not write ({entry.foreign}) and that would be lost; move them "
+                "somewhere else and try again"
             )
 
 

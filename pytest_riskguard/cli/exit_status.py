@@ -23,21 +23,23 @@ class OutputError(RiskguardError):
 class ExitStatus(IntEnum):
     """How a command ended; with several gates INCOMPARABLE wins over FAILED, and FAILED over PASSED."""
 
-    meaning: str
+    PASSED = 0
+    FAILED = 1
+    USAGE = 2
+    INCOMPARABLE = 3
+    INTERNAL = 70
+    INTERRUPTED = 130
 
-    def __new__(cls, number: int, meaning: str) -> ExitStatus:
-        """A status that knows its meaning, which ``riskguard --help`` shows."""
-        status = int.__new__(cls, number)
-        status._value_ = number
-        status.meaning = meaning
-        return status
 
-    PASSED = 0, "every gate passed"
-    FAILED = 1, "a gate failed or is inconclusive"
-    USAGE = 2, "wrong usage or configuration"
-    INCOMPARABLE = 3, "data that cannot be compared, or output that cannot be written"
-    INTERNAL = 70, "internal error"
-    INTERRUPTED = 130, "interrupted"
+#: What each one means, as ``riskguard --help`` says it.
+MEANINGS = {
+    ExitStatus.PASSED: "every gate passed",
+    ExitStatus.FAILED: "a gate failed or is inconclusive",
+    ExitStatus.USAGE: "wrong usage or configuration",
+    ExitStatus.INCOMPARABLE: "data that cannot be compared, or output that cannot be written",
+    ExitStatus.INTERNAL: "internal error",
+    ExitStatus.INTERRUPTED: "interrupted",
+}
 
 
 def status_of(verdicts: Iterable[Verdict]) -> ExitStatus:

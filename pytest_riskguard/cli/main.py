@@ -13,7 +13,7 @@ from importlib import import_module
 import click
 
 from pytest_riskguard import __version__
-from pytest_riskguard.cli.exit_status import UNWRITABLE, ExitStatus, OutputError
+from pytest_riskguard.cli.exit_status import MEANINGS, UNWRITABLE, ExitStatus, OutputError
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.text import clean
 
@@ -89,7 +89,7 @@ def _of_plugins() -> dict[str, click.Command]:
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Judge whether a ranking change is significantly risky.\n\n"
-    f"Exit status: {'; '.join(f'{status:d} {status.meaning}' for status in ExitStatus)}.",
+    f"Exit status: {'; '.join(f'{status:d} {meaning}' for status, meaning in MEANINGS.items())}.",
 )
 @click.version_option(__version__, prog_name="riskguard")
 def cli() -> None:

@@ -66,26 +66,25 @@ def report(report: Path, outputs: Outputs, output: Path | None) -> int:
     return ExitStatus.PASSED
 
 
-def _commit(ctx: click.Context, param: click.Parameter, sha: str) -> str:
+def _commit(sha: str) -> str:
     if not _COMMIT.fullmatch(sha):
-        raise click.BadParameter(f"expected 7 to 64 hexadecimal digits, found {sha!r:.200}", ctx, param)
+        raise click.BadParameter(f"expected 7 to 64 hexadecimal digits, found {sha!r:.200}")
     return sha
 
 
-def _address(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+def _address(text: str) -> str | None:
     """An address that may become a link, without credentials; empty text, which CI has for the unknown, is none."""
     address = web_address(text) if text else None
     if text and address is None:
-        problem = f"expected an address that begins with https:// or http://, found {text!r:.200}"
-        raise click.BadParameter(problem, ctx, param)
+        raise click.BadParameter(f"expected an address that begins with https:// or http://, found {text!r:.200}")
     return address
 
 
 @click.command()
 @click.argument("report", type=FILE, required=False)
-@click.option("--commit", metavar="SHA", callback=_commit, required=True, help="The commit that was judged.")
-@click.option("--run-url", metavar="URL", callback=_address, help="Address of the CI run.")
-@click.option("--report-url", metavar="URL", callback=_address, help="Address of the whole report, such as the page.")
+@click.option("--commit", metavar="SHA", type=_commit, required=True, help="The commit that was judged.")
+@click.option("--run-url", metavar="URL", type=_address, help="Address of the CI run.")
+@click.option("--report-url", metavar="URL", type=_address, help="Address of the whole report, such as the page.")
 @click.option("--ended", metavar="WORD", help="How the CI run ended, such as success, failure or cancelled.")
 @click.option("-o", "--output", type=FILE, metavar="PATH", help="Write the comment here, not to standard output.")
 def comment(

@@ -22,6 +22,7 @@ from pytest_riskguard.config.setting_types import (
     ScoresFormat,
     TiesSetting,
     checked,
+    given_file,
     pairs_of,
 )
 from pytest_riskguard.data.given_file import GivenFile
@@ -109,8 +110,7 @@ class DescribedRun(Model):
     @property
     def given(self) -> GivenFile:
         """The file and how it is read."""
-        given = GivenFile.of(self.run)
-        return replace(given, format=self.format, ties=self.ties, columns=dict(self.columns))
+        return replace(given_file(self.run, self), ties=self.ties)
 
 
 ScoresColumns = Annotated[
@@ -141,7 +141,7 @@ class DescribedScores(Model):
     @property
     def given(self) -> GivenFile:
         """The file and how it is read."""
-        return replace(GivenFile.of(self.scores), format=self.format, columns=dict(self.columns))
+        return given_file(self.scores, self)
 
 
 #: The key that says which form a mapping has, and its model; of several keys the first one counts.

@@ -34,6 +34,7 @@ from pytest_riskguard.config.setting_types import (
     TopicsFormat,
     Whole,
     checked,
+    given_file,
     list_of,
 )
 from pytest_riskguard.config.yaml_lines import Document
@@ -422,10 +423,6 @@ class Documents(Model):
     url: Annotated[str, PlainValidator(Text("an address with {id}", parse=document_address))] | None = None
 
 
-def _given(file: QrelsFile | TopicsFile) -> GivenFile:
-    return replace(GivenFile.of(file.path), format=file.format, columns=dict(file.columns))
-
-
 _or_path_alone = BeforeValidator(
     lambda value: value if isinstance(value, dict) else {"path": value}, json_schema_input_type=str
 )
@@ -501,9 +498,11 @@ class Collection(Model):
             separator=self.chunks,
             is_complete=self.unjudged == "ignore",
         )
-        return replace(_given(self.qrels), labels=rules)
+        return replace(given_file(self.qrels.path, self.qrels), labels=rules)
 
     @property
     def given_topics(self) -> GivenFile | None:
         """The topics file and how it is read."""
-        return None if self.topics is None else replace(_given(self.topics), strata=self.strata)
+        if self.topics is None:
+            return None
+        return replace(given_file(self.topics.path, self.topics), strata=self.strata)

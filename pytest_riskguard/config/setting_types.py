@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, WrapValidator
 
 from pytest_riskguard.config.asking import MAX_DEPTH, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.data.formats import added_formats, formats_of
-from pytest_riskguard.data.given_file import IRDS, TIES, Ties
+from pytest_riskguard.data.given_file import IRDS, TIES, GivenFile, Ties
 from pytest_riskguard.data.headers import WANTED
 from pytest_riskguard.data.input_files import Kind
 from pytest_riskguard.data.records import checked_metadata
@@ -116,6 +117,13 @@ def _columns(kind: Kind) -> PlainValidator:
 
 
 Pairs = tuple[tuple[str, str], ...]
+
+
+def given_file(path: Path, described: Any) -> GivenFile:
+    """A file, read as a mapping with ``format`` and ``columns`` says."""
+    return replace(GivenFile.of(path), format=described.format, columns=dict(described.columns))
+
+
 Place = Annotated[Path, checked(_place)]
 Metadata = Annotated[Pairs, checked(lambda value: tuple(checked_metadata(value).items()), dict[str, str])]
 TiesSetting = Annotated[Ties, PlainValidator(OneOf(TIES))]

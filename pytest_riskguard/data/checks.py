@@ -19,7 +19,7 @@ Numbers = npt.NDArray[np.floating] | npt.NDArray[np.integer] | Sequence[float | 
 Lines = npt.NDArray[np.integer] | Sequence[int | str | None]
 
 #: About how many rows are worked on at a time.
-ROWS_AT_ONCE = 2**15
+ROWS_AT_ONCE = 2**16
 
 
 class Rows:

@@ -148,8 +148,6 @@ FORMATS: tuple[Format, ...] = (
 #: The format of a file that is nothing like any.
 OWN: Mapping[Kind, str] = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}
 _BY_NAME = {known.name: known for known in FORMATS}
-#: The endings of all formats' files, which are no part of a system's name.
-_SUFFIXES = {suffix for known in FORMATS for suffix in known.suffixes.split()}
 #: Formats whose columns may have any names.
 _WITH_COLUMNS = frozenset({"csv", "tsv", "jsonl", "parquet", "arrow"})
 
@@ -172,7 +170,8 @@ def format_named(name: str, kind: Kind) -> Format:
 def system_name(given: GivenFile) -> str:
     """What a system is called after its file: without ``.gz`` and then one ending of a format; ``#PART`` stays."""
     name = given.path.name.removesuffix(".gz") or given.path.name
-    ending = max((suffix for suffix in _SUFFIXES if name.endswith(suffix)), key=len, default="")
+    endings = (suffix for known in FORMATS for suffix in known.suffixes.split())
+    ending = max(filter(name.endswith, endings), key=len, default="")
     name = name.removesuffix(ending) or name
     return name if given.part is None else f"{name}#{given.part}"
 
@@ -219,18 +218,18 @@ def added_formats() -> dict[str, AddedFormat]:
 # Which format a file has.
 
 
-def read(file: InputFile, kind: Kind, *, named: str | None = None) -> Any:
-    """What a file holds, in the format that is named, else in the one that it has."""
-    return format_of(file, kind, named=named).reader(kind)(file)
+def read(file: InputFile, kind: Kind) -> Any:
+    """What a file holds."""
+    return format_of(file, kind).reader(kind)(file)
 
 
-def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
+def format_of(file: InputFile, kind: Kind) -> Format:
     """The format that is named, else the first whose content fits, preferring those that fit the file's name.
 
     The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
     The same for a part of a file that has none.
     """
-    named = named or file.given.format or ("irds" if names_collection(file.path) else None)
+    named = file.given.format or ("irds" if names_collection(file.path) else None)
     known = format_named(named, kind) if named is not None else _found(file, kind)
     if file.part is not None and kind not in known.parts:
         raise file.refuse(

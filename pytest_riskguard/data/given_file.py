@@ -8,14 +8,11 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import Limit
-
-if TYPE_CHECKING:
-    from pytest_riskguard.data.records import TopicKeys
 
 
 @frozen
@@ -135,7 +132,7 @@ def _exists(path: Path) -> bool:
 class InputData:
     """Where columns come from, an object in memory or a file: its name, and the error to raise for a row.
 
-    ``keys`` finds the topics of data that know queries by their texts, ``labels`` says what the settings of a
+    ``queries`` has the texts of topics, for data that know these by them, ``labels`` says what the settings of a
     collection say of its judgements, ``ties`` which order of documents counts, where that is said; ``is_part`` that
     there is more than these columns, so that nothing is said about the whole. ``columns`` names columns, by what they
     hold; of scores, only ``measures`` are read. ``reason`` is that of the ``DataError`` to raise.
@@ -143,7 +140,7 @@ class InputData:
 
     def __init__(self, name: str, *, reason: str) -> None:
         self.name, self._reason = name, reason
-        self.keys: TopicKeys | None = None
+        self.queries: Mapping[str, str] | None = None
         self.labels = AS_GIVEN
         self.ties: Ties | None = None
         self.is_part = False

@@ -142,7 +142,8 @@ class Ids:
         begin = place * WORD_BYTES
         words, left = self.words_at(self.starts[rows] + begin), self.lengths[rows]
         if left.min(initial=begin + WORD_BYTES) < begin + WORD_BYTES:
-            words &= _MASKS[np.clip(left.astype(np.int64) - begin, 0, WORD_BYTES)]
+            left = np.maximum(left.astype(np.int64) - begin, 0) if begin else left
+            words &= _MASKS[np.minimum(left, WORD_BYTES)]
         return words
 
     def words_at(self, starts: IntArray) -> Words:
@@ -157,16 +158,19 @@ class Ids:
         words[late] >>= (WORD_BYTES * (starts[late] - last)).astype(np.uint64)
         return words
 
-    def same(self, rows: IntArray, others: Ids, other_rows: IntArray) -> BoolArray:
-        """Whether ids are the same, pair by pair: row ``rows[i]`` here and ``other_rows[i]`` of the others."""
+    def same(self, rows: IntArray, others: Ids, other_rows: IntArray, *, known: int = 0) -> BoolArray:
+        """Whether ids are the same, pair by pair: row ``rows[i]`` here and ``other_rows[i]`` of the others.
+
+        So many last bytes are known to be.
+        """
         equal: BoolArray = self.lengths[rows] == others.lengths[other_rows]
-        pairs, place = np.flatnonzero(equal), 0
+        pairs, place = np.flatnonzero(equal & (self.lengths[rows] > known)), 0
         while len(pairs):
             differs = self.words(place, rows[pairs]) != others.words(place, other_rows[pairs])
             equal[pairs[differs]] = False
             place += 1
             pairs = pairs[~differs]
-            pairs = pairs[self.lengths[rows[pairs]] > place * WORD_BYTES]
+            pairs = pairs[self.lengths[rows[pairs]] > place * WORD_BYTES + known]
         return equal
 
 
@@ -238,7 +242,7 @@ def places_among(topics: IntArray, documents: Ids, other_topics: IntArray, other
     hashes = pair_hashes(other_topics, others, whole=False)
     if whole := has_twice(hashes):
         hashes = pair_hashes(other_topics, others, whole=True)
-    wanted = pair_hashes(topics, documents, whole=whole)
+    wanted, known = pair_hashes(topics, documents, whole=whole), 0 if whole else WORD_BYTES
     rows, left = np.arange(len(documents)), np.arange(len(others))
     while len(rows) and len(left):
         bits = len(left).bit_length() + _SPARE_BITS
@@ -250,7 +254,7 @@ def places_among(topics: IntArray, documents: Ids, other_topics: IntArray, other
         rows, places = rows[places >= 0], places[places >= 0]
         is_same = wanted[rows] == hashes[places]
         is_same &= topics[rows] == other_topics[places]
-        is_same[is_same] = documents.same(rows[is_same], others, places[is_same])
+        is_same[is_same] = documents.same(rows[is_same], others, places[is_same], known=known)
         found[rows[is_same]] = places[is_same]
         rows, left = rows[~is_same], left[table[slots] != left]
     return found

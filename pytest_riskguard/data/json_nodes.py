@@ -29,6 +29,11 @@ def at(value: Any, path: str) -> Any:
     return value
 
 
+def is_nested(value: Any) -> bool:
+    """Whether a JSON value is an object of objects, of which there is one."""
+    return isinstance(value, dict) and bool(value) and all(isinstance(inner, dict) for inner in value.values())
+
+
 def outline(value: Any) -> str:
     """A JSON value in an error."""
     if isinstance(value, dict):

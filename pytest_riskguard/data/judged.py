@@ -209,10 +209,14 @@ class RankedRun:
         """All judgements, with the ranks of their documents."""
         return self.run.judged_rows(self.order, self.qrels)
 
+    @property
+    def last(self) -> int:
+        """The last rank that the measure sees of unjudged documents."""
+        return min(self.depth, cutoff_of(self.measure) or self.depth)
+
     def unjudged(self) -> tuple[IntArray, IntArray]:
         """The rows of unjudged documents in the first ranks that the measure sees, and the place of their topics."""
-        last = min(self.depth, cutoff_of(self.measure) or self.depth)
-        rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= last))
+        rows = np.flatnonzero((self.run.judgements < 0) & (self._ranks <= self.last))
         return rows, self.run.places[np.searchsorted(self.run.offsets, rows, side="right") - 1]
 
     def ranks_of(self, rows: IntArray) -> IntArray:

@@ -10,7 +10,7 @@ from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import IRDS, names_collection
 from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit, imported
-from pytest_riskguard.data.json_nodes import chosen, marked, nodes, require
+from pytest_riskguard.data.json_nodes import chosen, is_nested, marked, nodes, require
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.data.topics import Topics, topics_of
@@ -31,11 +31,9 @@ def ranx_fits(file: InputFile, _kind: Kind) -> Misfit:
 
 def _misfit(value: Any) -> Misfit:
     """None for a mapping of topics to mappings of documents to numbers."""
-    if not isinstance(value, dict) or not value:
+    if not is_nested(value):
         return ""
     for topic, documents in value.items():
-        if not isinstance(documents, dict):
-            return ""
         for document, number in documents.items():
             if type(number) not in (int, float):
                 return f"{document!r:.60} of {topic!r:.60} has no number"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import chain, islice
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,8 @@ from pytest_riskguard.data.topics import Topics, topics_of
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
 #: Texts, of which nothing has no length; numbers, of which nothing is NaN; or any values of Python.
 Column = Ids | npt.NDArray[np.integer] | npt.NDArray[np.floating] | Sequence[Any]
-_NOTHING = type(None)
 #: The largest whole number that a float holds exactly.
 _MAX_EXACT = 2**53
-#: Characters of the longest number of 64 bits, with its sign.
-_WIDTH = 21
 
 
 # What columns are made of.
@@ -42,9 +40,9 @@ def packed(cells: Column) -> Column:
         return cells
     kinds = set(map(type, cells))
     try:
-        if str in kinds and kinds <= {str, _NOTHING}:
+        if str in kinds and kinds <= {str, NoneType}:
             return Ids.of(cells if len(kinds) == 1 else [cell or "" for cell in cells])
-        if float in kinds and kinds <= {float, _NOTHING}:
+        if float in kinds and kinds <= {float, NoneType}:
             return np.array(cells, dtype=np.float64)
         if kinds == {int}:
             return np.array(cells, dtype=np.int64)
@@ -72,13 +70,6 @@ def values_of(column: Column) -> Sequence[Any]:
 def _stripped(ids: Ids) -> Ids:
     texts = ids.at(ids.odd).strings()
     return ids if all(text == text.strip() for text in texts) else Ids.of(map(str.strip, ids.strings()))
-
-
-def _whole_numbers(column: npt.NDArray[Any]) -> Ids:
-    """Whole numbers as ids."""
-    digits = column.astype(f"S{_WIDTH}").view(np.uint8)
-    lengths = np.count_nonzero(digits.reshape(-1, _WIDTH), axis=1)
-    return Ids(digits, _WIDTH * np.arange(len(column)), lengths)
 
 
 def _is_nothing(cell: Any) -> bool:
@@ -153,7 +144,8 @@ class Table(Rows):
         if isinstance(column, Ids):
             return _stripped(column)
         if isinstance(column, np.ndarray) and column.dtype.kind != "f":
-            return _whole_numbers(column)
+            some = np.array_split(column, 1 + len(column) // ROWS_AT_ONCE)
+            return Ids.joined([Ids.of(map(str, part.tolist())) for part in some])
         texts = self._each(column, text_of, f"text or a whole number as the {what}")
         return self.ids(texts, what, is_text=True)
 

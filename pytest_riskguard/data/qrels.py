@@ -18,7 +18,7 @@ from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, Lab
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, places_among, rows_of, topic_of_rows
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import Agreement, AmbiguousTextError, TopicKeys
+from pytest_riskguard.data.records import Agreement, topics_of_texts
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
@@ -217,7 +217,7 @@ class Qrels:
 
 def read_qrels(
     given: Path | str | GivenFile | Any,
-    keys: TopicKeys | None = None,
+    queries: Mapping[str, str] | None = None,
     *,
     labels: LabelRules | None = None,
 ) -> Qrels:
@@ -226,7 +226,7 @@ def read_qrels(
     Data are a mapping topic -> document -> grade (or topic -> relevant documents), a frame, ranx' ``Qrels``, or rows
     with named fields.
 
-    ``keys`` finds the topics of formats that know queries by their texts. The median of several judges' grades
+    ``queries`` has the texts of topics, for formats that know these by them. The median of several judges' grades
     counts. ``labels`` says what the settings of a ``collection`` say. A document judged twice in a topic is refused
     even when both grades agree, as trec_eval does: the file was put together wrongly, other rows may be wrong too.
 
@@ -245,11 +245,10 @@ def read_qrels(
         from pytest_riskguard.data import memory
 
         data = InputData("judgements", reason=QrelsFormatError.reason)
-        data.keys, data.labels = keys, labels or AS_GIVEN
+        data.queries, data.labels = queries, labels or AS_GIVEN
         return memory.judgements(given, data)
-    given = GivenFile.of(given)
-    file = InputFile(replace(given, labels=labels or given.labels), error=QrelsFormatError)
-    file.keys = keys
+    file = InputFile(GivenFile.of(given), error=QrelsFormatError)
+    file.queries, file.labels = queries, labels or file.labels
     qrels: Qrels = read(file, "judgements")
     return qrels
 
@@ -297,11 +296,7 @@ def qrels_of(
         expected = f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade"
         raise rows.error(row, f"expected {expected}, found {whole(float(values[row]))!r}")
     if by_text:
-        keys = given.keys or TopicKeys()
-        try:
-            named = [keys.id_of(text) for text in heads]
-        except AmbiguousTextError as problem:
-            raise given.refuse(None, f"expected queries that name one topic each; found {problem}") from None
+        named = topics_of_texts(given, heads, given.queries)
         heads, texts = named, dict(zip(named, heads, strict=True))
     return qrels_of_groups(rows, grouped(heads, sizes), ids, values, by, texts)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
+from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import Bounds
 from pytest_riskguard.text import counted, plain
@@ -45,10 +46,6 @@ MAX_ID_LENGTH = 60
 _CUT, _DIGITS = 48, 8
 
 
-class AmbiguousTextError(ValueError):
-    """Two topics have the same query text."""
-
-
 def normal(text: str) -> str:
     """A query text as texts are compared: composed characters, single spaces, none around."""
     return " ".join(unicodedata.normalize("NFC", text).split())
@@ -62,24 +59,23 @@ def derived_id(text: str) -> str:
     return f"{text[:_CUT].rstrip()}~{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
 
 
-class TopicKeys:
-    """Ids of query texts; ``queries`` maps the topics of a collection to their texts."""
+def topics_of_texts(given: InputData, texts: Iterable[str], queries: Mapping[str, str] | None) -> list[str]:
+    """The topic with each of these query texts, or an id derived from the text where no topic has it.
 
-    def __init__(self, queries: Mapping[str, str] | None = None) -> None:
-        self._ids: dict[str, list[str]] = {}
-        for topic, text in (queries or {}).items():
-            self._ids.setdefault(normal(text), []).append(topic)
-
-    def id_of(self, text: str) -> str:
-        """The topic with this query text, or an id derived from the text where no topic has it.
-
-        ``AmbiguousTextError`` if two topics have it.
-        """
-        ids = self._ids.get(normal(text), [])
-        if len(ids) > 1:
-            shown = ", ".join(map(repr, ids[:3]))
-            raise AmbiguousTextError(f"the query {text!r} is the text of {len(ids)} topics ({shown})")
-        return ids[0] if ids else derived_id(text)
+    ``queries`` maps the topics of a collection to their texts; the error of ``given`` if two have one of the texts.
+    """
+    known: dict[str, list[str]] = {}
+    for topic, text in (queries or {}).items():
+        known.setdefault(normal(text), []).append(topic)
+    found: list[str] = []
+    for text in texts:
+        topics = known.get(normal(text), [derived_id(text)])
+        if len(topics) > 1:
+            shown = ", ".join(map(repr, topics[:3]))
+            problem = f"the query {text!r:.60} is the text of {len(topics)} topics ({shown})"
+            raise given.refuse(None, f"expected an id, or the text of one topic, beside each row; found {problem}")
+        found += topics
+    return found
 
 
 # What is known of a system: short texts by key, and how fast it answered.

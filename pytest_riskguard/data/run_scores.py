@@ -28,7 +28,6 @@ from pytest_riskguard.data.judged import (
 )
 from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Order, Run, keyed, read_run
 from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.data.scoring import check_labels, kernel_of, topics_named, values_of_part
@@ -119,17 +118,18 @@ def scored_run(
     texts = queries or qrels.texts
     if isinstance(run, Path | str | GivenFile):
         given = GivenFile.of(run)
-        name, opened = name or system_name(given), read_run(given, TopicKeys(texts))
+        name, opened = name or system_name(given), read_run(given, texts)
     else:
         opened = memory.as_run(run)
         name = name or opened.source.name or "candidate"
-        opened = keyed(InputData(name, reason="bad_run"), opened, TopicKeys(texts))
+        opened = keyed(InputData(name, reason="bad_run"), opened, texts)
         texts = texts or opened.source.texts
     source = opened.source.file or name
     depth = depth or depth_for(parsed, qrels)
     judged, found = _scored(opened, qrels, parsed, source, depth, is_checked=not is_part)
-    answered = {*judged.topics}
+    answered, known = {*judged.topics}, {*qrels.topics, *qrels.without_relevant}
     unanswered = tuple(topic for topic in qrels.topics if topic not in answered)
+    unknown = tuple(topic for topic in opened.topics if topic not in known)
     repeated: list[Repeated | None] = [None] * len(parsed)
     if (again := opened.source.again) is not None:
         _, second = _scored(again, qrels, parsed, source, depth, is_checked=False)
@@ -147,7 +147,7 @@ def scored_run(
             digest=judged.digest,
             qrels_digest=qrels.digest,
             unanswered=unanswered,
-            unknown=tuple(topic for topic in opened.topics if topic not in qrels.grades),
+            unknown=unknown,
             without_relevant=qrels.without_relevant,
             from_run=True,
             judged=judged.judged,
@@ -191,9 +191,13 @@ def _scored(
                 of_measure[:, places[topics]] = values_of_part(part, measure, qrels, source)
             continue
         kernel, order = kernel_of(measure, qrels.rules), rank_order(measure)
-        of_measure[:, places] = kernel.scores(judged.judged_rows(order, qrels))[places]
+        rows = judged.judged_rows(order, qrels)
+        of_measure[:, places] = kernel.scores(rows)[places]
         if judged.ranks[order] is not judged.ranks[Order.WRITTEN]:
-            of_measure[1, places] = kernel.scores(judged.judged_rows(Order.WRITTEN, qrels))[places]
+            written = judged.judged_rows(Order.WRITTEN, qrels)
+            moved = np.zeros(len(qrels.topics), dtype=np.bool_)
+            moved[rows.topic[rows.rank != written.rank]] = True
+            of_measure[1, moved] = kernel.scores(written.at(moved[written.topic]))[moved]
     return judged, values
 
 

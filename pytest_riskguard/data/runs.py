@@ -34,7 +34,7 @@ from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import AmbiguousTextError, Latency, TopicKeys
+from pytest_riskguard.data.records import Latency, topics_of_texts
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.frozen import frozen
@@ -448,16 +448,11 @@ def run_of_rankings(given: InputData, rankings: Iterable[Ranking], **how: Any) -
     return run_of(given, topics, documents, column if has_scores else None, lines=lines, **how)
 
 
-def keyed(given: InputData, run: Run, keys: TopicKeys) -> Run:
+def keyed(given: InputData, run: Run, queries: Mapping[str, str] | None) -> Run:
     """The run under the ids of its topics, if it came without: found by their query texts."""
     if not run.source.by_text:
         return run
-    try:
-        ids = list(map(keys.id_of, run.topics))
-    except AmbiguousTextError as problem:
-        raise given.refuse(
-            None, f"expected an id, or the text of one topic, beside each ranking; found {problem}"
-        ) from None
+    ids = topics_of_texts(given, run.topics, queries)
     id_of, order = dict(zip(run.topics, ids, strict=True)), np.argsort(np.array(ids, dtype=object), kind="stable")
     topics = tuple(sorted(ids))
     if twice := next((one for one, other in pairwise(topics) if one == other), None):
@@ -469,18 +464,18 @@ def keyed(given: InputData, run: Run, keys: TopicKeys) -> Run:
     )
 
 
-def read_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Run:
+def read_run(given: Path | str | GivenFile, queries: Mapping[str, str] | None = None) -> Run:
     """The run in a file of any format of ``data.formats``, plain or gzip, on this machine or at an address.
 
-    ``keys`` finds the topics of formats that know queries by their texts. ``RunFormatError`` for a file of no known
-    format or with bad content, ``MissingFileError`` if it cannot be read, ``UsageError`` for an unknown format.
+    ``queries`` has the texts of topics, for formats that know these by them. ``RunFormatError`` for a file of no
+    known format or with bad content, ``MissingFileError`` if it cannot be read, ``UsageError`` for an unknown format.
     """
     given = GivenFile.of(given)
     if is_address(given.path):
         with local_copy(given.path, RUN_BYTES) as path:
-            return read_run(replace(given, path=path), keys)
+            return read_run(replace(given, path=path), queries)
     file = InputFile(given, error=RunFormatError, limit=RUN_BYTES)
     run: Run = read(file, "rankings")
     if not run.topics:
         raise file.refuse(None, "expected rankings, found none")
-    return keyed(file, run, keys or TopicKeys()).with_source(file=file.name)
+    return keyed(file, run, queries).with_source(file=file.name)

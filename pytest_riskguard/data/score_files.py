@@ -15,6 +15,7 @@ from pytest_riskguard.data.formats import read, system_name
 from pytest_riskguard.data.given_file import GivenFile, InputData
 from pytest_riskguard.data.headers import SYNONYMS, number, places
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit
+from pytest_riskguard.data.json_nodes import is_nested
 from pytest_riskguard.data.measures import are_measures, known
 from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.scores import (
@@ -84,9 +85,9 @@ def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
     """The scores in all files of a folder, each with rows."""
     rows: list[Row] = []
     for path in _parts(folder):
-        part = InputFile(replace(folder.given, path=path), error=ScoresFormatError)
+        part = InputFile(replace(folder.given, path=path, format="parquet"), error=ScoresFormatError)
         part.measures = folder.measures
-        for one in read(part, "scores", named="parquet"):
+        for one in read(part, "scores"):
             pairs = zip(one.topics, one.values.tolist(), strict=True)
             rows += [(topic, str(one.measure), value, None) for topic, value in pairs]
     return scores_of_rows(folder, rows)
@@ -170,7 +171,7 @@ def _of_lines(file: InputFile, kind: Kind, header: Sequence[str]) -> Table:
 def ranx_scores_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether the file is an object of objects, whose outer or inner keys are all measures."""
     value = file.json_or_none
-    if not isinstance(value, dict) or not value or not all(isinstance(inner, dict) for inner in value.values()):
+    if not is_nested(value):
         return ""
     if not are_measures(value) and not are_measures(*value.values()):
         return "neither its outer nor its inner keys are all measures"

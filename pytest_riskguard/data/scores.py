@@ -6,11 +6,11 @@ import csv
 import hashlib
 import io
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from itertools import compress
-from operator import lt
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
@@ -162,7 +162,6 @@ class TopicScores:
         if len(self.topics) == 0:
             raise ScoringError(f"{self.name}: no topic at all", reason="no_common_topic")
         assert values.shape == (len(self.topics),)
-        assert all(map(lt, self.topics, self.topics[1:]))
         is_score = np.abs(values) <= MAX_SCORE
         if not is_score.all():
             place = int(np.argmin(is_score))
@@ -190,8 +189,12 @@ class TopicScores:
     @cached_property
     def _written(self) -> FloatArray:
         """The values in the order as written."""
-        pairs = zip(self.topics, self.values.tolist(), strict=True)
-        return np.array([self.as_written.get(topic, value) for topic, value in pairs])
+        values = self.values.copy()
+        for topic, value in self.as_written.items():
+            place = bisect_left(self.topics, topic)
+            if self.topics[place : place + 1] == (topic,):
+                values[place] = value
+        return values
 
     @property
     def is_reordered(self) -> bool:

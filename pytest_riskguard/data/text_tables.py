@@ -106,14 +106,11 @@ def csv_table(file: InputFile, kind: Kind) -> Table:
 
 
 def _delimiter(file: InputFile, kind: Kind) -> str | None:
-    """The character between the columns of the first line; of several, the one that separates most known names."""
-    line = file.first_line
+    """The character between the columns of the first line; one column makes sense only with query texts."""
     if file.looks_like_json:
         return None
-    present = [character for character in _DELIMITERS if character in line]
-    if not present:  # one column; only one of query texts makes sense
-        return "," if kind == "topics" and line.strip().lower() in SYNONYMS["query"] else None
-    return max(present, key=lambda character: (len(places(_cells(line, character), kind)), line.count(character)))
+    is_queries = kind == "topics" and file.first_line.strip().lower() in SYNONYMS["query"]
+    return next((character for character in _DELIMITERS if character in file.first_line), "," if is_queries else None)
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
@@ -153,6 +150,8 @@ def jsonl_fits(file: InputFile, kind: Kind) -> Misfit:
         return "it is neither one JSON object in each line nor a list of objects"
     if kind == "topics" and {"title", "text"} <= first.keys() and "query" not in first:
         return "its objects have titles and texts: they are documents"
+    if any(isinstance(list(first.values())[place], dict) for place in places(first, kind, file.columns).values()):
+        return "its columns hold objects; write a row as an object (pandas: orient='records')"
     return columns_misfit(file, kind, first)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pytest_riskguard.data.checks import Lines, Rows
@@ -14,7 +13,7 @@ from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.records import TopicKeys, derived_id
+from pytest_riskguard.data.records import derived_id
 from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import TOPICS
@@ -24,7 +23,6 @@ WEIGHT = "weight"
 CLUSTER = "cluster"
 #: The tag that says from which part of all queries a topic was drawn.
 STRATUM = "stratum"
-_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 @frozen(eq=False)
@@ -44,12 +42,12 @@ class Topics:
         How much of all queries each stratum is, above 0 and 1 together; empty where nobody said so.
     """
 
-    queries: Mapping[str, str] = field(default_factory=lambda: _NONE)
-    tags: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: _NONE)
-    weights: Mapping[str, float] = field(default_factory=lambda: _NONE)
+    queries: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
     path_name: str = ""
     digest: str | None = None
-    shares: Mapping[str, float] = field(default_factory=lambda: _NONE)
+    shares: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def clusters(self) -> Mapping[str, str]:
@@ -134,4 +132,4 @@ def read_topics(given: Path | str | GivenFile | Any) -> Topics:
 def read_collection(qrels: Path | GivenFile, topics: Path | GivenFile | None = None) -> tuple[Qrels, Topics | None]:
     """Both files of a collection; errors as ``read_qrels`` and ``read_topics``."""
     known = None if topics is None else read_topics(topics)
-    return read_qrels(qrels, TopicKeys(None if known is None else known.queries)), known
+    return read_qrels(qrels, None if known is None else known.queries), known

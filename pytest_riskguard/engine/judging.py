@@ -37,10 +37,10 @@ from pytest_riskguard.gates.kinds import Gate, Response
 from pytest_riskguard.gates.origins import Origins
 from pytest_riskguard.gates.rankings import side_by_side, titled
 from pytest_riskguard.gates.slices import all_within, slices_of
-from pytest_riskguard.gates.unjudged import Known, Rejudged, judgements, rests_on_labels
+from pytest_riskguard.gates.unjudged import Labels, Rejudged, judgements, rests_on_labels
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
-from pytest_riskguard.reports.messages import worded
+from pytest_riskguard.reports.messages import message, worded
 from pytest_riskguard.risk.reference import reference_scores
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Engine:
         self._report, self._folder, self._on_changed_inputs = report, folder, on_changed_inputs
         self._titles = titles or DocumentTitles()
         self._stale: dict[str, StaleLabels | None] = {}
-        self._known: dict[Hashable, Known] = {}
+        self._labels: dict[Hashable, Labels] = {}
 
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
         """The gate's verdict, which plugins receive; ``family`` holds the level that a correction leaves it.
@@ -222,7 +222,6 @@ class Engine:
         gate, baseline, (candidate, *others) = question.gate, question.baseline, _scores(systems)
         context: Any = {
             "topics": self.sources.topics,
-            "rescored": any(scored.rescored for scored in systems[1:]),
             "family": family,
             "report": self._report,
         }
@@ -256,9 +255,11 @@ class Engine:
         if isinstance(question.baseline, Stored):
             verdict = self._with_lineage(verdict, question.baseline, systems[0].scores)
         verdict = with_stored(verdict, systems[1:])
-        if self._on_changed_inputs == "fail" and (changed := worded(verdict).changed_inputs):
+        changed = [warning for warning in verdict.warnings if warning.code == "changed_inputs"]
+        if changed and self._on_changed_inputs == "fail":
+            said = "; ".join(message(verdict, one) for one in changed)
             raise DataError(
-                f"{'; '.join(warning.message for warning in changed)}. A gate stops here (on_changed_inputs: fail)",
+                f"{said}. A gate stops here (on_changed_inputs: fail)",
                 reason="inputs_changed",
                 remedy=rescoring(question, "once the change is reviewed, run"),
             )
@@ -324,16 +325,17 @@ class Engine:
         try:
             rejudged = self._rejudged(gate, question, systems, place)
             losers, winners = verdict.responsible_topics, verdict.flagged_wins
-            documents = topic_documents(losers, winners, *rejudged.runs, rejudged.known.documents)
-            rankings = titled(side_by_side(rejudged, [topic.topic for topic in documents]), rejudged, self._titles)
+            labels = rejudged.labels
+            documents = topic_documents(losers, winners, *labels.runs, labels.documents)
+            rankings = titled(side_by_side(labels, [topic.topic for topic in documents]), labels, self._titles)
             verdict = replace(verdict, documents=documents, rankings=rankings)
             if gate.is_pool or verdict.replicates or not self.sources.qrels.is_uncertain:
                 return verdict
-            labels = judgements(rejudged)
+            found = judgements(rejudged)
         except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation
             return verdict
-        verdict = replace(verdict, judgements=labels)
-        return functools.reduce(Verdict.warned, rests_on_labels(verdict.outcome, labels), verdict)
+        verdict = replace(verdict, judgements=found)
+        return functools.reduce(Verdict.warned, rests_on_labels(verdict.outcome, found), verdict)
 
     def _rejudged(self, gate: Gate, question: Question, systems: Sequence[Scored], place: int) -> Rejudged:
         """The candidate and the baseline at a place among the sources, with their runs."""
@@ -343,11 +345,13 @@ class Engine:
             self.sources.ranked(source, of_source, measure, qrels)
             for source, of_source in zip((question.sources[0], question.sources[place]), scores, strict=True)
         )
-        key = (candidate.run.digest, baseline.run.digest, qrels.digest, scores[0].topics)
-        known = self._known[key] = self._known.pop(key, Known())
-        for other in list(self._known)[:-MOST_KNOWN]:
-            del self._known[other]
-        return Rejudged(gate, scores, (candidate, baseline), self.sources.topics, known)
+        ranked = (candidate.run.digest, baseline.run.digest, candidate.order, candidate.last, baseline.last)
+        key = (*ranked, qrels.digest, str(measure), scores[0].topics)
+        labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline))
+        self._labels[key] = labels
+        for other in list(self._labels)[:-MOST_KNOWN]:
+            del self._labels[other]
+        return Rejudged(gate, labels, self.sources.topics)
 
 
 def _scores(systems: Sequence[Scored]) -> list[TopicScores]:

@@ -15,7 +15,7 @@ from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
 from pytest_riskguard.data.measures import bounds, measure_name, out_of_range, parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.records import Agreement, TopicKeys
+from pytest_riskguard.data.records import Agreement
 from pytest_riskguard.data.run_scores import ScoredRun, scored_run
 from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.score_files import read_scores
@@ -69,7 +69,7 @@ class ScoreCache:
                 "a run needs qrels to be scored with: give --qrels, or a riskguard.yaml; files that hold a score for "
                 "each topic need --scores"
             )
-        return self._once("qrels", None, lambda: read_qrels(given, TopicKeys(self._texts)))
+        return self._once("qrels", None, lambda: read_qrels(given, self._texts))
 
     @property
     def judges(self) -> Agreement | None:
@@ -108,9 +108,14 @@ class ScoreCache:
             return self._once(f"scores {measure}", source, lambda: self._read_table(source, measure))
         if measure is None:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
-        is_one = isinstance(source, Stored) and (source.earlier is not None or self._judgements_of(source) is None)
-        together = (measure,) if is_one else self._together(measure)
-        found = self._once(f"scores {together}", source, lambda: self._read(source, together))[measure]
+        together = self._together(measure)
+
+        def read() -> Mapping[str, Scored | RiskguardError]:
+            if isinstance(source, Stored):
+                return self._read_stored(source, together)
+            return self._read_run(source, together)
+
+        found = self._once(f"scores {together}", source, read)[measure]
         if isinstance(found, RiskguardError):
             raise found
         return found
@@ -123,28 +128,22 @@ class ScoreCache:
                 names.append(measure_name(text))
         return tuple(dict.fromkeys([*names, measure]))
 
-    def _read(self, source: Ranked | Stored, measures: tuple[str, ...]) -> Mapping[str, Scored | RiskguardError]:
-        return self._read_stored(source, measures) if isinstance(source, Stored) else self._read_run(source, measures)
-
     def _read_table(self, source: ScoreFile, measure: str | None) -> Scored:
         (scores,) = read_scores(source.file, None if measure is None else [measure], name=label(source))
         return Scored(replace(scores, queries=self.queries))
 
     def _read_stored(self, source: Stored, measures: tuple[str, ...]) -> Mapping[str, Scored | RiskguardError]:
-        """The scores of a stored baseline; one measure alone of an earlier run and of stored scores."""
-        store, qrels = self.store_of(source), self._judgements_of(source)
-        found: dict[str, Scored | RiskguardError] = {}
-        if source.earlier is None and qrels is not None:
-            found |= store.scores_together(source.name, measures, qrels=qrels, topics=self.topics)
-        else:
-            (measure,) = measures
-            alone = store.scores(source.name, measure, qrels=qrels, topics=self.topics, earlier=source.earlier)
-            found[measure] = replace(alone, scores=replace(alone.scores, name=label(source)))
+        """The scores of a stored baseline, or of the run that it held earlier."""
+        qrels, queries = self._judgements_of(source), self.queries
+        store, topics, earlier = self.store_of(source), self.topics, source.earlier
+        found = dict(store.scores_together(source.name, measures, qrels=qrels, topics=topics, earlier=earlier))
         for measure, one in found.items():
             if isinstance(one, Scored):
-                if one.run is not None:
+                if one.run is not None and earlier is None:
                     self._hold(source, one.run)
-                found[measure] = replace(one, scores=replace(one.scores, queries=self.queries), run=None)
+                found[measure] = replace(
+                    one, scores=replace(one.scores, name=label(source), queries=queries), run=None
+                )
         return found
 
     def _read_run(self, source: Ranked, measures: tuple[str, ...]) -> Mapping[str, Scored | RiskguardError]:
@@ -180,10 +179,10 @@ class ScoreCache:
     def _run(self, source: Ranked) -> Run:
         """A run; a live system is queried once, even if that failed."""
         if isinstance(source, RunFile):
-            return read_run(source.file, TopicKeys(self._texts))
+            return read_run(source.file, self._texts)
         if isinstance(source, LiveRun):
             return self._memoised(source, source.retrieve)
-        return keyed(InputData(label(source), reason="bad_run"), source, TopicKeys(self.queries))
+        return keyed(InputData(label(source), reason="bad_run"), source, self.queries)
 
     def origin(self, source: Source) -> Origin:
         """Where a system comes from, as far as that is known."""

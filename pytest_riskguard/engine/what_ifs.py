@@ -148,9 +148,10 @@ def with_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
     """The verdict with the warnings about stored baselines and replicates, which decide nothing."""
     if verdict.outcome == "incomparable":
         return verdict
-    means = tuple((s.scores.name, s.stored_mean, s.scores.mean) for s in stored if s.stored_mean is not None)
-    if means and verdict.slice is None:
-        verdict = verdict.detailed("rescored", means=means)
+    if any(scored.rescored for scored in stored):
+        means = [(s.scores.name, s.stored_mean, s.scores.mean) for s in stored if s.stored_mean is not None]
+        about_all = means if verdict.slice is None else ()
+        verdict = verdict.warned(warning("changed_inputs", about="rescored", means=about_all))
     if unbacked := tuple(scored.scores.name for scored in stored if not scored.backed):
         verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
     changed = tuple(scored.scores.name for scored in stored if scored.topics_changed)

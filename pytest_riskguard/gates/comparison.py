@@ -14,6 +14,7 @@ from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import BoolArray, Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
 from pytest_riskguard.gates.limits import beyond_allowed, collapsed, limit_of, witnesses
+from pytest_riskguard.gates.power import Basis, is_strong_enough
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.inference.intervals import Interval, critical_value, without_each
@@ -123,7 +124,12 @@ class Comparison:
                 return "fail", "loss"
             if self.gate.on_churn != "warn":
                 return "fail", "churn"
-        return ("pass", None) if ruling.detects_max_mde else ("inconclusive", "too_weak")
+        return ("inconclusive", "too_weak") if self.is_too_weak else ("pass", None)
+
+    @property
+    def is_too_weak(self) -> bool:
+        """Whether a pass says nothing: a loss of ``max_mde`` would not be seen."""
+        return not _is_strong_enough(self.ruling)
 
     @cached_property
     def answer(self) -> Answer:
@@ -133,7 +139,7 @@ class Comparison:
             return outcome, reason
         if outcome == "fail" and self.family.adjusted_p_value <= 1 - self.own_level:
             return outcome, reason
-        return ("pass", None) if self.detecting.detects_max_mde else ("inconclusive", "too_weak")
+        return ("pass", None) if _is_strong_enough(self.detecting) else ("inconclusive", "too_weak")
 
     @property
     def overruled(self) -> bool:
@@ -200,7 +206,7 @@ class Comparison:
     def without(self, places: npt.NDArray[np.intp]) -> tuple[bool, Callable[[], float]]:
         """Whether the gate passes without these topics, and the limit that decides then."""
         rest = self.ruling.without(places)
-        passes = rest.lets_through and (self.alone[0] != "fail" or rest.detects_max_mde)
+        passes = rest.lets_through and (self.alone[0] != "fail" or _is_strong_enough(rest))
         return passes, lambda: limit_of(rest.gate, rest.deciding) if rest.enough_topics else np.nan
 
     @property
@@ -253,6 +259,11 @@ class Comparison:
             means = -np.abs(means) if self.gate.side == "both" else means
             reached = np.maximum(reached, means + half * errors + ruling.gate.tolerance)
         return reached
+
+
+def _is_strong_enough(ruling: Ruling) -> bool:
+    """Whether a gate that finds nothing may pass."""
+    return ruling.gate.max_mde is None or is_strong_enough(ruling.gate, Basis(ruling).minimum_detectable_effect)
 
 
 def _shifts(ruling: Ruling, limit: float) -> FloatArray:

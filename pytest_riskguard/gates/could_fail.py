@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +12,10 @@ from pytest_riskguard.data.measures import least_and_greatest
 from pytest_riskguard.errors import DataError, Remedy
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.kinds import OPTIONS, POLICY, NotInferior, NotSignificantlyRisky, options_of
+from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.text import counted
-
-if TYPE_CHECKING:  # only a pool needs it
-    from pytest_riskguard.gates.pool import PoolComparison
 
 #: A loss of topics with less than this share of all weight is refused if it would fail the gate without weights ...
 MIN_SHARE = 0.01
@@ -30,9 +27,9 @@ NEXT_TO_NOTHING = 0.1
 _EDGED = ("auto", "bca", "percentile")
 
 
-def doubts(comparison: Comparison | PoolComparison) -> Iterator[VerdictWarning]:
+def doubts(comparison: Comparison) -> Iterator[VerdictWarning]:
     """Warnings that an answer which is no failure says little; ``DataError`` where it says nothing."""
-    if not isinstance(comparison, Comparison):
+    if isinstance(comparison, PoolComparison):
         _refuse_pool(comparison)
         return
     if excused := _excused(comparison):

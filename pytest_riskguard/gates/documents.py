@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -24,7 +24,7 @@ MAX_MOVED_BACK, MAX_ROWS = 10, 1_000_000
 EXACT = 1e-9
 
 #: What was found about topics: how many rows had to be scored for it, and what moved.
-Known = dict[Hashable, tuple[int, TopicDocuments]]
+Known = dict[str, tuple[int, TopicDocuments]]
 
 
 def topic_documents(
@@ -39,24 +39,18 @@ def topic_documents(
     It does not depend on the gate, so gates on the same two runs and judgements may share what is ``known``.
     """
     documents, rows, known = [], 0, {} if known is None else known
-    asked = (str(candidate.measure), candidate.order, candidate.depth, baseline.depth)
     for row in (*losers[:MAX_LOSSES], *winners[:MAX_WINS]):
-        key = (*asked, row.topic, row.candidate, row.baseline)
-        if key in known:
-            cost, of_topic = known[key]
-            rows += cost
-            if rows > MAX_ROWS:
-                break
-        else:
+        moves = None
+        if row.topic not in known:
             moves = _Moves(row.topic, candidate, baseline)
-            as_sum = _as_sum(row, moves)
-            cost = 0 if as_sum is not None else moves.cost
-            rows += cost
-            if rows > MAX_ROWS:
-                break
-            of_topic = _one_at_a_time(row, moves) if as_sum is None else as_sum
-            known[key] = cost, of_topic
-        documents.append(of_topic)
+            if (as_sum := _as_sum(row, moves)) is not None:
+                known[row.topic] = 0, as_sum
+        rows += known[row.topic][0] if moves is None or row.topic in known else moves.cost
+        if rows > MAX_ROWS:
+            break
+        if moves is not None and row.topic not in known:
+            known[row.topic] = moves.cost, _one_at_a_time(row, moves)
+        documents.append(known[row.topic][1])
     return tuple(documents)
 
 

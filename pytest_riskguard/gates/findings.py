@@ -44,7 +44,6 @@ class Slice:
     """The comparison on the topics of one tag, at the gate's alpha and level; limits and p-values need 10 topics.
 
     ``risky``: ``adjusted_p_value`` (by ``family: auto``, over all slices that have one) is at most ``1 - level``.
-    ``flagged`` is how many topics TR_i flags.
     """
 
     tag: str
@@ -57,9 +56,7 @@ class Slice:
     lower: float | None
     upper: float | None
     adjusted_p_value: float | None
-    flagged: int
     risky: bool | None = field(default=None, metadata=UNWRITTEN)
-    p_value: float | None = field(default=None, metadata=UNWRITTEN)
 
 
 @frozen
@@ -152,25 +149,16 @@ class Lines:
     lines: Mapping[str, tuple[float | None, ...]]
 
 
-#: The charts of lines.
-CHARTS = ("curve", "georisk")
-
-
 @frozen
 class Exhibits:
-    """The data behind the charts of a report; a chart is missing if the gate's kind or data do not have it.
+    """The data behind the charts of a report.
 
-    ``curve`` is ``urisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``; ``georisk``
-    that of each system of the pool over alpha.
+    ``curve`` is ``urisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``, or GeoRisk of
+    each system of a pool; None where there is no alpha to vary.
     """
 
     topics: TopicColumns
-    charts: Mapping[str, Lines] = field(default_factory=dict)
-
-    def __getattr__(self, name: str) -> Lines | None:
-        if name in CHARTS:
-            return self.charts.get(name)
-        raise AttributeError(name)
+    curve: Lines | None = None
 
 
 @frozen
@@ -266,10 +254,7 @@ class Power:
 
 @frozen
 class AgainstReference:
-    """The candidate against one reference of a pool, at the level that Holm's method left for it.
-
-    ``p_value`` is the smallest ``1 - level`` at which the rule fails for this reference alone.
-    """
+    """The candidate against one reference of a pool, at the level that Holm's method left for it."""
 
     reference: str
     georisk_difference: float
@@ -277,8 +262,6 @@ class AgainstReference:
     upper: float
     adjusted_p_value: Probability
     passes: bool = field(default=True, metadata=UNWRITTEN)
-    level: Level = field(default=0.95, metadata=UNWRITTEN)
-    p_value: Probability = field(default=1.0, metadata=UNWRITTEN)
 
 
 @frozen
@@ -343,17 +326,16 @@ class IfJudged:
 class Judgements:
     """Unjudged documents in the first ``depth`` ranks, and whether the outcome was found to ``depend`` on them.
 
-    Counts are of (topic, document) pairs; ``documents`` are those in either ranking. ``tried`` is how many ways of
-    judging these documents were tried. It is ``certain`` whether the outcome depends on them if one of these changes
-    it, or if there are no others.
+    Counts are of (topic, document) pairs: of ``documents`` in either ranking, and of those in each. It is ``certain``
+    whether the outcome depends on them if a way of judging them changes it, or if all were tried. ``judges``: what
+    the gate says under each of several judges alone.
     """
 
-    depth: int = field(default=0, metadata=UNWRITTEN, kw_only=True)
-    documents: int
-    cases: tuple[IfJudged, ...]
+    documents: Count
     depends: bool
-    candidate: int = field(default=0, metadata=UNWRITTEN)
-    baseline: int = field(default=0, metadata=UNWRITTEN)
-    tried: Count = field(default=0, metadata=UNWRITTEN)
+    cases: tuple[IfJudged, ...] = ()
+    depth: Count = field(default=0, metadata=UNWRITTEN)
+    candidate: Count = field(default=0, metadata=UNWRITTEN)
+    baseline: Count = field(default=0, metadata=UNWRITTEN)
     certain: bool = False
     judges: tuple[IfJudged, ...] = ()

@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
+from pytest_riskguard.gates.limits import margin_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.comparison import Comparison
-    from pytest_riskguard.gates.pool import PoolComparison
 
 #: Topics are left out one at a time, from the largest losses and from the largest wins on, until so many in a row
 #: have changed nothing ...
 MISSES = 20
 #: ... or the product of topics and topics left out is larger than this; the first ones are always left out.
 MAX_SCORES, ALONE = 100_000, 10
+#: So many times the size of a set is sought by an estimate, then by halves.
+ESTIMATES = 6
 
 
-def pivots(comparison: Comparison | PoolComparison) -> tuple[int, ...]:
+def pivots(comparison: Comparison) -> tuple[int, ...]:
     """The topics without any single one of which the gate gives the other verdict, the most decisive first.
 
     Only topics near the bound are left out, beginning with those that weigh most.
@@ -53,31 +55,30 @@ def pivots(comparison: Comparison | PoolComparison) -> tuple[int, ...]:
     return tuple(sorted(found, key=lambda place: (beyond(place), place)))
 
 
-def flip_set(comparison: Comparison | PoolComparison) -> tuple[int, ...] | None:
+def flip_set(comparison: Comparison) -> tuple[int, ...] | None:
     """Topics removed in order, most harmful first, until the gate passes; None if it never does.
 
     Greedy, so an upper bound on the smallest such set; it ends where fewer than 10 topics are left. The search starts
-    where a quick estimate would flip, and ends with a set without which the gate passes, though it fails with the
-    last of them put back. Fewer topics say less, so a gate may pass without some and fail again without more.
+    where a quick estimate would flip, which each size that is tried makes better, and ends with a set without which
+    the gate passes, though it fails with the last of them put back. Fewer topics say less, so a gate may pass without
+    some and fail again without more.
     """
     order, most = comparison.order, comparison.n - MIN_TOPICS
-
-    def passes_without(count: int) -> bool:
-        return comparison.without(order[:count])[0]
-
     if most < 1:
         return None
-    fails_at, passes_at, stride = 0, most + 1, 1
-    reached = comparison.reached(order, most)
-    guess = int(np.argmax(reached >= 0)) + 1 if np.any(reached >= 0) else most
+    fails_at, passes_at, tries, moved = 0, most + 1, 0, 0
+    reached, by_limit = comparison.reached(order, most), comparison.gate.on_churn != "warn"
     while passes_at - fails_at > 1:
-        if passes_without(guess):
-            passes_at, guess = guess, max(guess - stride, fails_at + 1)
-        else:
-            fails_at, guess = guess, min(guess + stride, passes_at - 1)
-        stride *= 2
-        if fails_at > 0 and passes_at <= most:
+        guess = int(np.argmax(reached >= 0)) + 1 + moved if np.any(reached >= 0) else most
+        if tries > ESTIMATES or (fails_at > 0 and passes_at <= most and not by_limit):
             guess = (fails_at + passes_at) // 2
+        guess, tries = min(max(guess, fails_at + 1), passes_at - 1), tries + 1
+        passes, limit = comparison.without(order[:guess])
+        fails_at, passes_at = (fails_at, guess) if passes else (guess, passes_at)
+        if not by_limit:  # which rule lets it pass is not known: a step further, each twice as long
+            moved += -(2 ** (tries - 1)) if passes else 2 ** (tries - 1)
+        elif math.isfinite(at := limit()):
+            reached += margin_of(comparison.gate, at) - reached[guess - 1]
     return tuple(order[:passes_at].tolist()) if passes_at <= most else None
 
 

@@ -13,9 +13,8 @@ from itertools import pairwise, takewhile
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.alignment import align
-from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
+from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict, warning
@@ -98,7 +97,7 @@ def drift(
         raise ValueError(f"expected one measure for the whole chain, found {', '.join(map(str, measures))}")
     gate = NotSignificantlyRisky(alpha=alpha, level=level, tolerance=0.0)
     oldest = chain[0]
-    evidence = Comparison(gate, align(gate, oldest, oldest, topics=topics)).evidence
+    evidence = rule(gate, oldest, oldest, topics=topics).evidence
     steps = []
     for previous, run in pairwise(chain):
         cumulative = _change(gate, run, oldest, topics)
@@ -109,7 +108,7 @@ def drift(
 
 
 def _change(gate: Gate, later: TopicScores, earlier: TopicScores, topics: Topics | None) -> Change:
-    comparison = Comparison(gate, align(gate, later, earlier, topics=topics))
+    comparison = rule(gate, later, earlier, topics=topics)
     aligned, ruling = comparison.aligned, comparison.ruling
     decided = ruling.enough_topics
     not_inferior = Ruling(NotInferior(alpha=0.0, level=gate.level), comparison.evidence)
@@ -127,49 +126,24 @@ def _change(gate: Gate, later: TopicScores, earlier: TopicScores, topics: Topics
     )
 
 
-def lineage_of(
-    gate: Gate, chain: Sequence[TopicScores], candidate: TopicScores, *, topics: Topics | None = None
-) -> Lineage:
-    """At least two accepted runs and the candidate, each compared with the oldest run by the gate.
-
-    Faster than ``drift``: only the candidate's URisk gets an interval, the one that decides. Raises like
-    ``align``.
-    """
-    oldest, runs = chain[0], []
-    for run in (*chain, candidate):
-        comparison = Comparison(gate, align(gate, run, oldest, topics=topics))
-        average = comparison.evidence.mean(comparison.aligned.candidate.values)
-        runs.append(
-            ChainedRun(
-                run=run.name,
-                mean=average,
-                urisk=comparison.evidence.estimate(gate.alpha),
-            )
-        )
-    ruling = comparison.ruling
-    if not ruling.enough_topics:
-        return Lineage(tuple(runs))
-    return Lineage(tuple(runs), ruling.deciding.lower, ruling.deciding.upper, not ruling.holds)
-
-
 def with_lineage(
     verdict: Verdict, chain: Sequence[TopicScores], candidate: TopicScores, *, topics: Topics | None = None
 ) -> Verdict:
-    """The verdict with its baseline's chain, and a warning if there is a slow slide; raises like ``align``.
+    """The verdict with its baseline's chain, at least two accepted runs, and a warning if there is a slow slide.
 
     That is: by this gate the mean is significantly down against the oldest run, but the candidate passes, and
-    every change of the chain would have passed.
+    every change of the chain would have passed. Raises like ``align``.
     """
-    gate = verdict.asked
-    lineage = lineage_of(gate, chain, candidate, topics=topics)
-    verdict = replace(verdict, lineage=lineage)
-    if lineage.risky and verdict.outcome == "pass" and _slid(gate, chain, candidate, topics):
-        return verdict.warned(warning("slow_slide"))
-    return verdict
-
-
-def _slid(gate: Gate, chain: Sequence[TopicScores], candidate: TopicScores, topics: Topics | None) -> bool:
-    if Comparison(gate, align(gate, candidate, chain[0], topics=topics)).ruling.plain.passes:
-        return False
-    steps = (Comparison(gate, align(gate, run, before, topics=topics)) for before, run in pairwise(chain))
-    return all(step.ruling.holds for step in steps)
+    gate, runs = verdict.asked, []
+    for run in (*chain, candidate):
+        comparison = rule(gate, run, chain[0], topics=topics)
+        mean = comparison.evidence.mean(comparison.aligned.candidate.values)
+        runs.append(ChainedRun(run.name, mean, comparison.evidence.estimate(gate.alpha)))
+    ruling = comparison.ruling
+    if not ruling.enough_topics:
+        return replace(verdict, lineage=Lineage(tuple(runs)))
+    risky = not ruling.holds
+    verdict = replace(verdict, lineage=Lineage(tuple(runs), ruling.deciding.lower, ruling.deciding.upper, risky))
+    steps = (rule(gate, run, before, topics=topics) for before, run in pairwise(chain))
+    slid = risky and verdict.outcome == "pass" and not ruling.plain.passes and all(s.ruling.holds for s in steps)
+    return verdict.warned(warning("slow_slide")) if slid else verdict

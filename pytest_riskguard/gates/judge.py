@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
@@ -12,17 +11,11 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.alignment import align, refuse_if_unanswered_decide, refuse_other_order
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.could_fail import doubts
-from pytest_riskguard.gates.figures import estimates, exhibits, pool_figures, reported, topic_counts
-from pytest_riskguard.gates.findings import Power
-from pytest_riskguard.gates.flips import pivots
+from pytest_riskguard.gates.exhibits import exhibits
+from pytest_riskguard.gates.explain import explain
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.power import power_of_verdict
-from pytest_riskguard.gates.responsible import bounded, explanation, responsible_topics
+from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.verdict import Deferred, Family, Findings, Verdict, refused, unanswered
-from pytest_riskguard.gates.warnings import warnings
-
-if TYPE_CHECKING:  # only a pool needs it
-    from pytest_riskguard.gates.pool import PoolComparison
 
 
 def judge(
@@ -31,7 +24,6 @@ def judge(
     *baselines: TopicScores,
     replicates: Sequence[TopicScores] = (),
     topics: Topics | None = None,
-    rescored: bool = False,
     family: Family | None = None,
     together: int = 1,
     report: bool = False,
@@ -40,14 +32,14 @@ def judge(
 
     Only the answer is computed; what explains it follows when it is first read. Data that cannot be compared give
     an ``incomparable`` verdict. ``replicates`` are other runs of the baseline, whose noise is subtracted;
-    ``rescored`` says that a stored baseline was scored again; ``family`` holds the level left to the gate;
+    ``family`` holds the level left to the gate;
     ``together`` is how many gates are judged together, this one included: it decides how far into the tail draws of
     a pool must reach. ``report`` adds the data of charts. ``ValueError`` for two measures, unknown protected topics,
     missing weights, and for a pool as ``PoolComparison``.
     """
     question = unanswered(gate, candidate, baselines, replicates=replicates, family=family)
 
-    def compared(one: TopicScores, others: Sequence[TopicScores]) -> Comparison | PoolComparison:
+    def compared(one: TopicScores, others: Sequence[TopicScores]) -> Comparison:
         return compare(gate, one, others, topics=topics, family=family, together=together)
 
     others = (*baselines, *replicates)
@@ -67,7 +59,7 @@ def judge(
         return refused(question, error)
 
     def found() -> Findings:
-        explained = explain(comparison, rescored=rescored)
+        explained = explain(comparison)
         return replace(explained, warnings=(*explained.warnings, *raised))
 
     drawn = exhibits(comparison) if report else None
@@ -82,14 +74,12 @@ def compare(
     topics: Topics | None = None,
     family: Family | None = None,
     together: int = 1,
-) -> Comparison | PoolComparison:
+) -> Comparison:
     """The gate's answer alone, computed when first read; raises like ``align``.
 
     ``others`` are the baselines of a pool, or a baseline and its replicates.
     """
     if gate.is_pool:
-        from pytest_riskguard.gates.pool import PoolComparison
-
         level = None if family is None else family.level
         return PoolComparison(gate, candidate, others, level=level, together=together, topics=topics)
     baseline, *replicates = others
@@ -107,23 +97,3 @@ def rule(
 ) -> Comparison:
     """The same for two systems."""
     return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
-
-
-def explain(comparison: Comparison | PoolComparison, *, rescored: bool = False) -> Findings:
-    """All findings about an answer; ``rescored`` says that a stored baseline was scored again."""
-    found, deciding = responsible_topics(comparison), comparison.deciding
-    p_value = comparison.p_value  # before the many other laws, which are kept in the place of this one
-    findings = Findings(
-        topics=topic_counts(comparison.pair),
-        estimates=replace(estimates(comparison), decision_p_value=p_value),
-        intervals=reported(comparison.intervals, decisive=None if deciding is None else deciding.method),
-        responsible_topics=found.losers,
-        flagged_wins=found.winners,
-        warnings=warnings(comparison, rescored=rescored),
-        explanation=explanation(comparison, pivots(comparison)),
-    )
-    if not isinstance(comparison, Comparison):
-        power, pool = Power(minimum_detectable_effect=comparison.minimum_detectable_effect), pool_figures(comparison)
-    else:
-        power, pool = power_of_verdict(comparison.detecting), None
-    return bounded(replace(findings, power=power, pool=pool), found)

@@ -51,11 +51,6 @@ def highest_p(gate: Gate) -> float:
     return (1 - gate.level) / 2 * (1 + ROUNDED)
 
 
-def detects_max_mde(gate: Gate, effect: float | None) -> bool:
-    """Whether a gate that finds nothing may pass: its minimum detectable effect is no larger than ``max_mde``."""
-    return gate.max_mde is None or (effect is not None and effect <= gate.max_mde)
-
-
 def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int, tuple[str, ...]]:
     """The topics that lost more than they may, by index, each with the limits that it exceeds.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,17 +17,19 @@ from pytest_riskguard.distributions import ndtr
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, clusters_of, on_one_list, refuse_unanswered
-from pytest_riskguard.gates.comparison import Answer, Comparison
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, MIN_TOPICS, Gate, NotSignificantlyRisky
-from pytest_riskguard.gates.limits import detects_max_mde, witnesses
-from pytest_riskguard.inference.families import effective_levels, holm
-from pytest_riskguard.inference.georisk import GeoRiskDifference, georisk_differences, replicates_for
+from pytest_riskguard.gates.limits import witnesses
+from pytest_riskguard.gates.power import is_strong_enough
 from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.inference.power import minimum_detectable_effect
 from pytest_riskguard.risk import expected_scores, georisk, topic_contributions
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
 from pytest_riskguard.risk.urisk import standardised
+
+if TYPE_CHECKING:  # a gate on two systems does not load it
+    from pytest_riskguard.inference.georisk import GeoRiskDifference
 
 #: Intervals that every verdict reports.
 REPORTED = ("student_t", "percentile", "bca")
@@ -58,26 +60,22 @@ class ReferenceRuling:
     adjusted_p_value: float
 
     @cached_property
-    def _intervals(self) -> Mapping[str, Interval]:
-        return {method: self.difference.interval(method=method, level=self.level) for method in REPORTED}
-
-    @property
     def intervals(self) -> tuple[Interval, ...]:
         """All the intervals that a verdict reports."""
-        return tuple(self._intervals.values())
+        return tuple(self.difference.interval(method=method, level=self.level) for method in REPORTED)
 
     def interval(self, method: str) -> Interval:
         """The interval of this method."""
-        return self._intervals[method]
+        return self.intervals[REPORTED.index(method)]
 
     @cached_property
     def deciding(self) -> Interval:
         """The interval whose upper limit decides."""
-        return max((self._intervals[method] for method in witnesses(self.gate)), key=lambda i: i.upper)
+        return max(map(self.interval, witnesses(self.gate)), key=lambda interval: interval.upper)
 
     def reaches(self, method: str) -> bool:
         """Whether the upper limit of an interval reaches the bound."""
-        return self._intervals[method].upper - self.bound >= 0
+        return self.interval(method).upper - self.bound >= 0
 
     @property
     def margin(self) -> float:
@@ -99,14 +97,16 @@ class ReferenceRuling:
         return minimum_detectable_effect(error * math.sqrt(units), units, level=self.level, critical=critical)
 
 
-class PoolRulings:
-    """The rule against each reference, at the gate's alpha (``rulings``), and at alpha 0 and tolerance 0 (``plain``).
+class PoolRuling:
+    """What the rule says of a pool at one alpha and tolerance: ``against`` each of its references.
 
     ``scores`` has shape (n_systems, n_topics), the candidate first. ``rows`` are the references: rows, or ``median``.
     ``level`` is what a family of gates leaves of the gate's own; ``together`` is how many gates are judged together,
     all of which must be able to fail. ``clusters`` (n_topics,) number the clusters that the jackknife leaves out,
     None where each topic stands for itself.
     """
+
+    has_intervals = True
 
     def __init__(
         self,
@@ -117,11 +117,27 @@ class PoolRulings:
         level: float,
         together: int = 1,
         clusters: IntArray | None = None,
+        is_plain: bool = False,
     ) -> None:
-        self.gate, self.scores, self.rows, self.clusters = gate, scores, tuple(rows), clusters
+        self.gate, self.scores, self.rows, self.clusters = gate, scores, rows, clusters
         self.level, self.together = level, together
+        self.alpha, self.tolerance = (0.0, 0.0) if is_plain else (gate.alpha, gate.tolerance)
         self.n = int(scores.shape[1])
         self.units = self.n if clusters is None else int(np.max(clusters)) + 1
+
+    def _with(self, scores: FloatArray, clusters: IntArray | None, *, is_plain: bool = False) -> PoolRuling:
+        asked: dict[str, Any] = {"level": self.level, "together": self.together, "is_plain": is_plain}
+        return PoolRuling(self.gate, scores, self.rows, clusters=clusters, **asked)
+
+    @cached_property
+    def plain(self) -> PoolRuling:
+        """The ruling at alpha 0 and tolerance 0."""
+        return self._with(self.scores, self.clusters, is_plain=True)
+
+    def without(self, places: IntArray) -> PoolRuling:
+        """The ruling without these topics."""
+        left = None if self.clusters is None else np.unique(np.delete(self.clusters, places), return_inverse=True)[1]
+        return self._with(np.delete(self.scores, places, axis=1), left)
 
     @property
     def enough_topics(self) -> bool:
@@ -129,21 +145,15 @@ class PoolRulings:
         return self.units >= MIN_TOPICS
 
     @cached_property
-    def rulings(self) -> tuple[ReferenceRuling, ...]:
-        """Against each reference, at the gate's alpha."""
-        return self._rulings(self.gate.alpha, self.gate.tolerance)
-
-    @cached_property
-    def plain(self) -> tuple[ReferenceRuling, ...]:
-        """Against each reference, at alpha 0 and tolerance 0."""
-        return self._rulings(0.0, 0.0)
-
-    def _rulings(self, alpha: float, tolerance: float) -> tuple[ReferenceRuling, ...]:
-        """The rule against each reference at one alpha, corrected for several references by Holm's method.
+    def against(self) -> tuple[ReferenceRuling, ...]:
+        """The rule against each reference, corrected for several of them by Holm's method.
 
         A limit may miss the bound by rounding, in proportion to the largest GeoRisk of the pool. How many replicates
         are drawn depends on the gate's own level and the number of tests, so that a whole family draws alike.
         """
+        from pytest_riskguard.inference.families import effective_levels, holm
+        from pytest_riskguard.inference.georisk import georisk_differences, replicates_for
+
         count, n_systems = len(self.rows), self.scores.shape[0]
         replicates = replicates_for(
             level=self.gate.level,
@@ -156,12 +166,12 @@ class PoolRulings:
             self.scores,
             candidate=CANDIDATE,
             references=self.rows,
-            alphas=(alpha,),
-            tradeoff="linear" if alpha == 0 else self.gate.tradeoff,
+            alphas=(self.alpha,),
+            tradeoff="linear" if self.alpha == 0 else self.gate.tradeoff,
             replicates=replicates,
             clusters=self.clusters,
         )
-        bound = -tolerance - ROUNDING_ERROR * min(float(np.max(found.georisk)), 1.0)
+        bound = -self.tolerance - ROUNDING_ERROR * min(float(np.max(found.georisk)), 1.0)
         p_values = [
             max(difference.p_value(method=method, bound=bound) for method in witnesses(self.gate))
             for difference in found.differences
@@ -179,18 +189,24 @@ class PoolRulings:
 
     @property
     def passes(self) -> bool:
-        """Whether the candidate is let through, churn that only warns included."""
-        if not self.enough_topics:
-            return False
-        return all(ruling.passes for ruling in self.rulings) or (self.gate.on_churn == "warn" and not self.loses)
+        """Whether the candidate is not significantly below any reference."""
+        return all(one.passes for one in self.against)
+
+    holds = passes
 
     @property
-    def loses(self) -> bool:
-        """Whether the same gate fails at alpha 0 and tolerance 0."""
-        return not all(ruling.passes for ruling in self.plain)
+    def lets_through(self) -> bool:
+        """Whether the gate lets the candidate through, churn that only warns included."""
+        return self.enough_topics and (self.passes or (self.gate.on_churn == "warn" and self.plain.passes))
+
+    @property
+    def p_value(self) -> float:
+        """The smallest ``1 - level`` at which the gate fails."""
+        p = min(one.adjusted_p_value for one in self.against)
+        return p if self.gate.on_churn == "fail" else max(p, min(one.adjusted_p_value for one in self.plain.against))
 
     @cached_property
-    def deciding_place(self) -> int:
+    def place(self) -> int:
         """Which reference the verdict is about: the clearest failure, if possible one that fails at alpha 0 too.
 
         The first where there are too few topics to decide.
@@ -199,15 +215,37 @@ class PoolRulings:
             return 0
 
         def key(i: int) -> tuple[bool, bool, float, float]:
-            ruling, plain = self.rulings[i], self.plain[i]
-            return ruling.passes, plain.passes and not ruling.passes, ruling.p_value, ruling.margin
+            one, plain = self.against[i], self.plain.against[i]
+            return one.passes, plain.passes and not one.passes, one.p_value, one.margin
 
         return min(range(len(self.rows)), key=key)
 
     @property
-    def ruling(self) -> ReferenceRuling:
-        """The ruling against the reference that the verdict is about."""
-        return self.rulings[self.deciding_place]
+    def decisive(self) -> ReferenceRuling:
+        """The rule against the reference that the verdict is about."""
+        return self.against[self.place]
+
+    @property
+    def deciding(self) -> Interval:
+        """The interval whose limit decided."""
+        return self.decisive.deciding
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """All the intervals that a verdict reports."""
+        return self.decisive.intervals if self.enough_topics else ()
+
+    @cached_property
+    def minimum_detectable_effect(self) -> float | None:
+        """The smallest fall of GeoRisk, tolerance included, that fails the gate with 80 % power, by the jackknife.
+
+        Where churn is let through, the larger of this and of what is seen at alpha 0 and tolerance 0. None for too
+        few topics.
+        """
+        if not self.enough_topics:
+            return None
+        of_gate = self.tolerance + self.decisive.detectable
+        return of_gate if self.gate.on_churn == "fail" else max(of_gate, self.plain.against[self.place].detectable)
 
 
 @frozen
@@ -222,16 +260,15 @@ class Reference:
     scores: TopicScores
 
 
-class PoolComparison(PoolRulings):
-    """A ``georisk_not_worse`` gate applied to a pool: the rulings on it, and whose scores they are of.
+class PoolComparison(Comparison):
+    """A ``georisk_not_worse`` gate applied to a pool: the ruling on it, and whose scores they are of.
 
-    ``level`` and ``together`` are as in ``PoolRulings``. ``DataError`` if the systems cannot be compared, or have
+    ``level`` and ``together`` are as in ``PoolRuling``. ``DataError`` if the systems cannot be compared, or have
     scores that GeoRisk is not defined for; ``ValueError`` for no baseline, a reference that is not a baseline, two
     baselines of one name, or topics in strata.
     """
 
-    #: No draws of a family overrule a pool.
-    overruled = False
+    ruling: PoolRuling  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -245,7 +282,7 @@ class PoolComparison(PoolRulings):
     ) -> None:
         if not baselines:
             raise ValueError("georisk_not_worse needs at least one baseline, got none")
-        self.about = topics or NO_TOPICS
+        self.gate, self.own_level, self.family, self.about = gate, gate.level, None, topics or NO_TOPICS
         if self.about.shares and gate.slice is None:
             raise ValueError(
                 f"{gate.kind}: GeoRisk is not defined for strata with shares; ask about one stratum (`slice: "
@@ -254,14 +291,25 @@ class PoolComparison(PoolRulings):
         systems, self.missing = on_one_list(gate, (candidate, *baselines))
         for baseline in systems[1:]:
             refuse_unanswered(gate, candidate, baseline)
-        scores = np.array([system.values for system in systems])
-        clusters = clusters_of(self.about, systems[0].topics)
-        super().__init__(gate, scores, (), level=level or gate.level, together=together, clusters=clusters)
-        self.candidate, self.baselines, self.topics = systems[0], systems[1:], systems[0].topics
+        self.scores = np.array([system.values for system in systems])
+        self.n = int(self.scores.shape[1])
+        self.candidate, self.baselines = systems[0], systems[1:]
         self.names = _distinct([system.name for system in systems])
         self._refuse_scores()
         self.references = self._references()
-        self.rows = tuple(reference.row for reference in self.references)
+        self.ruling = PoolRuling(
+            gate,
+            self.scores,
+            tuple(reference.row for reference in self.references),
+            level=level or gate.level,
+            together=together,
+            clusters=clusters_of(self.about, systems[0].topics),
+        )
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Those that are compared."""
+        return self.candidate.topics
 
     def _refuse_scores(self) -> None:
         smooth = self.gate.tradeoff == "smooth"
@@ -323,50 +371,21 @@ class PoolComparison(PoolRulings):
         """Whether the candidate is the same run as every reference, none of which is a median."""
         return all(one.row != MEDIAN and self.against(one).identical for one in self.references)
 
-    @cached_property
-    def answer(self) -> Answer:
-        """The outcome, and the reason if it is not a pass."""
-        if self.identical:
-            return "pass", None
-        if not self.enough_topics:
-            return "inconclusive", "too_few_topics"
-        if not self.passes:
-            return "fail", "loss" if self.loses else "churn"
-        if self.vanished or not detects_max_mde(self.gate, self.minimum_detectable_effect):
-            return "inconclusive", "too_weak"
-        return "pass", None
-
     @property
-    def p_value(self) -> float | None:
-        """The smallest ``1 - level`` at which the gate fails; None for too few topics."""
-        if not self.enough_topics:
-            return None
-        p = min(ruling.adjusted_p_value for ruling in self.rulings)
-        if self.gate.on_churn == "fail":
-            return p
-        return max(p, min(ruling.adjusted_p_value for ruling in self.plain))
-
-    @cached_property
-    def minimum_detectable_effect(self) -> float | None:
-        """The smallest fall of GeoRisk, tolerance included, that fails the gate with 80 % power, by the jackknife.
-
-        Where churn is let through, the larger of this and of what is seen at alpha 0 and tolerance 0. None for too
-        few topics.
-        """
-        if not self.enough_topics:
-            return None
-        of_gate = self.gate.tolerance + self.ruling.detectable
-        return of_gate if self.gate.on_churn == "fail" else max(of_gate, self.plain[self.deciding_place].detectable)
+    def is_too_weak(self) -> bool:
+        """Whether a pass says nothing: too little GeoRisk is left, or a loss of ``max_mde`` would not be seen."""
+        return self.vanished or not is_strong_enough(self.gate, self.ruling.minimum_detectable_effect)
 
     def of(self, candidate: TopicScores) -> PoolComparison:
         """The same question about another candidate."""
-        asked: dict[str, Any] = {"level": self.level, "together": self.together, "topics": self.about}
+        ruling = self.ruling
+        asked: dict[str, Any] = {"level": ruling.level, "together": ruling.together, "topics": self.about}
         return PoolComparison(self.gate, candidate, self.baselines, **asked)
 
     @property
     def reference(self) -> Reference:
         """The reference that the verdict is about."""
-        return self.references[self.deciding_place]
+        return self.references[self.ruling.place]
 
     def against(self, reference: Reference, *, asked: bool = False) -> Comparison:
         """Candidate and reference as two systems: what changed between them, wins and losses.
@@ -383,7 +402,7 @@ class PoolComparison(PoolRulings):
             reference.scores,
             self.missing[CANDIDATE],
             tags=self.about.tags,
-            clusters=self.clusters,
+            clusters=self.ruling.clusters,
             topics=self.about,
         )
         return Comparison(gate, aligned)
@@ -419,16 +438,6 @@ class PoolComparison(PoolRulings):
         """The contributions in standard deviations."""
         return standardised(self.contributions)
 
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        """All the intervals that a verdict reports."""
-        return self.ruling.intervals if self.enough_topics else ()
-
-    @property
-    def deciding(self) -> Interval | None:
-        """The interval whose limit decided; None for too few topics."""
-        return self.ruling.deciding if self.enough_topics else None
-
     # ---- what flips asks
 
     @property
@@ -438,10 +447,8 @@ class PoolComparison(PoolRulings):
 
     def without(self, places: npt.NDArray[np.intp]) -> tuple[bool, Callable[[], float]]:
         """Whether the gate passes without these topics, and the limit that decides then."""
-        scores = np.delete(self.scores, places, axis=1)
-        left = None if self.clusters is None else np.unique(np.delete(self.clusters, places), return_inverse=True)[1]
-        rest = PoolRulings(self.gate, scores, self.rows, level=self.level, together=self.together, clusters=left)
-        return rest.passes, lambda: rest.ruling.deciding.upper if rest.enough_topics else math.nan
+        rest = self.ruling.without(places)
+        return rest.lets_through, lambda: rest.deciding.upper if rest.enough_topics else math.nan
 
     @property
     def near(self) -> BoolArray:
@@ -452,19 +459,20 @@ class PoolComparison(PoolRulings):
         near = np.zeros(self.n, dtype=np.bool_)
         if self.answer[0] != "fail":
             return near
-        for rulings in (self.rulings, self.plain) if self.gate.on_churn == "warn" else (self.rulings,):
-            might = np.ones(self.units, dtype=np.bool_)
-            for ruling in rulings:
+        units, clusters = self.ruling.units, self.ruling.clusters
+        for rulings in (self.ruling, self.ruling.plain) if self.gate.on_churn == "warn" else (self.ruling,):
+            might = np.ones(units, dtype=np.bool_)
+            for ruling in rulings.against:
                 if not ruling.passes:
                     shifts = np.abs(ruling.difference.left_out - ruling.difference.estimate)
-                    width = abs(ruling.margin - ruling.difference.estimate) / (self.units - 1)
+                    width = abs(ruling.margin - ruling.difference.estimate) / (units - 1)
                     might &= ruling.margin + NEAR * (shifts + width) >= 0
-            near |= might if self.clusters is None else might[self.clusters]
+            near |= might if clusters is None else might[clusters]
         return near
 
     def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:
         """How far limits lie above the bound without the first 1, 2, ... of these topics, by contributions alone."""
-        margin = min(ruling.margin for ruling in self.rulings)
+        margin = min(one.margin for one in self.ruling.against)
         return np.asarray(margin - 1.02 * np.cumsum(self.contributions[order[:most]]))
 
 

@@ -16,7 +16,6 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import align
-from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
@@ -31,161 +30,26 @@ from pytest_riskguard.inference.power import (
 from pytest_riskguard.risk.checks import mean
 from pytest_riskguard.risk.urisk import mean_test
 
+#: The power that verdicts speak of.
+POWER = 0.8
+
 
 def power_of_verdict(ruling: Ruling) -> Power:
     """What the judged gate could detect, if its kind reports that; this decides only if ``max_mde`` is given."""
-    gate, evidence = ruling.gate, ruling.evidence
+    gate, evidence, basis = ruling.gate, ruling.evidence, Basis(ruling)
     if gate.is_tested:
         # replicates subtract churn already, the smooth trade-off has no closed form for it, and with weights or
         # clusters it depends on which topics move
         is_known = gate.tradeoff == "linear" and gate.alpha > 0 and evidence.counts_alike and not evidence.noisy
-        return Power(
-            ruling.minimum_detectable_effect,
-            churn_failure_rate=_Basis.observed(ruling, power=0.8).churn_power() if is_known else None,
-        )
+        return Power(basis.minimum_detectable_effect, churn_failure_rate=basis.churn_power if is_known else None)
     if not (gate.must_show and ruling.has_intervals):
         return Power()
-    estimate, units = evidence.estimate(gate.alpha), evidence.units
-    options: dict[str, Any] = {"tolerance": gate.tolerance, "level": gate.level}
-    if gate.side == "both":
-        far, near = ("lower", "upper") if estimate <= 0 else ("upper", "lower")
-        criticals = ruling.critical(side=far), ruling.critical(side=near)
-        needed = topics_for_equivalence(ruling.deviation, estimate, criticals=criticals, n=units, **options)
-    else:
-        critical = ruling.critical(side="lower")
-        n = None if critical is None else units
-        needed = topics_for_tolerance(ruling.deviation, estimate, critical=critical, n=n, **options)
-    topics = None if needed is None else math.ceil(needed * evidence.n / units)  # clusters of this size
-    return Power(topics_for_tolerance=topics)
+    return Power(topics_for_tolerance=basis.in_topics(basis.units_to_show))
 
 
-@frozen
-class Effect:
-    """A fall below 0, the power to detect it now, and the topics needed for the power that is asked for.
-
-    It is a fall of URisk, or of the mean where churn only warns: the gate must then fail for the mean alone, too.
-    ``power`` is None without anything to plan from, ``topics_needed`` also where no number of topics is enough.
-    """
-
-    size: float
-    power: float | None
-    topics_needed: int | None
-
-
-@frozen
-class Plan:
-    """What one gate can detect, in units of the measure.
-
-    Attributes
-    ----------
-    measure, alpha, level, method, tolerance, on_churn, power
-        The settings.
-    candidate, baseline, slice, correlation
-        Names; None if there is none.
-    topics, clusters, changed
-        Their numbers; None where there are none.
-    changes_needed, cannot_fail
-        With how many changed topics the gate could fail, and whether there are fewer.
-    urisk, standard_deviation
-        Of the trade-off scores, observed or assumed.
-    decisive, critical
-        The interval that decides, and the distance of its upper limit from the mean, in standard errors.
-    minimum_detectable_effect
-        The smallest fall that fails the gate with this power; with `on_churn` warn of the mean, else of
-        URisk.
-    churn, churn_power
-        URisk of a change that moves topics as much and leaves the mean unchanged, and its probability of
-        failing.
-    effects
-        One for each effect that was asked about: `size`, `power` with these topics, `topics_needed`.
-    topics_for_tolerance
-        Topics needed to show with this power that the observed URisk is above minus the tolerance; None where
-        no number is enough.
-    """
-
-    measure: str | None
-    alpha: float
-    level: float
-    method: str
-    tolerance: float
-    on_churn: str
-    power: float
-    candidate: str | None
-    baseline: str
-    slice: str | None
-    correlation: float | None
-    topics: int
-    clusters: int | None
-    changed: int | None
-    changes_needed: int | None
-    urisk: float
-    standard_deviation: float | None
-    decisive: str | None
-    critical: float | None
-    cannot_fail: bool
-    minimum_detectable_effect: float | None
-    churn: float
-    churn_power: float | None
-    effects: tuple[Effect, ...]
-    topics_for_tolerance: int | None
-
-
-def plan_of(
-    gate: Gate,
-    candidate: TopicScores | None,
-    baseline: TopicScores,
-    *,
-    power: float,
-    effects: Sequence[float],
-    correlation: float | None = None,
-    topics: Topics | None = None,
-) -> Plan:
-    """Plan for changes like the one between two systems, or for a candidate that does not exist yet.
-
-    Its scores have this ``correlation`` with the baseline's and are assumed to vary over topics as those do, so
-    differences have ``2 (1 - correlation)`` times the baseline's variance; they are assumed normal with mean 0, and
-    the critical value is that of n normal quantiles. Clusters' differences hang together as the baseline's scores do.
-    ``effects`` are sizes of falls as in ``Effect``: positive, in units of the measure. ``DataError`` if the two are
-    not scored on the same topics; ``ValueError`` for the smooth trade-off, and numbers out of range.
-    """
-    if gate.tradeoff != "linear":
-        raise ValueError(f"plans need the linear trade-off, whose unit is that of the measure, got {gate.tradeoff!r}")
-    if candidate is None:
-        if correlation is None or not -1 <= correlation <= 1:
-            raise ValueError(f"correlation must be between -1 and 1, got {correlation!r}")
-        nothing = replace(baseline, values=np.zeros_like(baseline.values))
-        evidence = Evidence.between(align(gate, baseline, nothing, topics=topics), tradeoff="linear")
-        basis = _Basis.assumed(gate, evidence, correlation, power=power)
-    else:
-        evidence = Comparison(gate, align(gate, candidate, baseline, topics=topics)).evidence
-        basis = _Basis.observed(Ruling(gate, evidence), power=power)
-    return Plan(
-        measure=baseline.measure if candidate is None else candidate.measure or baseline.measure,
-        alpha=gate.alpha,
-        level=gate.level,
-        method=gate.method,
-        tolerance=gate.tolerance,
-        on_churn=gate.on_churn,
-        power=power,
-        candidate=None if candidate is None else candidate.name,
-        baseline=baseline.name,
-        slice=gate.slice,
-        correlation=correlation,
-        topics=evidence.n,
-        clusters=None if evidence.clusters is None else evidence.units,
-        changed=basis.changed,
-        changes_needed=basis.changes_needed,
-        urisk=basis.urisk,
-        standard_deviation=basis.deviation,
-        decisive=basis.ruling.deciding.method if evidence.units > 1 else None,
-        critical=basis.critical("upper"),
-        cannot_fail=basis.cannot_fail,
-        minimum_detectable_effect=basis.minimum_detectable_effect(),
-        churn=basis.churn.urisk,
-        churn_power=basis.churn_power(),
-        effects=tuple(Effect(size, basis.power_for(size), basis.topics_for(size)) for size in effects),
-        topics_for_tolerance=None if candidate is None else basis.topics_for_tolerance(),
-    )
+def is_strong_enough(gate: Gate, effect: float | None) -> bool:
+    """Whether a gate that finds nothing may pass: its minimum detectable effect is no larger than ``max_mde``."""
+    return gate.max_mde is None or (effect is not None and effect <= gate.max_mde)
 
 
 class _Churn(NamedTuple):
@@ -193,6 +57,122 @@ class _Churn(NamedTuple):
 
     urisk: float
     deviation: float
+
+
+class Basis:
+    """Changes to plan from: those that a ruling is about, or normal ones of which there is only what churn does.
+
+    An effect is a fall of URisk, or of the mean where churn only warns: then URisk and the mean alone must both fail.
+    If the mean falls by f while topics move as far as they did, URisk is ``-(alpha/2) mean|d| - (1 + alpha/2) f``.
+    """
+
+    def __init__(self, ruling: Ruling, *, power: float = POWER, assumed: _Churn | None = None) -> None:
+        self.ruling, self.power, self.assumed = ruling, power, assumed
+        self.n = ruling.evidence.units
+        self.urisk = ruling.estimate if assumed is None else assumed.urisk
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the trade-off scores over topics, or clusters, divisor n - 1."""
+        if self.assumed is not None:
+            return self.assumed.deviation
+        return (self.ruling.test.standard_error or 0.0) * math.sqrt(self.n)
+
+    @property
+    def churn(self) -> float:
+        """How far URisk lies below 0 if topics move as far as they did and the mean stays: ``(alpha/2) mean|d|``."""
+        if self.assumed is not None:
+            return -self.assumed.urisk
+        alpha, evidence = self.ruling.alpha, self.ruling.evidence
+        return evidence.estimate(0.0) * (1 + alpha / 2) - evidence.estimate(alpha)
+
+    @cached_property
+    def of_mean(self) -> Basis | None:
+        """The same for the mean alone, at alpha 0 and tolerance 0; None where the gate does not ask about it."""
+        if self.ruling.gate.on_churn == "fail" or self.ruling.alpha == 0:
+            return None
+        assumed = None if self.assumed is None else _churn_of(self.ruling.evidence, 0.0)
+        return Basis(self.ruling.plain, power=self.power, assumed=assumed)
+
+    @property
+    def _plan(self) -> dict[str, Any]:
+        return {"level": self.ruling.gate.level, "power": self.power}
+
+    @cached_property
+    def minimum_detectable_effect(self) -> float | None:
+        """The smallest effect, tolerance included, that fails the gate with this power; None where nothing can."""
+        if not self.ruling.has_intervals or self.ruling.cannot_fail:
+            return None
+        if self.of_mean is None:
+            return self._detectable
+        if self.ruling.evidence.kind != "linear":  # its scores are in no unit of the measure
+            return self.of_mean._detectable
+        return max(self.of_mean._detectable, (self._detectable - self.churn) / (1 + self.ruling.alpha / 2))
+
+    @property
+    def _detectable(self) -> float:
+        """The smallest fall of the estimate below 0 that fails the rule at this alpha."""
+        critical = self.ruling.critical(side="upper")
+        return self.ruling.gate.tolerance + minimum_detectable_effect(
+            self.deviation, self.n, critical=critical, **self._plan
+        )
+
+    def _fall(self, effect: float) -> float:
+        """How far URisk falls below 0 with this effect."""
+        return effect if self.of_mean is None else (1 + self.ruling.alpha / 2) * effect + self.churn
+
+    def power_for(self, effect: float) -> float:
+        """The power to detect this effect."""
+        if self.ruling.cannot_fail:
+            return 0.0
+        found = self._chance(self._fall(effect), self.deviation, self.ruling)
+        return found if self.of_mean is None else min(found, self.of_mean.power_for(effect))
+
+    @property
+    def churn_power(self) -> float | None:
+        """The power for differences of the same sizes, signs alternating from the largest to the smallest."""
+        evidence, alpha = self.ruling.evidence, self.ruling.alpha
+        if evidence.changed(alpha) == 0 or not (self.ruling.has_intervals and self.ruling.enough_topics):
+            return None
+        if self.ruling.cannot_fail:
+            return 0.0
+        deviation = (self.assumed or _churn_of(evidence, alpha)).deviation
+        return self._chance(self.churn, deviation, Ruling(self.ruling.gate, _balanced(evidence)))
+
+    def _chance(self, fall: float, deviation: float, ruling: Ruling) -> float:
+        gate = self.ruling.gate
+        critical = ruling.critical(side="upper")
+        return power_of(fall - gate.tolerance, deviation, self.n, level=gate.level, critical=critical)
+
+    def units_for(self, effect: float) -> int | None:
+        """How many topics, or clusters, this effect needs."""
+        fall, tolerance = self._fall(effect), self.ruling.gate.tolerance
+        if fall <= tolerance:
+            return None
+        critical = self.ruling.critical(side="upper")
+        n = None if critical is None else self.n
+        needed = topics_needed(self.deviation, fall - tolerance, critical=critical, n=n, **self._plan)
+        if needed is None or self.of_mean is None:
+            return needed
+        of_mean = self.of_mean.units_for(effect)
+        return None if of_mean is None else max(needed, of_mean)
+
+    @property
+    def units_to_show(self) -> int | None:
+        """With how many topics, or clusters, a gate that asks for a lower limit, or both, would pass."""
+        gate = self.ruling.gate
+        options = {"tolerance": gate.tolerance, **self._plan}
+        if gate.side == "both":
+            far, near = ("lower", "upper") if self.urisk <= 0 else ("upper", "lower")
+            criticals = self.ruling.critical(side=far), self.ruling.critical(side=near)
+            return topics_for_equivalence(self.deviation, self.urisk, criticals=criticals, n=self.n, **options)
+        critical = self.ruling.critical(side="lower")
+        n = None if critical is None else self.n
+        return topics_for_tolerance(self.deviation, self.urisk, critical=critical, n=n, **options)
+
+    def in_topics(self, units: int | None, least: int = 0) -> int | None:
+        """So many units in topics, for clusters that are as large as these."""
+        return None if units is None else math.ceil(max(units, least) * self.ruling.evidence.n / self.n)
 
 
 def _churn(alpha: float, *, mean_size: float, mean_square: float) -> _Churn:
@@ -234,168 +214,145 @@ def _balanced(evidence: Evidence) -> Evidence:
 
 
 @frozen
-class _Basis:
-    """What a plan is made from: the rule on differences that were observed, or are assumed (``changed`` is None).
+class Effect:
+    """A fall below 0, the power to detect it now, and the topics needed for the power that is asked for.
 
-    Assumed differences are those of units, of which there may be fewer than ``topics``.
+    It is a fall of URisk, or of the mean where churn only warns: the gate must then fail for the mean alone, too.
+    ``power`` is None without anything to plan from, ``topics_needed`` also where no number of topics is enough.
     """
 
+    size: float
+    power: float | None
+    topics_needed: int | None
+
+
+@frozen
+class Plan:
+    """What one gate can detect, in units of the measure.
+
+    Attributes
+    ----------
+    measure, alpha, level, method, tolerance, on_churn, power
+        The settings.
+    candidate, baseline, slice, correlation
+        Names; None if there is none.
+    topics, clusters, changed
+        Their numbers; None where there are none.
+    changes_needed, cannot_fail
+        With how many changed topics the gate could fail, and whether there are fewer.
+    urisk, standard_deviation
+        Of the trade-off scores, observed or assumed.
+    minimum_detectable_effect
+        The smallest fall that fails the gate with this power; with `on_churn` warn of the mean, else of
+        URisk.
+    churn_power
+        The probability that a change which moves topics as much and leaves the mean unchanged fails.
+    effects
+        One for each effect that was asked about: `size`, `power` with these topics, `topics_needed`.
+    topics_for_tolerance
+        Topics needed to show with this power that the observed URisk is above minus the tolerance; None where
+        no number is enough.
+    """
+
+    measure: str | None
+    alpha: float
+    level: float
+    method: str
+    tolerance: float
+    on_churn: str
     power: float
-    ruling: Ruling
-    urisk: float
-    deviation: float | None
-    churn: _Churn
-    changed: int | None
+    candidate: str | None
+    baseline: str
+    slice: str | None
+    correlation: float | None
     topics: int
+    clusters: int | None
+    changed: int | None
+    changes_needed: int | None
+    urisk: float
+    standard_deviation: float | None
+    cannot_fail: bool
+    minimum_detectable_effect: float | None
+    churn_power: float | None
+    effects: tuple[Effect, ...]
+    topics_for_tolerance: int | None
 
-    @classmethod
-    def observed(cls, ruling: Ruling, *, power: float) -> _Basis:
-        """Two systems as they were compared, without weights or noise."""
-        evidence, alpha = ruling.evidence, ruling.gate.alpha
-        deviation = ruling.deviation if evidence.units > 1 else None
-        churn = _churn_of(evidence, alpha)
-        return cls(power, ruling, ruling.estimate, deviation, churn, evidence.changed(alpha), evidence.n)
 
-    @classmethod
-    def assumed(cls, gate: Gate, evidence: Evidence, correlation: float, *, power: float) -> _Basis:
-        """Normal differences from a system whose own scores are this evidence."""
+def plan_of(
+    gate: Gate,
+    candidate: TopicScores | None,
+    baseline: TopicScores,
+    *,
+    power: float,
+    effects: Sequence[float],
+    correlation: float | None = None,
+    topics: Topics | None = None,
+) -> Plan:
+    """Plan for changes like the one between two systems, or for a candidate that does not exist yet.
+
+    Its scores have this ``correlation`` with the baseline's and are assumed to vary over topics as those do, so
+    differences have ``2 (1 - correlation)`` times the baseline's variance; they are assumed normal with mean 0, and
+    the critical value is that of n normal quantiles. Clusters' differences hang together as the baseline's scores do.
+    ``effects`` are sizes of falls as in ``Effect``: positive, in units of the measure. ``DataError`` if the two are
+    not scored on the same topics; ``ValueError`` for the smooth trade-off, and numbers out of range.
+    """
+    if gate.tradeoff != "linear":
+        raise ValueError(f"plans need the linear trade-off, whose unit is that of the measure, got {gate.tradeoff!r}")
+    alpha, assumed = gate.alpha, None
+    if candidate is None:
+        if correlation is None or not -1 <= correlation <= 1:
+            raise ValueError(f"correlation must be between -1 and 1, got {correlation!r}")
+        nothing = replace(baseline, values=np.zeros_like(baseline.values))
+        evidence = Evidence.between(align(gate, baseline, nothing, topics=topics), tradeoff="linear")
         n, error = evidence.units, mean_test(evidence.scores(0.0)).standard_error
         spread = (error or 0.0) * math.sqrt(n) * math.sqrt(2 * (1 - correlation))
         ruling = Ruling(gate, Evidence.of(spread * ndtri((np.arange(1, n + 1) - 0.5) / n)))
-        churn = _churn(gate.alpha, mean_size=spread * math.sqrt(2 / math.pi), mean_square=spread**2)
-        return cls(power, ruling, churn.urisk, churn.deviation if n > 1 else None, churn, None, evidence.n)
+        assumed = _churn(alpha, mean_size=spread * math.sqrt(2 / math.pi), mean_square=spread**2)
+        changed = None
+        has_basis = spread > 0 and n > 1
+    else:
+        evidence = Evidence.between(align(gate, candidate, baseline, topics=topics), tradeoff="linear")
+        ruling, n = Ruling(gate, evidence), evidence.units
+        changed = evidence.changed(alpha)
+        has_basis = changed > 0 and n > 1
+    basis = Basis(ruling, power=power, assumed=assumed)
+    decides = has_basis and ruling.enough_topics
+    largest = ruling.evidence.largest_loss
+    many = max(n, MIN_TOPICS)
+    fewest = 1 + bisect_left(
+        range(1, many + 1), True, key=lambda count: could_fail(gate, count, n, largest_loss=largest)
+    )
 
-    @property
-    def gate(self) -> Gate:
-        """The gate that is planned."""
-        return self.ruling.gate
-
-    @property
-    def n(self) -> int:
-        """How many topics, or clusters."""
-        return self.ruling.evidence.units
-
-    def critical(self, side: str) -> float | None:
-        """Standard errors from the mean to the limit that decides."""
-        return self.ruling.critical(side=side) if self.n > 1 else None
-
-    @property
-    def changed_units(self) -> int | None:
-        """How many topics, or clusters, changed."""
-        return None if self.changed is None else self.ruling.evidence.stakes(self.gate.alpha)[0].size
-
-    @cached_property
-    def changes_needed(self) -> int | None:
-        """The fewest changed topics, or clusters, with which the gate could fail; None where none suffice."""
-        n = max(self.n, MIN_TOPICS)
-        fewest = bisect_left(range(1, n + 1), True, key=self._could_fail) + 1
-        return fewest if fewest <= n else None
-
-    def _could_fail(self, changed: int) -> bool:
-        """Whether the gate could fail if so many topics, or clusters, changed; if it could, it could with more."""
-        return could_fail(self.gate, changed, self.n, largest_loss=self.ruling.evidence.largest_loss)
-
-    @property
-    def cannot_fail(self) -> bool:
-        """Whether so few topics changed that the gate could not fail, whatever they lost."""
-        changed = self.changed_units
-        return changed is not None and (changed == 0 or not self._could_fail(changed))
-
-    @property
-    def known_deviation(self) -> float | None:
-        """The deviation; None where there is nothing to plan from."""
-        no_basis = self.changed == 0 or (self.changed is None and self.deviation == 0)
-        return None if no_basis else self.deviation
-
-    @property
-    def decides(self) -> bool:
-        """Whether there is something to plan from, and enough topics for a gate that is not inconclusive."""
-        return self.known_deviation is not None and self.ruling.enough_topics
-
-    @cached_property
-    def of_mean(self) -> _Basis | None:
-        """The same for the mean alone, at alpha 0 and tolerance 0; None where the gate does not ask about it."""
-        if not self.gate.is_tested or self.gate.on_churn == "fail" or self.gate.alpha == 0:
+    def topics_for(effect: float) -> int | None:
+        """Enough topics must change, too, at the share seen here."""
+        share = 1.0 if assumed is not None else evidence.stakes(alpha)[0].size / n
+        needed = basis.units_for(effect) if has_basis else None
+        if needed is None:
             return None
-        plain: dict[str, Any] = {"alpha": 0.0, "tolerance": 0.0}
-        ruling = Ruling(replace(self.gate, **plain), self.ruling.evidence)
-        if self.changed is not None:
-            return _Basis.observed(ruling, power=self.power)
-        churn = _churn_of(ruling.evidence, 0.0)
-        return replace(self, ruling=ruling, urisk=churn.urisk, deviation=churn.deviation, churn=churn)
+        units = max(needed, MIN_TOPICS, math.ceil((fewest if fewest <= many else 1) / share))
+        return math.ceil(units * evidence.n / n)
 
-    def minimum_detectable_effect(self) -> float | None:
-        """The smallest fall, tolerance included, that has the power asked for: see ``Effect``."""
-        of_urisk = self._detectable()
-        if self.of_mean is None or of_urisk is None:
-            return of_urisk
-        of_mean = self.of_mean._detectable()
-        return None if of_mean is None else max(of_mean, (of_urisk + self.churn.urisk) / (1 + self.gate.alpha / 2))
-
-    def _detectable(self) -> float | None:
-        """The smallest fall of URisk at this alpha and tolerance."""
-        gate, deviation = self.gate, self.known_deviation
-        if deviation is None or not self.decides or self.cannot_fail:
-            return None
-        asked: dict[str, Any] = {"level": gate.level, "power": self.power, "critical": self.critical("upper")}
-        return gate.tolerance + minimum_detectable_effect(deviation, self.n, **asked)
-
-    def _fall_of_urisk(self, effect: float) -> float:
-        """How far URisk falls below 0 with this effect: by churn too, where the effect is a fall of the mean."""
-        return effect if self.of_mean is None else (1 + self.gate.alpha / 2) * effect - self.churn.urisk
-
-    def power_for(self, effect: float) -> float | None:
-        """The power to detect a fall of this size."""
-        power = self._power(self._fall_of_urisk(effect), self.deviation, self.ruling)
-        if self.of_mean is None or power is None:
-            return power
-        of_mean = self.of_mean.power_for(effect)
-        return None if of_mean is None else min(power, of_mean)
-
-    def churn_power(self) -> float | None:
-        """The power for differences of the same sizes, signs alternating from the largest to the smallest."""
-        return self._power(
-            -self.churn.urisk, self.churn.deviation, Ruling(self.gate, _balanced(self.ruling.evidence))
-        )
-
-    def _power(self, effect: float, deviation: float | None, ruling: Ruling) -> float | None:
-        if deviation is None or self.n < 2 or not self.decides:
-            return None
-        if self.cannot_fail:
-            return 0.0
-        gate, critical = self.gate, ruling.critical(side="upper")
-        return power_of(effect - gate.tolerance, deviation, self.n, level=gate.level, critical=critical)
-
-    def topics_for(self, effect: float) -> int | None:
-        """How many topics a fall of this size needs; enough of them must change, too, at the share seen here."""
-        gate, deviation = self.gate, self.known_deviation
-        fall = self._fall_of_urisk(effect)
-        if deviation is None or fall <= gate.tolerance:
-            return None
-        asked: dict[str, Any] = {"level": gate.level, "power": self.power, **self._observed("upper")}
-        units = topics_needed(deviation, fall - gate.tolerance, **asked)
-        if units is None:
-            return None
-        share = 1.0 if self.changed_units is None else self.changed_units / self.n
-        needed = self._in_topics(max(units, MIN_TOPICS, math.ceil((self.changes_needed or 1) / share)))
-        if self.of_mean is None:
-            return needed
-        for_mean = self.of_mean.topics_for(effect)
-        return None if for_mean is None else max(needed, for_mean)
-
-    def topics_for_tolerance(self) -> int | None:
-        """With how many topics ``not_inferior`` would pass such a candidate."""
-        if self.known_deviation is None:
-            return None
-        asked: dict[str, Any] = {"tolerance": self.gate.tolerance, "level": self.gate.level, "power": self.power}
-        units = topics_for_tolerance(self.known_deviation, self.urisk, **asked, **self._observed("lower"))
-        return None if units is None else self._in_topics(max(units, MIN_TOPICS))
-
-    def _in_topics(self, units: int) -> int:
-        """So many units in topics, for clusters that are as large as these."""
-        return math.ceil(units * self.topics / self.n)
-
-    def _observed(self, side: str) -> dict[str, Any]:
-        """The critical value with the number of topics that it was observed with, if there is one."""
-        critical = self.critical(side)
-        return {} if critical is None else {"critical": critical, "n": self.n}
+    return Plan(
+        measure=baseline.measure if candidate is None else candidate.measure or baseline.measure,
+        alpha=alpha,
+        level=gate.level,
+        method=gate.method,
+        tolerance=gate.tolerance,
+        on_churn=gate.on_churn,
+        power=power,
+        candidate=None if candidate is None else candidate.name,
+        baseline=baseline.name,
+        slice=gate.slice,
+        correlation=correlation,
+        topics=evidence.n,
+        clusters=None if evidence.clusters is None else n,
+        changed=changed,
+        changes_needed=fewest if fewest <= many else None,
+        urisk=basis.urisk,
+        standard_deviation=basis.deviation if n > 1 else None,
+        cannot_fail=changed == 0 or (changed is not None and ruling.cannot_fail),
+        minimum_detectable_effect=basis.minimum_detectable_effect if decides else None,
+        churn_power=basis.churn_power if decides else None,
+        effects=tuple(Effect(size, basis.power_for(size) if decides else None, topics_for(size)) for size in effects),
+        topics_for_tolerance=basis.in_topics(basis.units_to_show, MIN_TOPICS) if changed and n > 1 else None,
+    )

@@ -13,28 +13,31 @@ from urllib.parse import quote
 from pytest_riskguard.data.measures import DEFAULT_DEPTH, cutoff_of
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import Count, RankedDocument
+from pytest_riskguard.risk.checks import first_in_order
 from pytest_riskguard.serialization import UNWRITTEN
 from pytest_riskguard.text import web_address
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.titles import DocumentTitles
-    from pytest_riskguard.gates.unjudged import Rejudged
+    from pytest_riskguard.gates.unjudged import Labels
     from pytest_riskguard.gates.verdict import Verdict
 
 #: How many of the largest wins are shown.
 MAX_WINS = 10
 
 
-def depth_shown(rejudged: Rejudged) -> int:
+def depth_shown(labels: Labels) -> int:
     """How many ranks of each ranking are shown."""
-    return min(cutoff_of(rejudged.measure) or DEFAULT_DEPTH, MAX_DEPTH)
+    return min(cutoff_of(labels.measure) or DEFAULT_DEPTH, MAX_DEPTH)
 
 
-def side_by_side(rejudged: Rejudged, responsible: Sequence[str]) -> Rankings:
+def side_by_side(labels: Labels, responsible: Sequence[str]) -> Rankings:
     """The rankings for these topics and those of the largest wins, as yet without titles and addresses."""
-    depth = depth_shown(rejudged)
-    candidate, baseline = rejudged.scores
-    topics = dict.fromkeys([*responsible, *_largest_wins(rejudged)])
+    depth = depth_shown(labels)
+    candidate, baseline = labels.scores
+    topics = dict.fromkeys([*responsible, *_largest_wins(labels)])
+    for topic in topics.keys() - labels.rankings.keys():
+        labels.rankings[topic] = _of_topic(labels, topic, depth)
     return Rankings(
         candidate=candidate.name,
         baseline=baseline.name,
@@ -43,52 +46,46 @@ def side_by_side(rejudged: Rejudged, responsible: Sequence[str]) -> Rankings:
         depth=depth,
         titles={},
         urls={},
-        topics={topic: _of_topic(rejudged, topic, depth) for topic in topics},
+        topics={topic: labels.rankings[topic] for topic in topics},
     )
 
 
-def all_documents(rejudged: Rejudged) -> frozenset[str]:
+def all_documents(labels: Labels) -> frozenset[str]:
     """The documents in the first ranks of both systems, over all topics: those that any gate on them could show."""
-    depth = depth_shown(rejudged)
-    return frozenset().union(*(run.first(depth) for run in rejudged.runs))
+    depth = depth_shown(labels)
+    return frozenset().union(*(run.first(depth) for run in labels.runs))
 
 
-def titled(rankings: Rankings, rejudged: Rejudged, titles: DocumentTitles) -> Rankings:
+def titled(rankings: Rankings, labels: Labels, titles: DocumentTitles) -> Rankings:
     """The rankings with titles and addresses."""
-    names, urls = titles.of(rankings.documents, lambda: all_documents(rejudged), rejudged.rules)
+    names, urls = titles.of(rankings.documents, lambda: all_documents(labels), labels.rules)
     if (address := titles.address) is not None:
         ids = {document: quote(document, safe="", errors="replace") for document in rankings.documents - urls.keys()}
         urls |= {document: address.replace("{id}", id) for document, id in ids.items()}
     return replace(rankings, titles=names, urls=urls)
 
 
-def _largest_wins(rejudged: Rejudged) -> list[str]:
+def _largest_wins(labels: Labels) -> list[str]:
     """The topics that gained most, largest gain first."""
-    candidate, baseline = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in rejudged.scores)
-    gains = {topic: score - baseline[topic] for topic, score in candidate.items() if topic in baseline}
-    wins = [topic for topic, gain in gains.items() if gain > 0]
-    return sorted(wins, key=lambda topic: (-gains[topic], topic))[:MAX_WINS]
+    candidate, baseline = labels.scores
+    if candidate.topics != baseline.topics:
+        shared = {*candidate.topics} & {*baseline.topics}
+        candidate, baseline = (side.only(shared.__contains__) for side in (candidate, baseline))
+    losses = baseline.values - candidate.values
+    return [candidate.topics[place] for place in first_in_order(losses, MAX_WINS).tolist() if losses[place] < 0]
 
 
-def _of_topic(rejudged: Rejudged, topic: str, depth: int) -> tuple[RankedDocument, ...]:
-    """One topic's rankings; gates that compare the same runs share them."""
-    known, (candidate, baseline) = rejudged.known.rankings, rejudged.runs
-    key = (str(rejudged.measure), candidate.order, candidate.depth, baseline.depth, topic, depth)
-    if key not in known:
-        known[key] = _ranked(rejudged, topic, depth)
-    return known[key]
-
-
-def _ranked(rejudged: Rejudged, topic: str, depth: int) -> tuple[RankedDocument, ...]:
-    candidate, baseline = (run.ranks(topic) for run in rejudged.runs)
+def _of_topic(labels: Labels, topic: str, depth: int) -> tuple[RankedDocument, ...]:
+    """One topic's rankings."""
+    candidate, baseline = (run.ranks(topic) for run in labels.runs)
     shown = {document for ranks in (candidate, baseline) for document, rank in ranks.items() if rank <= depth}
-    grades, beyond = rejudged.runs[0].grades(topic), max([*candidate.values(), *baseline.values(), 0]) + 1
+    grades, beyond = labels.runs[0].grades(topic), max([*candidate.values(), *baseline.values(), 0]) + 1
 
     def order(document: str) -> tuple[int, int, str]:
         before, now = baseline.get(document, beyond), candidate.get(document, beyond)
         return min(before, now), before, document
 
-    ungraded = rejudged.rules.ungraded
+    ungraded = labels.rules.ungraded
     ranked = [
         RankedDocument(name, grades.get(name, ungraded), baseline.get(name), candidate.get(name))
         for name in sorted(shown, key=order)

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL, MIN_TOPICS, Gate
 from pytest_riskguard.gates.limits import (
-    detects_max_mde,
     highest_p,
     limit_of,
     margin_of,
@@ -27,7 +26,7 @@ from pytest_riskguard.gates.limits import (
 )
 from pytest_riskguard.inference.break_even import break_even, break_even_above, break_even_quantile
 from pytest_riskguard.inference.intervals import Interval, intervals, upper_p_value
-from pytest_riskguard.inference.power import minimum_detectable_effect, observed_critical
+from pytest_riskguard.inference.power import observed_critical
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.risk.urisk import RiskTest, mean_test, mean_test_of
@@ -365,46 +364,6 @@ class Ruling:
         n, tolerated = self.evidence.n, self.evidence.n * self.gate.tolerance
         lowest = break_even_quantile(gains, losses, (1 - self.gate.level) / 2, tolerated=tolerated)
         return -(lowest + tolerated) / n / self.sample.standard_error
-
-    @cached_property
-    def deviation(self) -> float:
-        """Standard deviation of the scores over topics, or clusters, divisor n - 1."""
-        return (self.test.standard_error or 0.0) * math.sqrt(self.evidence.units)
-
-    @cached_property
-    def minimum_detectable_effect(self) -> float | None:
-        """The smallest loss, tolerance included, that fails the gate with 80 % power; None where nothing can.
-
-        A loss of URisk, or of the mean where churn only warns: then URisk and the mean alone must both fail. If the
-        mean falls by f while topics move as far as they did, URisk is ``-(alpha/2) mean|d| - (1 + alpha/2) f``.
-        """
-        if not self.has_intervals or self.cannot_fail:
-            return None
-        of_urisk = self._detectable
-        if self.gate.on_churn == "fail" or self.alpha == 0:
-            return of_urisk
-        of_mean = self.plain._detectable
-        if self.evidence.kind != "linear":  # its scores are in no unit of the measure
-            return of_mean
-        return max(of_mean, (of_urisk - self.churn) / (1 + self.alpha / 2))
-
-    @property
-    def _detectable(self) -> float:
-        """The smallest fall of the estimate below 0 that fails the rule at this alpha with 80 % power."""
-        return self.gate.tolerance + minimum_detectable_effect(
-            self.deviation, self.evidence.units, level=self.gate.level, critical=self.critical(side="upper")
-        )
-
-    @property
-    def churn(self) -> float:
-        """How far URisk lies below 0 if topics move as far as they did and the mean stays: ``(alpha/2) mean|d|``."""
-        mean, urisk = self.evidence.estimate(0.0), self.evidence.estimate(self.alpha)
-        return mean * (1 + self.alpha / 2) - urisk
-
-    @property
-    def detects_max_mde(self) -> bool:
-        """Whether a gate that finds nothing may pass."""
-        return self.gate.max_mde is None or detects_max_mde(self.gate, self.minimum_detectable_effect)
 
     @cached_property
     def sense(self) -> float:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.data.scores import TopicScores
     from pytest_riskguard.gates.alignment import Aligned
     from pytest_riskguard.gates.comparison import Comparison
-    from pytest_riskguard.gates.evidence import BoolArray
-    from pytest_riskguard.gates.ruling import Ruling
 
 
 Tags = Mapping[str, Mapping[str, str]]
@@ -134,12 +132,8 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
     return tagged_topics(aligned.candidate.topics, aligned.tags, clustered=aligned.clusters is not None)
 
 
-def tagged_topics(
-    topics: Sequence[str], tags: Mapping[str, Mapping[str, str]], *, clustered: bool
-) -> tuple[Tagged, ...]:
+def tagged_topics(topics: Sequence[str], tags: Tags, *, clustered: bool) -> tuple[Tagged, ...]:
     """The same from topics and their tags."""
-    if not tags:
-        return ()
     columns: dict[str, dict[str, list[int]]] = {}
     for place, topic in enumerate(topics):
         for tag, value in tags.get(topic, _NO_TAGS).items():
@@ -155,54 +149,48 @@ def tagged_topics(
     )
 
 
-def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArray) -> tuple[Slice, ...]:
+def slices(comparison: Comparison, tags: tuple[Tagged, ...]) -> tuple[Slice, ...]:
     """The gate's question about the topics of each value, as if there were no others.
 
-    ``flagged`` (n_topics,) is by TR_i over all topics. The test is always for a loss: whether the slice is
+    The test is always for a loss: whether the slice is
     significantly below ``-tolerance``, for ``not_inferior`` too. A gate about single topics tests no mean, so its
     slices have estimates only.
     """
     from pytest_riskguard.gates.families import Compared, adjusted_by_draws
     from pytest_riskguard.gates.ruling import Ruling  # not above: pytest collects slices without scipy
     from pytest_riskguard.inference.families import holm
+    from pytest_riskguard.risk import counts
 
-    ruling = Ruling(comparison.gate.as_kind(NotSignificantlyRisky), comparison.evidence)
-    rows, compared = [], []
+    asked, aligned = comparison.gate, comparison.aligned
+    ruling = Ruling(asked.as_kind(NotSignificantlyRisky), comparison.evidence)
+    rows: list[Slice] = []
+    p_values: dict[int, float] = {}
+    compared = []
     for topics in tags:
-        part = ruling.only(topics.places)
-        compared.append(Compared(tuple(map(str, topics.places.tolist())), None, part.evidence))
-        rows.append(_slice(comparison, topics, part, int(np.count_nonzero(flagged[topics.places]))))
-    p_values = {place: row.p_value for place, row in enumerate(rows) if row.p_value is not None}
+        places, part = topics.places, ruling.only(topics.places)
+        changes = counts(aligned.candidate.values[places], aligned.baseline.values[places])
+        tested = part.enough_topics and not asked.by_topic
+        if tested:
+            p_values[len(rows)] = part.p_value
+            compared.append(Compared(tuple(map(str, places.tolist())), None, part.evidence))
+        rows.append(
+            Slice(
+                tag=topics.tag,
+                value=topics.value,
+                count=part.evidence.n,
+                wins=changes.wins,
+                losses=changes.losses,
+                mean_difference=part.evidence.mean(part.evidence.differences),
+                urisk=part.evidence.estimate(part.alpha),
+                lower=part.deciding.lower if tested else None,
+                upper=part.deciding.upper if tested else None,
+                adjusted_p_value=None,
+            )
+        )
     if p_values:
         # a slice needs no level of its own, of which there is none beyond the highest
         p = list(p_values.values())
-        drawn = adjusted_by_draws([ruling.gate] * len(p), p, [compared[place] for place in p_values])
+        drawn = adjusted_by_draws([ruling.gate] * len(p), p, compared)
         for place, adjusted in zip(p_values, (holm(p) if drawn is None else drawn[1]).tolist(), strict=True):
-            risky = adjusted <= 1 - comparison.gate.level
-            rows[place] = replace(rows[place], adjusted_p_value=adjusted, risky=risky)
+            rows[place] = replace(rows[place], adjusted_p_value=adjusted, risky=adjusted <= 1 - asked.level)
     return tuple(rows)
-
-
-def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: int) -> Slice:
-    from pytest_riskguard.risk import counts
-
-    aligned, places, evidence = comparison.aligned, topics.places, ruling.evidence
-    candidate, baseline = aligned.candidate.values[places], aligned.baseline.values[places]
-    changes = counts(candidate, baseline)
-    lower = upper = p_value = None
-    if ruling.enough_topics and not comparison.gate.by_topic:
-        lower, upper, p_value = ruling.deciding.lower, ruling.deciding.upper, ruling.p_value
-    return Slice(
-        tag=topics.tag,
-        value=topics.value,
-        count=evidence.n,
-        wins=changes.wins,
-        losses=changes.losses,
-        mean_difference=evidence.mean(evidence.differences),
-        urisk=evidence.estimate(ruling.alpha),
-        lower=lower,
-        upper=upper,
-        adjusted_p_value=None,
-        flagged=flagged,
-        p_value=p_value,
-    )

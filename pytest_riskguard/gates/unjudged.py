@@ -8,17 +8,17 @@ settle a verdict, and what is tried here proves nothing unless every way of judg
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice, product, zip_longest
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.given_file import LabelRules
 from pytest_riskguard.data.judged import (
     PossibleScores,
     RankedRun,
@@ -28,12 +28,10 @@ from pytest_riskguard.data.judged import (
     unjudged_documents,
     values_if_judged,
 )
-from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import IfJudged, Judgements
@@ -44,8 +42,6 @@ from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 from pytest_riskguard.risk.tradeoff import tradeoff
 
 if TYPE_CHECKING:
-    from ir_measures import Measure
-
     from pytest_riskguard.gates.documents import Known as KnownDocuments
     from pytest_riskguard.gates.findings import RankedDocument
 
@@ -56,8 +52,6 @@ BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
-#: With more scores than this that topics could have, those by other measures are not kept: they take megabytes.
-MAX_KEPT_SCORES = 20_000
 #: Which unjudged documents count as relevant in each case, by side favoured (1: the candidate).
 _CASES: Mapping[Case, Sequence[int]] = {
     "irrelevant": (),
@@ -157,159 +151,33 @@ def _limit(scores: FloatArray, critical: float) -> float:
     return float(np.mean(scores) + critical * np.std(scores) / math.sqrt(len(scores)))
 
 
-@frozen(eq=False)
-class Known:
-    """What was found about two runs.
+class Labels:
+    """Two runs, candidate and baseline, ranked by one measure, and what other labels would make of their scores.
 
-    ``unjudged``: their unjudged documents, by how these are ranked and how deep; ``values``: the scores that change
-    in an extreme case, by measure and case, as ``Rejudged`` computes them; ``others``: the scores that topics could
-    have, by measure; ``documents``: what moved in topics, as ``topic_documents`` keeps it; ``rankings``: topics side
-    by side.
+    It is the same for all gates that compare these runs on the same topics, so what is found is kept, with
+    ``documents`` and ``rankings`` of topics.
     """
 
-    unjudged: dict[Hashable, UnjudgedDocuments] = field(default_factory=dict)
-    values: dict[Hashable, tuple[IntArray, FloatArray, FloatArray]] = field(default_factory=dict)
-    others: dict[Hashable, OtherJudgements] = field(default_factory=dict)
-    documents: KnownDocuments = field(default_factory=dict)
-    rankings: dict[Hashable, tuple[RankedDocument, ...]] = field(default_factory=dict)
-
-
-@frozen(eq=False)
-class Rejudged:
-    """A comparison of two runs that can be repeated under other judgements, at the level that decided.
-
-    Pairs are candidate and baseline, both ranked by one measure; ``known`` is shared by all gates that compare these
-    runs on the same topics.
-    """
-
-    gate: Gate
-    scores: tuple[TopicScores, TopicScores]
-    runs: tuple[RankedRun, RankedRun]
-    topics: Topics | None = None
-    known: Known = field(default_factory=Known)
-
-    @property
-    def measure(self) -> Measure:
-        """The measure that ranks both."""
-        return self.runs[0].measure
-
-    @property
-    def rules(self) -> LabelRules:
-        """What is said about the judgements."""
-        return self.runs[0].qrels.rules
+    def __init__(self, scores: tuple[TopicScores, TopicScores], runs: tuple[RankedRun, RankedRun]) -> None:
+        self.scores, self.runs = scores, runs
+        self.measure, self.rules = runs[0].measure, runs[0].qrels.rules
+        self.documents: KnownDocuments = {}
+        self.rankings: dict[str, tuple[RankedDocument, ...]] = {}
+        self._values: dict[Case, Values] = {}
 
     @cached_property
     def unjudged(self) -> UnjudgedDocuments:
         """The unjudged documents in the first ranks of either run."""
-        if self._key not in self.known.unjudged:
-            self.known.unjudged[self._key] = unjudged_documents(self.scores[0].topics, *self.runs)
-        return self.known.unjudged[self._key]
-
-    def others(self, is_open: BoolArray | None = None) -> OtherJudgements:
-        """The scores that topics could have if these documents, by default all, were judged."""
-        if is_open is not None:
-            return OtherJudgements(possible_scores(self.unjudged, self.runs, is_open))
-        key = (*self._key, str(self.measure))
-        if key not in self.known.others:
-            everything = np.ones(len(self.unjudged), dtype=np.bool_)
-            found = OtherJudgements(possible_scores(self.unjudged, self.runs, everything))
-            if len(found.scores) > MAX_KEPT_SCORES:  # gates ask of one measure after the other
-                self.known.others.clear()
-            self.known.others[key] = found
-        return self.known.others[key]
-
-    def other_cases(self, others: OtherJudgements) -> Iterator[tuple[OtherCase, float, Answer]]:
-        """URisk and the gate's answer in each of these ways of judging, the two extremes first; none twice."""
-        places, known = self.places[others.topics], {}
-        searched = (
-            others.combinations() if others.exhaustive else others.searched(self.gate, self.ruling.evidence, places)
-        )
-        extremes: tuple[tuple[OtherCase, IntArray], ...] = (("lowest", others.lowest), ("highest", others.highest))
-        more: Iterator[tuple[OtherCase, IntArray]] = (("other", rows) for rows in searched)
-        for case, rows in chain(extremes, more):
-            key = rows.tobytes()
-            if case == "other" and key in known:
-                continue
-            if key not in known:
-                known[key] = self._ruled_with(places, *others.scores[rows].T)
-            yield case, *known[key]
+        return unjudged_documents(self.scores[0].topics, *self.runs)
 
     @cached_property
-    def found(self) -> Judgements:
-        """Which documents are unjudged, and what the gate would say if they were judged in the ways that were tried.
+    def others(self) -> OtherJudgements:
+        """The scores that topics could have if all these documents were judged."""
+        return self.others_of(np.ones(len(self.unjudged), dtype=np.bool_))
 
-        The verdict's own way first, then the other extremes, then the first other way that changes the outcome.
-        """
-        others = self.others()
-        ways = (IfJudged(case, urisk, answer) for case, urisk, answer in self.other_cases(others))
-        cases = [IfJudged(case, *self.in_case(case)) for case in _CASES]
-        cases += islice(ways, 2)
-        outcome, count = cases[0].outcome, len(cases)
-        depends = any(case.outcome != outcome for case in cases)
-        while not depends and (way := next(ways, None)) is not None:
-            count += 1
-            if depends := way.outcome != outcome:
-                cases.append(way)
-        candidate, baseline = np.count_nonzero(self.unjudged.found, axis=0).tolist()
-        return Judgements(
-            depth=self.unjudged.depth,
-            candidate=candidate,
-            baseline=baseline,
-            documents=len(self.unjudged),
-            cases=tuple(cases),
-            depends=depends,
-            tried=count,
-            certain=depends or others.exhaustive,
-        )
-
-    @property
-    def _key(self) -> tuple[Hashable, ...]:
-        """What decides which documents are unjudged, and which of their ranks the measure sees."""
-        candidate, baseline = self.runs
-        return (candidate.order, cutoff_of(self.measure), candidate.depth, baseline.depth)
-
-    @cached_property
-    def as_judged(self) -> tuple[float, Answer]:
-        """URisk and the gate's answer on the judgements as they are."""
-        return self.ruled(*self.scores)
-
-    def in_case(self, case: Case) -> tuple[float, Answer]:
-        """URisk and the gate's answer in one of the extreme cases."""
-        if case == "irrelevant":
-            return self.as_judged
-        key = (*self._key, str(self.measure), case)
-        if key not in self.known.values:
-            self.known.values[key] = self._values_if(self.in_favour(case))
-        return self._ruled_with(*self.known.values[key])
-
-    def in_favour(self, case: Case) -> BoolArray:
-        """Which unjudged documents are relevant in a case."""
-        return np.isin(self.unjudged.favours, _CASES[case])
-
-    def if_relevant(self, relevant: BoolArray) -> tuple[float, Answer]:
-        """URisk and the gate's answer if some of the unjudged documents had the highest grade of their topic."""
-        return self._ruled_with(*self._values_if(relevant)) if np.any(relevant) else self.as_judged
-
-    def _values_if(self, relevant: BoolArray) -> tuple[IntArray, FloatArray, FloatArray]:
-        """The places in the scores that change, with the values there of the candidate and of the baseline."""
-        topics, counts = np.unique(self.unjudged.topics[relevant], return_counts=True)
-        candidate, baseline = values_if_judged(self.runs, topics, counts, self.unjudged.rows[relevant]).T
-        return self.places[topics], candidate, baseline
-
-    def _ruled_with(self, places: IntArray, *values: FloatArray) -> tuple[float, Answer]:
-        candidate, baseline = (
-            _changed(scores, places, of_side) for scores, of_side in zip(self.scores, values, strict=True)
-        )
-        return self.ruled(candidate, baseline)
-
-    @cached_property
-    def effects(self) -> FloatArray:
-        """How much each unjudged document would move its topic's difference if it alone were relevant."""
-        topics = self.unjudged.topics
-        candidate, baseline = values_if_judged(self.runs, topics, np.ones_like(topics), self.unjudged.rows).T
-        now = (self.scores[0].values - self.scores[1].values)[self.places[topics]]
-        effects: FloatArray = candidate - baseline - now
-        return effects
+    def others_of(self, is_open: BoolArray) -> OtherJudgements:
+        """The scores that topics could have if some of them were judged."""
+        return OtherJudgements(possible_scores(self.unjudged, self.runs, is_open))
 
     @cached_property
     def places(self) -> IntArray:
@@ -320,61 +188,151 @@ class Rejudged:
         return places
 
     @cached_property
+    def effects(self) -> FloatArray:
+        """How much each unjudged document would move its topic's difference if it alone were relevant."""
+        topics = self.unjudged.topics
+        candidate, baseline = values_if_judged(self.runs, topics, np.ones_like(topics), self.unjudged.rows).T
+        now = (self.scores[0].values - self.scores[1].values)[self.places[topics]]
+        effects: FloatArray = candidate - baseline - now
+        return effects
+
+    def in_favour(self, case: Case) -> BoolArray:
+        """Which unjudged documents are relevant in a case."""
+        return np.isin(self.unjudged.favours, _CASES[case])
+
+    def values_in(self, case: Case) -> Values:
+        """The scores that change in an extreme case."""
+        if case not in self._values:
+            self._values[case] = self.values_if(self.in_favour(case))
+        return self._values[case]
+
+    def values_if(self, relevant: BoolArray) -> Values:
+        """The scores that change if some of the unjudged documents had the highest grade of their topic."""
+        topics, counts = np.unique(self.unjudged.topics[relevant], return_counts=True)
+        values = values_if_judged(self.runs, topics, counts, self.unjudged.rows[relevant])
+        return Values(self.places[topics], values)
+
+    def under(self, judge: str) -> Values:
+        """All scores on the grades of one judge; ``DataError`` for grades that the measure does not take."""
+        qrels = self.runs[0].qrels.under(judge)
+        check_labels(self.measure, qrels)
+        runs = [RankedRun(run.run, qrels, run.measure) for run in self.runs]
+        topics = qrels.arrays.places_of(self.scores[0].topics)
+        none = np.zeros((0, 2), dtype=np.int64)
+        values = values_if_judged(runs, topics, np.zeros_like(topics), none, np.zeros(0))
+        return Values(np.arange(len(topics)), values)
+
+
+class Values(NamedTuple):
+    """Scores that change: their places, and there those of candidate and baseline, shape (n_places, 2)."""
+
+    places: IntArray
+    scores: FloatArray
+
+
+class Rejudged:
+    """A gate's question about two runs, at the level that decided, that can be asked again under other labels."""
+
+    def __init__(self, gate: Gate, labels: Labels, topics: Topics | None = None) -> None:
+        self.gate, self.labels, self.topics = gate, labels, topics
+
+    def _comparison(self, *systems: TopicScores) -> Comparison:
+        return rule(self.gate, *systems, topics=self.topics)
+
+    @cached_property
     def ruling(self) -> Ruling:
         """The gate's ruling on the judgements as they are."""
-        return self._comparison(*self.scores).ruling
+        return self._comparison(*self.labels.scores).ruling
 
-    def ruled(self, candidate: TopicScores, baseline: TopicScores) -> tuple[float, Answer]:
-        """URisk and the gate's answer on other scores of the same topics."""
-        comparison = self._comparison(candidate, baseline)
+    @cached_property
+    def as_judged(self) -> tuple[float, Answer]:
+        """URisk and the gate's answer on the judgements as they are."""
+        return self.ruled(Values(np.zeros(0, dtype=np.int64), np.zeros((0, 2))))
+
+    def ruled(self, changed: Values) -> tuple[float, Answer]:
+        """URisk and the gate's answer where these scores change."""
+        systems = []
+        for scores, values in zip(self.labels.scores, changed.scores.T, strict=True):
+            new = np.array(scores.values)
+            new[changed.places] = values
+            systems.append(replace(scores, values=new))
+        comparison = self._comparison(*systems)
         return comparison.evidence.estimate(self.gate.alpha), comparison.answer[0]
 
-    def _comparison(self, candidate: TopicScores, baseline: TopicScores) -> Comparison:
-        return rule(self.gate, candidate, baseline, topics=self.topics)
+    def other_cases(self, others: OtherJudgements) -> Iterator[tuple[OtherCase, float, Answer]]:
+        """URisk and the gate's answer in each of these ways of judging, the two extremes first; none twice."""
+        places, known = self.labels.places[others.topics], {}
+        searched = (
+            others.combinations() if others.exhaustive else others.searched(self.gate, self.ruling.evidence, places)
+        )
+        extremes: tuple[tuple[OtherCase, IntArray], ...] = (("lowest", others.lowest), ("highest", others.highest))
+        more: Iterator[tuple[OtherCase, IntArray]] = (("other", rows) for rows in searched)
+        for case, rows in chain(extremes, more):
+            key = rows.tobytes()
+            if case == "other" and key in known:
+                continue
+            if key not in known:
+                known[key] = self.ruled(Values(places, others.scores[rows]))
+            yield case, *known[key]
 
+    @cached_property
+    def found(self) -> Judgements:
+        """Which documents are unjudged, and what the gate would say if they were judged in the ways that were tried.
 
-def _changed(scores: TopicScores, places: IntArray, values: FloatArray) -> TopicScores:
-    changed = np.array(scores.values)
-    changed[places] = values
-    return replace(scores, values=changed)
+        The verdict's own way first, then the other extremes, then the first other way that changes the outcome.
+        """
+        unjudged, others = self.labels.unjudged, self.labels.others
+        ways = (IfJudged(case, urisk, answer) for case, urisk, answer in self.other_cases(others))
+        cases = [IfJudged("irrelevant", *self.as_judged)]
+        cases += [IfJudged(case, *self.ruled(self.labels.values_in(case))) for case in [*_CASES][1:]]
+        cases += islice(ways, 2)
+        outcome = cases[0].outcome
+        if all(case.outcome == outcome for case in cases):
+            cases += islice((way for way in ways if way.outcome != outcome), 1)
+        depends = any(case.outcome != outcome for case in cases)
+        candidate, baseline = np.count_nonzero(unjudged.found, axis=0).tolist()
+        return Judgements(
+            depth=unjudged.depth,
+            documents=len(unjudged),
+            candidate=candidate,
+            baseline=baseline,
+            cases=tuple(cases),
+            depends=depends,
+            certain=depends or others.exhaustive,
+        )
 
-
-def judgements(rejudged: Rejudged) -> Judgements:
-    """What the labels could say otherwise; where judgements are complete, only what each judge says alone."""
-    judges = under_judges(rejudged)
-    if not rejudged.rules.is_complete:
-        return replace(rejudged.found, judges=judges)
-    return Judgements(0, (), depth=depth_of(rejudged.measure), depends=False, certain=True, judges=judges)
+    def changes(self, is_open: BoolArray) -> bool:
+        """Whether the verdict was found to change, if documents that are not open are irrelevant."""
+        outcome, labels = self.as_judged[1], self.labels
+        for case in _CASES:
+            relevant = labels.in_favour(case) & is_open
+            if np.any(relevant) and self.ruled(labels.values_if(relevant))[1] != outcome:
+                return True
+        return any(answer != outcome for _, _, answer in self.other_cases(labels.others_of(is_open)))
 
 
 #: With more judges than this, nothing is said of them: each has judged little.
 MOST_JUDGES = 50
 
 
+def judgements(rejudged: Rejudged) -> Judgements:
+    """What the labels could say otherwise; where judgements are complete, only what each judge says alone."""
+    judges, labels = under_judges(rejudged), rejudged.labels
+    if not labels.rules.is_complete:
+        return replace(rejudged.found, judges=judges)
+    return Judgements(0, depends=False, depth=depth_of(labels.measure), certain=True, judges=judges)
+
+
 def under_judges(rejudged: Rejudged) -> tuple[IfJudged, ...]:
     """What the gate says under each judge alone; nothing where a grade does not suit the measure."""
-    by_judge = rejudged.runs[0].qrels.by_judge or {}
+    by_judge = rejudged.labels.runs[0].qrels.by_judge or {}
     judges = sorted({judge for given in by_judge.values() for judge in given})
     if len(judges) > MOST_JUDGES:
         return ()
     try:
-        return tuple(IfJudged(judge, *rejudged.ruled(*_scores_under(rejudged, judge))) for judge in judges)
+        return tuple(IfJudged(judge, *rejudged.ruled(rejudged.labels.under(judge))) for judge in judges)
     except DataError:
         return ()
-
-
-def _scores_under(rejudged: Rejudged, judge: str) -> tuple[TopicScores, TopicScores]:
-    """Candidate and baseline on the grades of one judge; ``DataError`` for grades that the measure does not take."""
-    qrels = rejudged.runs[0].qrels.under(judge)
-    check_labels(rejudged.measure, qrels)
-    runs = [RankedRun(run.run, qrels, run.measure) for run in rejudged.runs]
-    places = qrels.arrays.places_of(rejudged.scores[0].topics)
-    none = np.zeros((0, 2), dtype=np.int64)
-    values = values_if_judged(runs, places, np.zeros_like(places), none, np.zeros(0))
-    ours, theirs = (
-        replace(scores, values=of_side) for scores, of_side in zip(rejudged.scores, values.T, strict=True)
-    )
-    return ours, theirs
 
 
 def rests_on_labels(outcome: Outcome, labels: Judgements) -> Iterator[VerdictWarning]:
@@ -386,8 +344,7 @@ def rests_on_labels(outcome: Outcome, labels: Judgements) -> Iterator[VerdictWar
         yield warning("rests_on_judges", judges=len(labels.judges), agree=agree)
 
 
-@frozen
-class ToJudge:
+class ToJudge(NamedTuple):
     """An unjudged document of a topic."""
 
     topic: str
@@ -403,38 +360,26 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     """
     if not rejudged.found.depends:
         return ()
-    unjudged = rejudged.unjudged
-    is_open = np.ones(len(unjudged), dtype=np.bool_)
-    topics = rejudged.runs[0].qrels.arrays.topics
+    labels, unjudged = rejudged.labels, rejudged.labels.unjudged
+    topics = labels.runs[0].qrels.arrays.topics
     names = [
         ToJudge(topics[topic], document)
         for topic, document in zip(unjudged.topics.tolist(), unjudged.documents.strings(), strict=True)
     ]
     # effects are rounded, so that equal ones go by topic and document on every machine
-    sizes = [-round(abs(effect), 12) for effect in rejudged.effects.tolist()]
-    order = sorted(range(len(names)), key=lambda place: (sizes[place], names[place].topic, names[place].document))
-    settled, still_open = len(order), 0
-    while settled - still_open > 1:
-        middle = (settled + still_open) // 2
-        is_open[:] = True
-        is_open[order[:middle]] = False
-        if _open(rejudged, is_open):
-            still_open = middle
-        else:
-            settled = middle
-    return tuple(names[place] for place in order[:settled])
+    sizes = [-round(abs(effect), 12) for effect in labels.effects.tolist()]
+    order = sorted(range(len(names)), key=lambda place: (sizes[place], names[place]))
+
+    def settles(count: int) -> bool:
+        is_open = np.ones(len(names), dtype=np.bool_)
+        is_open[order[:count]] = False
+        return not rejudged.changes(is_open)
+
+    count = bisect_left(range(len(order)), True, lo=1, key=settles)
+    return tuple(names[place] for place in order[:count])
 
 
 def together(lists: Iterable[Sequence[ToJudge]]) -> tuple[ToJudge, ...]:
     """One list for several verdicts: the first of each, then the second of each, every document once."""
     rows = chain.from_iterable(zip_longest(*lists))
     return tuple(dict.fromkeys(entry for entry in rows if entry is not None))
-
-
-def _open(rejudged: Rejudged, is_open: BoolArray) -> bool:
-    """Whether the verdict was found to change, if documents that are not open are irrelevant."""
-    outcome = rejudged.as_judged[1]
-    answers = (rejudged.if_relevant(rejudged.in_favour(case) & is_open)[1] for case in _CASES)
-    if any(answer != outcome for answer in answers):
-        return True
-    return any(answer != outcome for _, _, answer in rejudged.other_cases(rejudged.others(is_open)))

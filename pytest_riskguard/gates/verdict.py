@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
 from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.errors import DataError
@@ -13,7 +13,6 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
 from pytest_riskguard.gates.codes import REASONS, WARNINGS
 from pytest_riskguard.gates.findings import (
-    ChainedRun,
     Count,
     Estimates,
     Exhibits,
@@ -33,7 +32,7 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.looks import Look
-from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, JsonError, Words, decoded, to_plain
+from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, JsonError, Words, decoded, to_plain
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
@@ -41,8 +40,6 @@ if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only 
     from pytest_riskguard.gates.origins import Origins
     from pytest_riskguard.gates.rankings import Rankings
 
-#: The code of the warning that a candidate is significantly better.
-BETTER = "significantly_better"
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
 
@@ -105,9 +102,9 @@ class Family:
 class Yardstick:
     """A baseline computed topic by topic from stored ones: their mean, median or max, with the candidate or not."""
 
-    kind: str
-    systems: tuple[str, ...] = ()
-    candidate_inside: bool = False
+    kind: Annotated[str, Words(COMPUTED)]
+    systems: tuple[str, ...] = field(default=(), metadata=UNWRITTEN)
+    candidate_inside: bool = field(default=False, metadata=UNWRITTEN)
 
 
 @frozen
@@ -154,43 +151,39 @@ class Deferred(Generic[T]):
 class Findings:
     """Everything found out about an answer; none of it decides. See ``Verdict`` for each finding."""
 
-    warnings: tuple[VerdictWarning, ...] = ()
-    topics: TopicCounts = field(default_factory=TopicCounts)
-    estimates: Estimates = field(default_factory=Estimates)
-    intervals: tuple[ReportedInterval, ...] = ()
-    responsible_topics: tuple[ResponsibleTopic, ...] = ()
-    flagged_wins: tuple[ResponsibleTopic, ...] = ()
-    power: Power = field(default_factory=Power)
-    pool: PoolFigures | None = None
-    explanation: Explanation | None = None
-    figures: tuple[str, ...] = ()
+    warnings: tuple[VerdictWarning, ...] = field(default=(), kw_only=True)
+    topics: TopicCounts = field(default_factory=TopicCounts, kw_only=True)
+    estimates: Estimates = field(default_factory=Estimates, kw_only=True)
+    intervals: tuple[ReportedInterval, ...] = field(default=(), kw_only=True)
+    responsible_topics: tuple[ResponsibleTopic, ...] = field(default=(), kw_only=True)
+    flagged_wins: tuple[ResponsibleTopic, ...] = field(default=(), kw_only=True)
+    power: Power = field(default_factory=Power, kw_only=True)
+    pool: PoolFigures | None = field(default=None, kw_only=True)
+    explanation: Explanation | None = field(default=None, kw_only=True)
+    figures: tuple[str, ...] = field(default=(), kw_only=True)
 
 
-class _Finding(Generic[T]):
-    """One of the findings, read from the verdict."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, verdict: Any, owner: type) -> T:
-        return cast(T, self if verdict is None else getattr(verdict.findings.value, self._name))
-
+_FINDINGS = frozenset(one.name for one in fields(Findings))
 
 if TYPE_CHECKING:
-    _Asked = EveryOption
+
+    class _Read(EveryOption, Findings):
+        """What can be read from a verdict by its own name."""
 else:
 
-    class _Asked:
-        """The options of the gate that was asked, read from the verdict by their own names."""
+    class _Read:
+        """The options of the gate that was asked and the findings, read from the verdict by their own names."""
 
         def __getattr__(self, name: str) -> Any:
             if name in OPTIONS:
                 return getattr(self.asked, name)
+            if name in _FINDINGS:
+                return getattr(self.findings.value, name)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 @frozen
-class Verdict(_Asked):
+class Verdict(_Read):
     """Pass or fail, and the evidence, which is computed when it is first read.
 
     Attributes
@@ -252,17 +245,6 @@ class Verdict(_Asked):
     origins: Origins | None = field(default=None, compare=False)
     commands: Commands | None = field(default=None, compare=False)
 
-    warnings = _Finding[tuple[VerdictWarning, ...]]()
-    topics = _Finding[TopicCounts]()
-    estimates = _Finding[Estimates]()
-    intervals = _Finding[tuple[ReportedInterval, ...]]()
-    responsible_topics = _Finding[tuple[ResponsibleTopic, ...]]()
-    flagged_wins = _Finding[tuple[ResponsibleTopic, ...]]()
-    power = _Finding[Power]()
-    pool = _Finding["PoolFigures | None"]()
-    explanation = _Finding["Explanation | None"]()
-    figures = _Finding[tuple[str, ...]]()
-
     def __repr__(self) -> str:
         about = f"{self.candidate} against {', '.join(self.baselines)}" + (
             f", {self.measure}" if self.measure else ""
@@ -297,7 +279,9 @@ class Verdict(_Asked):
     def advises(self) -> bool:
         """Whether reports name a command besides the one that judges again."""
         depends = self.judgements is not None and bool(self.judgements.depends)
-        return depends or self.reason == "bad_baseline" or any(w.code == BETTER for w in self.warnings)
+        return (
+            depends or self.reason == "bad_baseline" or any(w.code == "significantly_better" for w in self.warnings)
+        )
 
     @property
     def identical_to(self) -> tuple[str, ...]:
@@ -311,13 +295,8 @@ class Verdict(_Asked):
         return same if self.yardstick is not None or self.topics.changed == 0 else ()
 
     @property
-    def changed_inputs(self) -> tuple[VerdictWarning, ...]:
-        """The warnings about judgements or topics that changed since a baseline was stored."""
-        return tuple(warning for warning in self.warnings if warning.code in CHANGED_INPUTS)
-
-    @property
     def first_warnings(self) -> tuple[VerdictWarning, ...]:
-        """These, and what a baseline gave away by not answering: what a reader must see with any outcome."""
+        """What a reader must see with any outcome: changed inputs, and what a baseline gave away by not answering."""
         return tuple(warning for warning in self.warnings if warning.code in FIRST_WARNINGS)
 
     @property
@@ -333,26 +312,10 @@ class Verdict(_Asked):
         """The same verdict with one more warning."""
         return self.with_findings(lambda findings: replace(findings, warnings=(*findings.warnings, warning)))
 
-    def detailed(self, about: str, **parameters: Any) -> Verdict:
-        """The same verdict with more parameters for the warning about this, if it has one."""
-
-        def detailed(raised: VerdictWarning) -> VerdictWarning:
-            is_meant = raised.parameters.get("about") == about
-            return warning(raised.code, about=about, **parameters) if is_meant else raised
-
-        def change(findings: Findings) -> Findings:
-            return replace(findings, warnings=tuple(map(detailed, findings.warnings)))
-
-        return self.with_findings(change)
-
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the report: plain types, 12 significant digits, non-finite numbers as None."""
-        parts = {
-            "options": {name: getattr(self, name) for name in options_of(type(self.asked)) if name in BELOW},
-            "yardstick": self.yardstick and self.yardstick.kind,
-            "lineage": self.lineage and self.lineage.runs,
-        }
-        return {key: to_plain(parts[key] if key in parts else getattr(self, key)) for key in JSON_TYPES}
+        options = {name: getattr(self, name) for name in options_of(type(self.asked)) if name in BELOW}
+        return {key: to_plain(options if key == "options" else getattr(self, key)) for key in JSON_TYPES}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
@@ -360,15 +323,9 @@ class Verdict(_Asked):
         data = decoded(dict[str, Any], data)
         if missing := [key for key in REQUIRED if key not in data]:
             raise JsonError(f"missing key {missing[0]!r}")
-        return cls.of(**{key: decoded(kind, data[key], where=key) for key, kind in JSON_TYPES.items() if key in data})
-
-    @classmethod
-    def of(cls, **given: Any) -> Verdict:
-        """The verdict of which these are the values of ``JSON_TYPES``."""
-        kind = KINDS[given["kind"]]
-        options = {**given["options"], **given}
+        given = {key: decoded(kind, data[key], where=key) for key, kind in JSON_TYPES.items() if key in data}
+        kind, options = KINDS[given["kind"]], {**given["options"], **given}
         asked = kind(given["gate"], **{name: options[name] for name in options_of(kind) if name in options})
-        given |= {name: kind(given[name]) for name, kind in _WRAPPED.items() if given.get(name) is not None}
         findings, rest = ({p.name: given[p.name] for p in fields(one) if p.name in given} for one in (Findings, cls))
         return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)._completed()
 
@@ -403,12 +360,8 @@ class Verdict(_Asked):
         return self.with_findings(lambda findings: replace(findings, explanation=explanation))
 
 
-#: What a verdict has around the value of a key.
-_WRAPPED: dict[str, Callable[[Any], Any]] = {"yardstick": Yardstick, "lineage": Lineage}
-#: Codes of warnings that what a verdict rests on has changed.
-CHANGED_INPUTS = ("changed_inputs",)
-#: Codes of all warnings that come first and are never folded.
-FIRST_WARNINGS = (*CHANGED_INPUTS, "free_wins")
+#: Codes of warnings that come first and are never folded.
+FIRST_WARNINGS = ("changed_inputs", "free_wins")
 
 #: The JSON object, key by key in its order, with the type of each.
 JSON_TYPES: dict[str, Any] = {
@@ -431,8 +384,8 @@ JSON_TYPES: dict[str, Any] = {
     "responsible_topics": tuple[ResponsibleTopic, ...],
     "flagged_wins": tuple[ResponsibleTopic, ...],
     "power": Power,
-    "yardstick": Annotated[str | None, Words((*COMPUTED, None))],
-    "lineage": Annotated[tuple[ChainedRun, ...], Bounds(min_length=3)] | None,
+    "yardstick": Yardstick | None,
+    "lineage": Lineage | None,
     "pool": PoolFigures | None,
     "explanation": Explanation | None,
     "figures": tuple[str, ...],

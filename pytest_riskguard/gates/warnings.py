@@ -14,13 +14,13 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.limits import limit_of, own_method, witnesses
+from pytest_riskguard.gates.pool import PoolComparison, ReferenceRuling
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 from pytest_riskguard.risk.checks import mean
 
 if TYPE_CHECKING:
     from pytest_riskguard.data.scores import TopicScores
-    from pytest_riskguard.gates.pool import PoolComparison, ReferenceRuling
 
 #: Below this many topics every interval covers less than its level says.
 FEW_TOPICS = 25
@@ -29,18 +29,16 @@ FEW_TOPICS = 25
 ENOUGH_FOR_POOLS, MODEST_ALPHA = 50, 1.0
 
 
-def warnings(comparison: Comparison | PoolComparison, *, rescored: bool) -> tuple[VerdictWarning, ...]:
-    """All warnings of a verdict, in a fixed order; ``rescored`` says that a stored baseline was scored again."""
-    if not isinstance(comparison, Comparison):
-        return tuple(_of_pool(comparison, rescored=rescored))
-    return tuple(_of_pair(comparison, rescored=rescored))
+def warnings(comparison: Comparison) -> tuple[VerdictWarning, ...]:
+    """All warnings of a verdict, in a fixed order."""
+    return tuple(_of_pool(comparison) if isinstance(comparison, PoolComparison) else _of_pair(comparison))
 
 
-def _of_pair(comparison: Comparison, *, rescored: bool) -> Iterator[VerdictWarning]:
+def _of_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
     aligned = comparison.aligned
     missing = {"the candidate": aligned.missing_in_candidate, "the baseline": aligned.missing_in_baseline}
     urisk = _urisk_of_both_answers(comparison)
-    yield from _about_the_data(missing, aligned.candidate, rescored=rescored, urisk=urisk)
+    yield from _about_the_data(missing, aligned.candidate, urisk=urisk)
     yield from _about_the_order({"the candidate": aligned.candidate, "the baseline": aligned.baseline})
     yield from _about_the_weights(comparison)
     if comparison.deciding is not None:
@@ -48,12 +46,12 @@ def _of_pair(comparison: Comparison, *, rescored: bool) -> Iterator[VerdictWarni
         yield from _about_the_answer(comparison)
 
 
-def _of_pool(comparison: PoolComparison, *, rescored: bool) -> Iterator[VerdictWarning]:
+def _of_pool(comparison: PoolComparison) -> Iterator[VerdictWarning]:
     missing = dict(zip(comparison.names, comparison.missing, strict=True))
-    yield from _about_the_data(missing, comparison.candidate, rescored=rescored)
+    yield from _about_the_data(missing, comparison.candidate)
     systems = (comparison.candidate, *comparison.baselines)
     yield from _about_the_order(dict(zip(comparison.names, systems, strict=True)))
-    if comparison.enough_topics:
+    if comparison.ruling.enough_topics:
         yield from _about_the_pools_evidence(comparison)
         yield from _about_the_pools_answer(comparison)
 
@@ -78,7 +76,6 @@ def _about_the_data(
     missing: Mapping[str, tuple[str, ...]],
     candidate: TopicScores,
     *,
-    rescored: bool,
     urisk: tuple[float, float] | None = None,
 ) -> Iterator[VerdictWarning]:
     answered = {*candidate.topics} - {*next(iter(missing.values()))}
@@ -99,8 +96,6 @@ def _about_the_data(
             means=repeated.means,
             urisk=urisk,
         )
-    if rescored:
-        yield warning("changed_inputs", about="rescored")
 
 
 def _about_the_order(systems: Mapping[str, TopicScores]) -> Iterator[VerdictWarning]:
@@ -217,7 +212,7 @@ def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWar
         pass  # the answer says so
     elif changed == 0:
         yield warning("no_variation", reference=name)
-    elif 2.0 ** (1 - changed) > 1 - comparison.ruling.level:  # as by flips of a fair coin
+    elif 2.0 ** (1 - changed) > 1 - comparison.ruling.decisive.level:  # as by flips of a fair coin
         topics = comparison.topics
         differing = (comparison.pair.differences != 0).nonzero()[0]
         yield warning(
@@ -230,10 +225,9 @@ def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWar
 
 
 def _about_the_pools_answer(comparison: PoolComparison) -> Iterator[VerdictWarning]:
-    ruling = comparison.ruling
-    if comparison.passes and not all(against.passes for against in comparison.rulings):
+    if comparison.ruling.lets_through and not comparison.ruling.passes:
         yield warning("churn")
-    if disagree := disagreement(ruling):
+    if disagree := disagreement(comparison.ruling.decisive):
         yield disagree
     if comparison.vanished:
         largest, largest_at_0 = comparison.largest

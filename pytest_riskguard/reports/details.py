@@ -213,7 +213,10 @@ def _georisks(verdict: Verdict, pool: PoolFigures) -> Iterator[str]:
         f"{signed(difference)}; rank {rank} of {len(georisk)}"
     )
     if len(pool.references) > 1:
-        failed = sorted((one for one in pool.references if not one.passes), key=lambda one: one.p_value)
+        failed = sorted(
+            (one for one in pool.references if not one.passes),
+            key=lambda one: (one.adjusted_p_value, one.georisk_difference),
+        )
         of_all = counted(len(pool.references), "reference")
         names = listed(
             tuple(

@@ -135,7 +135,7 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
             verdict = Verdict.from_dict(data)
             _check(verdict)
             if verdict.exhibits is not None and verdict.exhibits.topics.tags:
-                from pytest_riskguard.gates.responsible import with_groups  # loads numpy
+                from pytest_riskguard.gates.explain import with_groups  # loads numpy
 
                 verdict = with_groups(verdict)
         except ValueError as error:
@@ -175,7 +175,7 @@ def _check(verdict: Verdict) -> None:
     if verdict.pool is not None and verdict.candidate not in (verdict.estimates.georisk or {}):
         raise ValueError("estimates.georisk: expected one of the candidate, found none")
     if verdict.exhibits is not None:
-        _check_columns(verdict.exhibits)
+        _check_columns(verdict.exhibits, () if verdict.asked.is_pool else ("lower", "upper", "urisk"))
 
 
 def _check_outcome(verdict: Verdict) -> None:
@@ -228,15 +228,17 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
         yield f"the comparison with {listed(below or verdict.baselines, most=3)}", "fail" if below else "pass"
 
 
-def _check_columns(exhibits: Exhibits) -> None:
+def _check_columns(exhibits: Exhibits, lines: Sequence[str]) -> None:
     """Check that lists which charts and the strip read in parallel have the same length."""
-    if (curve := exhibits.curve) is not None and sorted(curve.lines) != ["lower", "upper", "urisk"]:
-        raise ValueError(
-            f"exhibits.charts.curve.lines: expected lower, upper, urisk, found {named(sorted(curve.lines), most=5)}"
-        )
-    charts = {f"charts.{name}": drawn for name, drawn in exhibits.charts.items()}
-    drawn_parts: dict[str, TopicColumns | Lines] = {"topics": exhibits.topics, **charts}
-    for part, given in drawn_parts.items():
+    if lines and (curve := exhibits.curve) is not None and sorted(curve.lines) != [*lines]:
+        found = named(sorted(curve.lines), most=5)
+        raise ValueError(f"exhibits.curve.lines: expected {', '.join(lines)}, found {found}")
+    parts: dict[str, TopicColumns | Lines | None] = {
+        part.name: getattr(exhibits, part.name) for part in fields(Exhibits)
+    }
+    for part, given in parts.items():
+        if given is None:
+            continue
         columns = dict[str, Sequence[object]]()
         for field in fields(given):
             value = getattr(given, field.name)

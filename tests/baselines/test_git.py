@@ -117,29 +117,6 @@ def test_a_work_tree_a_submodule_and_a_shallow_clone_have_a_commit(repository, t
         assert git_state(place / "baselines").dirty is True
 
 
-def test_files_that_a_filter_made_are_no_change_and_their_changes_are(repository, tmp_path, monkeypatch):
-    # as with Git LFS, whose filters are in the configuration of the user
-    monkeypatch.setenv("HOME", str(tmp_path))
-    filters = "clean = sed s/^large//\n\tsmudge = sed s/^/large/\n\trequired = true"
-    (tmp_path / ".gitconfig").write_text(f'[filter "large"]\n\t{filters}\n')
-    (repository.root / ".gitattributes").write_text("*.bin filter=large\n")
-    (repository.root / "model.bin").write_text("large1\n")
-    repository.git("add", ".")
-    repository.git("commit", "-q", "-m", "second")
-    repository.git("clone", "-q", str(repository.root), str(tmp_path / "clone"))
-    clone = tmp_path / "clone"
-    assert (clone / "model.bin").read_text() == "large1\n"
-    assert git_state(clone / "baselines").dirty is False
-    repository.git("status", folder=clone)
-    assert git_state(clone / "baselines").dirty is False
-    (clone / "search.py").write_text("2\n")  # as long as before
-    assert git_state(clone / "baselines").dirty is True
-    (clone / "search.py").write_text("1\n")
-    assert git_state(clone / "baselines").dirty is False
-    (clone / "model.bin").write_text("another one")
-    assert git_state(clone / "baselines").dirty is True
-
-
 def test_variables_that_redirect_git_do_not_count(repository, monkeypatch, tmp_path):
     other = Repository(tmp_path / "other")
     other.git("commit", "-q", "--amend", "-m", "another")

@@ -24,58 +24,57 @@ pytestmark = pytest.mark.slow
 OPERATIONS = ("update", "rescore")
 
 
-class Target:
-    """A baseline with a replicate and an earlier run, copied anew for each kill, and one operation on it."""
-
-    def __init__(self, template: Path, folder: Path, operation: str, run: Path, qrels: Path) -> None:
-        self._template, self._folder, self._operation = template, folder, operation
-        self._run, self._qrels, self._count = run, qrels, 0
-        writer = self._writer(store := self._copy())
-        self.steps = writer.steps()
-        assert writer.problem() is None
-        self.old, self.new = state(Store(template)), state(store)
-        assert self.old != self.new
-        start = time.monotonic()
-        assert self._writer(self._copy()).problem() is None
-        self.seconds = time.monotonic() - start
-
-    def kill(self, rng: np.random.Generator) -> tuple[str, bool]:
-        """Kill one writer; returns whether the old or the new baseline is there, and whether something was left.
-
-        Every second one is killed from outside after a random time, the others by themselves at a random step.
-        """
-        store = self._copy()
-        if self._count % 2:
-            self._writer(store).kill_after(rng.uniform(0, self.seconds))
-        else:
-            self._writer(store, last_step=int(rng.integers(self.steps))).steps()
-        assert store.names() == ("prod",)
-        found = state(store)
-        assert found in (self.old, self.new), f"neither the old nor the new baseline after {self._operation}"
-        left = sorted(path.name for path in store.root.iterdir()) != [LOCK, "prod"]
-        with locked(store.root):  # as any later writer does
-            assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
-        assert state(store) == found
-        return "old" if found == self.old else "new", left
-
-    def _copy(self) -> Store:
-        self._count += 1
-        root = self._folder / f"{self._operation}-{self._count}"
-        shutil.copytree(self._template, root)
-        return Store(root)
-
-    def _writer(self, store: Store, **options: Any) -> Writer:
-        return Writer(store.root, "prod", self._run, self._qrels, self._operation, **options)
-
-
 def state(store: Store) -> object:
     """What a baseline holds, after checking that it is whole; the time at which it was stored does not count."""
     assert store.verify("prod") == []
     return [(manifest.digests, manifest.measures, len(manifest.replicates)) for manifest in store.history("prod")]
 
 
-def kills(number: int, store: Store, add: Any, replicate: Any, collection: Any, tmp_path: Path) -> Counter[str]:
-    """Kill ``number`` writers in turns; returns how often the old and the new baseline was found."""
+def kills(number: int, store: Store, inputs: dict[str, tuple[Path, Path]], folder: Path) -> Counter[str]:
+    """Kill ``number`` writers in turns; returns how often the old and the new baseline was found.
+
+    Every second one is killed from outside after a random time, the others by themselves at a random step.
+    """
+    rng, counts = np.random.default_rng(20260101), Counter[str]()
+    new, steps, seconds = dict[str, object](), dict[str, int](), dict[str, float]()
+    for operation in OPERATIONS:
+        whole, start = copied(store, folder / operation), time.monotonic()
+        writer = Writer(whole, *inputs[operation], operation)
+        assert writer.ended() == 0
+        seconds[operation] = time.monotonic() - start
+        new[operation], steps[operation] = state(whole), writer.steps.value
+    old = state(store)
+    for turn in range(number):
+        operation = OPERATIONS[turn % 2]
+        target = copied(store, folder / f"{operation}-{turn}")
+        if turn // 2 % 2:
+            writer = Writer(target, *inputs[operation], operation)
+            assert writer.begun.wait(timeout=60)
+            time.sleep(rng.uniform(0, seconds[operation]))
+            writer.process.kill()
+            writer.process.join()
+        else:
+            step = int(rng.integers(steps[operation])) + 1
+            assert Writer(target, *inputs[operation], operation, dies_at=("any", step)).ended()
+        assert target.names() == ("prod",)
+        found = state(target)
+        assert found in (old, new[operation]), f"neither the old nor the new baseline after {operation}"
+        left = sorted(path.name for path in target.root.iterdir()) != [LOCK, "prod"]
+        with locked(target.root):  # as any later writer does
+            assert sorted(path.name for path in target.root.iterdir()) == [LOCK, "prod"]
+        assert state(target) == found
+        which = "old" if found == old else "new"
+        counts.update([which, f"{operation}: {which}", *(["left something behind"] if left else [])])
+    return counts
+
+
+def copied(store: Store, root: Path) -> Store:
+    shutil.copytree(store.root, root)
+    return Store(root)
+
+
+@pytest.mark.parametrize("number", [60, pytest.param(500, marks=pytest.mark.nightly)])
+def test_killed_writers_leave_the_old_or_the_new_baseline(store, add, replicate, collection, tmp_path, number):
     add()
     store.update("prod", collection.noisy_run(1), qrels=collection.qrels, topics=None)
     replicate(run=collection.noisy_run(2))
@@ -83,20 +82,7 @@ def kills(number: int, store: Store, add: Any, replicate: Any, collection: Any, 
         "update": (collection.other_run(), collection.qrels),
         "rescore": (collection.run, collection.other_qrels()),
     }
-    targets = [Target(store.root, tmp_path, operation, *inputs[operation]) for operation in OPERATIONS]
-    rng, counts = np.random.default_rng(20260101), Counter[str]()
-    for turn in range(number):
-        found, left = targets[turn % len(targets)].kill(rng)
-        counts[f"{OPERATIONS[turn % len(targets)]}: {found}"] += 1
-        counts[found] += 1
-        counts["left something behind"] += left
-    assert counts["old"] + counts["new"] == number
-    return counts
-
-
-@pytest.mark.parametrize("number", [60, pytest.param(500, marks=pytest.mark.nightly)])
-def test_killed_writers_leave_the_old_or_the_new_baseline(store, add, replicate, collection, tmp_path, number):
-    counts = kills(number, store, add, replicate, collection, tmp_path)
+    counts = kills(number, store, inputs, tmp_path)
     print(f"\n{number} kills:", ", ".join(f"{what} {count}" for what, count in sorted(counts.items())))
     assert min(counts["old"], counts["new"], counts["left something behind"]) > 0  # the moments were spread
 

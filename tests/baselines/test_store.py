@@ -6,7 +6,6 @@ from dataclasses import replace
 from importlib.metadata import version
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -17,7 +16,7 @@ from pytest_riskguard.data.input_files import blocks
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run, scored_run
 from pytest_riskguard.errors import BaselineError, MissingFileError, RunFormatError, UsageError
-from tests.baselines.conftest import MEASURES, content
+from tests.baselines.conftest import MEASURES
 
 
 def assert_same_scores(read, scored):
@@ -124,15 +123,6 @@ def test_names_are_sorted_and_nothing_else_in_the_store_is_one(store, add):
     (store.root / ".git").mkdir()
     (store.root / "with space").mkdir()
     assert store.names() == ("a", "bm25", "web")
-
-
-def test_an_update_replaces_what_was_held(store, add, update, qrels):
-    add()
-    before = store.scores("prod", "AP", qrels=qrels).scores
-    update(note="better")
-    after = store.scores("prod", "AP", qrels=qrels).scores
-    assert not np.array_equal(before.values, after.values)
-    assert (store.manifest("prod").note, store.names()) == ("better", ("prod",))
 
 
 @pytest.mark.parametrize("name", ["../prod", "/prod", "prod/replicates/1", "", "..", "nul", "a\0b"])
@@ -317,31 +307,6 @@ def test_what_is_refused_says_why_and_what_to_do(store, add, collection):
     assert store.names() == ("prod",)
 
 
-def test_a_dry_run_says_what_would_change_and_writes_nothing(store, add, update, collection):
-    add(note="old")
-    before = content(store.root)
-    dry = update(dry_run=True)
-    assert (dry.manifest, dry.is_same) == (None, False)
-    assert content(store.root) == before
-    done = update()
-    assert done.manifest == store.manifest("prod")
-    for (old, new), (before_scores, after) in zip(dry.changes, done.changes, strict=True):
-        assert_array_equal(old.values, before_scores.values)
-        assert_array_equal(new.values, after.values)
-    assert [new.measure for _, new in done.changes] == list(MEASURES)
-    assert update(dry_run=True).is_same
-
-
-def test_a_new_store_comes_with_files_for_git_that_are_left_alone_later(tmp_path):
-    version_control.prepare(tmp_path)
-    assert (tmp_path / ".gitattributes").read_bytes() == b"* -text\n"
-    assert (tmp_path / ".gitignore").read_bytes() == b".lock\n.tmp-*\n"
-    (tmp_path / ".gitignore").write_text("mine")
-    version_control.prepare(tmp_path)
-    assert (tmp_path / ".gitignore").read_text() == "mine"
-    version_control.prepare(tmp_path / "none")
-
-
 @pytest.mark.parametrize(("limit", "file"), [("MANIFEST", "manifest.json"), ("TABLE", "scores.tsv")])
 def test_each_stored_file_has_its_own_limit(store, add, collection, set_limit, limit, file):
     add()
@@ -364,6 +329,11 @@ def test_a_folder_with_files_of_others_is_neither_replaced_nor_deleted(store, ad
         with pytest.raises(BaselineError, match=r"prod: holds files that riskguard did not write \(README\.md\)"):
             write()
     assert readme.read_text() == "ask Ann"
+    (store.root / "prod/manifest.json").unlink()
+    with pytest.raises(
+        BaselineError, match=r"missing; move README\.md somewhere else; then restore it .* `riskguard"
+    ):
+        store.update("prod", collection.other_run(), measures=MEASURES, **scoring)
     readme.unlink()
     store.remove("prod")
     assert [path.name for path in store.root.iterdir()] == [".lock"]

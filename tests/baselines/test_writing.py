@@ -18,19 +18,17 @@ from tests.baselines.conftest import MEASURES, content
 from tests.baselines.other_process import Writer
 
 
-@pytest.mark.parametrize("at", ["before-rename", "between", "after-rename"])
-def test_a_writer_that_is_killed_leaves_a_whole_baseline(store, add, collection, qrels, tmp_path, at):
+@pytest.mark.parametrize("at", [("os.rename", 1), ("os.rename", 2), ("shutil.rmtree", 1)])
+def test_a_writer_that_is_killed_leaves_a_whole_baseline(store, add, collection, qrels, at):
     add()
     add("other")
     old = store.scores("prod", "AP", qrels=qrels).scores
-    stop = at, tmp_path / "reached"
-    writer = Writer(store.root, "prod", collection.other_run(), collection.qrels, "update", stop=stop)
-    writer.kill_when_it_has_stopped()
+    assert Writer(store, collection.other_run(), collection.qrels, "update", dies_at=at).ended()
 
     assert store.names() == ("other", "prod")
     assert store.verify("prod") == []
     read = store.scores("prod", "AP", qrels=qrels).scores
-    assert np.array_equal(read.values, old.values) == (at != "after-rename")
+    assert np.array_equal(read.values, old.values) == (at[0] == "os.rename")
     assert any(path.name.startswith(".") and path.name != LOCK for path in store.root.iterdir())  # left behind
 
     store.remove("other")  # any later writer
@@ -38,38 +36,11 @@ def test_a_writer_that_is_killed_leaves_a_whole_baseline(store, add, collection,
     assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, read.values)
 
 
-def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection, tmp_path):
-    writer = Writer(store.root, "prod", collection.run, collection.qrels, stop=("between", tmp_path / "reached"))
-    writer.kill_when_it_has_stopped()
+def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection):
+    assert Writer(store, collection.run, collection.qrels, "add", dies_at=("os.rename", 1)).ended()
     assert store.names() == ()
     with pytest.raises(BaselineError, match="no baseline 'prod'"):
         store.manifest("prod")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("what", ["replicate", "remove"])
-@pytest.mark.parametrize("at", ["before-rename", "between", "after-rename"])
-def test_who_is_killed_while_replicates_change_leaves_all_as_it_was_or_as_it_shall_be(
-    store, add, replicate, collection, qrels, tmp_path, at, what
-):
-    add()
-    add("other")
-    replicate()
-    old = store.scores("prod", "AP", qrels=qrels).scores
-    stop = at, tmp_path / "reached"
-    writer = Writer(store.root, "prod", collection.noisy_run(2), collection.qrels, what, stop=stop)
-    writer.kill_when_it_has_stopped()
-
-    expected = (1,) if at != "after-rename" else {"replicate": (1, 2), "remove": ()}[what]
-    for names in (("other", "prod"), ("prod",)):
-        assert store.names() == names
-        assert store.verify("prod") == []
-        assert tuple(map(int, store.manifest("prod").replicates)) == expected
-        assert len(store.replicates("prod", "AP", qrels=qrels)) == len(expected)
-        assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, old.values)
-        if "other" in names:
-            store.remove("other")  # any later writer clears away what was left
-    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
 
 
 @pytest.mark.parametrize("failing", [1, 2])
@@ -104,8 +75,8 @@ def test_a_write_that_fails_leaves_nothing(store, add, monkeypatch):
 
 def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels):
     runs = {"a": collection.run, "b": collection.other_run()}
-    writers = [Writer(store.root, name, run, collection.qrels) for name, run in runs.items() for _ in range(2)]
-    assert [writer.problem() for writer in writers] == [None] * 4
+    writers = [Writer(store, run, collection.qrels, "add", name) for name, run in runs.items()]
+    assert [writer.ended() for writer in writers] == [0, 0]
     assert store.names() == ("a", "b")
     for name in runs:
         assert store.verify(name) == []

@@ -308,18 +308,6 @@ def test_show_takes_alphas_judgements_and_clusters(command, slide, folder):
     assert "\nAP, 15 topics" in command("baseline show chain").out
 
 
-def test_without_judgements_show_compares_what_is_stored(command, slide, folder):
-    expected = command("baseline show chain").out
-    folder.joinpath("riskguard.yaml").unlink()
-    folder.joinpath("qrels.txt").rename(folder / "moved.txt")
-    assert command("baseline show chain").out == expected
-    folder.joinpath("changed.txt").write_text("".join(f"{topic} 0 good 1\n" for topic in world.TOPICS[:20]))
-    assert command("baseline update chain prod.run --qrels changed.txt --measure AP --note why").status == 0
-    ended = command("baseline show chain")
-    assert ended.status == 3
-    assert "different judgements; name the present ones in a riskguard.yaml" in ended.err
-
-
 def test_a_baseline_older_than_allowed_fails_verify(command, slide, days):
     days("2025-02-16")
     assert command("baseline verify chain --max-age 291").status == 0
@@ -331,14 +319,6 @@ def test_a_baseline_older_than_allowed_fails_verify(command, slide, days):
     )
     assert command("baseline rescore chain").status == 0
     assert command("baseline verify chain --max-age 290").status == 3  # new scores make the run no younger
-
-
-def test_an_oldest_run_that_all_others_beat_is_no_yardstick(command, folder):
-    for number, count in enumerate((12, 16, 20), start=1):
-        world.write_run(folder / f"up{number}.run", dict.fromkeys(world.TOPICS[:count], 1))
-        assert command(f"baseline update prod up{number}.run --note why").status == 0
-    out = " ".join(command("baseline show prod").out.split())
-    assert out.endswith("0001 is no longer a yardstick: every run since 0002 is significantly better")
 
 
 def test_the_measures_of_riskguard_yaml_are_added(command, folder):

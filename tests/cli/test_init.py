@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-
 import pytest
 
 from pytest_riskguard.config.load import load_config
@@ -18,35 +13,6 @@ def nothing(folder):
     """The working folder without a riskguard.yaml."""
     folder.joinpath("riskguard.yaml").unlink()
     return folder
-
-
-@pytest.mark.slow
-def test_init_writes_a_file_that_works_as_it_stands(command, folder):
-    folder.joinpath("riskguard.yaml").unlink()
-    shutil.rmtree(folder / "baselines")
-    ended = command("init --topics topics.tsv --measure AP --candidate loss.run")
-    assert ended.status == 0
-    assert "riskguard baseline add prod RUN" in ended.out
-    settings = load_config(folder / "riskguard.yaml")
-    assert [gate.name for gate in settings.gates] == ["no-risk", "tail", "no-collapse"]
-    assert settings.collection.topics.path == folder / "topics.tsv"
-    text = folder.joinpath("riskguard.yaml").read_text()
-    assert "counts 1 + alpha = 2 times" in text
-    assert "    on_churn: warn\n" in text
-
-    again = command("init")
-    assert again.status == 2
-    assert "already exists" in again.err
-    assert folder.joinpath("riskguard.yaml").read_text() == text
-
-    assert command("baseline add prod prod.run").status == 0
-    words = [sys.executable, "-m", "pytest", "--riskguard", "-p", "no:cacheprovider", "-q"]
-    environment = {**os.environ, "PYTEST_ADDOPTS": "-p no:hypothesispytest"}
-    result = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
-    assert result.returncode == 1
-    assert "the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained, 0.005 tolerated" in result.stdout
-    assert "12 of 30 queries lost more than 0.30; at most 1 may" in result.stdout
-    assert "2 failed, 1 passed" in result.stdout
 
 
 def test_init_writes_the_gates_that_compare_asks_without_a_file(command, nothing):

@@ -6,7 +6,6 @@ import pytest
 
 from pytest_riskguard.cli.judge_next import _written
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.gates.unjudged import ToJudge
 from tests.plugin import world
@@ -103,23 +102,6 @@ def test_what_cannot_be_answered_is_said(command, arguments, status, said):
 
 
 @pytest.mark.parametrize(
-    ("query", "cell"),
-    [
-        ("shoes", "shoes"),
-        ("=1+1", " =1+1"),
-        ("@SUM(A1)", " @SUM(A1)"),
-        ("-5 degrees", " -5 degrees"),
-        ("a\tb\nc", "a b c"),
-        ("\x1b[2Jred\u202e", "[2Jred"),
-        ("::error::x", ": :error::x"),
-        ("\n=1", " =1"),
-    ],
-)
-def test_query_texts_are_data(query, cell):
-    assert _written([ToJudge("t1", "d1")], {"t1": query}, None) == f"topic\tdocument\tquery\nt1\td1\t{cell}\n"
-
-
-@pytest.mark.parametrize(
     ("document", "cell"),
     [("d-1", "d-1"), ("-12", "-12"), ("@user", " @user"), ("=1+1", " =1+1"), ("+cmd|'/C'!A0", " +cmd|'/C'!A0")],
 )
@@ -177,7 +159,7 @@ def test_quepid_knows_queries_by_their_texts(command, folder):
 def test_a_list_that_is_filled_in_is_read_as_judgements(command, folder, name):
     text = command(f"{ASKED} --topics topics.tsv --format {name}").out
     (folder / "judged").write_text(re.sub(r"([,\t])\n", r"\g<1>1\n", text), encoding="utf-8")
-    qrels = read_qrels(folder / "judged", TopicKeys(read_topics(folder / "topics.tsv").queries))
+    qrels = read_qrels(folder / "judged", read_topics(folder / "topics.tsv").queries)
     assert set(qrels.grades) <= set(world.TOPICS)
     assert {tuple(judged.items()) for judged in qrels.grades.values()} == {(("new", 1),)}
 

@@ -78,20 +78,6 @@ def test_metadata_of_both_systems_are_in_the_report_and_what_differs(command):
     assert baseline["stored"]
 
 
-def test_metadata_stay_with_a_rescored_run_and_go_with_a_replaced_one(command):
-    command("baseline add moving prod.run --meta index=v7 --measure AP")
-    manifest = Path("baselines/moving/manifest.json")
-    assert command("baseline rescore moving").status == 0
-    assert json.loads(manifest.read_text())["metadata"] == {"index": "v7"}
-    assert command("baseline update moving loss.run --meta index=v9 --note named").status == 0
-    assert json.loads(manifest.read_text())["metadata"] == {"index": "v9"}
-    earlier = Path("baselines/moving/history/0001/manifest.json")
-    assert json.loads(earlier.read_text())["metadata"] == {"index": "v7"}
-    assert command("baseline update moving prod.run --note back").status == 0
-    assert not json.loads(manifest.read_text())["metadata"]
-    assert command("baseline add moving good.run --replicate --meta index=v8").status == 2
-
-
 @pytest.mark.parametrize(
     ("options", "problem"),
     [

@@ -372,12 +372,12 @@ def damaged(name: str, path: str, *value: Any) -> dict[str, Any]:
             "exhibits.topics.candidate: expected 20 values as topics has, found 19",
         ),
         (
-            ("charts", "exhibits.charts.curve.x.-1"),
-            "exhibits.charts.curve.lines['lower']: expected 12 values as x has, found 13",
+            ("charts", "exhibits.curve.x.-1"),
+            "exhibits.curve.lines['lower']: expected 12 values as x has, found 13",
         ),
         (
-            ("charts", "exhibits.charts.curve.lines.urisk"),
-            "exhibits.charts.curve.lines: expected lower, upper, urisk, found lower, upper",
+            ("charts", "exhibits.curve.lines.urisk"),
+            "exhibits.curve.lines: expected lower, upper, urisk, found lower, upper",
         ),
         (
             ("charts", "exhibits.topics.candidate.-1", 1e308),

@@ -92,21 +92,6 @@ def test_wrong_rules_are_refused(project, tmp_path, text, problem):
     assert problem in str(caught.value)
 
 
-@pytest.mark.slow
-def test_real_grades_are_judged_and_a_binary_measure_says_what_it_needs(project, capsys):
-    project()
-    assert riskguard(["baseline", "add", "prod", "prod.run"]) == 0
-    assert checked(capsys, 1)["outcome"] == "fail"
-    project(measure="RR")
-    verdict = checked(capsys, 3)
-    assert verdict["reason"] == "bad_qrels"
-    assert (
-        "needs binary labels; say what counts as relevant: `collection: {relevant_from: 0.5}`" in verdict["problem"]
-    )
-    project(", relevant_from: 0.3", measure="RR")
-    assert checked(capsys, 1)["estimates"]["baseline_mean"] == 1.0
-
-
 def test_a_baseline_stored_under_other_rules_is_scored_again(project, capsys):
     project()
     assert riskguard(["baseline", "add", "prod", "prod.run", "--measure", "nDCG@10"]) == 0
@@ -134,23 +119,3 @@ def test_complete_judgements_leave_nothing_to_judge(project, capsys):
     assert grades == {0}
     assert riskguard(line) == 2
     assert "so there is nothing to judge" in capsys.readouterr().err
-
-
-def test_passages_count_with_the_best_one_of_their_document(project, tmp_path, capsys):
-    project(', chunks: "#"')
-    for name in ("prod", "new"):
-        rows = [line.split() for line in (tmp_path / f"{name}.run").read_text().splitlines()]
-        passages = [
-            f"{topic} Q0 {document}#{place} {2 * int(rank) + place} {float(score) - place / 10} x"
-            for topic, _, document, rank, score, _ in rows
-            for place in (0, 1)
-        ]
-        (tmp_path / f"{name}-passages.run").write_text("\n".join(passages) + "\n")
-    assert riskguard(["baseline", "add", "prod", "prod-passages.run"]) == 0
-    verdict = checked(capsys, 1)
-    text = (tmp_path / "riskguard.yaml").read_text()
-    (tmp_path / "riskguard.yaml").write_text(text.replace("new.run", "new-passages.run"))
-    of_passages = checked(capsys, 1)
-    assert of_passages["estimates"] == verdict["estimates"]
-    assert of_passages["documents"] == verdict["documents"]
-    assert of_passages["judgements"] == verdict["judgements"]

@@ -104,15 +104,6 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
     check(judged_run(in_lines(rows), given), rows, {}, given)
 
 
-def test_judged_documents_and_the_first_ranks_of_any_order_are_kept():
-    given = read_qrels({"t": {"c": 1, "z": 0}, "u": {"a": 1}, "v": {"a": 0}})
-    rows = {"t": {"d": 2.0, "b": 2.0, "a": 1.0, "c": 0.5}, "v": {"a": 1.0}, "w": {"a": 1.0}}
-    run = judged_run(in_lines(rows), given, depth=1)
-    assert (run.topics, run.retrieved.tolist()) == (("t",), [4])
-    assert run.documents.at(run.judgements < 0).strings() == ["d", "b"]  # a is below every first rank
-    assert run.ranks[Order.SINGLE_DESCENDING] is run.ranks[Order.WRITTEN]  # equal arrays are shared
-
-
 def test_passages_are_judged_and_ranked_as_documents(write):
     tied, column = {"q": {"a#1": 1.0, "b#1": 1.0, "a#2": 1.0, "c": 1.0}}, {"q": [4, 3, 2, 1]}
     given = read_qrels({"q": {"a": 1, "x": 0}}, labels=PASSAGES)
@@ -143,7 +134,9 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]
 
 
-@pytest.mark.parametrize(("name", "depth"), [("nDCG@20", 20), ("AP", 10), ("R@1000", 100), ("P@5", 5)])
+@pytest.mark.parametrize(
+    ("name", "depth"), [("nDCG@20", 20), ("AP", 10), ("R@1000", 100), ("P@5", 5), ("P(judged_only=True)@5", 10)]
+)
 def test_the_depth_is_the_cutoff(name, depth):
     assert depth_of(parse_measure(name)) == depth
 

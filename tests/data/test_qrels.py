@@ -11,7 +11,7 @@ from pytest_riskguard.data.given_file import GivenFile, InputData, LabelRules
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.named_columns import Table, judgements_of
 from pytest_riskguard.data.qrels import judgement_rows, read_qrels
-from pytest_riskguard.data.records import Agreement, TopicKeys
+from pytest_riskguard.data.records import Agreement
 from pytest_riskguard.errors import DataError
 from tests.data.tables import columns
 
@@ -32,10 +32,10 @@ def test_topics_are_those_with_a_relevant_document_sorted_as_text(write):
     assert some.tolist() == [4, -1, 2, -1, 1]
 
 
-def of_rows(rows: str, judges: str = "", name: str = "", *, rules=None, keys=None, by_text=False):
+def of_rows(rows: str, judges: str = "", name: str = "", *, rules=None, queries=None, by_text=False):
     """Judgements of rows ``topic docid grade``, the first on line 11, and maybe who gave each, a letter."""
     given = InputData("judged", reason="bad_qrels")
-    given.labels, given.keys = rules or given.labels, keys
+    given.labels, given.queries = rules or given.labels, queries
     topics, documents, grades = columns(rows, name)
     cells = {"query" if by_text else "topic": topics, "document": documents, "grade": grades}
     if judges:
@@ -112,15 +112,11 @@ def test_several_judges_are_put_together_by_the_median():
 
 
 def test_judgements_are_keyed_by_their_texts():
-    qrels = of_rows(
-        "shoes a 1, {} b 1, shoes c 0, hats x -", "", " two\nlines", keys=TopicKeys({"q": "shoes"}), by_text=True
-    )
+    qrels = of_rows("shoes a 1, {} b 1, shoes c 0, hats x -", "", " two\nlines", queries={"q": "shoes"}, by_text=True)
     assert (qrels.grades["q"], len(qrels.topics)) == ({"a": 1, "c": 0}, 2)
     assert {*qrels.texts.values()} == {"shoes", "two\nlines"}
-    with pytest.raises(
-        DataError, match="expected queries that name one topic each; found the query 'a' is the text of 2"
-    ):
-        of_rows("a d 1", by_text=True, keys=TopicKeys({"1": "a", "2": "a"}))
+    with pytest.raises(DataError, match="beside each row; found the query 'a' is the text of 2"):
+        of_rows("a d 1", by_text=True, queries={"1": "a", "2": "a"})
 
 
 def test_rules_change_which_topics_are_scored_and_the_digest(write):

@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.errors import RunFormatError
 from tests.data.engine_shapes import SHAPES, Hits
 from tests.data.files.read import ranked, written
 
 QUERIES = {"q2": "reset password", "q1": "cancel order", "q3": "zürich"}
-KEYS = TopicKeys(QUERIES)
 HITS: dict[str, Hits] = {"q2": [("a", 3.5), ("b", 2.25)], "q1": [("c d", 1.5)], "q3": []}
 EXPECTED = {"q1": ["c d"], "q2": ["a", "b"]}
 #: Engines that repeat the query's text in their answers.
@@ -40,9 +38,9 @@ def test_the_query_stands_beside_its_answer_or_among_its_keys(write, engine):
         ("k.json", kept),
         ("k.jsonl", by_text),
     ):
-        assert ranked(written(write, name, content), keys=KEYS) == EXPECTED
+        assert ranked(written(write, name, content), queries=QUERIES) == EXPECTED
     if engine in ECHO:
-        assert ranked(written(write, "k.jsonl", list(kept.values())), keys=KEYS) == EXPECTED
+        assert ranked(written(write, "k.jsonl", list(kept.values())), queries=QUERIES) == EXPECTED
 
 
 def rows(*answers: dict[str, Any]) -> list[dict[str, Any]]:
@@ -71,7 +69,7 @@ MIXED: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("content", "problem"), MIXED)
 def test_every_answer_is_of_one_engine_and_has_a_query_if_the_first_has_one(write, content, problem):
     with pytest.raises(RunFormatError, match=problem):
-        ranked(written(write, "k.jsonl", content), keys=KEYS)
+        ranked(written(write, "k.jsonl", content), queries=QUERIES)
 
 
 def changed(engine: str, place: str, value: Any) -> Any:

@@ -17,7 +17,6 @@ from pytest_riskguard.data import checks, runs
 from pytest_riskguard.data.given_file import TIES, GivenFile, InputData, Ties
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.memory import run as in_memory
-from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, read_run, run_of, run_of_rankings
 from pytest_riskguard.engine.question import LiveRun, RunFile, ScoreFile
 from pytest_riskguard.engine.sources import ScoreCache
@@ -198,7 +197,7 @@ def test_rankings_are_rows_in_groups():
             run_of_rankings(data(), [("t", "aba", None, line)])
 
 
-KEYS = TopicKeys({"q2": "shoes", "q10": "boots", "q7": "hats"})
+KEYS = {"q2": "shoes", "q10": "boots", "q7": "hats"}
 
 
 def test_rankings_are_keyed_by_their_texts():
@@ -211,9 +210,9 @@ def test_rankings_are_keyed_by_their_texts():
         assert (run.by_topic()["q2"], run.by_topic()["q10"]) == ({"a": 1.0}, {"a": 3.0, "b": 9.0, "c": 5.0})
         assert run.source.contradicted == ("q10",)
         assert run.source.texts == {"q2": name, "q10": "boots", "new": "new"}
-        assert runs.keyed(data(), run, TopicKeys({"q3": "q2"})) is run
-    with pytest.raises(DataError, match=r"beside each ranking; found the query 'a' is the text of 2"):
-        runs.keyed(data(), of_rows("a d 1", by_text=True), TopicKeys({"1": "a", "2": "a"}))
+        assert runs.keyed(data(), run, {"q3": "q2"}) is run
+    with pytest.raises(DataError, match=r"beside each row; found the query 'a' is the text of 2"):
+        runs.keyed(data(), of_rows("a d 1", by_text=True), {"1": "a", "2": "a"})
     with pytest.raises(DataError, match="expected each topic once, found 'q2' again"):
         runs.keyed(data(), of_rows("shoes d 1, {} d 1", "shoes ", by_text=True), KEYS)
 

@@ -179,14 +179,6 @@ def test_what_holds_no_scores_is_refused_with_file_and_line(write, name, text, p
     assert caught.value.reason == "bad_scores"
 
 
-@pytest.mark.parametrize(("limit", "name"), [("TOPICS", "a.json"), ("CELLS", "a.json"), ("TOPICS", "a.csv")])
-def test_more_than_a_limit_allows_is_refused(write, set_limit, limit, name):
-    text = '{"map": {"1": 1, "2": 0}}' if name == "a.json" else "topic,AP\n1,1\n2,0\n"
-    set_limit(limit, 1)
-    with pytest.raises(ScoresFormatError, match=r"expected at most 1 .*, found [24]; .*RISKGUARD_LIMITS"):
-        read_scores(write(name, text))
-
-
 @pytest.mark.parametrize(
     ("name", "standard"),
     [

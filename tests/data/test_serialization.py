@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
-from hypothesis import strategies as st
 
 from pytest_riskguard.gates.findings import Lines, RankedDocument
 from pytest_riskguard.serialization import (
@@ -33,17 +32,6 @@ def test_a_number_has_12_significant_digits_and_zero_no_sign():
 def test_what_was_written_reads_back():
     for made in (RankedDocument("d", None, 1, None, -0.5), Lines((0.1, 0.2), {"a": (1.5, None)})):
         assert decoded(type(made), to_plain(made)) == made
-
-
-#: Texts that look like the lines of JSON.
-TEXTS = st.sampled_from(["", "a", '"', "},\n  {", "},\n    {", "{}", "[", "\u2028", "\ud800", "\\"]) | st.text(
-    max_size=3
-)
-VALUES = st.recursive(
-    TEXTS | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.none() | st.booleans(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=3),
-    max_leaves=30,
-)
 
 
 def test_unknown_fields_are_left_out():

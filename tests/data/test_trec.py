@@ -239,12 +239,6 @@ def test_a_run_of_several_blocks_has_its_rows_and_no_more(write, monkeypatch):
     assert [len(run.documents), len(run.scores)] == [360, 360]
 
 
-def test_ids_of_other_programs_are_never_decoded(write):
-    run = read_run(write("a.run", "1 Q0 http://a/b%20c 1 2.0 t\n1 % http://a/b%20d 2 1 t\n"))
-    assert run.documents.strings() == ["http://a/b%20c", "http://a/b d"]
-    assert read_qrels(write("q", "1 0 b%20c 1\n1 % b%20d 1\n")).grades == {"1": {"b%20c": 1, "b d": 1}}
-
-
 def test_documents_are_written_by_score_and_into_an_open_gzip(write):
     run = read_run(write("a.run", "1 Q0 c 1 1 t\n1 Q0 b 2 2 t\n1 Q0 a 3 1 t\n"))
     buffer = io.BytesIO()

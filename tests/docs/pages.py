@@ -118,7 +118,7 @@ class Player:
                 answers = partial(_help_center, system)
                 if self._server is None:
                     self._server = servers.enter_context(serving(engine, answers))
-                self._server.answer = ENGINES[engine](answers)
+                self._server.answer = partial(ENGINES[engine], answers)
             case "file":
                 path = self.folder / str(block.argument)
                 path.parent.mkdir(parents=True, exist_ok=True)

@@ -269,6 +269,12 @@ def test_the_site_lists_what_the_code_declares(name, shown):
     assert all(all(row) for row in rows())
 
 
+def test_a_format_that_holds_several_is_marked():
+    holds = {name: kinds for name, kinds, _ in GENERATED["formats"]()}
+    assert holds["`quepid`"] == "judgements, rankings `#`"
+    assert "#" not in holds["`trec`"]
+
+
 def test_each_correction_is_in_the_reference():
     meanings = {key: meaning for key, _, meaning in GENERATED["settings"](Config)}
     assert [value for value in kinds.CORRECTIONS if f"`{value}`" not in meanings["family"]] == []

@@ -13,7 +13,7 @@ from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
-from pytest_riskguard.gates.unjudged import Rejudged
+from pytest_riskguard.gates.unjudged import Labels, Rejudged
 from pytest_riskguard.gates.verdict import Verdict
 from tests.data.tables import Rankings, falling, judged_run
 
@@ -48,7 +48,7 @@ class Pair:
 
     def rejudged(self) -> Rejudged:
         """To be asked again."""
-        return Rejudged(self.gate, self.scores(), self.ranked(), self.topics)
+        return Rejudged(self.gate, Labels(self.scores(), self.ranked()), self.topics)
 
 
 def ranked(rankings: Rankings, qrels: Qrels, measure: str) -> RankedRun:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.figures import ALPHAS
+from pytest_riskguard.gates.exhibits import ALPHAS
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.risk import georisk
@@ -62,7 +62,7 @@ def test_a_pool_has_a_curve_for_every_system():
     systems = [topic_scores("new", OURS), topic_scores("old", BASE), topic_scores("bm25", third)]
     gate = gate_of("g", kind="georisk_not_worse", alpha=5.0)
     verdict = judge_pool(gate, systems[0], systems[1:], report=True)
-    curves = verdict.exhibits.georisk
+    curves = verdict.exhibits.curve
     assert set(curves.lines) == set(verdict.estimates.georisk)
     at = curves.x.index(5.0)
     expected = georisk(np.array([s.values for s in systems]), alpha=5.0)

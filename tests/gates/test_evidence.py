@@ -127,7 +127,7 @@ def test_weights_that_leave_few_topics_need_student_t_to_agree():
         comparison = rule(gate_of("g", alpha=0, weighted=True), candidate, baseline, topics=topics)
         outcome, reason = comparison.answer
         effective = weights.sum() ** 2 / (weights**2).sum()
-        codes = [warning.parameters.get("about") for warning in warnings(comparison, rescored=False)]
+        codes = [warning.parameters.get("about") for warning in warnings(comparison)]
         if effective < 10:
             assert (outcome, reason) == ("inconclusive", "too_few_topics")
         elif effective < 50:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +13,10 @@ import pytest
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.gates.history import drift, lineage_of, with_lineage
+from pytest_riskguard.gates.findings import Lineage
+from pytest_riskguard.gates.history import drift, with_lineage
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.inference.intervals import interval
 from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.reports.terminal.failure import explain
@@ -130,6 +134,12 @@ def sliding_runs(steps: int = 4, *, n: int = 60, loss: float = 0.02) -> list[Top
     return [topic_scores(f"run{i}", values) for i, values in enumerate(runs)]
 
 
+def lineage(gate: Gate, runs: Sequence[TopicScores], **topics: Any) -> Lineage:
+    verdict = with_lineage(judge(gate, runs[-1], runs[-2], **topics), runs[:-1], runs[-1], **topics)
+    assert verdict.lineage is not None
+    return verdict.lineage
+
+
 @pytest.mark.parametrize("tagged", ["cluster", "stratum"])
 def test_clusters_and_strata_count_as_in_a_gate(tagged):
     runs = sliding_runs()
@@ -139,12 +149,12 @@ def test_clusters_and_strata_count_as_in_a_gate(tagged):
     tags = {name: {tagged: group(place)} for place, name in enumerate(names)}
     topics = Topics(dict.fromkeys(names, ""), tags, shares=shares)
     found = drift(runs, alpha=1, topics=topics)
-    lineage = lineage_of(gate_of("g", alpha=1), runs[:-1], runs[-1], topics=topics)
+    chain = lineage(gate_of("g", alpha=1), runs, topics=topics)
     newest = found.steps[-1].against_oldest
-    assert (newest.interval.lower, newest.interval.upper) == (lineage.lower, lineage.upper)
+    assert (newest.interval.lower, newest.interval.upper) == (chain.lower, chain.upper)
     assert newest.interval != drift(runs, alpha=1).steps[-1].against_oldest.interval
-    assert [found.oldest_mean, *(step.mean for step in found.steps)] == [run.mean for run in lineage.runs]
-    assert [step.against_oldest.urisk for step in found.steps] == [run.urisk for run in lineage.runs[1:]]
+    assert [found.oldest_mean, *(step.mean for step in found.steps)] == [run.mean for run in chain.runs]
+    assert [step.against_oldest.urisk for step in found.steps] == [run.urisk for run in chain.runs[1:]]
 
 
 def test_a_slow_slide_passes_and_says_so():
@@ -198,15 +208,15 @@ def test_churn_that_adds_up_is_no_slide_of_the_mean():
 def test_the_chain_is_judged_as_the_gate_asks():
     runs = sliding_runs()
     tolerant = gate_of("g", alpha=0, tolerance=0.2)
-    assert not lineage_of(tolerant, runs[:-1], runs[-1]).risky
-    assert lineage_of(gate_of("g", alpha=0), runs[:-1], runs[-1]).risky
+    assert not lineage(tolerant, runs).risky
+    assert lineage(gate_of("g", alpha=0), runs).risky
     weights = dict.fromkeys(runs[0].topics, 1.0) | {runs[0].topics[0]: 5.0}
     topics = Topics({}, weights=weights)
     weighted = gate_of("g", alpha=0, weighted=True)
-    lineage = lineage_of(weighted, runs[:-1], runs[-1], topics=topics)
+    newest = lineage(weighted, runs, topics=topics).runs[-1]
     verdict = judge(weighted, runs[-1], runs[0], topics=topics)
-    assert lineage.runs[-1].urisk == verdict.estimates.urisk
-    assert lineage.runs[-1].mean == verdict.estimates.candidate_mean
+    assert newest.urisk == verdict.estimates.urisk
+    assert newest.mean == verdict.estimates.candidate_mean
 
 
 def test_a_slide_is_seen_against_the_oldest_run_though_not_against_the_second():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates import figures, responsible
+from pytest_riskguard.gates import exhibits, explain
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
@@ -32,8 +32,8 @@ def whole_and_cut(monkeypatch: pytest.MonkeyPatch, gate=RISK, d=None, **options)
     candidate, baseline = pair(differences() if d is None else d)
     whole = judge(gate, candidate, baseline, report=True, **options)
     whole.to_dict()  # computes what is computed when first read
-    monkeypatch.setattr(responsible, "MAX_LISTED", MOST)
-    monkeypatch.setattr(figures, "MAX_LISTED", MOST)
+    monkeypatch.setattr(explain, "MAX_LISTED", MOST)
+    monkeypatch.setattr(exhibits, "MAX_LISTED", MOST)
     cut = judge(gate, candidate, baseline, report=True, **options)
     cut.to_dict()
     return whole, cut
@@ -78,7 +78,7 @@ def test_topics_that_collapsed_and_the_largest_loss_are_listed_before_more_harmf
     d[40:50] = -0.06
     weights = {f"t{i:05d}": 0.1 if 40 <= i < 50 else 1.0 for i in range(100)}
     gate = gate_of("g", kind="no_topic_collapse", max_loss=0.05)
-    monkeypatch.setattr(responsible, "MAX_LISTED", MOST)
+    monkeypatch.setattr(explain, "MAX_LISTED", MOST)
     verdict = judge(gate, *pair(d), topics=Topics({}, {}, weights))
     collapsed = {row.topic for row in verdict.responsible_topics if row.exceeds}
     assert collapsed == {f"t{i:05d}" for i in range(40, 50)}

@@ -16,7 +16,6 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power import Plan, plan_of
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
     power_of,
@@ -56,10 +55,8 @@ def test_by_student_t_a_plan_is_the_textbooks(alpha):
     x = linear(d, alpha=alpha)
     sd = float(np.std(x, ddof=1))
     plan = planned(d, alpha=alpha, method="student_t", tolerance=0.01, level=0.9, effects=(0.05, 0.01), power=0.7)
-    assert plan.decisive == "student_t"
     assert plan.standard_deviation == pytest.approx(sd)
     assert plan.urisk == pytest.approx(float(np.mean(x)))
-    assert plan.critical == pytest.approx(critical_value(60, level=0.9))
     seen = minimum_detectable_effect(sd, 60, level=0.9, power=0.7)
     assert plan.minimum_detectable_effect == pytest.approx(0.01 + seen)
     first, second = plan.effects
@@ -72,14 +69,9 @@ def test_by_student_t_a_plan_is_the_textbooks(alpha):
 def test_it_plans_for_the_interval_that_decides():
     d = noise(60)
     bca, auto, student = (planned(d, alpha=5, method=method) for method in ("bca", "auto", "student_t"))
-    assert bca.decisive == auto.decisive == "bca"
     assert bca.minimum_detectable_effect == auto.minimum_detectable_effect
     # losses reach further than wins at alpha 5, and Student-t, which does not know, is the later to see them
-    assert bca.critical is not None
-    assert student.critical is not None
-    assert bca.critical < student.critical
     assert bca.minimum_detectable_effect < student.minimum_detectable_effect
-    assert planned(noise(20), alpha=1).decisive in ("bca", "student_t")
 
 
 def test_what_a_verdict_by_student_t_says_it_could_have_seen_is_what_the_plan_says():
@@ -152,7 +144,7 @@ def test_from_a_baseline_alone_the_law_is_the_assumed_one():
         assert plan.candidate is None
         assert plan.changed is None
         assert plan.standard_deviation == pytest.approx(float(np.std(x)), rel=0.01)
-        assert plan.urisk == plan.churn == pytest.approx(float(np.mean(x)), abs=4 * float(np.std(x)) / x.size**0.5)
+        assert plan.urisk == pytest.approx(float(np.mean(x)), abs=4 * float(np.std(x)) / x.size**0.5)
         assert plan.topics_for_tolerance is None
 
 
@@ -185,7 +177,7 @@ def test_a_plan_for_the_bootstrap_takes_its_critical_values_from_the_data():
     d = noise(60) + 0.02
     gate = gate_of("plan", alpha=5, tolerance=0.6)
     plan = planned(d, alpha=5, tolerance=0.6, effects=(0.7,))
-    sd, upper = plan.standard_deviation, plan.critical
+    sd, upper = plan.standard_deviation, Ruling(gate, Evidence.of(d)).critical(side="upper")
     interval = Ruling(gate, Evidence.of(d)).interval("bca")
     lower = (plan.urisk - interval.lower) / (sd / math.sqrt(60))
     error = sd / math.sqrt(60)
@@ -241,7 +233,7 @@ def test_topics_that_show_equivalence_go_by_the_limit_nearer_to_its_bound(sign):
     d = sign * np.array([-0.2] * 2 + [0.012] * 38)
     verdict = judge(gate_of("g", kind="equivalent", tolerance=0.03), *pair(d))
     ruling = Ruling(gate_of("g", kind="equivalent", tolerance=0.03), Evidence.of(d))
-    estimate, deviation = float(d.mean()), ruling.deviation
+    estimate, deviation = float(d.mean()), float(np.std(d, ddof=1))
     critical = {side: ruling.critical(side=side) for side in ("lower", "upper")}
     assert abs(critical["lower"] - critical["upper"]) > 0.1
     nearer, other = ("lower", "upper") if estimate < 0 else ("upper", "lower")

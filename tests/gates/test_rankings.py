@@ -22,7 +22,7 @@ def pair(depth: int = 2, **changes) -> Pair:
 
 
 def test_documents_of_both_first_ranks_have_both_ranks_and_grades_also_beyond_the_depth():
-    rankings = side_by_side(pair().rejudged(), ["t1"])
+    rankings = side_by_side(pair().rejudged().labels, ["t1"])
     assert (rankings.depth, rankings.measure, rankings.verdicts) == (2, "nDCG@2", ())
     assert rankings.topics["t1"] == (  # by the better rank, then the baseline's
         RankedDocument("a", 2, 1, 4),
@@ -32,26 +32,28 @@ def test_documents_of_both_first_ranks_have_both_ranks_and_grades_also_beyond_th
 
 
 def test_a_document_that_a_run_does_not_have_has_no_rank_there():
-    rankings = side_by_side(pair(3).rejudged(), ["t1"])
+    rankings = side_by_side(pair(3).rejudged().labels, ["t1"])
     ranks = {row.document: row.baseline_rank for row in rankings.topics["t1"]}
     assert ranks["e"] is None
-    unanswered = side_by_side(pair(candidate={"t2": ["a"]}).rejudged(), ["t1"]).topics["t1"]
+    unanswered = side_by_side(pair(candidate={"t2": ["a"]}).rejudged().labels, ["t1"]).topics["t1"]
     assert [row.candidate_rank for row in unanswered] == [None, None]
 
 
 def test_the_largest_wins_follow_the_topics_responsible_each_topic_once():
-    assert [*side_by_side(pair().rejudged(), ["t1"]).topics] == ["t1", "t2"]
-    assert [*side_by_side(pair().rejudged(), ["t2"]).topics] == ["t2"]
+    assert [*side_by_side(pair().rejudged().labels, ["t1"]).topics] == ["t1", "t2"]
+    assert [*side_by_side(pair().rejudged().labels, ["t2"]).topics] == ["t2"]
     many = {f"t{number:02}": ["x", "a"] for number in range(30)}
     better = {topic: ["a", "x"] if topic < "t20" else ["x", "a"] for topic in many}
-    wins = side_by_side(Pair(better, many, {topic: {"a": 1} for topic in many}, measure="RR").rejudged(), [])
+    wins = side_by_side(Pair(better, many, {topic: {"a": 1} for topic in many}, measure="RR").rejudged().labels, [])
     assert [*wins.topics] == sorted(many)[:MAX_WINS]
 
 
 def test_the_largest_win_comes_first():
     before = {"t1": ["x", "a"], "t2": ["x", "y", "z", "a"], "t3": ["x", "y", "a"]}
     after = {topic: ["a"] for topic in before}
-    wins = side_by_side(Pair(after, before, {topic: {"a": 1} for topic in before}, measure="RR").rejudged(), [])
+    wins = side_by_side(
+        Pair(after, before, {topic: {"a": 1} for topic in before}, measure="RR").rejudged().labels, []
+    )
     assert [*wins.topics] == ["t2", "t3", "t1"]
 
 
@@ -60,7 +62,7 @@ def judged(rankings: Rankings | None, **changes):
     return replace(verdict, rankings=rankings)
 
 
-RANKINGS = replace(side_by_side(pair().rejudged(), ["t1"]), candidate="c", baseline="b")
+RANKINGS = replace(side_by_side(pair().rejudged().labels, ["t1"]), candidate="c", baseline="b")
 
 
 def test_verdicts_on_the_same_runs_share_one_entry_which_reading_gives_each_of_them():
@@ -94,19 +96,19 @@ def test_an_address_is_the_documents_own_or_made_of_its_id(tmp_path):
     file.write_text('{"id": "a", "url": "https://own/"}\n')
     strange = RankedDocument('a/b c"<é', None, 1, 2), RankedDocument("\ud800", None, 2, 1)
     rankings = replace(RANKINGS, topics={"t": (RankedDocument("a", 2, 3, 3), *strange)})
-    assert titled(rankings, pair().rejudged(), DocumentTitles(file, "https://host/{id}?v=1")).urls == {
+    assert titled(rankings, pair().rejudged().labels, DocumentTitles(file, "https://host/{id}?v=1")).urls == {
         "a": "https://own/",
         'a/b c"<é': "https://host/a%2Fb%20c%22%3C%C3%A9?v=1",
         "\ud800": "https://host/%3F?v=1",
     }
-    assert titled(rankings, pair().rejudged(), DocumentTitles(file)).urls == {"a": "https://own/"}
+    assert titled(rankings, pair().rejudged().labels, DocumentTitles(file)).urls == {"a": "https://own/"}
 
 
 def test_titles_are_those_of_the_documents_shown_and_the_file_is_read_once(tmp_path):
     file = tmp_path / "documents.jsonl"
     file.write_text("".join(f'{{"id": "{name}", "title": "T {name}"}}\n' for name in "abcdef"))
     titles = DocumentTitles(file, "https://host/{id}")
-    rejudged = pair().rejudged()
+    rejudged = pair().rejudged().labels
     named = titled(replace(RANKINGS, topics={"t2": RANKINGS.topics["t2"]}), rejudged, titles)
     assert named.titles == {"a": "T a", "b": "T b"}
     assert named.urls == {"a": "https://host/a", "b": "https://host/b"}

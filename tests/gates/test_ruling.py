@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.limits import detects_max_mde, limit_of, margin_of
+from pytest_riskguard.gates.limits import limit_of, margin_of
+from pytest_riskguard.gates.power import Basis
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.intervals import Interval, interval
 from pytest_riskguard.risk.tradeoff import linear
@@ -127,7 +128,7 @@ def test_where_churn_only_warns_both_conditions_see_a_fall_of_the_mean_of_the_de
     rng = np.random.default_rng(0)
     d = rng.normal(0, 0.1, 200)
     gate = NotSignificantlyRisky("g", alpha=1.0, tolerance=0.005, on_churn="warn")
-    effect = Ruling(gate, evidence(d)).minimum_detectable_effect
+    effect = Basis(Ruling(gate, evidence(d))).minimum_detectable_effect
     assert effect is not None
     sizes = np.abs(d)
     chance = (1 + effect * d.size / np.sum(sizes)) / 2  # of a loss, so that the mean falls by the effect
@@ -162,9 +163,3 @@ def test_an_upper_limit_must_reach_the_bound_and_a_lower_one_lie_above_it():
     assert (limit_of(upper, bca), limit_of(lower, bca)) == (bca.upper, bca.lower)
     assert margin_of(upper, 0.25) == pytest.approx(0.375)
     assert (margin_of(upper, -0.125), margin_of(lower, -0.125)) == (1e-12, -1e-12)
-
-
-@pytest.mark.parametrize(("effect", "detects"), [(0.1, True), (0.0999, True), (0.1001, False), (None, False)])
-def test_an_effect_as_large_as_max_mde_is_small_enough(effect, detects):
-    assert detects_max_mde(gate_of("g", max_mde=0.1), effect) is detects
-    assert detects_max_mde(gate_of("g"), effect)

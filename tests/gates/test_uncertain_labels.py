@@ -11,7 +11,7 @@ from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.gates.findings import IfJudged, Judgements
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.unjudged import Rejudged, rests_on_labels, under_judges
+from pytest_riskguard.gates.unjudged import Labels, Rejudged, rests_on_labels, under_judges
 from pytest_riskguard.gates.verdict import Outcome
 from tests.gates.runs import Pair, ranked
 
@@ -41,7 +41,7 @@ def judged(seed: int, *, judges: int, topics: int = 12) -> tuple[Pair, Qrels]:
 
 def rejudged(pair: Pair, qrels: Qrels) -> Rejudged:
     ours, theirs = (ranked(side, qrels, pair.measure) for side in (pair.candidate, pair.baseline))
-    return Rejudged(pair.gate, pair.scores(), (ours, theirs), pair.topics)
+    return Rejudged(pair.gate, Labels(pair.scores(), (ours, theirs)), pair.topics)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_nothing_is_said_of_one_judge_of_a_crowd_and_of_grades_beyond_the_measur
 
 def test_judges_who_decide_are_named_in_a_warning_whatever_the_outcome():
     judges = (IfJudged("ann", -0.1, "fail"), IfJudged("bob", 0.1, "pass"), IfJudged("cy", 0.2, "pass"))
-    labels = Judgements(0, (), depends=False, judges=judges)
+    labels = Judgements(0, depends=False, judges=judges)
     outcomes: tuple[tuple[Outcome, int], ...] = (("pass", 2), ("fail", 1))
     for outcome, agree in outcomes:
         (notice,) = rests_on_labels(outcome, labels)

@@ -51,12 +51,11 @@ def _of(
     candidate: TopicScores,
     baseline: TopicScores,
     *,
-    rescored: bool = False,
     topics: Topics | None = None,
     **options: Any,
 ) -> dict[str, dict[str, Any]]:
     comparison = rule(gate_of("g", **options), candidate, baseline, topics=topics)
-    found = warnings(comparison, rescored=rescored)
+    found = warnings(comparison)
     return _by_subject(found)
 
 
@@ -180,7 +179,6 @@ def test_what_a_run_lacks_and_what_nobody_judged_is_said():
     accepted = {"system": "the baseline", "topics": NAMES[15:30], "count": 30}
     assert _of(candidate, half, missing="zero")["free_wins"] == accepted
     assert _of(candidate, baseline, alpha=0) == {}
-    assert _of(candidate, baseline, alpha=0, rescored=True) == {"rescored": {}}
 
 
 @pytest.mark.parametrize(
@@ -213,9 +211,9 @@ def pool(*, n: int = 60, seed: int = 4) -> list[TopicScores]:
     return [topic_scores(name, difficulty + rng.uniform(-0.2, 0.2, n)) for name in ("new", "a", "b", "c")]
 
 
-def of_pool(systems: Sequence[TopicScores], *, rescored: bool = False, **options: Any) -> dict[str, dict[str, Any]]:
+def of_pool(systems: Sequence[TopicScores], **options: Any) -> dict[str, dict[str, Any]]:
     gate = gate_of("g", kind="georisk_not_worse", **options)
-    found = warnings(PoolComparison(gate, systems[0], systems[1:]), rescored=rescored)
+    found = warnings(PoolComparison(gate, systems[0], systems[1:]))
     return _by_subject(found)
 
 

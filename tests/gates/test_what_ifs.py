@@ -25,7 +25,7 @@ from pytest_riskguard.gates.documents import topic_documents
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings import all_documents, depth_shown, side_by_side
-from pytest_riskguard.gates.unjudged import Known, Rejudged, judge_next, judgements
+from pytest_riskguard.gates.unjudged import Labels, Rejudged, judge_next, judgements
 from tests.data.tables import judged_run
 from tests.gates import slow_rankings
 
@@ -77,7 +77,7 @@ class Compared:
         ours, theirs = (score_run(run, qrels, [measure])[0] for run in scored)
         self.scores: tuple[TopicScores, TopicScores] = (ours, theirs)
         candidate, baseline = (RankedRun(judged_run(run, qrels, depth=1000), qrels, parsed) for run in runs)
-        self.rejudged = Rejudged(gate, self.scores, (candidate, baseline))
+        self.rejudged = Rejudged(gate, Labels(self.scores, (candidate, baseline)))
         grades = labels_for(parsed, qrels.grades, qrels.rules)
         one, other = (slow_rankings.rankings_of(run, parsed) for run in runs)
         self.slow = slow_rankings.SlowComparison(gate, self.scores, (one, other), parsed, grades, rules=qrels.rules)
@@ -91,25 +91,25 @@ class Compared:
         """Everything is the same."""
         self.check_unjudged()
         rows = self.rows()
-        for row, told in zip(rows, topic_documents(rows, (), *self.rejudged.runs), strict=False):
+        for row, told in zip(rows, topic_documents(rows, (), *self.rejudged.labels.runs), strict=False):
             for moved in () if told.exact else told.moved:
                 before = slow_rankings.moved_back(self.slow, row.topic, moved.document)
                 assert moved.effect == pytest.approx(row.candidate - before, abs=1e-12)
-        depth = depth_shown(self.rejudged)
-        shown = side_by_side(self.rejudged, [row.topic for row in rows])
+        depth = depth_shown(self.rejudged.labels)
+        shown = side_by_side(self.rejudged.labels, [row.topic for row in rows])
         assert shown.topics == {row.topic: slow_rankings.side_by_side(self.slow, row.topic, depth) for row in rows}
         first = {d for run in self.slow.runs for row in rows for d in run.get(row.topic, [])[:depth]}
-        assert all_documents(self.rejudged) == first
+        assert all_documents(self.rejudged.labels) == first
 
     def check_unjudged(self) -> None:
         """What is unjudged is the same, and what the gate would say of the four cases that go by rank."""
-        if self.rejudged.rules.is_complete:
+        if self.rejudged.labels.rules.is_complete:
             assert (judgements(self.rejudged).documents, judgements(self.rejudged).cases) == (0, ())
             return
         told, by_rank = judgements(self.rejudged), slow_rankings.judgements(self.slow)
         assert rounded(told.cases[:4]) == rounded(by_rank.cases)
         assert told.depends == (len({case.outcome for case in told.cases}) > 1)
-        of_all = replace(told, cases=(), depends=False, tried=0, certain=False)
+        of_all = replace(told, cases=(), depends=False, certain=False)
         assert rounded(of_all) == rounded(replace(by_rank, cases=(), depends=False))
         listed, in_order = judge_next(self.rejudged), slow_rankings.in_order(self.slow)
         assert listed == in_order[: len(listed)]
@@ -117,11 +117,11 @@ class Compared:
 
     def check_effects(self) -> None:
         """What each unjudged document is worth is the same."""
-        unjudged, topics = self.rejudged.unjudged, self.rejudged.runs[0].qrels.arrays.topics
+        unjudged, topics = self.rejudged.labels.unjudged, self.rejudged.labels.runs[0].qrels.arrays.topics
         names = [
             (topics[topic], name) for topic, name in zip(unjudged.topics, unjudged.documents.strings(), strict=True)
         ]
-        found = dict(zip(names, self.rejudged.effects.tolist(), strict=True))
+        found = dict(zip(names, self.rejudged.labels.effects.tolist(), strict=True))
         gaps = self.slow.gaps()
         assert found == pytest.approx(
             {(gap.topic, d): effect for gap in gaps for d, effect in self.slow.effects(gap).items()}, abs=1e-12
@@ -143,7 +143,7 @@ def compared(
 @pytest.mark.parametrize("measure", MEASURES)
 def test_generated_runs(measure):
     pair = compared(0, measure, topics=5)
-    assert len(pair.rejudged.unjudged.documents) > 10
+    assert len(pair.rejudged.labels.unjudged.documents) > 10
     pair.check()
     pair.check_effects()
 
@@ -170,13 +170,6 @@ def test_labels_that_follow_rules(measure, is_complete):
     pair.check_effects()
 
 
-def test_measures_that_share_what_is_known_say_what_each_says_alone():
-    known = Known()
-    for measure in ("nDCG@10", "AP", "P@5", "RR"):
-        alone = compared(9, measure).rejudged
-        assert judgements(replace(alone, known=known)) == judgements(alone)
-
-
 def test_batches_of_variants_change_nothing(monkeypatch):
     monkeypatch.setattr(data_unjudged, "ROWS_AT_ONCE", 60)
     compared(7, "AP").check_effects()
@@ -184,9 +177,10 @@ def test_batches_of_variants_change_nothing(monkeypatch):
 
 def test_a_measure_without_a_kernel_has_documents_side_by_side_without_effects():
     pair = compared(8, "SetF").rejudged
-    (found,) = topic_documents([ResponsibleTopic("t0", None, 0.25, 0.5, -0.25, -0.25, 1.0, False)], [], *pair.runs)
+    lost = ResponsibleTopic("t0", None, 0.25, 0.5, -0.25, -0.25, 1.0, False)
+    (found,) = topic_documents([lost], [], *pair.labels.runs)
     assert (found.moved, found.exact) == ((), False)
-    assert side_by_side(pair, ["t0"])
+    assert side_by_side(pair.labels, ["t0"])
     with pytest.raises(UsageError, match="SetF: what it would be under other judgements is known of measures of"):
         judgements(pair)
 
@@ -201,7 +195,7 @@ def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrie
     assert (candidate.depth, baseline.rows.retrieved[0]) == (100, 122)
     assert baseline.ranks("t") == {**{f"y{rank:03d}": rank + 1 for rank in range(100)}, "a": 122}
     ours, theirs = (score_run(run, qrels, ["AP"])[0] for run in (rows, deep))
-    unjudged = Rejudged(gate_of("g"), (ours, theirs), (candidate, baseline)).unjudged
+    unjudged = Labels((ours, theirs), (candidate, baseline)).unjudged
     assert unjudged.ranks[unjudged.documents.strings().index("x000")].tolist() == [1, 0]
 
 

@@ -216,19 +216,6 @@ def test_failures_between_time_outs_do_not_count_as_silence():
 
 
 @pytest.mark.parametrize("asking", WAYS)
-def test_answers_hold_only_types_of_python(asking):
-    class Id(str):
-        __slots__ = ()
-
-    class Score(float):
-        pass
-
-    (pair,) = retrieve(lambda _: [(Id("d1"), Score(1.5))], {"t": Topic("q")}, asking).answers["t"]
-    assert [type(part) for part in pair] == [str, float]
-    assert pair == ("d1", 1.5)
-
-
-@pytest.mark.parametrize("asking", WAYS)
 def test_what_a_result_does_when_it_is_read_is_a_failure_of_its_query(asking):
     class Ends:
         def __str__(self) -> str:

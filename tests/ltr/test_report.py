@@ -150,6 +150,7 @@ def test_warnings_missing_topics_and_the_number_of_verdicts_are_said():
     assert "warning missing_topics, each of which scores 0: 1 topic of u-cro-1, 12 topics of bm25" in shown
     assert "8 verdicts, each at level 95% on its own" in shown
     assert "significantly_better" not in shown  # which every better model would raise
+    assert rows(report_of(), "Average over 2 baselines")["lambdamart"][4] == "45.5"
     corrected = replace(report, gate=replace(report.gate, correction="holm"))
     assert "8 verdicts, corrected for their number (Holm)." in said(corrected)
     twelve = report_of({name: values[:12] for name, values in MODELS.items()}, {"prod": PROD[:12]})

@@ -283,27 +283,3 @@ def test_a_pass_after_a_worker_crashed_is_red_if_strict(pytester, project):
     gate = gates(pytester)["test_own.py::test_flaky"]
     assert (gate["became"], gate["failures"]) == ("judged", 1)
     assert result.ret == 1
-
-
-@pytest.mark.slow
-def test_no_outcome_of_a_gate_changes_the_store(pytester, flaky):
-    files = {path: path.read_bytes() for path in (pytester.path / "baselines").rglob("*") if path.is_file()}
-    assert files
-    pytester.makepyfile(test_crash=CRASH, test_others=WAYS_NOT_TO_BE_JUDGED)
-    for arguments in (("-n", "2", "--reruns=1"), ("-k", "flaky", "--reruns=1"), ("-x", "--deselect=test_crash.py")):
-        run(pytester, *arguments)
-    assert {p: p.read_bytes() for p in (pytester.path / "baselines").rglob("*") if p.is_file()} == files
-
-
-@pytest.mark.slow
-def test_gates_are_named_from_the_rootdir_wherever_pytest_is_called(pytester, project, monkeypatch):
-    project("good", into="sub")
-    pytester.makeini("[pytest]\nriskguard_config = sub/riskguard.yaml")
-    pytester.makepyfile(**{"sub/test_own": "def test_own(): ..."})
-    monkeypatch.chdir(pytester.path / "sub")
-    result = pytester.runpytest("--riskguard", "--riskguard-report=../report.json")
-    assert result.ret == 0
-    assert became(pytester) == {"sub/riskguard.yaml::no-risk": "judged"}
-    result = pytester.runpytest("--riskguard", "--ignore=riskguard.yaml", "--riskguard-report=../report.json")
-    assert result.ret == 0  # a path that was typed starts at the working folder
-    assert became(pytester) == {"sub/riskguard.yaml::no-risk": "not_collected"}

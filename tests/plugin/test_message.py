@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 
 import pytest
 
@@ -134,28 +133,6 @@ def test_our_lines_fit_the_screen(pytester, project, monkeypatch, columns):
     assert any(re.match(r"E +a-rather-\S*topi[c…]\S* +0\.5000 -> 0\.1000 +-0\.4000 ", line) for line in ours)
     # Nothing of the figures is cut, however narrow.
     assert any(re.search(r"t07 .* 0\.5000 -> 0\.0500 +-0\.4500 +9\.3%  flagged$", line) for line in ours)
-
-
-@pytest.mark.slow
-def test_the_command_that_reproduces_runs_that_gate_and_fails(pytester, project, monkeypatch):
-    project("loss")
-    path = pytester.path / "riskguard.yaml"
-    path.write_text(path.read_text().replace("no-risk", "it's no risk").replace("alpha: 1", "alpha: [0, 1]"))
-    pytester.makepyfile("""
-        def test_fixture(riskguard):
-            riskguard.assert_not_significantly_risky(riskguard.run("candidate.run"), "prod")
-    """)
-    pytester.makeini("[pytest]")
-    pytester.mkdir("sub")
-    monkeypatch.chdir("sub")
-    result = pytester.runpytest("--riskguard", "--rootdir=..", "-c", "../tox.ini", "..")
-    result.assert_outcomes(failed=3)
-    commands = re.findall(r"reproduce: (pytest .*)", result.stdout.str())
-    assert len(commands) == 3
-    for command in commands[1:]:
-        again = pytester.runpytest(*shlex.split(command)[1:])
-        again.assert_outcomes(failed=1)
-        again.stdout.fnmatch_lines(["*the mean fell 0.50 -> 0.34; *"])
 
 
 def test_colour_is_used_only_where_it_is_wanted(pytester, project, monkeypatch):

@@ -45,24 +45,6 @@ def titles(folder: Path) -> None:
     folder.joinpath("documents.jsonl").write_text('{"_id": "good", "title": "The good one"}\n')
 
 
-@pytest.mark.slow
-def test_a_run_over_workers_writes_the_same_report(judged, pytester):
-    titles(pytester.path)
-    pytester.makepyfile(test_b=TEST)
-    settings = {
-        "collection": ', documents: {path: documents.jsonl, url: "https://host/{id}"}',
-        "candidate": '{run: candidate.run, metadata: {index: "v8"}}',
-    }
-    _, alone = judged(**settings)
-    _, spread = judged("-n2", **settings)
-    assert spread == alone
-    (entry,) = alone["rankings"]
-    assert (entry["verdicts"], entry["titles"]) == ([0, 1, 2], {"good": "The good one"})
-    assert entry["urls"]["good"] == "https://host/good"
-    assert alone["provenance"]["candidate"] == {"name": "candidate", "metadata": {"index": "v8"}, "ties": "docid"}
-    assert alone["provenance"]["baselines"][0]["stored"]
-
-
 def test_a_live_candidate_has_metadata_and_its_answer_times(judged, pytester):
     pytester.makepyfile(own='def ask(query): return [("good", 1.0), ("bad1", 0.5)]')
     pytester.syspathinsert()

@@ -85,9 +85,9 @@ def explained() -> Verdict:
         explanation=Explanation(
             "",
             slices=(
-                Slice("intent", "code", 12, 0, 12, -0.4, -2.4, -2.6, -2.3, 2e-5, 0, True),
-                Slice("intent", "words", 18, 15, 3, 0.34, 0.08, -0.35, 0.42, 0.81, 0, False),
-                Slice("length", "one word", 4, 0, 4, -0.4, -2.4, None, None, None, 0, None),
+                Slice("intent", "code", 12, 0, 12, -0.4, -2.4, -2.6, -2.3, 2e-5, True),
+                Slice("intent", "words", 18, 15, 3, 0.34, 0.08, -0.35, 0.42, 0.81, False),
+                Slice("length", "one word", 4, 0, 4, -0.4, -2.4, None, None, None, None),
             ),
         ),
         documents=(

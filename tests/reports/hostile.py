@@ -179,11 +179,11 @@ def verdict_with(text: str, **options: Any) -> Verdict:
             summary=f"{text} Fails. Topic {guilty} of {text} lost; {text}",
             pivotal_topics=(guilty,),
             groups=(TopicGroup(text, text, "loss", (guilty,), -0.1, 0.5, 3),),
-            slices=(Slice(text, text, 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, 1, True),),
+            slices=(Slice(text, text, 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, True),),
         ),
         documents=(TopicDocuments(guilty, True, (moved,), (moved,), depth=10),),
         judgements=Judgements(
-            4, (IfJudged("irrelevant", -0.1, "fail"),), depth=10, candidate=3, baseline=2, depends=True
+            4, depth=10, cases=(IfJudged("irrelevant", -0.1, "fail"),), candidate=3, baseline=2, depends=True
         ),
     )
 

@@ -100,7 +100,7 @@ def steps_in(steps: Iterable[words.Step], screen: Screen) -> list[str]:
     for step in steps:
         text = step.text[0].lower() + step.text[1:]
         if not step.command:
-            lines += _indented([text], screen)
+            lines += _indented([text], screen, most=5)
         elif columns(line := f"  {text}: {step.command}") <= _width(screen) or step.text == "Reproduce":
             lines.append(line)
         else:

@@ -21,16 +21,16 @@ NEEDS_RUNS = {
     "year",
     "no-drift",
 }
-SHOWN: Table = [["topics", "rule", "skewness"], ["50", "2.5", "1"], ["100", "3.0", "2"]]
+SHOWN: Table = [["topics", "rule", "skewness"], ["few", "2.5", "1"], ["many", "3.0", "2"]]
 
 
 @pytest.mark.parametrize(
     ("again", "said"),
     [
-        ([["50", "2.6", "9"], ["100", "3.4", "9"]], []),
-        ([["50", "2.6", ""], ["100", "3.4", ""]], []),
-        ([["50", "9.9", "1"], ["100", "3.0", "2"]], ["50, rule: 9.9, shown as 2.5"]),
-        ([["50", "nan", "1"], ["100", "3.0", "2"]], ["50, rule: nan, shown as 2.5"]),
+        ([["few", "2.6", "9"], ["many", "3.4", "9"]], []),
+        ([["few", "2.6", ""], ["many", "3.4", ""]], []),
+        ([["few", "9.9", "1"], ["many", "3.0", "2"]], ["few, rule: 9.9, shown as 2.5"]),
+        ([["few", "nan", "1"], ["many", "3.0", "2"]], ["few, rule: nan, shown as 2.5"]),
     ],
 )
 def test_shares_further_apart_than_chance_are_told(again, said):

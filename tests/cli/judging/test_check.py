@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -46,15 +43,6 @@ def several(folder):
     return folder
 
 
-def by_itself(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own, whose output Python buffers as it does for most people."""
-    line = [sys.executable, "-c", "from pytest_riskguard.cli import main; main()", *arguments]
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    return subprocess.run(
-        line, cwd=folder, env=environment, check=False, capture_output=True, timeout=120, encoding="utf-8"
-    )
-
-
 @pytest.mark.parametrize(
     ("candidate", "status", "said"),
     [
@@ -73,20 +61,6 @@ def test_each_outcome_has_the_status_of_compare(command, folder, candidate, stat
     assert ended.err == ""
 
 
-@pytest.mark.slow
-def test_pytest_gives_the_same_verdicts_byte_for_byte(several):
-    assert by_itself(several, "check", "--json", "checked.json").returncode == 1
-    line = [sys.executable, "-m", "pytest", "--riskguard", "--riskguard-report=tested.json", "-p", "no:cacheprovider"]
-    subprocess.run(line, cwd=several, check=False, capture_output=True, timeout=120)
-    checked, tested = several / "checked.json", several / "tested.json"
-    verdicts = [{v["gate"]: json.dumps(v) for v in read_report(path)["verdicts"]} for path in (checked, tested)]
-    assert verdicts[0] == verdicts[1]
-    of_measures = [f"no-risk[{measure}-{alpha}]" for measure in ("AP", "nDCG@10") for alpha in (1, 5)]
-    assert list(verdicts[0]) == [*of_measures, "no-collapse", "typical", "pool"]
-    known = [{(g["id"], g["line"], g["became"]) for g in read_report(path)["gates"]} for path in (checked, tested)]
-    assert known[0] == known[1]
-
-
 def test_gates_and_their_items_can_be_named(command, several):
     ended = command("check no-collapse no-risk[AP-5] -q --json report.json")
     assert [line.split()[0] for line in ended.out.splitlines()] == ["FAIL", "PASS"]
@@ -96,18 +70,6 @@ def test_gates_and_their_items_can_be_named(command, several):
     assert became["riskguard.yaml::no-risk[AP-5]"] == became["riskguard.yaml::no-collapse"] == "judged"
     assert set(became.values()) == {"judged", "deselected"}
     assert len(became) == 7
-
-
-@pytest.mark.slow
-def test_a_family_is_judged_whole_even_if_one_member_is_named(command, several):
-    path = several / "riskguard.yaml"
-    path.write_text(f"family: holm\n{path.read_text()}")
-    assert command("check --json all.json -q").status == 1
-    assert command("check typical --json one.json -q").status in (0, 1)
-    (alone,) = read_report(several / "one.json")["verdicts"]
-    (among,) = [v for v in read_report(several / "all.json")["verdicts"] if v["gate"] == "typical"]
-    assert alone == among
-    assert alone["family"]["size"] == 6
 
 
 @pytest.mark.parametrize(
@@ -207,15 +169,6 @@ def test_reports_name_the_command_that_judges_the_same_candidate_again(command, 
     assert "pytest --riskguard" not in (folder / "again.html").read_text()
 
 
-def test_two_systems_of_one_file_are_compared_and_one_with_itself_is_not(command, folder):
-    rows = [f"{name},{topic},AP,{value}" for name, value in (("old", 0.5), ("new", 0.4)) for topic in world.TOPICS]
-    folder.joinpath("perquery.csv").write_text("\n".join(["name,qid,measure,value", *rows]) + "\n")
-    assert command("compare --scores perquery.csv#new --baseline old=perquery.csv#old").status == 1
-    ended = command("compare --scores perquery.csv#new --baseline old=./perquery.csv#new")
-    assert ended.status == 2
-    assert "a file cannot be compared with itself" in ended.err
-
-
 @pytest.fixture
 def live_project(folder, monkeypatch):
     """The candidate of the world as a function, whose answers are those of ``loss.run``."""
@@ -232,17 +185,6 @@ def live_project(folder, monkeypatch):
     yield
     for name in ("asked", "world_answers"):
         sys.modules.pop(name, None)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("live_project")
-def test_a_live_system_is_queried_without_pytest(folder):
-    ended = by_itself(folder, "check", "--json", "-")
-    assert ended.returncode == 1
-    (verdict,) = json.loads(ended.stdout)["verdicts"]  # what the function prints is not part of it
-    assert verdict["outcome"] == "fail"
-    assert verdict["estimates"]["urisk"] == pytest.approx(-0.3233333333, abs=1e-9)
-    assert "searching query number 01" in ended.stderr
 
 
 @pytest.mark.usefixtures("live_project")
@@ -274,19 +216,6 @@ def test_answers_replace_no_file_that_is_read(command):
     ended = command("retrieve qrels.txt")
     assert ended.status == 2
     assert "would overwrite the file that this command reads" in ended.err
-
-
-def test_a_candidate_can_be_one_of_several_systems_of_a_file(command, folder):
-    rows = ["Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position"]
-    for topic in world.TOPICS:
-        query = world.QUERIES[topic]
-        rows += [f"{name},2026-08-01,1,{query},{d},{n}" for name, d, n in (("old", "good", 1), ("new", "bad1", 1))]
-    folder.joinpath("snapshots.csv").write_text("\n".join(rows) + "\n")
-    line = "check --candidate snapshots.csv#new --baseline prod=snapshots.csv#old --json report.json"
-    assert command(line).status == 1
-    (verdict,) = read_report(folder / "report.json")["verdicts"]
-    assert (verdict["candidate"], verdict["estimates"]["candidate_mean"]) == ("snapshots#new", 0)
-    assert verdict["estimates"]["baseline_mean"] == 1
 
 
 @pytest.mark.usefixtures("live_project")

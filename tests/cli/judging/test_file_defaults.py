@@ -106,21 +106,6 @@ def test_what_is_given_wins(judged, line, expected):
     assert {key: typical[key] for key in of_both} == of_both
 
 
-@pytest.mark.slow
-def test_each_kind_has_its_own_gate(judged):
-    (pool,), out = judged("--gate georisk_not_worse")
-    assert (pool["baselines"], pool["tolerance"]) == (["prod", "other"], 0.02)
-    assert pool["pool"]["decided_by"] == "other"
-    assert [one["reference"] for one in pool["pool"]["references"]] == ["other"]
-    assert "PASS no riskier than other;" in out
-    both, _ = judged("--gate not_inferior")
-    assert [(v["baselines"], v["tolerance"]) for v in both] == [(["prod"], 0.4), (["other"], 0.4)]
-    (typical,), out = judged("--gate no_topic_collapse")
-    assert typical["baselines"] == ["max(prod, other)"]
-    assert (typical["options"]["max_loss"], typical["options"]["protected"]) == (0.6, ["t30"])
-    assert "from riskguard.yaml, gate typical" in out
-
-
 def test_the_reference_of_a_pool_stays_with_its_baselines(judged):
     (verdict,), _ = judged("--gate georisk_not_worse --baseline prod --baseline third=churn.run")
     assert verdict["baselines"] == ["prod", "third"]

@@ -1,8 +1,6 @@
 """``budget:`` of riskguard.yaml and ``riskguard budget``: the ledger is the only state, and judging only reads it."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
@@ -97,12 +95,6 @@ def test_a_verdict_says_which_look_it_is_and_at_which_level(judged, command):
     assert "judged at 99.75% instead of 95%; look 1 of about 10 at this collection" in said
 
 
-def test_what_is_promised_depends_on_the_number_of_looks(settings, command):
-    assert "10 harmless looks raise a false alarm in at most" in command("budget").out
-    settings.write_text(YAML.replace("budget: 10", "budget: 200"))
-    assert "beyond 50 looks nothing bounds false alarms: 200 harmless looks raise at most" in command("budget").out
-
-
 def test_a_failed_look_costs_nothing(judged, folder, command):
     failed = judged("loss.run")
     assert failed["outcome"] == "fail"
@@ -134,36 +126,6 @@ def test_another_order_of_rows_is_the_same_collection(judged, folder, command, n
     assert "95.0% of the budget is left" in command("budget").out
 
 
-@pytest.mark.slow
-def test_other_shares_of_strata_are_another_look(judged, folder, command, settings):
-    rows = [
-        f"{topic}\t{world.QUERIES[topic]}\t{'head' if place < 10 else 'tail'}\n"
-        for place, topic in enumerate(world.TOPICS)
-    ]
-    (folder / "topics.tsv").write_text("topic\tquery\tstratum\n" + "".join(rows))
-    asked = YAML.replace("topics.tsv}", "topics.tsv, strata: {head: 0.1, tail: 0.9}}")
-    settings.write_text(asked)
-    command("baseline rescore prod")
-    first = judged()["family"]["look"]
-    command("budget --record report.json")
-    settings.write_text(asked.replace("0.1", "0.x").replace("0.9", "0.1").replace("0.x", "0.9"))
-    second = judged()["family"]["look"]
-    assert (first["number"], second["number"]) == (1, 2)
-    assert first["collection"] == second["collection"]
-
-
-@pytest.mark.slow
-def test_more_looks_expected_do_not_give_back_what_is_spent(judged, folder, command, settings):
-    settings.write_text(YAML.replace("budget: 10", "budget: 1"))
-    judged()
-    command("budget --record report.json")
-    assert "50.0% of the budget is left" in command("budget").out
-    settings.write_text(YAML.replace("budget: 10", "budget: 1000"))
-    assert "50.0% of the budget is left, of which the next look may spend 0.025%" in command("budget").out
-    assert judged("churn.run")["family"]["look"]["share"] == 0.00025
-    assert judged()["family"]["look"]["share"] == 0.5
-
-
 def test_another_question_about_the_same_candidate_is_another_look(judged, folder, command, settings):
     first = judged()
     command("budget --record report.json")
@@ -184,17 +146,6 @@ def test_a_family_is_one_look_and_fails_only_as_a_whole(judged, folder, command,
     assert [verdict["outcome"] for verdict in with_look] == ["fail", "pass"]
     assert with_look[0]["family"]["look"] == with_look[1]["family"]["look"]
     assert with_look[0]["family"]["look"]["gates"] == ["no-risk", "tolerant"]
-    command("budget --record report.json")
-    assert [line["failed"] for line in ledger(folder)] == [False]
-
-
-@pytest.mark.slow
-def test_part_of_a_family_does_not_fail_for_all_of_it(judged, folder, command, settings):
-    settings.write_text(
-        YAML.replace("gates:", "family: holm\ngates:")
-        + "  - {name: second, kind: not_significantly_risky, baseline: prod, alpha: 2}\n"
-    )
-    command("check no-risk --candidate loss.run --json report.json")
     command("budget --record report.json")
     assert [line["failed"] for line in ledger(folder)] == [False]
 
@@ -276,16 +227,3 @@ def test_without_a_budget_there_is_none(settings, command, judged):
     ended = command("budget")
     assert ended.status == 2
     assert "has no budget; add `budget: 50`" in ended.err
-
-
-@pytest.mark.slow
-def test_pytest_judges_with_the_same_budget(folder, judged, command, settings):
-    judged()
-    command("budget --record report.json")
-    expected = judged("churn.run")
-    settings.write_text(YAML.replace("candidate: good.run", "candidate: churn.run"))
-    options = ["--riskguard", "--riskguard-report=other.json", "-p", "no:cacheprovider"]
-    subprocess.run([sys.executable, "-m", "pytest", *options], cwd=folder, check=False, capture_output=True)
-    verdicts = world.read_report(folder / "other.json")["verdicts"]
-    (found,) = (verdict for verdict in verdicts if verdict["kind"] == "not_significantly_risky")
-    assert found["family"] == expected["family"]

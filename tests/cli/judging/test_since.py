@@ -79,19 +79,6 @@ def test_a_larger_tolerance_passes(chain):
     assert (ended.status, verdict["outcome"]) == (0, "pass")
 
 
-def test_the_verdict_is_that_of_a_risk_gate_at_alpha_0(chain, command, folder):
-    _, verdict = chain("main/oldest")
-    asked = "--alpha 0 --tolerance 0.05 --measure AP"
-    ended = command(f"compare step4.run --baseline release-12 {asked} --json other.json")
-    assert ended.status == 1
-    (other,) = world.read_report(folder / "other.json")["verdicts"]
-    for part in ("outcome", "reason", "intervals", "estimates"):
-        assert verdict[part] == other[part]
-    ended = command("compare step4.run --baseline ./step0.run --gate no_drift --tolerance 0.05 --json third.json")
-    (third,) = world.read_report(folder / "third.json")["verdicts"]
-    assert (third["alpha"], third["intervals"]) == (0, verdict["intervals"])
-
-
 @pytest.mark.parametrize(
     ("since", "words"),
     [
@@ -137,11 +124,3 @@ def test_two_earlier_runs_with_one_note_are_not_told_apart(chain, command, folde
     ended, verdict = chain("main/release-12")
     assert (ended.status, verdict["reason"]) == (3, "missing_input")
     assert "has 2 earlier runs 'release-12'" in ended.out
-
-
-def test_alpha_may_be_given(chain, command, folder):
-    chain("main")
-    text = (folder / "riskguard.yaml").read_text().replace("tolerance: 0.05", "tolerance: 0.05, alpha: [0, 1]")
-    (folder / "riskguard.yaml").write_text(text)
-    command("check --json report.json")
-    assert [v["alpha"] for v in world.read_report(folder / "report.json")["verdicts"]] == [0, 1]

@@ -10,7 +10,6 @@ from typing import Any
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import Kind
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.records import TopicKeys
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.topics import read_topics
 
@@ -25,9 +24,9 @@ def written(write: Write, name: str, content: Any) -> Path:
     return write(name, content)
 
 
-def ranked(path: Path, part: str | None = None, keys: TopicKeys | None = None) -> dict[str, list[str]]:
+def ranked(path: Path, part: str | None = None, queries: dict[str, str] | None = None) -> dict[str, list[str]]:
     """The documents of each topic."""
-    run = read_run(GivenFile(path, part=part), keys)
+    run = read_run(GivenFile(path, part=part), queries)
     assert isinstance(run, Run)
     return {topic: list(hits) for topic, hits in run.by_topic().items()}
 

@@ -32,8 +32,10 @@ def test_judgements_are_found_by_the_names_of_keys(write, text):
 
 
 def test_whole_numbers_are_ids_as_text_is(write):
-    rows = [{"qid": 7, "docno": name, "label": 1} for name in (1, 2.0, "3", 4)]
-    assert read_qrels(write("a.jsonl", "\n".join(map(json.dumps, rows)))).grades == {"7": dict.fromkeys("1234", 1)}
+    names = (1, 2.0, "3", 4, 2.0**53 - 1)  # larger ones are not exact
+    rows = [{"qid": 7, "docno": name, "label": 1} for name in names]
+    grades = read_qrels(write("a.jsonl", "\n".join(map(json.dumps, rows)))).grades
+    assert grades == {"7": dict.fromkeys(["1", "2", "3", "4", "9007199254740991"], 1)}
 
 
 def test_blocks_of_lines_may_differ(write, monkeypatch):
@@ -63,6 +65,7 @@ def test_blocks_of_lines_may_differ(write, monkeypatch):
         ),
         ('{"qid": "q1", "docno": "d2", "label": "good"}', "expected a number as the grade, found 'good'"),
         ('{"qid": "q1", "label": 1}', "expected a docid on one line, without spaces around it, found ''"),
+        ('{"qid": 9007199254740992.0, "docno": "d2", "label": 1}', "expected text or a whole number as the topic"),
         ("3", "expected a JSON object, found 3"),
         ("[" * 2_000, "expected one JSON value in each line"),
     ],

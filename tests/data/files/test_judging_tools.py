@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.data.qrels import read_qrels
-from pytest_riskguard.data.records import Agreement, TopicKeys
+from pytest_riskguard.data.records import Agreement
 from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import DataError
 from tests.data.files.read import found, ranked
@@ -99,7 +99,7 @@ def test_texts_are_kept_and_find_the_topics(write):
     qrels = read_qrels(write("case.csv", CASE))
     assert qrels.grades == {"red shoes": {"-2": 0.5}, "=1+1, please": {"a b": 1}}
     assert qrels.texts == {"red shoes": "red shoes", "=1+1, please": "=1+1, please"}
-    keys = TopicKeys({"q1": "Red shoes", "q2": "red  shoes"})
+    keys = {"q1": "Red shoes", "q2": "red  shoes"}
     assert set(read_qrels(write("case.csv", CASE), keys).grades) == {"q2", "=1+1, please"}
     assert read_qrels(write("r.txt", "3 qid:12 # d1 red shoes\n")).texts == {"12": "red shoes"}
     assert read_topics(write("w.jsonl", QUERIES)).tags == {

@@ -30,7 +30,7 @@ def ranked(path, **how):
         (
             "a.json",
             '{"qid": {"0": 1}, "docno": {"0": 2}, "score": {"0": 3}}',
-            "expected text or a whole number as the document",
+            "it is a frame by columns; write",
         ),
         ("a.json", '{"q1": ["d1"]}', r"expected rankings in a format that .* tried: parquet, .*, trec"),
         (

@@ -37,7 +37,7 @@ def judged(pool: list[TopicScores], **options) -> Verdict:
 
 def codes(comparison: PoolComparison) -> list[str]:
     """The warnings of a gate, of which no more is wanted."""
-    return [warning.code for warning in warnings(comparison, rescored=False)]
+    return [warning.code for warning in warnings(comparison)]
 
 
 def ruled(pool: list[TopicScores], **options: Any) -> PoolComparison:
@@ -48,9 +48,8 @@ def ruled(pool: list[TopicScores], **options: Any) -> PoolComparison:
 def passes(pool: list[TopicScores], **options: Any) -> bool:
     """Whether the gate passes."""
     comparison = ruled(pool, **options)
-    assert comparison.enough_topics
     assert not comparison.vanished
-    return comparison.passes
+    return comparison.ruling.lets_through
 
 
 def test_the_estimates_are_those_of_the_kernels():
@@ -83,7 +82,7 @@ def test_any_fails_by_holm_where_one_reference_is_significantly_better(seed):
     verdict = judged(pool, alpha=5.0, reference="any")
     assert verdict.pool is not None
     # the number of replicates is larger with several references, so p-values agree but for draws
-    p = [each.p_value for each in verdict.pool.references]
+    p = [each.p_value for each in ruled(pool, alpha=5.0, reference="any").ruling.against]
     assert p == pytest.approx(alone, abs=0.01)
     smallest = min(1.0, 3 * min(p))
     assert verdict.estimates.decision_p_value == pytest.approx(smallest, abs=1e-12)
@@ -234,7 +233,7 @@ def test_loss_and_churn_are_what_the_gate_says_at_alpha_0():
         pool = systems(seed, n=30, shift=-0.04 * np.random.default_rng(seed).random())
         warned = passes(pool, alpha=2.0, on_churn="warn", **options)
         comparison = PoolComparison(gate(alpha=2.0, **options), pool[0], pool[1:])
-        if comparison.passes:
+        if comparison.ruling.lets_through:
             assert warned
             continue
         reason = "churn" if passes(pool, alpha=0.0, **options) else "loss"
@@ -242,7 +241,7 @@ def test_loss_and_churn_are_what_the_gate_says_at_alpha_0():
         if reason not in reasons:
             reasons.add(reason)
             assert judged(pool, alpha=2.0, **options).reason == reason
-        assert comparison.loses == (reason == "loss")
+        assert comparison.ruling.plain.passes == (reason == "churn")
     assert reasons == {"loss", "churn"}
 
 

@@ -109,13 +109,13 @@ def test_a_pool_without_some_topics_is_the_same_question(reference, on_churn, tr
     for places in ([0, 5], [3]):
         passes, limit = comparison.without(np.array(places))
         left = compared(np.delete(X, places, axis=1), **options)
-        assert (limit(), passes) == (left.deciding.upper, left.passes)
+        assert (limit(), passes) == (left.deciding.upper, left.ruling.lets_through)
 
 
 @pytest.mark.parametrize("reference", [None, "any"])
 def test_each_reference_has_the_level_that_holm_leaves_it(reference):
     comparison = compared(X[:3], alpha=1.0, level=0.6, tolerance=0.01, method="percentile", reference=reference)
-    rulings = comparison.rulings
+    rulings = comparison.ruling.against
     p_values = [ruling.p_value for ruling in rulings]
     assert [ruling.adjusted_p_value for ruling in rulings] == holm(p_values).tolist()
     left = effective_levels(p_values, level=0.6, correction="holm") if reference else [0.4]

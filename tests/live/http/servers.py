@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -87,7 +88,7 @@ class Server:
         self.seen: list[Seen] = []
         self.instead: list[Instead] = []
         self.url = ""
-        self.answer = ENGINES[engine](search)
+        self.answer = partial(ENGINES[engine], search)
 
 
 class _Quiet(ThreadingHTTPServer):
@@ -161,18 +162,15 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _elasticsearch(search: Search) -> Callable[[Seen], Reply]:
-    def answer(seen: Seen) -> Reply:
-        match = re.fullmatch(r"/([^/]+)/_search", seen.path)
-        if seen.method != "POST" or match is None:
-            return 400, {"error": f"no handler found for uri [{seen.path}] and method [{seen.method}]"}
-        if match[1] != INDEX:
-            reason = {"type": "index_not_found_exception", "reason": f"no such index [{match[1]}]", "index": match[1]}
-            return 404, {"error": {"root_cause": [reason], **reason}, "status": 404}
-        query = _text_of(seen.body["query"])
-        return 200, SHAPES["elasticsearch"](query, search(query, seen.body.get("size", 10)))
-
-    return answer
+def _elasticsearch(search: Search, seen: Seen) -> Reply:
+    match = re.fullmatch(r"/([^/]+)/_search", seen.path)
+    if seen.method != "POST" or match is None:
+        return 400, {"error": f"no handler found for uri [{seen.path}] and method [{seen.method}]"}
+    if match[1] != INDEX:
+        reason = {"type": "index_not_found_exception", "reason": f"no such index [{match[1]}]", "index": match[1]}
+        return 404, {"error": {"root_cause": [reason], **reason}, "status": 404}
+    query = _text_of(seen.body["query"])
+    return 200, SHAPES["elasticsearch"](query, search(query, seen.body.get("size", 10)))
 
 
 def _text_of(query: Any) -> str:
@@ -185,90 +183,72 @@ def _text_of(query: Any) -> str:
     return _text_of(wanted[0])
 
 
-def _solr(search: Search) -> Callable[[Seen], Reply]:
-    def answer(seen: Seen) -> Reply:
-        if seen.path == f"/solr/{INDEX}/select":
-            query, rows = seen.params["q"][0], int(seen.params.get("rows", ["10"])[0])
-        elif seen.path == f"/solr/{INDEX}/query":
-            query, rows = seen.body["query"], seen.body.get("limit", 10)
-        else:
-            return 404, "<html>\n<head><title>Error 404 Not Found</title></head></html>\n"
-        if seen.params.get("defType") == ["nonsense"]:
-            error = {"metadata": [], "msg": "Unknown query parser 'nonsense'", "code": 400}
-            return 400, {"responseHeader": {"status": 400, "QTime": 0}, "error": error}
-        return 200, SHAPES["solr"](query, search(query, rows))
-
-    return answer
+def _solr(search: Search, seen: Seen) -> Reply:
+    if seen.path == f"/solr/{INDEX}/select":
+        query, rows = seen.params["q"][0], int(seen.params.get("rows", ["10"])[0])
+    elif seen.path == f"/solr/{INDEX}/query":
+        query, rows = seen.body["query"], seen.body.get("limit", 10)
+    else:
+        return 404, "<html>\n<head><title>Error 404 Not Found</title></head></html>\n"
+    if seen.params.get("defType") == ["nonsense"]:
+        error = {"metadata": [], "msg": "Unknown query parser 'nonsense'", "code": 400}
+        return 400, {"responseHeader": {"status": 400, "QTime": 0}, "error": error}
+    return 200, SHAPES["solr"](query, search(query, rows))
 
 
-def _vespa(search: Search) -> Callable[[Seen], Reply]:
-    def answer(seen: Seen) -> Reply:
-        if seen.path != "/search/":
-            return 404, "<html><body>404</body></html>"
-        return 200, SHAPES["vespa"]("", search(seen.body["query"], seen.body.get("hits", 10)))
-
-    return answer
+def _vespa(search: Search, seen: Seen) -> Reply:
+    if seen.path != "/search/":
+        return 404, "<html><body>404</body></html>"
+    return 200, SHAPES["vespa"]("", search(seen.body["query"], seen.body.get("hits", 10)))
 
 
-def _algolia(search: Search) -> Callable[[Seen], Reply]:
-    def answer(seen: Seen) -> Reply:
-        if seen.headers.get("x-algolia-api-key") != KEY or "x-algolia-application-id" not in seen.headers:
-            return 403, {"message": "Invalid Application-ID or API key", "status": 403}
-        if seen.path != f"/1/indexes/{INDEX}/query":
-            return 404, {"message": "Index does not exist", "status": 404}
-        query = seen.body["query"]
-        return 200, SHAPES["algolia"](query, search(query, seen.body.get("hitsPerPage", 20)))
-
-    return answer
+def _algolia(search: Search, seen: Seen) -> Reply:
+    if seen.headers.get("x-algolia-api-key") != KEY or "x-algolia-application-id" not in seen.headers:
+        return 403, {"message": "Invalid Application-ID or API key", "status": 403}
+    if seen.path != f"/1/indexes/{INDEX}/query":
+        return 404, {"message": "Index does not exist", "status": 404}
+    query = seen.body["query"]
+    return 200, SHAPES["algolia"](query, search(query, seen.body.get("hitsPerPage", 20)))
 
 
-def _typesense(search: Search) -> Callable[[Seen], Reply]:
-    def answer(seen: Seen) -> Reply:
-        if seen.headers.get("x-typesense-api-key") != KEY:
-            return 401, {"message": "Forbidden - a valid `x-typesense-api-key` header must be sent."}
-        if seen.path == "/multi_search":
-            query = seen.body["searches"][0]["q"]
-            return 200, {"results": [SHAPES["typesense"](query, search(query, int(seen.params["per_page"][0])))]}
-        if seen.path != f"/collections/{INDEX}/documents/search":
-            return 404, {"message": "Not Found"}
-        if "query_by" not in seen.params:
-            return 400, {"message": "Parameter `query_by` is required."}
-        query, depth = seen.params["q"][0], int(seen.params.get("per_page", ["10"])[0])
-        return 200, SHAPES["typesense"](query, search(query, depth))
-
-    return answer
+def _typesense(search: Search, seen: Seen) -> Reply:
+    if seen.headers.get("x-typesense-api-key") != KEY:
+        return 401, {"message": "Forbidden - a valid `x-typesense-api-key` header must be sent."}
+    if seen.path == "/multi_search":
+        query = seen.body["searches"][0]["q"]
+        return 200, {"results": [SHAPES["typesense"](query, search(query, int(seen.params["per_page"][0])))]}
+    if seen.path != f"/collections/{INDEX}/documents/search":
+        return 404, {"message": "Not Found"}
+    if "query_by" not in seen.params:
+        return 400, {"message": "Parameter `query_by` is required."}
+    query, depth = seen.params["q"][0], int(seen.params.get("per_page", ["10"])[0])
+    return 200, SHAPES["typesense"](query, search(query, depth))
 
 
-def _meilisearch(search: Search) -> Callable[[Seen], Reply]:
-    def answer(seen: Seen) -> Reply:
-        error = {"type": "auth", "link": "https://docs.meilisearch.com/errors"}
-        if seen.headers.get("authorization") != f"Bearer {KEY}":
-            return 403, {"message": "The provided API key is invalid.", "code": "invalid_api_key", **error}
-        if seen.path != f"/indexes/{INDEX}/search":
-            return 404, {"message": "Index `x` not found.", "code": "index_not_found", **error}
-        query = seen.body["q"]
-        answered = SHAPES["meilisearch"](query, search(query, seen.body.get("limit", 20)))
-        if not seen.body.get("showRankingScore"):
-            for hit in answered["hits"]:
-                del hit["_rankingScore"]
-        return 200, answered
-
-    return answer
+def _meilisearch(search: Search, seen: Seen) -> Reply:
+    error = {"type": "auth", "link": "https://docs.meilisearch.com/errors"}
+    if seen.headers.get("authorization") != f"Bearer {KEY}":
+        return 403, {"message": "The provided API key is invalid.", "code": "invalid_api_key", **error}
+    if seen.path != f"/indexes/{INDEX}/search":
+        return 404, {"message": "Index `x` not found.", "code": "index_not_found", **error}
+    query = seen.body["q"]
+    answered = SHAPES["meilisearch"](query, search(query, seen.body.get("limit", 20)))
+    if not seen.body.get("showRankingScore"):
+        for hit in answered["hits"]:
+            del hit["_rankingScore"]
+    return 200, answered
 
 
-def _general(search: Search) -> Callable[[Seen], Reply]:
-    def answer(seen: Seen) -> Reply:
-        if seen.path != "/find":
-            return 404, {"detail": "no such page"}
-        given = seen.body if seen.method == "POST" else {key: value[0] for key, value in seen.params.items()}
-        hits = search(given["words"], int(given["most"]))
-        found = [{"doc": {"ref": document}, "relevance": score} for document, score in hits]
-        return 200, {"data": {"found": found}, "asked": given}
-
-    return answer
+def _general(search: Search, seen: Seen) -> Reply:
+    if seen.path != "/find":
+        return 404, {"detail": "no such page"}
+    given = seen.body if seen.method == "POST" else {key: value[0] for key, value in seen.params.items()}
+    hits = search(given["words"], int(given["most"]))
+    found = [{"doc": {"ref": document}, "relevance": score} for document, score in hits]
+    return 200, {"data": {"found": found}, "asked": given}
 
 
-ENGINES: Mapping[str, Callable[[Search], Callable[[Seen], Reply]]] = {
+ENGINES: Mapping[str, Callable[[Search, Seen], Reply]] = {
     "elasticsearch": _elasticsearch,
     "opensearch": _elasticsearch,
     "solr": _solr,

@@ -239,7 +239,7 @@ def test_a_pool_shows_all_its_systems_and_names_them_where_they_are_few():
         "old (reference)",
     ]
     assert {"candidate new", "reference old", "bm25", "dense"} <= set(texts(shown(verdict, "georisk")))
-    ends = verdict.exhibits.georisk.lines["new"]
+    ends = verdict.exhibits.curve.lines["new"]
     assert f": GeoRisk from {ends[0]:.3f} at alpha 0 to {ends[-1]:.3f} at alpha" in curves[-1]
     many = shown(wide_pool(40), "georisk")
     assert len([text for text in texts(many) if text.startswith("rm-cata")]) <= 1

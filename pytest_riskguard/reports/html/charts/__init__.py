@@ -148,7 +148,7 @@ def _intervals(verdict: Verdict) -> Iterator[Plot]:
 def _urisk(verdict: Verdict) -> Iterator[Plot]:
     """URisk with the limits of the interval that decides."""
     name, data = risk_name(verdict), verdict.exhibits and verdict.exhibits.curve
-    if not data or not any(any(line) for line in data.lines.values()):
+    if not data or verdict.asked.is_pool or not any(any(line) for line in data.lines.values()):
         return
     values = [value or 0.0 for value in data.lines["urisk"]]
     first, last = (f"{_figure(values[end])} at alpha {short(data.x[end])}" for end in (0, -1))
@@ -173,7 +173,7 @@ def _urisk(verdict: Verdict) -> Iterator[Plot]:
 
 def _georisk(verdict: Verdict) -> Iterator[Plot]:
     """A line for each system of a pool (as Figs. 2 and 3 of Dincer et al., SIGIR 2016)."""
-    curves = verdict.exhibits and verdict.exhibits.georisk
+    curves = verdict.exhibits and verdict.exhibits.curve
     if not curves or not curves.lines or not curves.x or verdict.pool is None:
         return
     alphas, by_system = curves.x, {name: [value or 0.0 for value in line] for name, line in curves.lines.items()}
