@@ -118,10 +118,9 @@ def _limits(sample: Sample, method: str, level: float) -> tuple[float, float]:
         below, above = _studentized(sample).quantiles(((1 - level) / 2, (1 + level) / 2)).tolist()
         return sample.mean - above * sample.standard_error, sample.mean - below * sample.standard_error
     z = float(ndtri((1 - level) / 2))
-    scores = np.array([z, -z])
+    scores = [z, -z]
     if method == "bca":
-        bias = _bias(sample)
-        scores = np.array([adjusted_score(score, bias, sample.acceleration) for score in (z, -z)])
+        scores = [adjusted_score(score, sample.bias, sample.acceleration) for score in scores]
     lower, upper = sample.at_scores(scores).tolist()
     if method == "basic":
         return _mirrored(sample, upper), _mirrored(sample, lower)
@@ -155,14 +154,9 @@ def _mirrored(sample: Sample, value: float) -> float:
     return 0.0 if abs(mirrored) <= sample.same else mirrored
 
 
-def _bias(sample: Sample) -> float:
-    """BCa's w: the normal quantile of the share of replicates below the estimate, plus half of those equal to it."""
-    return float(ndtri(sample.sums.mid))
-
-
 def _bca_significance(score: float, sample: Sample) -> float:
     """``adjusted_score`` solved for the level; see there for what happens at the pole."""
-    bias = _bias(sample)
+    bias = sample.bias
     if not math.isfinite(score):
         return float(score < 0)
     if not math.isfinite(bias):  # every adjusted level is then an end of the law
