@@ -142,6 +142,12 @@ def test_assertions_take_every_option_of_their_kind(kind):
         assert function.__name__ == f"assert_{kind}"
 
 
+def test_nothing_but_the_kinds_has_an_assertion():
+    for name in ("not_inferior", "assert_nothing"):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
+            getattr(assertions, name)
+
+
 @pytest.mark.parametrize("option", ["slice", "weighted"])
 def test_what_needs_a_topics_file_is_not_an_option_of_plain_scores(option):
     forbidden: dict[str, Any] = {option: "kind=code"}

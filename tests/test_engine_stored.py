@@ -246,6 +246,7 @@ def test_judgements_that_make_the_scores_of_lost_topics_small_decide_nothing(fol
     judged = asked([], **collapse)
     assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
     assert "the judgements of 1 topic (q00) changed since prod was stored" in judged.problem
+    assert judged.remedy == ("restore the judgements; once they are reviewed, run `riskguard baseline rescore prod`")
     write_run(folder / "loss.run", {})
     assert asked([], **collapse).outcome == "pass"  # nothing was lost there
     dilute(folder, TOPICS[1:15])

@@ -185,8 +185,8 @@ def parquet_table(file: InputFile, _kind: Kind | None = None) -> Table:
 def parquet_cells(file: InputFile, wanted: Sequence[str]) -> Iterator[tuple[int | None, dict[str, Any]]]:
     """The rows of a file, numbered from 1, by the ``wanted`` names of columns, as far as it has these."""
     table = parquet_table(file)
-    places = {name.lower(): place for place, name in enumerate(table.names)}
-    columns = {name: table.column(places[name]) for name in wanted if name in places}
+    named = enumerate(map(str.lower, table.names))
+    columns = {name: table.column(place) for place, name in named if name in wanted}
     for start in range(0, len(next(iter(columns.values()), ())), _BATCH_ROWS):
         some = slice(start, start + _BATCH_ROWS)
         parts = (column.at(some) if isinstance(column, Ids) else column[some] for column in columns.values())

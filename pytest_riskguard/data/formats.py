@@ -186,24 +186,24 @@ class AddedFormat(Format):
     plugin: str = ""
     readers: Mapping[str, Callable[[bytes], Any]] = field(default_factory=dict)
 
-    def reader(self, kind: Kind) -> Callable[..., Any]:
-        """The plugin's function, whose mappings are read as those in memory."""
-        from pytest_riskguard.data import memory
+    def function(self, name: str) -> Any:
+        """What gives the table of a file, which mappings in memory are turned into as well."""
+        return self._table if name == "table" else None
 
-        def read(file: InputFile) -> Any:
-            try:
-                content = self.readers[kind](file.content)
-                if kind == "scores":
-                    content = {topic: {self.name: value} for topic, value in content.items()}
-                return getattr(memory, kind)(content, file)
-            except RiskguardError:
-                raise
-            except ValueError as error:  # the content is not of this format
-                raise file.refuse(None, f"expected {self.name}: {error}") from None
-            except Exception as error:
-                raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
+    def _table(self, file: InputFile, kind: Kind) -> Any:
+        from pytest_riskguard.data.memory import table_of
 
-        return read
+        try:
+            content = self.readers[kind](file.content)
+            if kind == "scores":
+                content = {topic: {self.name: value} for topic, value in content.items()}
+            return table_of(content, file, kind)
+        except RiskguardError:
+            raise
+        except ValueError as error:  # the content is not of this format
+            raise file.refuse(None, f"expected {self.name}: {error}") from None
+        except Exception as error:
+            raise plugins.PluginError(self.plugin, f"format {self.name} fails ({error!r:.200})") from error
 
 
 def added_formats() -> dict[str, AddedFormat]:

@@ -93,11 +93,11 @@ class Ids:
 
         That is much quicker, where it takes little more memory.
         """
-        width, count = int(self.lengths.max(initial=0)), len(self)
-        if width * count > _ROOM * int(self.lengths.sum()) or self.starts.max(initial=0) + width > len(self.text):
+        width, most = int(self.lengths.max(initial=0)), _ROOM * int(self.lengths.sum())
+        if not 0 < width * len(self) <= most or self.starts.max() + width > len(self.text):
             return self.compact()
         text = _wholes(self.text, width)[self.starts].view(np.uint8)
-        return Ids(text, np.arange(0, width * count, width), self.lengths)
+        return Ids(text, np.arange(len(self)) * width, self.lengths)
 
     def strings(self) -> list[str]:
         """All ids as text."""

@@ -312,7 +312,7 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     ranks[ranks > depth] = 0
     # by topic; those of the candidate first, each side by rank
     is_first = ranks[:, 0] > 0
-    order = np.lexsort((np.where(is_first, *rows.T), ~is_first, topic))
+    order = np.argsort((topic << 1 | ~is_first) << 32 | np.where(is_first, *rows.T), kind="stable")
     order = order[(is_wanted[topic] & ranks.any(axis=1))[order]]
     return UnjudgedDocuments(depth, topic[order], documents.at(order), rows[order], ranks[order])
 

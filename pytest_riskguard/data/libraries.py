@@ -6,11 +6,12 @@ import io
 import json
 from typing import Any
 
-from pytest_riskguard.data import memory
 from pytest_riskguard.data.given_file import IRDS, names_collection
 from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit, imported
 from pytest_riskguard.data.json_nodes import chosen, is_nested, marked, nodes, require
+from pytest_riskguard.data.memory import table_of
+from pytest_riskguard.data.named_columns import Table
 from pytest_riskguard.data.qrels import Qrels, qrels_of_rows
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.data.topics import Topics, topics_of
@@ -37,16 +38,10 @@ def _misfit(value: Any) -> Misfit:
         for document, number in documents.items():
             if type(number) not in (int, float):
                 return f"{document!r:.60} of {topic!r:.60} has no number"
-    columns = places(value, "rankings")
+    columns = places(value, "rankings", {})
     if "document" in columns and len(columns) >= 3:  # pandas wrote it, whose columns look like topics
         return "it is a frame by columns; write it with orient='records' (pandas)"
     return None
-
-
-def _numbers(file: InputFile) -> Any:
-    value = _unpacked(file) if file.start.startswith(_LZ4) else file.json
-    require(_misfit(value), file)
-    return value
 
 
 def _unpacked(file: InputFile) -> Any:
@@ -60,14 +55,11 @@ def _unpacked(file: InputFile) -> Any:
         raise file.refuse(None, f"expected {expected}; found {type(problem).__name__}: {reason:.200}") from None
 
 
-def ranx_judgements(file: InputFile) -> Qrels:
-    """The grades of each topic."""
-    return memory.judgements(_numbers(file), file)
-
-
-def ranx_rankings(file: InputFile) -> Run:
-    """The scores of each topic."""
-    return memory.rankings(_numbers(file), file)
+def ranx_table(file: InputFile, kind: Kind) -> Table:
+    """The grades, or the scores, of each topic."""
+    value = _unpacked(file) if file.start.startswith(_LZ4) else file.json
+    require(_misfit(value), file)
+    return table_of(value, file, kind)
 
 
 # Predictions of MTEB: ``{subset: {split: {topic: {document: score}}}}``, and what is known of the model.
@@ -81,10 +73,10 @@ def mteb_fits(file: InputFile, _kind: Kind) -> Misfit:
     return "it is not an object of subsets, splits, topics and documents" if is_near else ""
 
 
-def mteb_rankings(file: InputFile) -> Run:
+def mteb_table(file: InputFile, kind: Kind) -> Table:
     """The scores of one subset and split: ``FILE#subset/split``, or the name of one where that is enough."""
-    require(mteb_fits(file, "rankings"), file)
-    return memory.rankings(chosen(file, "subset and split", _parts(file)), file)
+    require(mteb_fits(file, kind), file)
+    return table_of(chosen(file, "subset and split", _parts(file)), file, kind)
 
 
 def _parts(file: InputFile) -> list[tuple[tuple[str, ...], Any]]:

@@ -5,8 +5,7 @@ No library is imported unless an object of it comes in.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral
@@ -16,14 +15,13 @@ from uuid import UUID
 
 from pytest_riskguard.data.given_file import TIES, InputData, Ties
 from pytest_riskguard.data.headers import SYNONYMS, places
+from pytest_riskguard.data.input_files import Kind
 from pytest_riskguard.data.measures import are_measures
-from pytest_riskguard.data.named_columns import Table, judgements_of, run_of_table, table_of_rows, topics_of_table
-from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.named_columns import READERS, Table, table_of_rows
 from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores, score_rows_of, scores_of_rows
-from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.errors import RunFormatError, ScoresFormatError, ScoringError
+from pytest_riskguard.errors import RunFormatError, ScoresFormatError
 from pytest_riskguard.text import clean
 
 # Which shape data in memory have.
@@ -76,17 +74,20 @@ def _plain(cell: Any) -> Any:
     return cell
 
 
-def _table(data: Any, given: InputData, *of_mapping: Any) -> Table:
-    """The columns of a frame, of rows with named fields, or ``_of_mapping``; ``TypeError`` for anything else."""
+def table_of(data: Any, given: InputData, kind: Kind) -> Table:
+    """The columns of a frame, rows with named fields, or a mapping by topic; ``TypeError`` for anything else."""
     if is_of_ranx(data):
-        data = data.to_dict()
+        data = getattr(data, "scores", {}) if kind == "scores" else data.to_dict()
     if is_frame(data):
         return _of_frame(given, data)
     if is_series(data) or not is_data(data):
         shapes = "a mapping by topic, a frame with named columns, or rows with named fields"
         raise TypeError(f"{given.name}: expected {shapes}; found {shown(data)}")
     if isinstance(data, Mapping):
-        return _of_mapping(data, given, *of_mapping)
+        if kind in _MAPPINGS:
+            return _of_mapping(data, given, kind)
+        about = [value if isinstance(value, Mapping) else {"query": value} for value in data.values()]
+        data = [{"topic": key, **value} for key, value in zip(data, about, strict=True)]
     rows = []
     for number, row in enumerate(data, 1):
         fields = row._asdict() if hasattr(row, "_asdict") else getattr(row, "__dict__", row)
@@ -128,66 +129,55 @@ def _of_frame(given: InputData, frame: Any) -> Table:
     return Table(given, map(str, eager.columns), column)
 
 
-def _of_mapping(
-    data: Mapping[Any, Any],
-    given: InputData,
-    names: Sequence[str],
-    cells: Callable[[Any], Iterable[tuple[Any, ...]] | None],
-    expected: str,
-) -> Table:
-    """A table with the rows of each topic's ``cells``, which are None for what is not ``expected``."""
-    rows: list[tuple[Any, ...]] = []
+#: Mappings by topic: the columns of what they hold of each, and its shapes.
+_MAPPINGS: Mapping[Kind, tuple[str, str]] = {
+    "rankings": ("document score rank", "a mapping document -> score, or a sequence of documents or pairs,"),
+    "judgements": ("document grade", "a mapping document -> grade, or a set of relevant documents,"),
+    "scores": ("measure value", "a mapping measure -> value"),
+}
+
+
+def _of_mapping(data: Mapping[Any, Any], given: InputData, kind: Kind) -> Table:
+    """A table with the rows of each topic."""
+    names, expected = _MAPPINGS[kind]
+    columns, rows = ["topic", *names.split()], []
     for topic, about in data.items():
-        found = None if isinstance(about, str | bytes) or not isinstance(about, Iterable) else cells(about)
-        if found is None:
+        if (cells := _cells(about, kind)) is None:
             raise given.refuse(None, f"expected {expected} for topic {topic!r:.60}, found {shown(about)}")
-        rows += [(topic, *row) for row in found]
+        rows += [(topic, *row) for row in cells]
     if len({*map(str, data)}) < len(data):
         raise given.refuse(None, "expected each topic once, found one as text and as a number")
+    if kind == "scores" and are_measures(data):  # as ranx has them, by measure
+        columns[:2] = ["measure", "topic"]
 
     def places() -> list[str]:
         return [f"{_plain(inner)!r:.60} of topic {_plain(topic)!r:.60}" for topic, inner, *_ in rows]
 
-    return Table(given, ["topic", *names], lambda place: [_plain(row[place]) for row in rows], places)
+    return Table(given, columns, lambda place: [_plain(row[place]) for row in rows], places)
 
 
-# What they hold. ``TypeError`` for data of another shape, the error of ``given`` for what a file could not hold.
-
-
-def rankings(data: Any, given: InputData) -> Run:
-    """Rankings in memory."""
-    expected = "a mapping document -> score, or a sequence of documents or pairs,"
-    return run_of_table(_table(data, given, ("document", "score", "rank"), _ranked, expected))
-
-
-def _ranked(answer: Any) -> Iterable[tuple[Any, Any, Any]] | None:
-    """The documents of an answer, each with its score or with its rank."""
-    if isinstance(answer, Mapping):
-        return ((document, score, None) for document, score in answer.items())
-    if isinstance(answer, Set):
+def _cells(about: Any, kind: Kind) -> Iterable[tuple[Any, ...]] | None:
+    """A topic's documents or measures with their numbers, and the ranks of documents; None for another shape."""
+    if isinstance(about, Mapping):
+        return ((name, number, None) for name, number in about.items())
+    if kind == "scores" or isinstance(about, str | bytes) or not isinstance(about, Iterable):
         return None
-    entries = list(answer)
+    if kind == "judgements":
+        return ((document, 1) for document in about)
+    if isinstance(about, Set):
+        return None
+    entries = list(about)
     if entries and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in entries):
         return ((document, score, None) for document, score in entries)
     return ((document, None, rank) for rank, document in enumerate(entries, 1))
 
 
-def judgements(data: Any, given: InputData) -> Qrels:
-    """Judgements in memory; a mapping may have a set of relevant documents for a topic, whose grade is 1."""
-    expected = "a mapping document -> grade, or a set of relevant documents,"
-    return judgements_of(_table(data, given, ("document", "grade"), _graded, expected))
+# What they hold. ``TypeError`` for data of another shape, the error of ``given`` for what a file could not hold.
 
 
-def _graded(judged: Any) -> Iterable[tuple[Any, Any]]:
-    return judged.items() if isinstance(judged, Mapping) else ((document, 1) for document in judged)
-
-
-def topics(data: Any, given: InputData) -> Topics:
-    """Topics in memory; a mapping has the text of each, or a mapping with it and perhaps a weight and tags."""
-    if isinstance(data, Mapping):
-        about = [value if isinstance(value, Mapping) else {"query": value} for value in data.values()]
-        data = [{"topic": key, **value} for key, value in zip(data, about, strict=True)]
-    return topics_of_table(_table(data, given))
+def read(data: Any, given: InputData, kind: Kind) -> Any:
+    """Rankings, judgements or topics in memory."""
+    return READERS[kind](table_of(data, given, kind))
 
 
 def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[TopicScores, ...]:
@@ -196,36 +186,29 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
     A mapping is topic -> measure -> value, as pytrec_eval has it, or measure -> topic -> value, as ranx does. A table
     has a row for each topic and measure, or a row for each topic and a column for each measure.
     """
-    data = getattr(data, "scores", {}) if is_of_ranx(data) else data
-    table = _table(data, given, ("measure", "value"), _measured, "a mapping measure -> value")
-    if isinstance(data, Mapping) and are_measures(data):
-        table.names[:2] = ["measure", "topic"]
-    by_system = score_rows_of(table)
+    by_system = score_rows_of(table_of(data, given, "scores"))
     if len(by_system) > 1 and system not in by_system:
         problem = f"expected the scores of one system, found those of {', '.join(by_system)}: say whose with `name=`"
         raise given.refuse(None, problem)
     return scores_of_rows(given, by_system.get(system or "") or next(iter(by_system.values()), []))
 
 
-def _measured(values: Any) -> Iterable[tuple[Any, Any]] | None:
-    return values.items() if isinstance(values, Mapping) else None
-
-
-def topic_scores(values: Mapping[Any, Any], what: str) -> TopicScores:
-    """``{topic: value}``, for a measure without a name."""
+def topic_scores(values: Mapping[Any, Any] | Iterable[tuple[Any, Any]], what: str) -> TopicScores:
+    """``{topic: value}``, or such pairs, for a measure without a name."""
     given = InputData(what, reason=ScoresFormatError.reason)
-    pairs = [(_plain(topic), _plain(value)) for topic, value in values.items()]
+    pairs = [
+        (_plain(topic), _plain(value)) for topic, value in (values.items() if isinstance(values, Mapping) else values)
+    ]
     places = [f"topic {topic!r:.60}" for topic, _ in pairs]
     table = Table(given, ["topic", "value"], lambda place: [pair[place] for pair in pairs], places)
     (found,) = scores_of_rows(given, score_rows_of(table).get("", []))
     return replace(found, measure=None, digest=None)
 
 
-def topic_values(series: Any, what: str) -> dict[Any, Any]:
-    """The values of a series by its index.
+def topic_values(series: Any, what: str) -> list[tuple[Any, Any]]:
+    """The topics in the index of a series, with their values.
 
-    ``TypeError`` for one without an index of topics, such as row numbers, which would pair topics by their places;
-    ``ScoringError`` for a topic twice.
+    ``TypeError`` for one without an index of topics, such as row numbers, which would pair topics by their places.
     """
     index: Any = getattr(series, "index", None)
     is_numbered = type(index).__name__ == "RangeIndex" and (index.name, index.start, index.step) == (None, 0, 1)
@@ -235,11 +218,7 @@ def topic_values(series: Any, what: str) -> dict[Any, Any]:
             "a mapping topic -> score, or set it with `frame.set_index('qid')`; if numbers are the topics, name it "
             "`series.rename_axis('topic')`"
         )
-    keys = index.to_list()
-    if len({*keys}) < len(keys):
-        ((repeated, _),) = Counter(keys).most_common(1)
-        raise ScoringError(f"{what}: expected each topic once in the index, found {repeated!r} again")
-    return dict(zip(keys, series.to_list(), strict=True))
+    return list(zip(index.to_list(), series.to_list(), strict=True))
 
 
 # Systems that are objects in Python: rankings, or per-topic scores, whichever the object holds.
@@ -287,7 +266,8 @@ def run(
     label = name or (getattr(data, "name", None) if is_of_ranx(data) else None) or ""
     given = InputData(label or "run", reason=RunFormatError.reason)
     given.ties = ties
-    return rankings(data, given).with_source(name=label, metadata=MappingProxyType(about))
+    found: Run = read(data, given, "rankings")
+    return found.with_source(name=label, metadata=MappingProxyType(about))
 
 
 def as_run(data: Any, name: str = "") -> Run:
@@ -317,7 +297,7 @@ def system_in_memory(data: Any, what: str, measure: str | None = None) -> TopicS
             return topic_scores(data, what)
         return as_run(data, what)
     data = list(data) if isinstance(data, Iterator) else data
-    if places(_table(data, given).names, "rankings").keys() & {"document", "rank"}:
+    if places(table_of(data, given, "rankings").names, "rankings", {}).keys() & {"document", "rank"}:
         return as_run(data, what)
     found = scores(data, given, system=what)
     columns = found if len(found) == 1 else [column for column in found if column.measure == measure]

@@ -241,15 +241,16 @@ def read_qrels(
     TypeError
         Data of another shape.
     """
-    if not isinstance(given, Path | str | GivenFile):
+    if isinstance(given, Path | str | GivenFile):
+        file = InputFile(GivenFile.of(given), error=QrelsFormatError)
+        file.queries, file.labels = queries, labels or file.labels
+        qrels: Qrels = read(file, "judgements")
+    else:
         from pytest_riskguard.data import memory
 
         data = InputData("judgements", reason=QrelsFormatError.reason)
         data.queries, data.labels = queries, labels or AS_GIVEN
-        return memory.judgements(given, data)
-    file = InputFile(GivenFile.of(given), error=QrelsFormatError)
-    file.queries, file.labels = queries, labels or file.labels
-    qrels: Qrels = read(file, "judgements")
+        qrels = memory.read(given, data, "judgements")
     return qrels
 
 

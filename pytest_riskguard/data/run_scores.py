@@ -289,8 +289,12 @@ def score_frame(
     ranked = InputData("rankings", reason=RunFormatError.reason)
     judged.is_part = ranked.is_part = True
     judged.labels, ranked.ties = labels or AS_GIVEN, ties
-    qrels = memory.judgements(judgements, judged)
-    scores = scored_run(memory.rankings(rankings, ranked), qrels, names, is_part=True).scores if qrels.topics else ()
+    qrels: Qrels = memory.read(judgements, judged, "judgements")
+    scores = (
+        scored_run(memory.read(rankings, ranked, "rankings"), qrels, names, is_part=True).scores
+        if qrels.topics
+        else ()
+    )
     import narwhals as nw
 
     library = nw.get_native_namespace(nw.from_native(rankings, eager_only=True))

@@ -32,10 +32,6 @@ class DocumentTitles:
         self.file, self.address = file, address
         self._known: dict[str, tuple[str, str]] = {}
 
-    def gone(self, documents: Collection[str], rules: LabelRules = AS_GIVEN) -> frozenset[str]:
-        """Those of the documents that the file does not have; none without a file. Errors as ``of``."""
-        return frozenset(documents).difference(read_titles(self.file, documents, rules) if self.file else documents)
-
     def of(
         self,
         documents: Collection[str],
@@ -59,10 +55,10 @@ def read_titles(path: Path, wanted: Collection[str], rules: LabelRules = AS_GIVE
     """Title and address of each wanted document in a file: JSON Lines, a table with tabs, or Parquet.
 
     A line of JSON is an object whose id is text or a number under one of ``ID_NAMES``; a table has a header with one
-    of them. Titles are cut to ``MAX_TITLE`` characters; an address that is not one of http or https is left out.
-    Where ids name passages, a document has the first title and the first address of its passages.
+    of them. Titles are cut to ``MAX_TITLE`` characters; what is no text, and an address that is not one of
+    http or https, is left out. Where ids name passages, a document has the first title and address of its passages.
 
-    ``DocumentsFormatError`` for a line that is neither, an id or a title of another type, a header without an id, and
+    ``DocumentsFormatError`` for a line that is neither, an id of another type, a header without an id, and
     more than a limit of ``input_files`` allows; ``MissingFileError`` for a path that cannot be read; ``UsageError``
     for Parquet without the package that reads it.
     """
@@ -75,9 +71,7 @@ def read_titles(path: Path, wanted: Collection[str], rules: LabelRules = AS_GIVE
             raise file.refuse(line, f"expected an id under one of {', '.join(ID_NAMES)}, found {given!r:.60}")
         if (document := rules.document(name)) not in wanted:
             continue
-        title, url = (text_of(cells.get(name)) for name in ("title", "url"))
-        if title is None or url is None:
-            raise file.refuse(line, f"expected text as title and url, found {cells!r:.100}")
+        title, url = (text_of(cells.get(name)) or "" for name in ("title", "url"))
         title = " ".join(title.split())
         if len(title) > MAX_TITLE:
             title = f"{title[: MAX_TITLE - 1]}…"
@@ -101,7 +95,7 @@ def _rows(file: InputFile) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
         return
     rows = rows_of(file, "\t")
     header = [name.strip().lower() for name in next(rows, (0, [""]))[1]]
-    if {*ID_NAMES}.isdisjoint(header) or len({*header}) < len(header):
-        expected = f"JSON Lines, or a header with tabs that names {', '.join(ID_NAMES[:3])}, each column once"
+    if {*ID_NAMES}.isdisjoint(header):
+        expected = f"JSON Lines, or a header with tabs that names {', '.join(ID_NAMES[:3])}"
         raise file.refuse_line(1, file.first_line.encode(), expected, "neither")
     yield from ((line, dict(zip(header, cells, strict=True))) for line, cells in whole_rows(file, header, rows))

@@ -122,10 +122,10 @@ def read_topics(given: Path | str | GivenFile | Any) -> Topics:
     if not isinstance(given, Path | str | GivenFile):
         from pytest_riskguard.data import memory
 
-        return memory.topics(given, InputData("topics", reason=TopicsFormatError.reason))
+        topics: Topics = memory.read(given, InputData("topics", reason=TopicsFormatError.reason), "topics")
+        return topics
     given = GivenFile.of(given)
-    file = InputFile(given, error=TopicsFormatError)
-    topics: Topics = read(file, "topics")
+    topics = read(InputFile(given, error=TopicsFormatError), "topics")
     return replace(topics, shares=dict(given.strata))
 
 

@@ -21,13 +21,17 @@ from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import RiskguardError
 from pytest_riskguard.limits import MANIFEST_BYTES, YAML_BYTES, Limit
-from pytest_riskguard.reports.policy_changes import MOST_KEPT, Change, PolicyChanges
+from pytest_riskguard.reports.policy_changes import Change, PolicyChanges
 from pytest_riskguard.text import clean, counted
 
 #: The ledger of looks.
 _LEDGER = "looks.jsonl"
 #: Where a manifest has the digest of its run.
 _RUN = "digests.run"
+_LACKING = (
+    "what this pull request changed of gates, baselines and ledger is not known: the clone does not have the commit "
+    "that it is based on; check out the whole history (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)"
+)
 
 
 def policy_changes(files: Iterable[Path]) -> PolicyChanges | None:
@@ -37,27 +41,23 @@ def policy_changes(files: Iterable[Path]) -> PolicyChanges | None:
     """
     build = build_of_ci()
     pull = None if build is None else build.base
-    changes: list[Change] = []
-    unknown: dict[str, None] = {}
+    changes, unknown = list[Change](), dict[str, None]()
     for file in dict.fromkeys(Path(os.path.realpath(path)) for path in files):
-        repository = Repository.around(file.parent)
-        if repository is None:
+        if (repository := Repository.around(file.parent)) is None:
             continue
-        base = _base(repository, pull)
         name = file.relative_to(repository.root).as_posix().encode("utf-8", "replace").decode()
+        base = _base(repository, pull)
         if base is None:
-            if pull is not None:
-                unknown.setdefault(_lacking(repository, pull))
+            unknown |= {} if pull is None else {_LACKING: None}
             continue
         for text in _changes(repository, base, file):
             if text is None:
-                unknown.setdefault(f"what changed in {clean(name)} is not known: it cannot be read as it was")
+                unknown[f"what changed in {clean(name)} is not known: it cannot be read as it was"] = None
             else:
                 changes.append(Change(name, text))
     if not (changes or unknown):
         return None
-    more = max(len(changes) - MOST_KEPT, 0)
-    return PolicyChanges(pull is not None, tuple(changes[:MOST_KEPT]), more, "; ".join(unknown) or None)
+    return PolicyChanges(pull is not None, tuple(changes), "; ".join(unknown) or None)
 
 
 def _base(repository: Repository, pull: Base | None) -> str | None:
@@ -67,17 +67,6 @@ def _base(repository: Repository, pull: Base | None) -> str | None:
         return parents[0] if parents else None
     branch = f"refs/remotes/origin/{pull.branch}" if pull.branch else None
     return next(filter(None, map(repository.merge_base, filter(None, (branch, pull.commit)))), None)
-
-
-def _lacking(repository: Repository, pull: Base) -> str:
-    branch = clean(pull.branch or "the target branch", limit=100)
-    depth = f"the history up to {branch} (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)"
-    if pull.merge is not None and repository.head()[:1] == (pull.merge,):
-        depth = "fetch-depth: 2"
-    return (
-        "what this pull request changed of gates, baselines and ledger is not known: "
-        f"the clone does not have the commit of {branch} that it is based on; check out with {depth}"
-    )
 
 
 def _changes(repository: Repository, base: str, file: Path) -> Iterator[str | None]:
@@ -96,12 +85,13 @@ def _changes(repository: Repository, base: str, file: Path) -> Iterator[str | No
         return
     others = {name: None for name in (*before, *head) if name == ledger or _is_manifest(name, store)}
     for name in (own, *others):
-        limit, baseline = YAML_BYTES if name == own else MANIFEST_BYTES, clean(Path(name).parent.name)
-        now = _now(root / name, limit)
-        is_same = name in before and now is not None and before[name].is_of(now)
-        old = None if is_same or name not in before else repository.content(before[name], most=limit.value)
-        if is_same:
-            continue
+        limit = YAML_BYTES if name == own else MANIFEST_BYTES
+        now, blob, old = _now(root / name, limit), before.get(name), None
+        if blob is not None:
+            if now is not None and blob.is_of(now):
+                continue
+            old = repository.content(blob, most=limit.value)
+        baseline = clean(Path(name).parent.name)
         if name == own:
             earlier = _settings(old)
             yield from [None] if earlier is None else _of_settings(earlier, settings)
@@ -109,7 +99,7 @@ def _changes(repository: Repository, base: str, file: Path) -> Iterator[str | No
             looks, present = ({*(text or b"").splitlines()} for text in (old, now))
             for verb, some in (("removed from", looks - present), ("added to", present - looks)):
                 yield from [f"{counted(len(some), 'look')} {verb} the ledger"] * bool(some)
-        elif name not in before:
+        elif blob is None:
             yield f"baseline {baseline} added"
         elif now is None:
             yield f"baseline {baseline} removed"

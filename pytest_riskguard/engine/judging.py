@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.judged import depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
@@ -78,7 +79,7 @@ class Engine:
         self._report, self._folder, self._on_changed_inputs = report, folder, on_changed_inputs
         self._titles = titles or DocumentTitles()
         self._stale: dict[str, StaleLabels | None] = {}
-        self._labels: dict[Hashable, Labels] = {}
+        self._labels: dict[tuple[Hashable, ...], Labels] = {}
 
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
         """The gate's verdict, which plugins receive; ``family`` holds the level that a correction leaves it.
@@ -255,11 +256,11 @@ class Engine:
         if isinstance(question.baseline, Stored):
             verdict = self._with_lineage(verdict, question.baseline, systems[0].scores)
         verdict = with_stored(verdict, systems[1:])
-        changed = [warning for warning in verdict.warnings if warning.code == "changed_inputs"]
-        if changed and self._on_changed_inputs == "fail":
-            said = "; ".join(message(verdict, one) for one in changed)
+        if self._on_changed_inputs == "warn":  # findings are computed when they are first read
+            return verdict
+        if changed := [message(verdict, one) for one in verdict.warnings if one.code == "changed_inputs"]:
             raise DataError(
-                f"{said}. A gate stops here (on_changed_inputs: fail)",
+                f"{'; '.join(changed)}. A gate stops here (on_changed_inputs: fail)",
                 reason="inputs_changed",
                 remedy=rescoring(question, "once the change is reviewed, run"),
             )
@@ -345,9 +346,10 @@ class Engine:
             self.sources.ranked(source, of_source, measure, qrels)
             for source, of_source in zip((question.sources[0], question.sources[place]), scores, strict=True)
         )
-        ranked = (candidate.run.digest, baseline.run.digest, candidate.order, candidate.last, baseline.last)
-        key = (*ranked, qrels.digest, str(measure), scores[0].topics)
-        labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline))
+        seen = (candidate.order, candidate.last, baseline.last, depth_of(measure))
+        key = (str(measure), candidate.run.digest, baseline.run.digest, *seen, qrels.digest, scores[0].topics)
+        alike = next((labels for other, labels in self._labels.items() if other[1:] == key[1:]), None)
+        labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline), alike)
         self._labels[key] = labels
         for other in list(self._labels)[:-MOST_KNOWN]:
             del self._labels[other]

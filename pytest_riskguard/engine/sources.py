@@ -139,7 +139,7 @@ class ScoreCache:
         found = dict(store.scores_together(source.name, measures, qrels=qrels, topics=topics, earlier=earlier))
         for measure, one in found.items():
             if isinstance(one, Scored):
-                if one.run is not None and earlier is None:
+                if one.run is not None:
                     self._hold(source, one.run)
                 found[measure] = replace(
                     one, scores=replace(one.scores, name=label(source), queries=queries), run=None

@@ -81,7 +81,8 @@ def beyond_allowed(gate: Gate, collapsed: Mapping[int, tuple[str, ...]], differe
         return ()
     protected = [place for place, exceeded in collapsed.items() if "protected" in exceeded]
     others = sorted((p for p in collapsed if p not in protected), key=lambda p: (round(float(differences[p]), 12), p))
-    gone, n = 0, differences.size - len(protected)
+    n = differences.size - len(protected)
+    gone = max(len(others) - gate.most(n), 0)  # at least: of fewer topics no more may
     while len(others) - gone > gate.most(n - gone):
         gone += 1
     return tuple(sorted((*protected, *others[:gone])))

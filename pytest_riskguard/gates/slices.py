@@ -135,7 +135,7 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
 def tagged_topics(topics: Sequence[str], tags: Tags, *, clustered: bool) -> tuple[Tagged, ...]:
     """The same from topics and their tags."""
     columns: dict[str, dict[str, list[int]]] = {}
-    for place, topic in enumerate(topics):
+    for place, topic in enumerate(topics if tags else ()):
         for tag, value in tags.get(topic, _NO_TAGS).items():
             if value:
                 columns.setdefault(tag, {}).setdefault(value, []).append(place)

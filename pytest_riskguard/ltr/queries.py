@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -206,6 +207,9 @@ class QueryBaselines:
         if scores.shape != (len(self.names), len(self.queries)) or scores.size == 0:
             expected = f"({len(self.names)}, {len(self.queries)})"
             raise ValueError(f"scores must have shape (n_baselines, n_queries), {expected}, got {scores.shape}")
+        for what, names in (("baselines", self.names), ("queries", self.queries)):
+            if twice := [name for name, times in Counter(names).items() if times > 1]:
+                raise ValueError(f"{what} must have different names, got {twice[0]!r} twice")
         wrong = ~((scores >= 0) & (scores <= 1))
         if wrong.any():
             baseline, query = np.argwhere(wrong)[0]

@@ -28,8 +28,6 @@ SCHEMA = "riskguard-report/1"
 MAX_SIZE = 1e150
 #: How far a figure that decides may lie from the bound by rounding; of a p-value, as a share of it.
 ROUNDED, ROUNDED_P = 1e-9, 1e-3
-#: The JSON Schema of a report, next to this module in the package.
-SCHEMA_FILE = Path(__file__).with_name("riskguard-report-1.schema.json")
 
 
 def document(schema: str, content: Any) -> str:

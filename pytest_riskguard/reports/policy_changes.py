@@ -8,8 +8,8 @@ from __future__ import annotations
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import clean, counted
 
-#: Changes that a line says, and that are kept; the others are counted.
-_MOST_SAID, MOST_KEPT = 6, 200
+#: Changes that a line says; the others are counted.
+_MOST_SAID = 6
 
 
 @frozen
@@ -22,14 +22,13 @@ class Change:
 
 @frozen
 class PolicyChanges:
-    """What a ``pull_request``, or else a commit, changed; ``more`` changes are only counted.
+    """What a ``pull_request``, or else a commit, changed.
 
     ``unknown`` says why nothing, or not everything, is known.
     """
 
     pull_request: bool
     changes: tuple[Change, ...] = ()
-    more: int = 0
     unknown: str | None = None
 
     def __str__(self) -> str:
@@ -48,6 +47,6 @@ def words(policy: PolicyChanges, file: str | None = None) -> str:
     chosen = [change for change in policy.changes if file in (None, change.file)]
     several = file is None and len({change.file for change in chosen}) > 1
     said = [clean(f"{one.file}: {one.text}" if several else one.text) for one in chosen[:_MOST_SAID]]
-    rest = len(chosen) - len(said) + (policy.more if file is None else 0)
-    said += [counted(rest, "more change")] if rest else []
+    if rest := len(chosen) - len(said):
+        said.append(counted(rest, "more change"))
     return f"changed by this {whose}: {'; '.join(said)}"

@@ -14,9 +14,9 @@ import pytest
 
 from pytest_riskguard.cli.main import run
 from pytest_riskguard.errors import InternalError
-from pytest_riskguard.reports.json import SCHEMA_FILE
 from tests.plugin import world
 from tests.plugin.world import read_report
+from tests.reports.schema import SCHEMA_FILE
 from tests.strict import STRICT_LINE
 
 QRELS = "--qrels qrels.txt --measure AP"

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data.ids import Ids, begins_of
+from pytest_riskguard.data.ids import Ids, begins_of, places_among
 
 #: Few letters, so that ids often begin alike; zero bytes and letters of several bytes.
 IDS = st.lists(st.text(alphabet="ab\0é", max_size=20) | st.text(max_size=5), max_size=12)
@@ -25,6 +25,8 @@ def test_ids_are_the_same_wherever_their_text_is(ids, between):
     compact = other.compact()
     assert compact.strings() == ids
     assert len(compact.text) == len("".join(ids).encode())
+    assert other.evenly().strings() == ids
+    assert len(other.evenly().text) <= 1.25 * len(compact.text)
     none = other.at(np.zeros(0, dtype=np.int64))  # as of a block of blank lines
     assert Ids.joined([plain, none, other]).strings() == ids * 2
 
@@ -52,6 +54,26 @@ def test_only_equal_ids_are_the_same(ids):
     in_pairs = here.at(np.stack([one, other], axis=1).ravel())
     assert begins_of(in_pairs)[1::2].tolist() == [not same for same in expected]
     assert (here.hashes[one] == there.hashes[other]).tolist() == expected  # no such short ids share a hash
+
+
+@given(IDS, IDS.map(lambda ids: [*dict.fromkeys(ids)]), st.data())
+@example(ALIKE, ALIKE[::-1], None)
+def test_documents_are_found_among_those_of_their_own_topic(ids, others, data):
+    topics, other_topics = (np.zeros(len(names), dtype=np.int64) for names in (ids, others))
+    if data:
+        other_topics[:] = data.draw(st.lists(st.integers(0, 1), min_size=len(others), max_size=len(others)))
+    expected = [others.index(name) if name in others and not other_topics[others.index(name)] else -1 for name in ids]
+    found = places_among(topics, scattered(ids, between="a"), other_topics, Ids.of(others))
+    assert found.tolist() == expected
+
+
+def test_documents_that_end_alike_are_found_at_once(monkeypatch):
+    turns, same = [], Ids.same
+    monkeypatch.setattr(Ids, "same", lambda *given, **known: turns.append(1) or same(*given, **known))
+    ids = [f"https://example.org/{number}/index.html" for number in range(500)]
+    topics = np.zeros(500, dtype=np.int64)
+    assert places_among(topics, Ids.of(ids[::-1]), topics, Ids.of(ids)).tolist() == list(range(500))[::-1]
+    assert len(turns) < 10
 
 
 @given(IDS, st.data())

@@ -34,6 +34,16 @@ def test_what_was_written_reads_back():
         assert decoded(type(made), to_plain(made)) == made
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("baseline_rank", "1"), ("baseline_rank", 1.0), ("baseline_rank", True), ("effect", "0.5")],
+)
+def test_no_value_is_converted_into_another_type(key, value):
+    made = to_plain(RankedDocument("d", None, 1, None, -0.5))
+    with pytest.raises(JsonError, match=f"made.{key}: expected .*, found "):
+        decoded(RankedDocument, made | {key: value}, where="made")
+
+
 def test_unknown_fields_are_left_out():
     assert decoded(Lines, {"x": [], "lines": {}, "new": 1}) == Lines((), {})
 

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data import input_files
+from pytest_riskguard.data import input_files, trec
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.input_files import Kind
@@ -26,6 +26,7 @@ from pytest_riskguard.data.runs import MAX_RUN_SCORE, NO_RANK, Run, read_run
 from pytest_riskguard.data.text_blocks import whole_numbers
 from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError
+from pytest_riskguard.limits import Limit
 
 KINDS: tuple[Kind, ...] = ("rankings", "judgements")
 
@@ -146,6 +147,13 @@ def test_ranks_are_whole_numbers_of_at_most_eight_digits(write):
     assert float(np.finfo(np.float32).max) == MAX_RUN_SCORE
     path = write("b.run", f"1 Q0 a 1 {MAX_RUN_SCORE!r} t\n")
     assert read_run(path).scores.tolist() == [MAX_RUN_SCORE]
+
+
+def test_no_list_of_ranks_is_made_for_more_documents_than_a_topic_may_have(write, monkeypatch):
+    monkeypatch.setattr(trec, "DOCUMENTS", Limit(2, "documents"))
+    monkeypatch.setattr(trec, "_texts", lambda _: pytest.fail("a list"))
+    path = write("b.run", "".join(f"1 Q0 d{rank} {rank} {9 - rank} t\n" for rank in range(1, 5)))
+    assert read_run(path).ranks is None
 
 
 SIX = "expected 6 columns (topic Q0 docid rank score tag)"

@@ -27,10 +27,10 @@ from pytest_riskguard.gates.power import Plan
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
 from pytest_riskguard.reports.comparisons import KnownGate
-from pytest_riskguard.reports.json import SCHEMA_FILE
 from pytest_riskguard.reports.provenance import Provenance
 from tests.docs.pages import DOCS
 from tests.house import documented_modules, pytest_settings
+from tests.reports.schema import SCHEMA_FILE
 
 REFERENCE = DOCS / "reference"
 PACKAGE = DOCS.parent / "pytest_riskguard"
@@ -51,12 +51,6 @@ def section(text: str, heading: str) -> str:
     rest = text[start + len(heading) + 1 :]
     end = re.search(rf"^#{{1,{len(level)}}} ", rest, re.MULTILINE)
     return rest[: end.start()] if end else rest
-
-
-def first_cells(text: str) -> list[str]:
-    """Words in code in the first cell of each row of the tables."""
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    return [name for row in rows for name in re.findall(r"`([^`]+)`", row.split(" | ")[0])]
 
 
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:

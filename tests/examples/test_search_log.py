@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from examples.ltr.search_log import KINDS, SearchLog, make_log
+from examples.ltr.search_log import KINDS, NOTHING_RELEVANT, SearchLog, make_log
 from pytest_riskguard.ltr.queries import JudgedQueries
 
 #: Each starts processes of its own.
@@ -22,10 +22,21 @@ def mean_ndcg(log: SearchLog, column: str, kind: str) -> float:
     return float(JudgedQueries(chosen.labels, chosen.group).ndcg(chosen.column(column)).mean())
 
 
+def test_some_queries_have_no_relevant_document_and_some_have_one(log):
+    relevant = np.add.reduceat(log.labels > 0, np.concatenate(([0], np.cumsum(log.group)[:-1])))
+    assert abs(np.mean(relevant == 0) - NOTHING_RELEVANT) < 0.02  # 2 standard deviations: 0.014
+    assert np.mean(relevant == 1) > 0.05
+
+
 def test_clicks_tell_more_than_text_in_the_head_and_less_in_the_tail(log):
     assert mean_ndcg(log, "log_clicks", "head") > mean_ndcg(log, "bm25", "head") + 0.05
     assert mean_ndcg(log, "log_clicks", "tail") < mean_ndcg(log, "bm25", "tail") - 0.2
     assert min(mean_ndcg(log, "bm25", kind) for kind in KINDS) > 2 * mean_ndcg(log, "noise_1", "head")
+
+
+def test_the_hand_tuned_formula_is_better_than_bm25(log):
+    queries = JudgedQueries(log.labels, log.group)
+    assert queries.ndcg(log.hand_tuned()).mean() > queries.ndcg(log.column("bm25")).mean() + 0.03
 
 
 def test_parts_of_a_split_share_no_query_and_the_tail_is_rare_except_in_the_test(log):

@@ -14,6 +14,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report
 from tests.gates.conftest import pair
+from tests.reports.schema import SCHEMA_FILE
 from tests.strict import gate_of
 
 RNG = np.random.default_rng(7)
@@ -48,7 +49,7 @@ def test_outcome_and_reason(example, alpha, outcome, reason):
 def test_every_verdict_follows_the_published_schema_and_reads_back(example):
     verdict = judge(gate_of("g", alpha=1), *pair(EXAMPLES[example]))
     text = report.dumps([verdict])
-    jsonschema.validate(json.loads(text), json.loads(report.SCHEMA_FILE.read_text()))
+    jsonschema.validate(json.loads(text), json.loads(SCHEMA_FILE.read_text()))
     data = verdict.to_dict()
     assert Verdict.from_dict(data).to_dict() == data
     assert report.dumps([Verdict.from_dict(data)]) == text

@@ -84,7 +84,13 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
+        (lambda: QueryBaselines((), (), np.zeros((0, 0))), ValueError, "shape"),
         (lambda: QueryBaselines(("a",), ("q",), np.zeros(1)), ValueError, r"\(1, 1\), got \(1,\)"),
+        (
+            lambda: QueryBaselines(("a", "a"), ("q",), np.zeros((2, 1))),
+            ValueError,
+            "baselines must have different names, got 'a' twice",
+        ),
         (
             lambda: QueryBaselines(("a",), ("q",), np.array([[1.5]])),
             DataError,
@@ -94,6 +100,12 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
             lambda: QueryBaselines(("a", "b"), ("q", "r"), np.array([[0, 1], [0.5, -0.5]])),
             DataError,
             "baseline b, query r: nDCG@10 must be from 0 to 1, got -0.5",
+        ),
+        (lambda: QueryBaselines(("a",), ("q",), np.array([[np.nan]])), DataError, "must be from 0 to 1, got nan"),
+        (
+            lambda: QueryBaselines(("a",), ("q", "q"), np.zeros((1, 2))),
+            ValueError,
+            "queries must have different names, got 'q' twice",
         ),
         (lambda: QueryBaselines(("a",), ("q",), np.zeros((1, 1)), k=0), ValueError, "k must be a whole number"),
     ],

@@ -5,8 +5,8 @@ import json
 import jsonschema
 import pytest
 
-from pytest_riskguard.reports.json import SCHEMA_FILE
 from tests.plugin.world import read_report
+from tests.reports.schema import SCHEMA_FILE
 
 TWO = """\
 collection: {qrels: qrels.txt, topics: topics.tsv}

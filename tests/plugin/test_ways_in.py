@@ -12,9 +12,9 @@ from pytest_riskguard import check, score_run
 from pytest_riskguard.cli.main import run
 from pytest_riskguard.data import read_qrels, read_topics
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
-from pytest_riskguard.reports.json import SCHEMA_FILE
 from tests.plugin import world
 from tests.plugin.world import read_report
+from tests.reports.schema import SCHEMA_FILE
 
 HEAD = """\
 collection: {qrels: qrels.txt, topics: topics.tsv}

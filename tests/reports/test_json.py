@@ -9,7 +9,7 @@ from pytest_riskguard import check
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from tests.plugin.world import CHURN, GOOD, LOSS
-from tests.reports.schema import described, schema_of_a_report
+from tests.reports.schema import SCHEMA_FILE, described, schema_of_a_report
 from tests.reports.terminal.test_failure import asked, verdict
 
 VERDICTS = {
@@ -36,20 +36,20 @@ def test_a_report_is_valid_strict_json_and_reads_back(name):
     text = report_json.dumps([given])
     assert text.isascii()
     report = json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} is not JSON"))
-    schema = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8"))
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     jsonschema.validate(report, schema, cls=jsonschema.Draft202012Validator)
     assert report["schema"] == "riskguard-report/1"
     assert Verdict.from_dict(report["verdicts"][0]).to_dict() == given.to_dict()
 
 
 def test_the_schema_in_the_package_is_the_closed_one_that_the_types_make():
-    schema, made = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8")), schema_of_a_report()
+    schema, made = json.loads(SCHEMA_FILE.read_text(encoding="utf-8")), schema_of_a_report()
     assert described(made, schema) == []
     assert made == schema  # python -m tests.reports.schema writes it
 
 
 def test_the_schema_is_closed():
-    waiting = [json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8"))]
+    waiting = [json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))]
     while waiting:
         node = waiting.pop()
         waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else []
@@ -59,7 +59,7 @@ def test_the_schema_is_closed():
 
 
 def test_the_schema_is_a_schema_and_refuses_what_is_not_a_report():
-    schema = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8"))
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     for name, value, problem in (("outcome", "maybe", "enum"), ("new", 1, "additionalProperties")):
         broken = report_json.report([verdict(LOSS)])

@@ -9,13 +9,17 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.cli.output import show
-from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict
+from pytest_riskguard.errors import BaselineError, Remedy
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.ci import comment, junit
+from pytest_riskguard.reports.ci.github import annotation
 from pytest_riskguard.reports.comparisons import KnownGate, answer
 from pytest_riskguard.reports.html.page import document
 from pytest_riskguard.reports.json import Report
 from pytest_riskguard.reports.terminal import gates_table
+from pytest_riskguard.reports.terminal.failure import explain, one_line
 from pytest_riskguard.reports.words import Step, advice, own_advice, promotion
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import CHURN, GOOD, LOSS
@@ -184,3 +188,11 @@ def test_undecided_gates_that_only_warn_are_no_pass():
     assert advice([undecided, FINE]) == ("caution", "Ship with care")
     assert answer([undecided, FINE]).counts == "1 gate passed, 1 inconclusive"
     assert promotion(BETTER, [BETTER, undecided]) is None
+
+
+def test_every_report_says_what_to_do():
+    error = BaselineError("no baseline 'prod'", remedy=Remedy("store it with {}", "add prod RUN"))
+    verdict = incomparable(gate_of("g"), error, measure="AP", candidate="new", baselines=("prod",))
+    texts = [explain(verdict), one_line(verdict), str(verdict), str(annotation(verdict)), junit.render([verdict])]
+    for text in (*texts, *(REPORTS[name]([verdict]) for name in ("comment", "Markdown", "page"))):
+        assert "riskguard baseline add prod RUN" in " ".join(text.split())

@@ -12,11 +12,12 @@ import pytest
 
 from pytest_riskguard.reports.ci import comment, github, junit
 from pytest_riskguard.reports.html import render as html
-from pytest_riskguard.reports.json import SCHEMA_FILE, Report, dumps, read
+from pytest_riskguard.reports.json import Report, dumps, read
 from pytest_riskguard.reports.markdown import render as markdown
 from pytest_riskguard.reports.policy_changes import Change, PolicyChanges
 from pytest_riskguard.serialization import decoded
 from tests.reports.hostile import NAMES, STRINGS, verdict_with
+from tests.reports.schema import SCHEMA_FILE
 from tests.reports.test_hostile import assert_plain
 
 POLICY = PolicyChanges(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.policy_changes import words
 from pytest_riskguard.run_context import ACTIONS, SUMMARY
-from pytest_riskguard.text import clean, counted, listed
+from pytest_riskguard.text import clean, counted, listed, sentence
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -58,6 +58,8 @@ def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = 
         worst = (f"{topic.query or topic.topic} ({from_to(topic.baseline, topic.candidate)})" for topic in card.worst)
         extreme = words.extreme(verdict).capitalize()
         lines.append(f"{extreme}: {listed(tuple(worst), most=_MAX_WORST, left_out=card.more)}")
+    if verdict.remedy is not None:
+        lines.append(sentence(verdict.remedy))
     return Annotation(f"riskguard: {verdict.gate}", lines, file, line)
 
 

@@ -52,7 +52,6 @@ RATIOS = {
     "wins 3 times losses": 3.0,
     "wins 10 times losses": 10.0,
 }
-UNEVEN = tuple(kind for kind in RATIOS if kind != BETS)
 
 
 def weigh(d: Array, alpha: float) -> Array:

@@ -115,6 +115,18 @@ def test_what_is_not_typed_comes_from_the_file(command, folder):
         assert (found["gate"]["alphas"], found["baselines"]) == (alphas, ["prod"])
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("tables")
+def test_text_json_markdown_and_page_are_written(command, folder):
+    pytest.importorskip("jinja2")
+    ended = command(f"ltr report --scores {FILES} {AGAINST} --json r.json --markdown r.md --html r.html")
+    assert (ended.status, ended.err) == (0, "")
+    assert "models pass the gate against every baseline: " in ended.out
+    assert json.loads((folder / "r.json").read_text())["models"] == list(MODELS)
+    assert (folder / "r.md").read_text().startswith("## Trained models")
+    assert (folder / "r.html").read_text(encoding="utf-8").count("<svg") == 3
+
+
 @pytest.mark.parametrize(
     ("line", "status", "message"),
     [

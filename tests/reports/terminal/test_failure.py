@@ -169,6 +169,17 @@ def test_a_gate_that_passes_says_which_queries_are_unanswered():
     assert said in "".join(notes(passed, (passed,), complete=True))
 
 
+def test_what_the_paragraph_says_of_unanswered_queries_is_no_warning_too():
+    failed, others = judged(LOSS), warning("missing_topics", system="the baseline", topics=("t30",))
+    warnings = (warning("missing_topics", system="the candidate", topics=("t28", "t29")), others)
+    for missing, said in ((("t28", "t29"), ["the baseline"]), ((), ["the candidate", "the baseline"])):
+        counts = replace(failed.topics, missing_in_candidate=missing)
+        shown = worded(altered(failed, warnings=warnings, topics=counts))
+        text = flat(explain(shown, Screen(Detail.EVERYTHING)))
+        assert [name for name in ("the candidate", "the baseline") if f"{name} did not answer" in text] == said
+        assert ("The candidate returned nothing for 2 queries." in text) == bool(missing)
+
+
 def test_a_warning_about_inputs_that_was_shown_before_is_not_said_again():
     warned = altered(judged(LOSS), warnings=(VerdictWarning("changed_inputs", "scored again"),))
     assert "warning: scored again" in explain(warned)

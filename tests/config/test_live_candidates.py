@@ -1,12 +1,11 @@
-"""``candidate: {http: ...}``: what it may hold, and what is said of anything else."""
+"""``candidate: {http: ...}`` and ``{command: [...]}``: what they may hold, and what is said of anything else."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError
 
@@ -14,18 +13,22 @@ REST = "collection: {qrels: qrels.txt}\ngates: [{name: a, kind: not_significantl
 SOLR = "preset: solr, url: 'http://localhost:8983/solr/help'"
 
 
-def loaded(folder: Path, candidate: str) -> HttpCandidate:
-    path = folder / "riskguard.yaml"
-    path.write_text(f"candidate: {{{candidate}}}\n{REST}", encoding="utf-8")
-    found = load_config(path).candidate
-    assert isinstance(found, HttpCandidate)
-    assert hash(found) == hash(load_config(path).candidate)
-    return found
+@pytest.fixture
+def loaded(tmp_path):
+    """The candidate that a file says, which can be a key."""
+
+    def loaded(candidate: str) -> Any:
+        path = tmp_path / "riskguard.yaml"
+        path.write_text(f"candidate: {{{candidate}}}\n{REST}", encoding="utf-8")
+        found = load_config(path).candidate
+        assert hash(found) == hash(load_config(path).candidate)
+        return found
+
+    return loaded
 
 
-def test_an_engine_with_everything(tmp_path):
+def test_an_engine_with_everything(loaded, tmp_path):
     found = loaded(
-        tmp_path,
         "http: {preset: elasticsearch, url: 'https://${HOST}:9200/a?routing=7&api_key=${KEY}', body: q.json, "
         "method: POST, headers: {X-Id: 7, X-Api-Key: 'k ${KEY}'}, hits: 'hits.hits[].{id: _source.sku}'}, "
         "depth: 50, workers: 4, timeout: 5, metadata: {index: v8}",
@@ -36,17 +39,17 @@ def test_an_engine_with_everything(tmp_path):
     assert found.http.url.startswith("https://${HOST}:9200/a?")
 
 
-def test_defaults(tmp_path):
-    found = loaded(tmp_path, f"http: {{{SOLR}}}")
+def test_defaults(loaded):
+    found = loaded(f"http: {{{SOLR}}}")
     assert (found.depth, found.workers, found.http.body, found.http.hits) == (100, 1, None, None)
 
 
 @pytest.mark.parametrize("url", ["${ENGINE}", "${ENGINE}/help?a=b", "http://${HOST}:${PORT}/x"])
-def test_an_address_may_hold_variables_anywhere(tmp_path, url):
-    assert loaded(tmp_path, f"http: {{preset: vespa, url: '{url}'}}").http.url == url
+def test_an_address_may_hold_variables_anywhere(loaded, url):
+    assert loaded(f"http: {{preset: vespa, url: '{url}'}}").http.url == url
 
 
-REFUSED = [
+OF_HTTP = [
     ("preset: solar, url: 'http://a'", "expected elasticsearch, opensearch, solr"),
     ("preset: solr", "candidate.http has no 'url'; add `url: http://localhost:9200`"),
     ("url: 'http://a?q={query}'", "expected `hits:`, the JMESPath of the hits in the answer, found none"),
@@ -76,13 +79,47 @@ REFUSED = [
     (f"{SOLR}, hedaers: {{}}", "unknown key 'hedaers' in candidate.http; did you mean 'headers'?"),
     ("preset: typesense, url: 'http://a'}, depth: 300, metadata: {", "depth: Typesense returns at most 250 hits"),
 ]
+OF_COMMANDS = [
+    ("command: ./search --size 10", "expected a list of a program and its arguments, such as [./search, --size"),
+    ("command: []", "expected a list of a program and its arguments"),
+    ("command: [a, {b: c}]", "expected a list of a program and its arguments"),
+    ("command: ['']", "expected a list of a program and its arguments"),
+    ('command: [a, "b\\0c"]', "expected a list of a program and its arguments"),
+    ("command: [a], workers: 2", "expected `workers: 1`: without {query} in an argument one process is asked"),
+    ("command: [a], ties: rank", "candidate.ties: expected as_returned or docid, found 'rank'"),
+]
 
 
-@pytest.mark.parametrize(("http", "expected"), REFUSED)
-def test_what_is_wrong_is_said_with_its_line_and_never_with_a_secret(tmp_path, http, expected):
+@pytest.mark.parametrize(
+    ("candidate", "expected"), [*((f"http: {{{http}}}", said) for http, said in OF_HTTP), *OF_COMMANDS]
+)
+def test_what_is_wrong_is_said_with_its_line_and_never_with_a_secret(loaded, candidate, expected):
     with pytest.raises(ConfigError) as caught:
-        loaded(tmp_path, f"http: {{{http}}}")
+        loaded(candidate)
     said = "\n".join(map(str, caught.value.errors))
     assert expected in said
     assert "riskguard.yaml:1: " in said
     assert "swordfish" not in said
+
+
+def test_a_command_with_everything(loaded):
+    found = loaded(
+        "command: [./search, --size, 10, '{query}'], depth: 50, workers: 4, timeout: none, ties: docid, "
+        "metadata: {index: v8}",
+    )
+    assert found.command == ("./search", "--size", "10", "{query}")
+    assert found.runs_for_each
+    assert (found.depth, found.workers, found.timeout, found.ties) == (50, 4, None, "docid")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "runs_for_each"),
+    [("[a]", False), ("[a, '-q={query}']", True), ("[a, '{topic}']", True), ("[a, '{depth}']", False)],
+)
+def test_a_command_is_run_for_each_query_that_an_argument_takes(loaded, arguments, runs_for_each):
+    found = loaded(f"command: {arguments}")
+    assert (found.runs_for_each, found.ties) == (runs_for_each, "as_returned")
+
+
+def test_no_query_is_the_name_of_a_program(loaded):
+    assert not loaded("command: ['{query}', x]").runs_for_each
