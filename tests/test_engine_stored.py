@@ -326,9 +326,7 @@ def test_a_replicate_that_loses_as_much_in_every_topic_is_another_system(folder)
     write_run(folder / "eighth.run", dict.fromkeys(TOPICS, 8))
     replicate(folder, "ninth.run")
     judged = ask(folder, "eighth.run")
-    stopped(
-        judged, "bad_baseline", "the mean of replicate 1 is far below the baseline's (0.1111, that of"
-    )
+    stopped(judged, "bad_baseline", "the mean of replicate 1 is far below the baseline's (0.1111, that of")
 
 
 def judge_more(folder: Path, topics: list[str]) -> None:

@@ -82,7 +82,7 @@ def _named(given: InputData, scores: Sequence[TopicScores], name: str) -> tuple[
 
 
 def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
-    """The scores in all files of a folder, each with rows, but for notes of engines, which begin with ``_`` or ``.``."""
+    """The scores in all files of a folder, each with rows; names of notes begin with ``_`` or ``.``."""
     rows: list[Row] = []
     for path in sorted(folder.path.iterdir()):
         if path.name.startswith(("_", ".")) and not path.is_dir():

@@ -20,7 +20,6 @@ from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
     power_of,
     topics_for_equivalence,
-    topics_for_tolerance,
     topics_needed,
 )
 from pytest_riskguard.risk.tradeoff import linear
@@ -63,7 +62,7 @@ def test_by_student_t_a_plan_is_the_textbooks(alpha):
     assert first.topics_needed == max(topics_needed(sd, 0.04, level=0.9, power=0.7) or 0, 10)
     assert first.power == pytest.approx(power_of(0.04, sd, 60, level=0.9))
     assert (second.size, second.topics_needed) == (0.01, None)  # tolerated, so no number of topics finds it
-    assert plan.topics_for_tolerance == topics_for_tolerance(sd, plan.urisk, tolerance=0.01, level=0.9, power=0.7)
+    assert plan.topics_for_tolerance == topics_needed(sd, plan.urisk + 0.01, level=0.9, power=0.7)
 
 
 @pytest.mark.parametrize(("changed", "stuck"), [(3, True), (4, False), (5, False)])
@@ -183,8 +182,8 @@ def test_a_plan_for_the_bootstrap_takes_its_critical_values_from_the_data():
     assert (interval.upper - plan.urisk) / error < upper < by_student_t  # what the break-even test asks for
     needed = topics_needed(sd, 0.1, level=0.95, power=0.8, critical=upper, n=60)
     assert plan.effects[0].topics_needed == needed != topics_needed(sd, 0.1, level=0.95, power=0.8)
-    shown = topics_for_tolerance(sd, plan.urisk, tolerance=0.6, level=0.95, power=0.8, critical=lower, n=60)
-    by_student_t = topics_for_tolerance(sd, plan.urisk, tolerance=0.6, level=0.95, power=0.8)
+    shown = topics_needed(sd, plan.urisk + 0.6, level=0.95, power=0.8, critical=lower, n=60)
+    by_student_t = topics_needed(sd, plan.urisk + 0.6, level=0.95, power=0.8)
     assert plan.topics_for_tolerance == shown != by_student_t
     verdict = judge(gate_of("g", kind="not_inferior", alpha=5, tolerance=0.6), *pair(d))
     assert verdict.power.topics_for_tolerance == shown
