@@ -61,11 +61,30 @@ def replicate(folder: Path, run: str) -> None:
     )
 
 
-def verdict(folder: Path, candidate: str = "loss.run", *, kind: str = "not_significantly_risky", **options):
+def ask(
+    folder: Path,
+    candidate: str = "loss.run",
+    baseline: Stored | RunFile | Computed = Stored("prod"),  # noqa: B008 - it never changes
+    *,
+    measure: str = "RR",
+    strata: tuple[tuple[str, float], ...] = (),
+    on_changed_inputs: Any = "warn",
+    **options: Any,
+) -> Verdict:
     engine = Engine(
-        qrels=folder / "qrels.txt", topics=folder / "topics.tsv", store=Store(folder / "store"), **options
+        qrels=folder / "qrels.txt",
+        topics=GivenFile(folder / "topics.tsv", strata=strata),
+        store=Store(folder / "store"),
+        on_changed_inputs=on_changed_inputs,
     )
-    return engine.verdict(Question(gate_of("g", kind=kind), RunFile(folder / candidate), Stored("prod"), "RR"))
+    return engine.verdict(Question(gate_of("g", **options), RunFile(folder / candidate), baseline, measure))
+
+
+def stopped(judged: Verdict, reason: str, *words: str) -> None:
+    """Check that nothing was compared, and why."""
+    assert (judged.outcome, judged.reason) == ("incomparable", reason)
+    for text in words:
+        assert text in str(judged.error)
 
 
 def codes(judged) -> list[str]:
@@ -74,7 +93,7 @@ def codes(judged) -> list[str]:
 
 def test_scores_without_a_run_are_said_to_be_unbacked(folder):
     add(folder, "prod", replace=True, keep_run=False)
-    judged = verdict(folder, "prod.run")
+    judged = ask(folder, "prod.run")
     assert (judged.outcome, codes(judged).count("unbacked_scores")) == ("pass", 1)
     (warning,) = [warning for warning in judged.warnings if warning.code == "unbacked_scores"]
     assert warning.message.startswith("prod: stored without the run")
@@ -83,7 +102,7 @@ def test_scores_without_a_run_are_said_to_be_unbacked(folder):
 def test_a_rescored_baseline_shows_its_mean_before_and_after(folder):
     lines = (folder / "qrels.txt").read_text().replace("q00 0 good 1", "q00 0 bad1 1").replace("q00 0 bad1 0\n", "")
     (folder / "qrels.txt").write_text(lines)
-    (warning,) = [warning for warning in verdict(folder).warnings if warning.code == "changed_inputs"]
+    (warning,) = [warning for warning in ask(folder).warnings if warning.code == "changed_inputs"]
     now = (29 + 1 / 2) / 30  # in q00 the relevant document is second now
     assert warning.message.endswith(f"(mean of prod 1.0000 when stored, {now:.4f} now)")
 
@@ -100,15 +119,6 @@ def test_changed_tags_are_said_where_a_gate_is_about_a_slice(folder):
     (folder / "topics.tsv").write_text("".join(table).replace("q29\tquery q29\tcode", "q29\tquery q29\tword"))
     assert warned(slice="kind=code")
     assert not warned()
-
-
-def ask(folder: Path, candidate: str, *, strata: tuple[tuple[str, float], ...] = (), **options: Any) -> Verdict:
-    engine = Engine(
-        qrels=folder / "qrels.txt",
-        topics=GivenFile(folder / "topics.tsv", strata=strata),
-        store=Store(folder / "store"),
-    )
-    return engine.verdict(Question(gate_of("g", **options), RunFile(folder / candidate), Stored("prod"), "RR"))
 
 
 SHARES = (("a", 0.5), ("b", 0.5))
@@ -136,9 +146,12 @@ def test_weights_clusters_and_strata_that_changed_decide_nothing_until_the_basel
     assert ask(folder, "loss.run", **options).outcome == "fail"
     write(after)
     judged = ask(folder, "loss.run", **options)
-    assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
-    assert f"had another {column} when prod was stored than in topics.tsv now" in judged.problem
-    assert "`riskguard baseline rescore prod`" in judged.remedy
+    stopped(
+        judged,
+        "inputs_changed",
+        f"had another {column} when prod was stored than in topics.tsv now",
+        "`riskguard baseline rescore prod`",
+    )
     Store(folder / "store").rescore("prod", qrels=folder / "qrels.txt", topics=folder / "topics.tsv")
     assert ask(folder, "loss.run", **options).outcome != "incomparable"
 
@@ -147,16 +160,12 @@ def test_a_new_column_of_clusters_decides_nothing_either(folder):
     rows = [f"{topic}\tquery {topic}\tone\n" for topic in TOPICS[:15]] + [f"{t}\tquery {t}\t\n" for t in TOPICS[15:]]
     (folder / "topics.tsv").write_text("".join(["topic\tquery\tcluster\n", *rows]))
     judged = ask(folder, "loss.run")
-    assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
-    assert "15 topics (q00, q01, q02, q03, q04 and 10 more) had another cluster" in judged.problem
+    stopped(judged, "inputs_changed", "15 topics (q00, q01, q02, q03, q04 and 10 more) had another cluster")
     assert ask(folder, "loss.run", kind="no_topic_collapse", max_loss=0.5).outcome == "fail"  # clusters play no part
 
 
-def against(folder: Path, baseline: str, *, candidate: str = "loss.run", **options: Any) -> Verdict:
-    engine = Engine(qrels=folder / "qrels.txt", topics=None)
-    return engine.verdict(
-        Question(gate_of("g", **options), RunFile(folder / candidate), RunFile(folder / baseline), "RR")
-    )
+def against(folder: Path, baseline: str, **options: Any) -> Verdict:
+    return ask(folder, baseline=RunFile(folder / baseline), **options)
 
 
 def leave_out(folder: Path, run: str, topics: Sequence[str]) -> None:
@@ -178,21 +187,15 @@ def test_a_baseline_that_did_not_answer_what_the_candidate_answers_is_no_baselin
     """One topic of 30 answered, all but those that the candidate loses, or all but two of these."""
     leave_out(folder, "prod.run", unanswered)
     judged = against(folder, "prod.run", **options)
-    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
-    assert judged.problem.startswith(f"prod did not answer {len(unanswered)} of 30 topics that loss answered (q0"), (
-        judged.problem
-    )
+    stopped(judged, "bad_baseline", f"prod did not answer {len(unanswered)} of 30 topics that loss answered (q0")
 
 
 def test_the_median_of_baselines_rests_on_the_answers_of_all(folder):
     for name in ("a", "b", "c"):
         write_run(folder / f"{name}.run", {})
     leave_out(folder, "a.run", TOPICS[:15])
-    engine = Engine(qrels=folder / "qrels.txt", topics=None)
-    median = Computed("median", tuple(RunFile(folder / f"{name}.run") for name in ("a", "b", "c")))
-    judged = engine.verdict(Question(gate_of("g"), RunFile(folder / "loss.run"), median, "RR"))
-    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
-    assert "median(a, b, c) did not answer 15 of 30 topics" in judged.problem
+    judged = ask(folder, baseline=Computed("median", tuple(RunFile(folder / f"{name}.run") for name in "abc")))
+    stopped(judged, "bad_baseline", "median(a, b, c) did not answer 15 of 30 topics")
 
 
 def test_a_topic_that_neither_side_answers_is_no_free_win(folder):
@@ -218,8 +221,7 @@ def test_one_topic_more_or_less_decides_only_what_rests_on_it(folder):
     leave_out(folder, "prod.run", ["q00"])
     assert against(folder, "prod.run", candidate="one.run").outcome == "pass"
     judged = against(folder, "prod.run", candidate="one.run", kind="no_topic_collapse", max_loss=0.5)
-    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
-    assert "the gate would not pass if it did well there" in judged.problem
+    stopped(judged, "bad_baseline", "the gate would not pass if it did well there")
     write_run(folder / "one.run", {"q00": 2})
     judged = against(folder, "prod.run", candidate="one.run", kind="no_topic_collapse", max_loss=0.5)
     assert judged.outcome == "pass"
@@ -232,36 +234,30 @@ def dilute(folder: Path, topics: Sequence[str]) -> None:
 
 
 def test_judgements_that_make_the_scores_of_lost_topics_small_decide_nothing(folder):
-    def asked(topics: Sequence[str], **options: Any) -> Verdict:
-        engine = Engine(qrels=folder / "qrels.txt", topics=None, store=Store(folder / "store"))
-        return engine.verdict(Question(gate_of("g", **options), RunFile(folder / "loss.run"), Stored("prod"), "nDCG"))
+    def asked(**options: Any) -> Verdict:
+        return ask(folder, measure="nDCG", **options)
 
     Store(folder / "store").update(
         "prod", folder / "prod.run", qrels=folder / "qrels.txt", topics=None, measures=["nDCG"]
     )
     collapse = {"kind": "no_topic_collapse", "max_loss": 0.5}
-    assert [asked([]).outcome, asked([], **collapse).outcome] == ["fail", "fail"]
+    assert [asked().outcome, asked(**collapse).outcome] == ["fail", "fail"]
     write_run(folder / "loss.run", {"q00": 9})
     dilute(folder, TOPICS[:1])  # few topics: scores as large as they were tell
-    judged = asked([], **collapse)
-    assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
-    assert "the judgements of 1 topic (q00) changed since prod was stored" in judged.problem
+    judged = asked(**collapse)
+    stopped(judged, "inputs_changed", "the judgements of 1 topic (q00) changed since prod was stored")
     assert judged.remedy == ("restore the judgements; once they are reviewed, run `riskguard baseline rescore prod`")
     write_run(folder / "loss.run", {})
-    assert asked([], **collapse).outcome == "pass"  # nothing was lost there
+    assert asked(**collapse).outcome == "pass"  # nothing was lost there
     dilute(folder, TOPICS[1:15])
     for options in ({}, collapse):
-        judged = asked([], **options)
-        assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
-        assert "scores less than half of what it did when stored in 15 topics (q00, q01" in judged.problem
+        judged = asked(**options)
+        stopped(judged, "inputs_changed", "scores less than half of what it did when stored in 15 topics (q00, q01")
 
 
 def test_a_drift_gate_without_an_earlier_run_compares_with_nothing(folder):
-    engine = Engine(qrels=folder / "qrels.txt", topics=None, store=Store(folder / "store"))
-    gate = gate_of("g", kind="no_drift")
-    judged = engine.verdict(Question(gate, RunFile(folder / "loss.run"), Stored("prod", "oldest"), "RR"))
-    assert (judged.outcome, judged.reason) == ("incomparable", "missing_input")
-    assert "has no earlier run 'oldest'" in judged.problem
+    judged = ask(folder, baseline=Stored("prod", "oldest"), kind="no_drift")
+    stopped(judged, "missing_input", "has no earlier run 'oldest'")
 
 
 @pytest.mark.parametrize("lost", [[1], [2], [1, 2]])
@@ -271,33 +267,27 @@ def test_a_history_with_a_lost_entry_is_damage(folder, lost):
         store.update("prod", folder / run, qrels=folder / "qrels.txt", topics=None)
     for number in lost:
         shutil.rmtree(folder / f"store/prod/history/{number:04d}")
-    engine = Engine(qrels=folder / "qrels.txt", topics=None, store=store)
-    gate = gate_of("g", kind="no_drift")
-    judged = engine.verdict(Question(gate, RunFile(folder / "loss.run"), Stored("prod", "oldest"), "RR"))
-    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
-    assert "manifest.json is missing" in judged.problem
+    judged = ask(folder, baseline=Stored("prod", "oldest"), kind="no_drift")
+    stopped(judged, "bad_baseline", "manifest.json is missing")
 
 
 def test_changed_inputs_are_said_first_and_stop_a_gate_where_they_are_to(folder):
     text = (folder / "qrels.txt").read_text()
     (folder / "qrels.txt").write_text(text + "q00 0 bad2 1\n")
     leave_out(folder, "loss.run", ["q29"])
-    judged = verdict(folder)
+    judged = ask(folder)
     assert codes(judged)[:2] == ["changed_inputs", "missing_topics"]
     assert judged.outcome == "fail"
-    judged = verdict(folder, on_changed_inputs="fail")
-    assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
-    assert judged.problem.startswith("the judgements or the scoring library changed since the baseline was stored")
+    judged = ask(folder, on_changed_inputs="fail")
+    stopped(judged, "inputs_changed", "the judgements or the scoring library changed since the baseline was stored")
     assert judged.remedy == "once the change is reviewed, run `riskguard baseline rescore prod`"
     (folder / "qrels.txt").write_text(text)
-    assert verdict(folder, on_changed_inputs="fail").outcome == "fail"
+    assert ask(folder, on_changed_inputs="fail").outcome == "fail"
 
 
 def test_a_computed_baseline_names_the_unbacked_systems(folder):
     add(folder, "other", keep_run=False)
-    engine = Engine(qrels=folder / "qrels.txt", store=Store(folder / "store"))
-    computed = Computed("mean", (Stored("prod"), Stored("other")))
-    judged = engine.verdict(Question(gate_of("g"), RunFile(folder / "prod.run"), computed, "RR"))
+    judged = ask(folder, "prod.run", Computed("mean", (Stored("prod"), Stored("other"))))
     (warning,) = [warning for warning in judged.warnings if warning.code == "unbacked_scores"]
     assert warning.message.startswith("other: stored without the run")
 
@@ -305,23 +295,29 @@ def test_a_computed_baseline_names_the_unbacked_systems(folder):
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])
 def test_a_candidate_stored_as_replicate_of_its_baseline_is_refused(folder, kind):
     replicate(folder, "noisy.run")
-    assert verdict(folder, kind=kind).outcome == "fail"
-    assert verdict(folder, "prod.run").outcome == "pass"  # the run of the baseline itself
+    assert ask(folder, kind=kind).outcome == "fail"
+    assert ask(folder, "prod.run").outcome == "pass"  # the run of the baseline itself
     replicate(folder, "loss.run")
-    judged = verdict(folder, kind=kind)
-    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
-    assert "loss is the run stored as replicate 2 of prod" in judged.problem
-    assert "`riskguard baseline remove prod --replicate 2`" in judged.remedy
+    judged = ask(folder, kind=kind)
+    stopped(
+        judged,
+        "bad_baseline",
+        "loss is the run stored as replicate 2 of prod",
+        "`riskguard baseline remove prod --replicate 2`",
+    )
 
 
 def test_a_pass_does_not_rest_on_a_replicate_of_another_system(folder):
     write_run(folder / "nearly.run", dict.fromkeys(TOPICS[:15], 9) | {"q28": 2})  # the candidate but for one topic
     replicate(folder, "nearly.run")
-    judged = verdict(folder)
-    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
-    assert "the mean of replicate 1 is far below the baseline's (0.5389, that of prod 1.0000)" in judged.problem
-    assert "`riskguard baseline remove prod --replicate 1`" in judged.remedy
-    assert verdict(folder, "noisy.run").outcome == "pass"  # as it would without replicates
+    judged = ask(folder)
+    stopped(
+        judged,
+        "bad_baseline",
+        "the mean of replicate 1 is far below the baseline's (0.5389, that of",
+        "`riskguard baseline remove prod --replicate 1`",
+    )
+    assert ask(folder, "noisy.run").outcome == "pass"  # as it would without replicates
 
 
 def test_a_replicate_that_loses_as_much_in_every_topic_is_another_system(folder):
@@ -329,9 +325,8 @@ def test_a_replicate_that_loses_as_much_in_every_topic_is_another_system(folder)
     write_run(folder / "ninth.run", dict.fromkeys(TOPICS, 9))
     write_run(folder / "eighth.run", dict.fromkeys(TOPICS, 8))
     replicate(folder, "ninth.run")
-    judged = verdict(folder, "eighth.run")
-    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
-    assert "the mean of replicate 1 is far below the baseline's (0.1111, that of prod 1.0000)" in judged.problem
+    judged = ask(folder, "eighth.run")
+    stopped(judged, "bad_baseline", "the mean of replicate 1 is far below the baseline's (0.1111, that of")
 
 
 def judge_more(folder: Path, topics: list[str]) -> None:
@@ -346,31 +341,24 @@ def judge_more(folder: Path, topics: list[str]) -> None:
 
 def test_topics_that_a_stored_run_was_never_asked_cannot_make_up_for_a_loss(folder):
     judge_more(folder, [f"new{n:02d}" for n in range(60)])
-    judged = verdict(folder)
-    assert (judged.outcome, judged.reason) == ("incomparable", "topics_differ")
-    assert "only because of 60 topics (new00, new01, new02, new03, new04 and 55 more)" in judged.problem
-    computed = Computed("mean", (Stored("prod"), Stored("prod")))
-    engine = Engine(qrels=folder / "qrels.txt", store=Store(folder / "store"))
-    question = Question(gate_of("g"), RunFile(folder / "loss.run"), computed, "RR")
-    assert engine.verdict(question).reason == "topics_differ"
+    judged = ask(folder)
+    stopped(judged, "topics_differ", "only because of 60 topics (new00, new01, new02, new03, new04 and 55 more)")
+    assert ask(folder, baseline=Computed("mean", (Stored("prod"), Stored("prod")))).reason == "topics_differ"
 
 
 def test_topics_that_a_stored_run_was_never_asked_cannot_make_up_for_too_few(folder):
     qrels = folder.joinpath("qrels.txt").read_text().splitlines(keepends=True)
     folder.joinpath("qrels.txt").write_text("".join(line for line in qrels if line.split()[0] in TOPICS[:8]))
     add(folder, "prod", replace=True)
-    assert verdict(folder, "noisy.run").reason == "too_few_topics"
+    assert ask(folder, "noisy.run").reason == "too_few_topics"
     judge_more(folder, ["new00", "new01"])
-    judged = verdict(folder, "noisy.run")
-    assert (judged.outcome, judged.reason) == ("incomparable", "topics_differ")
-    assert "Without them the gate's answer is inconclusive" in judged.problem
-    engine = Engine(qrels=folder / "qrels.txt", store=Store(folder / "store"))
-    lenient = gate_of("g", on_inconclusive="warn")
-    question = Question(lenient, RunFile(folder / "noisy.run"), Stored("prod"), "RR")
-    assert engine.verdict(question).outcome == "pass"  # no less green than without them
+    judged = ask(folder, "noisy.run")
+    stopped(judged, "topics_differ", "Without them the gate's answer is inconclusive")
+    lenient = ask(folder, "noisy.run", on_inconclusive="warn")
+    assert lenient.outcome == "pass"  # no less green than without them
 
 
 def test_added_topics_that_decide_nothing_are_harmless(folder):
     judge_more(folder, ["new00", "new01"])
-    assert verdict(folder, "noisy.run").outcome == "pass"
-    assert verdict(folder).outcome == "fail"
+    assert ask(folder, "noisy.run").outcome == "pass"
+    assert ask(folder).outcome == "fail"

@@ -61,7 +61,7 @@ class Rows:
             return ids
         odd = np.flatnonzero(ids.odd)
         for row, text in zip(odd.tolist(), ids.at(odd).strings(), strict=True):
-            if not is_identifier(text):
+            if text.strip() != text or len(text.splitlines()) != 1 or "\0" in text:
                 raise self.error(row, f"expected a {what} on one line, without spaces around it, found {text!r:.60}")
         return ids
 
@@ -81,11 +81,6 @@ class Rows:
                     raise self.error(
                         row, f"expected each document once per topic, found {found}", "keep one of the two"
                     )
-
-
-def is_identifier(text: str) -> bool:
-    """Whether an id can be one of a run: it stands on one line, without spaces around it."""
-    return text.strip() == text and len(text.splitlines()) == 1 and "\0" not in text
 
 
 class Groups(NamedTuple):

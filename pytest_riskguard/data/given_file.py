@@ -47,10 +47,9 @@ class LabelRules:
 
     def digest(self, of_file: str) -> str:
         """The digest of judgements under these rules: that of their file where the rules change no score."""
-        changing = (self.scale, self.relevant_from, self.separator)
-        if changing == (None, None, None):
+        if self == LabelRules(is_complete=self.is_complete):
             return of_file
-        scale = None if self.scale is None else tuple(map(float, self.scale))
+        scale = self.scale and tuple(map(float, self.scale))
         relevant_from = None if self.relevant_from is None else float(self.relevant_from)
         return f"sha256:{hashlib.sha256(repr((of_file, scale, relevant_from, self.separator)).encode()).hexdigest()}"
 

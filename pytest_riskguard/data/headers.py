@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
 from pytest_riskguard.data.input_files import Kind
 
@@ -43,7 +42,6 @@ _NEEDED: Mapping[Kind, tuple[tuple[str, ...], ...]] = {
     "topics": (("query",),),
     "scores": (("measure",), ("value",), ("topic",)),
 }
-_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 def names_of(what: str, kind: Kind) -> tuple[str, ...]:
@@ -52,7 +50,7 @@ def names_of(what: str, kind: Kind) -> tuple[str, ...]:
     return tuple(name for name in SYNONYMS[what] if not (is_of_documents and name in _OF_DOCUMENTS))
 
 
-def places(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) -> dict[str, int]:
+def places(header: Iterable[str], kind: Kind, given: Mapping[str, str]) -> dict[str, int]:
     """Which column holds what, for those wanted that are there; no column is used twice.
 
     Names are compared in lower case. Of several columns that could hold one thing, the one whose name comes first
@@ -67,7 +65,7 @@ def places(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) 
     return found
 
 
-def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] = _NONE) -> str | None:
+def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str]) -> str | None:
     """What a header lacks to hold rows of this kind, for a message; None if nothing."""
     header = [name.strip() for name in header]
     columns = places(header, kind, given)
@@ -75,7 +73,7 @@ def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] 
     if absent := next((name for what, name in given.items() if what not in columns), None):
         return f"it has no column {absent!r}, {only}"
     is_score = "grade" in columns and "grade" not in given and header[columns["grade"]].lower() == "score"
-    if is_score and "rank" in places(header, "rankings"):
+    if is_score and "rank" in places(header, "rankings", {}):
         return "its scores stand beside ranks: it holds rankings"
     missing = [
         f"{what} ({', '.join(names_of(what, kind)[:4])}, ...)"

@@ -38,7 +38,7 @@ def _misfit(value: Any) -> Misfit:
         for document, number in documents.items():
             if type(number) not in (int, float):
                 return f"{document!r:.60} of {topic!r:.60} has no number"
-    columns = places(value, "rankings")
+    columns = places(value, "rankings", {})
     if "document" in columns and len(columns) >= 3:  # pandas wrote it, whose columns look like topics
         return "it is a frame by columns; write it with orient='records' (pandas)"
     return None

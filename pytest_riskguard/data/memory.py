@@ -5,7 +5,6 @@ No library is imported unless an object of it comes in.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import replace
@@ -22,7 +21,7 @@ from pytest_riskguard.data.named_columns import READERS, Table, table_of_rows
 from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores, score_rows_of, scores_of_rows
-from pytest_riskguard.errors import RunFormatError, ScoresFormatError, ScoringError
+from pytest_riskguard.errors import RunFormatError, ScoresFormatError
 from pytest_riskguard.text import clean
 
 # Which shape data in memory have.
@@ -194,21 +193,22 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
     return scores_of_rows(given, by_system.get(system or "") or next(iter(by_system.values()), []))
 
 
-def topic_scores(values: Mapping[Any, Any], what: str) -> TopicScores:
-    """``{topic: value}``, for a measure without a name."""
+def topic_scores(values: Mapping[Any, Any] | Iterable[tuple[Any, Any]], what: str) -> TopicScores:
+    """``{topic: value}``, or such pairs, for a measure without a name."""
     given = InputData(what, reason=ScoresFormatError.reason)
-    pairs = [(_plain(topic), _plain(value)) for topic, value in values.items()]
+    pairs = [
+        (_plain(topic), _plain(value)) for topic, value in (values.items() if isinstance(values, Mapping) else values)
+    ]
     places = [f"topic {topic!r:.60}" for topic, _ in pairs]
     table = Table(given, ["topic", "value"], lambda place: [pair[place] for pair in pairs], places)
     (found,) = scores_of_rows(given, score_rows_of(table).get("", []))
     return replace(found, measure=None, digest=None)
 
 
-def topic_values(series: Any, what: str) -> dict[Any, Any]:
-    """The values of a series by its index.
+def topic_values(series: Any, what: str) -> list[tuple[Any, Any]]:
+    """The topics in the index of a series, with their values.
 
-    ``TypeError`` for one without an index of topics, such as row numbers, which would pair topics by their places;
-    ``ScoringError`` for a topic twice.
+    ``TypeError`` for one without an index of topics, such as row numbers, which would pair topics by their places.
     """
     index: Any = getattr(series, "index", None)
     is_numbered = type(index).__name__ == "RangeIndex" and (index.name, index.start, index.step) == (None, 0, 1)
@@ -218,11 +218,7 @@ def topic_values(series: Any, what: str) -> dict[Any, Any]:
             "a mapping topic -> score, or set it with `frame.set_index('qid')`; if numbers are the topics, name it "
             "`series.rename_axis('topic')`"
         )
-    keys = index.to_list()
-    if len({*keys}) < len(keys):
-        ((repeated, _),) = Counter(keys).most_common(1)
-        raise ScoringError(f"{what}: expected each topic once in the index, found {repeated!r} again")
-    return dict(zip(keys, series.to_list(), strict=True))
+    return list(zip(index.to_list(), series.to_list(), strict=True))
 
 
 # Systems that are objects in Python: rankings, or per-topic scores, whichever the object holds.
@@ -301,7 +297,7 @@ def system_in_memory(data: Any, what: str, measure: str | None = None) -> TopicS
             return topic_scores(data, what)
         return as_run(data, what)
     data = list(data) if isinstance(data, Iterator) else data
-    if places(table_of(data, given, "rankings").names, "rankings").keys() & {"document", "rank"}:
+    if places(table_of(data, given, "rankings").names, "rankings", {}).keys() & {"document", "rank"}:
         return as_run(data, what)
     found = scores(data, given, system=what)
     columns = found if len(found) == 1 else [column for column in found if column.measure == measure]

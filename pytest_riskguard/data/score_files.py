@@ -82,26 +82,20 @@ def _named(given: InputData, scores: Sequence[TopicScores], name: str) -> tuple[
 
 
 def _of_parts(folder: InputFile) -> tuple[TopicScores, ...]:
-    """The scores in all files of a folder, each with rows."""
+    """The scores in all files of a folder, each with rows; names of notes begin with ``_`` or ``.``."""
     rows: list[Row] = []
-    for path in _parts(folder):
+    for path in sorted(folder.path.iterdir()):
+        if path.name.startswith(("_", ".")) and not path.is_dir():
+            continue
+        if path.suffix != ".parquet":
+            files = "a folder of Parquet files alone, of a job that has ended"
+            raise folder.refuse(None, f"expected {files}, found {path.name!r:.80} in it")
         part = InputFile(replace(folder.given, path=path, format="parquet"), error=ScoresFormatError)
         part.measures = folder.measures
         for one in read(part, "scores"):
             pairs = zip(one.topics, one.values.tolist(), strict=True)
             rows += [(topic, str(one.measure), value, None) for topic, value in pairs]
     return scores_of_rows(folder, rows)
-
-
-def _parts(folder: InputFile) -> list[Path]:
-    """The files by name; notes of engines, which begin with ``_`` or ``.``, are left out."""
-    entries = sorted(folder.path.iterdir())
-    parts = [entry for entry in entries if entry.is_dir() or not entry.name.startswith(("_", "."))]
-    for entry in parts:
-        if entry.suffix != ".parquet":
-            files = "a folder of Parquet files alone, of a job that has ended"
-            raise folder.refuse(None, f"expected {files}, found {entry.name!r:.80} in it")
-    return parts
 
 
 # Tables with a row for each topic and a column for each measure: what riskguard writes.

@@ -92,7 +92,7 @@ def csv_fits(file: InputFile, kind: Kind) -> Misfit:
         return ""
     names, is_csv = _cells(file.first_line, delimiter), file.name.lower().removesuffix(".gz").endswith(".csv")
     misfit = columns_misfit(file, kind, names)
-    is_near = file.columns or (kind != "scores" and (is_csv or places(names, kind)))
+    is_near = file.columns or (kind != "scores" and (is_csv or places(names, kind, {})))
     return misfit if misfit is None or is_near else ""
 
 

@@ -32,10 +32,6 @@ class DocumentTitles:
         self.file, self.address = file, address
         self._known: dict[str, tuple[str, str]] = {}
 
-    def gone(self, documents: Collection[str], rules: LabelRules = AS_GIVEN) -> frozenset[str]:
-        """Those of the documents that the file does not have; none without a file. Errors as ``of``."""
-        return frozenset(documents).difference(read_titles(self.file, documents, rules) if self.file else documents)
-
     def of(
         self,
         documents: Collection[str],

@@ -9,7 +9,7 @@ from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data.measures import span
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.titles import DocumentTitles
+from pytest_riskguard.data.titles import DocumentTitles, read_titles
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.question import Computed, Question, label
 from pytest_riskguard.errors import BaselineError, DataError, Remedy
@@ -201,7 +201,7 @@ def stale_labels(qrels: Qrels, documents: DocumentTitles) -> StaleLabels | None:
         for topic in qrels.topics
     }
     names = {document for documents_of_topic in relevant.values() for document in documents_of_topic}
-    gone = documents.gone(names, qrels.rules)
+    gone = names.difference(read_titles(documents.file, names, qrels.rules))
     counts = {topic: sum(document in gone for document in of_topic) for topic, of_topic in relevant.items()}
     by_topic = {topic: count for topic, count in counts.items() if count}
     return StaleLabels(documents.file.name, by_topic, len(gone) == len(names)) if gone else None

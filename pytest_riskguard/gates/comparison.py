@@ -17,7 +17,7 @@ from pytest_riskguard.gates.limits import beyond_allowed, collapsed, limit_of, w
 from pytest_riskguard.gates.power import Basis, is_strong_enough
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Family
-from pytest_riskguard.inference.intervals import Interval, critical_value
+from pytest_riskguard.inference.intervals import Interval, critical_value, without_each
 from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
 from pytest_riskguard.risk.urisk import varies
@@ -27,8 +27,8 @@ Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
 #: How much further a limit may move when a topic is left out than its mean and width suggest. On 400 samples, among
 #: them Student's t with 1.5 degrees of freedom, one outlier, few changes, it was 4.5 times at most.
 NEAR = 6.0
-#: Intervals whose limits without each topic are computed at once.
-AT_ONCE = {"student_t", "percentile", "bca"}
+#: So much of its move a limit may miss that is computed for each topic, and so many standard errors.
+MISSED, CLOSE = 0.25, 0.005
 
 
 class Comparison:
@@ -203,20 +203,17 @@ class Comparison:
             total -= float(self.parts[place])
         return removed
 
-    def without(self, places: npt.NDArray[np.intp]) -> tuple[float, bool]:
-        """The limit that decides without these topics, and whether the gate passes then."""
+    def without(self, places: npt.NDArray[np.intp]) -> tuple[bool, Callable[[], float]]:
+        """Whether the gate passes without these topics, and the limit that decides then."""
         rest = self.ruling.without(places)
-        if not rest.enough_topics:
-            return np.nan, False
         passes = rest.lets_through and (self.alone[0] != "fail" or _is_strong_enough(rest))
-        return limit_of(rest.gate, rest.deciding), passes
+        return passes, lambda: limit_of(rest.gate, rest.deciding) if rest.enough_topics else np.nan
 
     @property
     def near(self) -> BoolArray:
         """Topics without which the answer may change: those near a bound; all where the two intervals disagree.
 
-        Near: a limit would reach its bound if it moved ``NEAR`` times as far as mean and width do, and where limits
-        without each topic are computed at once, it does.
+        Near: a limit without the topic may lie on the other side of its bound.
         """
         rulings = [self.ruling]
         if self.gate.on_churn == "warn" and self.gate.alpha > 0:
@@ -234,16 +231,22 @@ class Comparison:
                 if self.gate.side == "both":
                     ends = [(interval.lower, -tolerance), (interval.upper, tolerance)]
                 for limit, bound in ends:
-                    here |= NEAR * _shifts(ruling, limit) >= abs(limit - bound)
-            if self.evidence.counts_alike and self.gate.side == "upper" and AT_ONCE.issuperset(asked):
-                here[here] = ruling.turns_without_each(np.flatnonzero(here))
+                    if self.evidence.counts_alike:
+                        level = self.gate.level
+                        limits = without_each(ruling.scores, limit, method=interval.method, level=level)
+                        room = MISSED * np.abs(limits - limit) + CLOSE * (ruling.test.standard_error or 0.0)
+                        here |= (limits - bound) * np.sign(limit - bound) <= room
+                    else:
+                        here |= NEAR * _shifts(ruling, limit) >= abs(limit - bound)
             near |= here
         return near
 
     def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:
         """How far Student-t's limit lies above the bound without the first 1, 2, ... of these topics."""
         left = self.n - np.arange(1, most + 1)
-        half = critical_value(self.n, level=self.gate.level) * (-1 if self.gate.must_show else 1)
+        # critical values of fewer topics by their first term
+        critical = critical_value(self.n, level=self.gate.level)
+        half = critical * (1 + (critical**2 + 1) / 4 * (1 / left - 1 / self.n)) * (-1 if self.gate.must_show else 1)
         asked = [self.ruling, self.ruling.plain] if self.gate.on_churn == "warn" else [self.ruling]
         reached = np.full(most, -np.inf)
         for ruling in asked:

@@ -41,10 +41,10 @@ def pivots(comparison: Comparison) -> tuple[int, ...]:
     for places in (order, order[::-1]):
         misses = 0
         for place in places[near[places]][:most].tolist():
-            limit, passes = comparison.without(np.array([place]))
+            passes, limit = comparison.without(np.array([place]))
             misses += 1
             if passes == (outcome == "fail"):
-                found[place], misses = limit, 0
+                found[place], misses = limit(), 0
             if misses == MISSES:
                 break
 
@@ -66,17 +66,19 @@ def flip_set(comparison: Comparison) -> tuple[int, ...] | None:
     order, most = comparison.order, comparison.n - MIN_TOPICS
     if most < 1:
         return None
-    fails_at, passes_at, tries = 0, most + 1, 0
-    reached = comparison.reached(order, most)
+    fails_at, passes_at, tries, moved = 0, most + 1, 0, 0
+    reached, by_limit = comparison.reached(order, most), comparison.gate.on_churn != "warn"
     while passes_at - fails_at > 1:
-        guess = int(np.argmax(reached >= 0)) + 1 if np.any(reached >= 0) else most
-        if tries > ESTIMATES:
+        guess = int(np.argmax(reached >= 0)) + 1 + moved if np.any(reached >= 0) else most
+        if tries > ESTIMATES or (fails_at > 0 and passes_at <= most and not by_limit):
             guess = (fails_at + passes_at) // 2
         guess, tries = min(max(guess, fails_at + 1), passes_at - 1), tries + 1
-        limit, passes = comparison.without(order[:guess])
+        passes, limit = comparison.without(order[:guess])
         fails_at, passes_at = (fails_at, guess) if passes else (guess, passes_at)
-        if math.isfinite(limit):
-            reached += margin_of(comparison.gate, limit) - reached[guess - 1]
+        if not by_limit:  # which rule lets it pass is not known: a step further, each twice as long
+            moved += -(2 ** (tries - 1)) if passes else 2 ** (tries - 1)
+        elif math.isfinite(at := limit()):
+            reached += margin_of(comparison.gate, at) - reached[guess - 1]
     return tuple(order[:passes_at].tolist()) if passes_at <= most else None
 
 

@@ -39,19 +39,13 @@ class Look:
 
 
 @frozen
-class RecordedLook:
-    """A look that counts; ``failed`` if all gates that were judged together failed: such a look costs nothing.
+class RecordedLook(Look):
+    """A look that counts, with what it was allowed to spend and how many were expected then.
 
-    ``share`` is what it was allowed to spend, ``looks`` how many were expected then.
+    ``failed`` if all gates that were judged together failed: such a look costs nothing.
     """
 
-    collection: str
-    gates: tuple[str, ...]
-    inputs: str
-    number: int
     failed: bool
-    share: Annotated[float, Bounds(gt=0, le=1)]
-    looks: Annotated[int, Bounds(ge=1)]
 
     @property
     def key(self) -> tuple[str, tuple[str, ...], str]:

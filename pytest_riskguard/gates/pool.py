@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -445,10 +445,10 @@ class PoolComparison(Comparison):
         """Topics by contribution, most harmful first."""
         return np.argsort(np.round(self.contributions, 12), kind="stable")
 
-    def without(self, places: npt.NDArray[np.intp]) -> tuple[float, bool]:
-        """The limit that decides without these topics, and whether the gate passes then."""
+    def without(self, places: npt.NDArray[np.intp]) -> tuple[bool, Callable[[], float]]:
+        """Whether the gate passes without these topics, and the limit that decides then."""
         rest = self.ruling.without(places)
-        return rest.deciding.upper if rest.enough_topics else math.nan, rest.lets_through
+        return rest.lets_through, lambda: rest.deciding.upper if rest.enough_topics else math.nan
 
     @property
     def near(self) -> BoolArray:

@@ -24,7 +24,6 @@ from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
     power_of,
     topics_for_equivalence,
-    topics_for_tolerance,
     topics_needed,
 )
 from pytest_riskguard.risk.checks import mean
@@ -147,8 +146,6 @@ class Basis:
     def units_for(self, effect: float) -> int | None:
         """How many topics, or clusters, this effect needs."""
         fall, tolerance = self._fall(effect), self.ruling.gate.tolerance
-        if fall <= tolerance:
-            return None
         critical = self.ruling.critical(side="upper")
         n = None if critical is None else self.n
         needed = topics_needed(self.deviation, fall - tolerance, critical=critical, n=n, **self._plan)
@@ -161,14 +158,15 @@ class Basis:
     def units_to_show(self) -> int | None:
         """With how many topics, or clusters, a gate that asks for a lower limit, or both, would pass."""
         gate = self.ruling.gate
-        options = {"tolerance": gate.tolerance, **self._plan}
         if gate.side == "both":
             far, near = ("lower", "upper") if self.urisk <= 0 else ("upper", "lower")
             criticals = self.ruling.critical(side=far), self.ruling.critical(side=near)
-            return topics_for_equivalence(self.deviation, self.urisk, criticals=criticals, n=self.n, **options)
+            return topics_for_equivalence(
+                self.deviation, self.urisk, tolerance=gate.tolerance, criticals=criticals, n=self.n, **self._plan
+            )
         critical = self.ruling.critical(side="lower")
         n = None if critical is None else self.n
-        return topics_for_tolerance(self.deviation, self.urisk, critical=critical, n=n, **options)
+        return topics_needed(self.deviation, self.urisk + gate.tolerance, critical=critical, n=n, **self._plan)
 
     def in_topics(self, units: int | None, least: int = 0) -> int | None:
         """So many units in topics, for clusters that are as large as these."""

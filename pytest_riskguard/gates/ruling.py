@@ -25,10 +25,10 @@ from pytest_riskguard.gates.limits import (
     witnesses,
 )
 from pytest_riskguard.inference.break_even import break_even, break_even_above, break_even_quantile
-from pytest_riskguard.inference.intervals import Interval, intervals, leave_one_out_upper, upper_p_value
+from pytest_riskguard.inference.intervals import Interval, intervals, upper_p_value
 from pytest_riskguard.inference.power import observed_critical
 from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, IntArray, exact_sum
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
 from pytest_riskguard.risk.urisk import RiskTest, mean_test, mean_test_of
 
 #: With fewer changes no gate may show that a candidate is good enough: at alpha 0, and at alpha 1 and above.
@@ -42,8 +42,6 @@ REPORTED = ("student_t", "basic", "percentile", "bca")
 LESSER, LEAST = (0.7, 0.5, 0.3, 0.1, 0.01), 1e-6
 #: The loss that the smooth trade-off weighs most beside a win as large.
 WORST_SMOOTH = 0.289
-#: A limit this close to the bound, in standard errors, may lie on either side: limits without each topic are rounded.
-CLOSE = 1e-4
 #: So many of its answers are kept: the gates of a file, and of a family, ask for the same.
 MAX_KEPT = 256
 
@@ -153,15 +151,6 @@ class Ruling:
     def reaches(self, method: str) -> bool:
         """Whether the limit of an interval reaches the bound."""
         return self.margin_by(method) >= 0
-
-    def turns_without_each(self, places: IntArray) -> BoolArray:
-        """Whether an upper limit comes to the bound, or to its other side, without each of these topics."""
-        turns = np.zeros(places.size, dtype=np.bool_)
-        for method in witnesses(self.gate):
-            limits = leave_one_out_upper(self.scores, method=method, level=self.gate.level, indices=places)
-            margins = limits + self.gate.tolerance
-            turns |= (margins if self.reaches(method) else -margins) <= CLOSE * self.sample.standard_error
-        return turns
 
     @cached_property
     def break_even(self) -> float:

@@ -66,9 +66,8 @@ def break_even(
     ValueError
         Shapes that differ, a value that is not finite or not above 0, ``lost`` that is not bool, ``tolerated < 0``.
     """
-    won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
-    sizes = won_sizes + lost_sizes
-    return _p_value(sizes, chances_of_loss(won_sizes, sizes, tolerated), which)
+    _, sizes, chances, which = _checked(gains, losses, lost, tolerated)
+    return _p_value(sizes, chances, which)
 
 
 def break_even_above(
@@ -78,9 +77,7 @@ def break_even_above(
 
     Parameters, result and errors are those of ``break_even``; the observed URisk counts on both sides.
     """
-    won_sizes, lost_sizes, which = _checked(gains, losses, lost, tolerated)
-    sizes = won_sizes + lost_sizes
-    chances = chances_of_loss(won_sizes, sizes, tolerated)
+    _, sizes, chances, which = _checked(gains, losses, lost, tolerated)
     # the sum over wins must be as high as the observed one: the same law with wins and losses exchanged
     able = chances < 1
     impossible = exact_sum(sizes[~which & ~able])  # wins of topics that always lose
@@ -118,19 +115,18 @@ def break_even_quantile(
     To less than a hundredth of its spread. Minus infinity where the p-value is higher even if every changed topic is
     a loss. Parameters and errors are those of ``break_even``.
     """
-    won_sizes, lost_sizes, everything = _checked(gains, losses, np.ones(np.size(gains), dtype=np.bool_), tolerated)
-    sizes = won_sizes + lost_sizes
-    chances = chances_of_loss(won_sizes, sizes, tolerated)
-    if _p_value(sizes, chances, everything).p_value > p_value:
-        return -math.inf
+    everything = np.ones(np.size(gains), dtype=np.bool_)
+    won_sizes, sizes, chances, _ = _checked(gains, losses, everything, tolerated)
     bets = _Bets(sizes, chances, everything)
+    if bets.law.reaching(bets.observed) > p_value:
+        return -math.inf
     return exact_sum(won_sizes) - bets.sure + float(bets.law.mirrored.steps.quantiles(p_value))
 
 
 def _checked(
     gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, tolerated: float
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """The three arrays, or ValueError."""
+) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
+    """Gains, sizes of bets, their chances of loss, and which are lost, or ValueError."""
     which = np.asarray(lost)
     if which.dtype != np.bool_ and which.size:
         raise ValueError(f"lost must be an array of bool, got one of {which.dtype}")
@@ -144,7 +140,8 @@ def _checked(
         sizes.append(array)
     if not (math.isfinite(tolerated) and tolerated >= 0):
         raise ValueError(f"tolerated must be finite and at least 0, got {tolerated!r}")
-    return sizes[0], sizes[1], which.astype(np.bool_)
+    moved = sizes[0] + sizes[1]
+    return sizes[0], moved, chances_of_loss(sizes[0], moved, tolerated), which.astype(np.bool_)
 
 
 def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> FloatArray:

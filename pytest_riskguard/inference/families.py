@@ -11,7 +11,7 @@ P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing" (1993), algorit
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -76,10 +76,9 @@ def effective_levels(
     correction : {"holm", "benjamini_hochberg"}
     """
     between_0_and_1(level, name="level")
-    if correction not in _ADJUSTED:
-        raise ValueError(f"correction must be one of {', '.join(_ADJUSTED)}, got {correction!r}")
+    assert correction in ("holm", "benjamini_hochberg")
     p = _checked(p_values)
-    rejected = _ADJUSTED[correction](p) <= 1 - level
+    rejected = (holm if correction == "holm" else benjamini_hochberg)(p) <= 1 - level
     count = int(np.count_nonzero(rejected))
     if correction == "holm":
         # rank of the first of equal p-values, less 1; for tests not rejected, that of the first of them
@@ -173,7 +172,6 @@ def joint_flips(
     """
     won, taken, which = (np.atleast_2d(np.asarray(values)) for values in (gains, losses, lost))
     assert won.shape == taken.shape == which.shape
-    assert which.dtype == np.bool_
     allowed = np.broadcast_to(np.asarray(tolerated, dtype=np.float64), won.shape[:1])
     sizes, moved, chances = won + taken, won + taken > 0, np.zeros(won.shape)
     for test, some in enumerate(moved):
@@ -222,9 +220,6 @@ def _step_down(drawn: FloatArray, observed: FloatArray, order: list[int], change
     adjusted = np.empty(observed.size)
     adjusted[order] = np.maximum.accumulate(p)
     return np.where(np.asarray(changes), adjusted, 1.0)
-
-
-_ADJUSTED: dict[str, Callable[[npt.ArrayLike], FloatArray]] = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
 
 
 def _checked(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:

@@ -139,24 +139,23 @@ class GeoRiskDifference:
         self._check(method, level)
         return Interval(method, level, self._limit(method, (1 - level) / 2), self._limit(method, (1 + level) / 2))
 
-    def p_value(self, *, method: str = "bca", bound: float = 0.0, at_most: float = 1.0) -> float:
+    def p_value(self, *, method: str = "bca", bound: float = 0.0) -> float:
         """The smallest ``1 - level`` at which the interval's upper limit lies below a bound, else 1.
 
         Found by a search over intervals, so the two never disagree. It is at least 2 over the number of draws; 0 or 1
-        without variation; 1, without a search, above ``at_most``.
+        without variation.
         """
         self._check(method, 0.5)
         if self.constant:
             return float(not self.estimate < bound)
         least = 1 if method == "student_t" else math.ceil(STEPS * 2 / self.replicates.size)
-        most = min(math.floor(STEPS * at_most), STEPS - 1)
 
         def fails(steps: int) -> bool:  # lower levels must then fail as well
             return self._limit(method, (2 - steps / STEPS) / 2) < bound
 
-        if least > most or not fails(most):
+        if not fails(STEPS - 1):
             return 1.0
-        return bisect_left(range(most), True, lo=least, key=fails) / STEPS
+        return bisect_left(range(STEPS - 1), True, lo=least, key=fails) / STEPS
 
     def _limit(self, method: str, p: float) -> float:
         """The limit above which lies the true difference with this probability less."""
@@ -217,10 +216,10 @@ def georisk_differences(
         Student-t, leaves out one at a time. Draws are those of single topics, so percentile and BCa are too narrow.
     """
     pool = Pool.of(scores, alphas=alphas, tradeoff=tradeoff)
-    assert references
     assert candidate not in references
     whole = chosen = PoolKernel(pool).sample()
-    same = _rounding(pool)
+    # no system's GeoRisk is above the root of its mean
+    same = ROUNDING_ERROR * math.sqrt(float(np.max(np.mean(pool.scores, axis=1))))
     by_cluster = None if clusters is None else _without_clusters(pool.scores, clusters, alphas, tradeoff)
     places: list[int | str] = list(references)
     if MEDIAN not in references:  # which is that of all systems
@@ -253,11 +252,6 @@ def _without_clusters(scores: FloatArray, clusters: IntArray, alphas: Sequence[f
     return np.array(
         [np.column_stack([georisk(rest, alpha=alpha, kind=tradeoff) for rest in rests]) for alpha in alphas]
     )
-
-
-def _rounding(pool: Pool) -> float:
-    """GeoRisk this close is the same: no system's is above the root of its mean."""
-    return ROUNDING_ERROR * math.sqrt(float(np.max(np.mean(pool.scores, axis=1))))
 
 
 def _differences(georisk: FloatArray, candidate: int, reference: int | str, same: float) -> FloatArray:

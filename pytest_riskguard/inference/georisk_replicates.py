@@ -145,11 +145,6 @@ class Pool:
         return replace(self, scores=self.scores[chosen], ratios=self.ratios[chosen], a=self.a[chosen])
 
     @property
-    def n_systems(self) -> int:
-        """Systems in the pool."""
-        return int(self.scores.shape[0])
-
-    @property
     def n_topics(self) -> int:
         """Topics, including those that no system answered: c in the formulas."""
         return int(self.scores.shape[1])
@@ -196,7 +191,7 @@ class PoolKernel:
     """
 
     def __init__(self, pool: Pool) -> None:
-        self._pool, k = pool, pool.n_systems
+        self._pool, k = pool, len(pool.scores)
         total = exact_sum(pool.totals)
         shares = np.array([exact_sum(row) for row in pool.scores]) / (total if total > 0 else 1.0)
         negative = pool.ratios < shares[:, None]
@@ -228,7 +223,7 @@ class PoolKernel:
         return np.concatenate([self._replicates(block) for block in blocks], axis=2)
 
     def _replicates(self, counts: Counts) -> FloatArray:
-        pool, k, sums = self._pool, self._pool.n_systems, self._columns @ counts.astype(np.float64)
+        pool, k, sums = self._pool, len(self._pool.scores), self._columns @ counts.astype(np.float64)
         totals = np.maximum(sums[: k + 1], 0.0) * self._units[: k + 1]
         shares = totals[:k] / np.where(totals[k] > 0, totals[k], 1.0)
         terms = sums[k + 1 :]

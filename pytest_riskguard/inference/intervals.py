@@ -18,8 +18,7 @@ import numpy.typing as npt
 from pytest_riskguard.distributions import ndtr, ndtri, stdtr, stdtrit
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.sum_law import LITTLE, SumLaw
-from pytest_riskguard.risk.checks import FloatArray, between_0_and_1, per_topic
+from pytest_riskguard.risk.checks import FloatArray, between_0_and_1, exact_sum
 
 if TYPE_CHECKING:
     from pytest_riskguard.inference.studentized import StudentizedLaw
@@ -30,14 +29,8 @@ FAST = ("student_t", "basic", "percentile", "bca")
 
 #: A bound this many standard errors below the mean is not above any upper limit.
 CERTAIN = 6.0
-#: Limits without each topic come from one characteristic function where it is nothing from some frequency on, which
-#: is sought on a circle of so many points.
-MAX_SHARED, POINTS = 512, 2**14
-#: What is left must keep this share of the sum of squares, or cancellation shows; limits further in the tail, and
-#: those that Newton's method does not reach this precisely in so many steps, are left to the law itself.
-REMAINING, SAFE_TAIL, REACHED, STEPS = 0.05, 1e-6, 1e-9, 12
-#: Angles per group of topics: bounds the memory.
-ANGLES = 2**16
+#: Without a topic, this share of the sum of squares is taken to be left at least.
+REMAINING = 1e-6
 
 
 @frozen
@@ -125,10 +118,9 @@ def _limits(sample: Sample, method: str, level: float) -> tuple[float, float]:
         below, above = _studentized(sample).quantiles(((1 - level) / 2, (1 + level) / 2)).tolist()
         return sample.mean - above * sample.standard_error, sample.mean - below * sample.standard_error
     z = float(ndtri((1 - level) / 2))
-    scores = np.array([z, -z])
+    scores = [z, -z]
     if method == "bca":
-        bias = _bias(sample)
-        scores = np.array([adjusted_score(score, bias, sample.acceleration) for score in (z, -z)])
+        scores = [adjusted_score(score, sample.bias, sample.acceleration) for score in scores]
     lower, upper = sample.at_scores(scores).tolist()
     if method == "basic":
         return _mirrored(sample, upper), _mirrored(sample, lower)
@@ -162,14 +154,9 @@ def _mirrored(sample: Sample, value: float) -> float:
     return 0.0 if abs(mirrored) <= sample.same else mirrored
 
 
-def _bias(sample: Sample) -> float:
-    """BCa's w: the normal quantile of the share of replicates below the estimate, plus half of those equal to it."""
-    return float(ndtri(sample.sums.mid))
-
-
 def _bca_significance(score: float, sample: Sample) -> float:
     """``adjusted_score`` solved for the level; see there for what happens at the pole."""
-    bias = _bias(sample)
+    bias = sample.bias
     if not math.isfinite(score):
         return float(score < 0)
     if not math.isfinite(bias):  # every adjusted level is then an end of the law
@@ -197,85 +184,22 @@ def adjusted_score(z: float, bias: float, acceleration: float) -> float:
     return bias + shifted / denominator
 
 
-def leave_one_out_upper(
-    x: npt.ArrayLike, *, method: str, level: float, indices: npt.ArrayLike | None = None
-) -> FloatArray:
-    """Upper limits of ``interval(np.delete(x, i), ...)``, in units of x, for each index i: all topics by default.
+def without_each(x: FloatArray, limit: float, *, method: str, level: float) -> FloatArray:
+    """About the limit of an interval without each topic, from that with all of them; both in units of x.
 
-    Where the characteristic function is nothing beyond a few frequencies, its sums over topics are shared and one
-    term is taken out; elsewhere each distinct value is left out in turn. ValueError with fewer than three topics, and
-    what ``interval`` refuses.
+    It lies as many standard errors from the mean, and further by how much skewer the rest is: by the first terms of
+    Cornish and Fisher's expansion, in which only differences matter here. P. Hall, "The Bootstrap and Edgeworth
+    Expansion", Springer 1992, section 3.3.
     """
-    x = per_topic(x, name="x", at_least=3)
-    chosen = np.arange(x.size) if indices is None else np.asarray(indices, dtype=np.intp)
-    values, where = np.unique(x[chosen], return_inverse=True)
-    full = Sample.of(x)
-    upper = np.full(values.size, np.nan)
-    if not full.constant and 0 < level < 1:
-        if method == "student_t":
-            upper = _student_t_without(full, values, level)
-        elif (
-            method in ("percentile", "bca")
-            and full.sums.steps.width
-            and (count := _frequencies(full.sums)) <= MAX_SHARED
-        ):
-            parts = np.array_split(values, 1 + values.size * count // ANGLES)
-            upper = np.concatenate([_shared(full, part, count, method, level) for part in parts])
-    for k in np.flatnonzero(np.isnan(upper)):
-        position = int(np.searchsorted(full.x, values[k]))
-        upper[k] = interval(np.delete(full.x, position), method=method, level=level).upper
-    return upper[where]
-
-
-def _student_t_without(full: Sample, values: FloatArray, level: float) -> FloatArray:
-    """NaN where nearly all variation leaves with the topic, because the shared sums would cancel there."""
-    n = full.n - 1
-    removed = values - full.mean
-    variance = (full.squares - removed**2 * full.n / n) / (n - 1)
-    safe = variance * n > REMAINING * full.squares
-    half = critical_value(n, level=level) * np.sqrt(np.where(safe, variance, np.nan) / n)
-    return full.mean - removed / n + half
-
-
-def _frequencies(sums: SumLaw) -> int:
-    """How many multiples of the angle of the law's circle there are until phi adds nothing to a probability."""
-    phi = np.abs(sums.phi(sums.plain, sums.period(sums.plain) / POINTS, POINTS)[1:]) / np.arange(1, POINTS // 2 + 1)
-    return 1 + int(np.count_nonzero(np.cumsum(phi[::-1]) > LITTLE * math.pi))
-
-
-def _shared(full: Sample, values: FloatArray, count: int, method: str, level: float) -> FloatArray:
-    """Limits without each value from the characteristic function of one draw; NaN where it does not serve.
-
-    Davies' half-integer formula: F(z) = 1/2 - sum_k Im(phi(t_k) exp(-i t_k z))/(pi (k + 1/2)).
-    """
-    sums, n, unit = full.sums, full.n - 1, full.deviation * math.sqrt(full.n)
-    orders = np.arange(count + 1) + 0.5
-    t, removed = orders * 2 * math.pi / sums.period(sums.plain) * unit, (values - full.mean) / unit
-    offsets = (sums.values[0] + (full.mode - full.mean)) / unit
-    of_one = np.einsum("kj,j->k", np.exp(1j * np.multiply.outer(t, offsets)), sums.chances[0])
-    phi = ((full.n * of_one - np.exp(1j * np.multiply.outer(removed, t))) / n) ** n
-
-    def cdf_and_density(z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        turned = phi * np.exp(-1j * np.multiply.outer(z, t))
-        return 0.5 - np.sum(turned.imag / orders, axis=1) / math.pi, np.sum(turned.real, axis=1) * (
-            t[0] * 2 / math.pi
-        )
-
-    # the rest's own mean is -removed/n; its squares and cubes about that follow from those of the whole
-    rest = 1 - removed**2 * full.n / n
-    third = 6 * full.acceleration - removed**3 + 3 * removed / n * (1 - removed**2) - 2 * removed**3 / n**2
-    safe = rest > REMAINING
-    rest = np.where(safe, rest, 1.0)
-    z = np.full(values.size, float(ndtri((1 + level) / 2)))
-    if method == "bca":
-        bias = ndtri(np.clip(cdf_and_density(-removed)[0], 1e-12, 1 - 1e-12))
-        z = np.array([adjusted_score(*each) for each in zip(z, bias, third / (6 * rest**1.5), strict=True)])
-    p = ndtr(z)
-    safe &= (p > SAFE_TAIL) & (p < 1 - SAFE_TAIL)
-    p, z = np.where(safe, p, 0.5), np.where(safe, z, 0.0)
-    at = -removed + np.sqrt(rest) * (z + third / rest**1.5 * (z**2 - 1) / 6)
-    for _ in range(STEPS):
-        below, density = cdf_and_density(at)
-        at = at - np.clip((below - p) / np.maximum(density, REACHED), -1.0, 1.0)
-    safe &= np.abs(cdf_and_density(at)[0] - p) <= REACHED
-    return np.where(safe, full.mean + unit * at / n, np.nan)
+    sample, n = Sample.of(x), x.size - 1
+    if sample.constant:
+        return np.full(x.size, limit)
+    z, off = float(ndtri((1 + level) / 2)), x - sample.mean
+    squares = np.maximum(sample.squares - off**2 * (1 + 1 / n), REMAINING * sample.squares)
+    cubes = exact_sum(off**3)
+    left = cubes - off**3 + 3 * off * (sample.squares - off**2) / n - 2 * off**3 / n**2
+    skewer = left / squares**1.5 - cubes / sample.squares**1.5
+    weights = {"student_t": 0.0, "percentile": z * z - 1, "basic": 1 - z * z}
+    away = (limit - sample.mean) * (n + 1) / math.sqrt(sample.squares)
+    away = away + skewer * weights.get(method, 2 * z * z + 1) / 6
+    return np.asarray(sample.mean - off / n + np.sqrt(squares) / n * away)

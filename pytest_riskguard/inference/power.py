@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -148,21 +147,24 @@ def topics_needed(
 ) -> int | None:
     """The fewest topics with which a loss of this size would be found; None where a trillion are not enough.
 
+    With the lower limit's critical value, those with which a mean so far above a bound would be shown to be.
+
     Parameters
     ----------
     standard_deviation, level, power
         As for ``minimum_detectable_effect``, and so are errors.
     effect : float
-        The loss, beyond what the gate tolerates, in units of the measure; above 0.
+        The loss, beyond what the gate tolerates, in units of the measure; None is returned where it is not above 0.
     critical, n : float and int, optional
         What was observed with n topics; give both or neither. The critical value's excess over Student's comes from
         the skewness of a mean, and is assumed to shrink like it, as ``1/sqrt(topics)``.
     """
-    assert effect > 0
+    if not effect > 0:
+        return None
     excess = 0.0 if critical is None or n is None else _excess(critical, n, level)
 
     def enough(topics: int) -> bool:
-        at_size = _critical_at(topics, excess, level)
+        at_size = critical_value(topics, level=level) + excess / math.sqrt(topics)
         detected = minimum_detectable_effect(standard_deviation, topics, level=level, power=power, critical=at_size)
         return detected <= effect
 
@@ -174,10 +176,6 @@ def _excess(critical: float, n: int, level: float) -> float:
     return (critical - critical_value(n, level=level)) * math.sqrt(n)
 
 
-def _critical_at(topics: int, excess: float, level: float) -> float:
-    return critical_value(topics, level=level) + excess / math.sqrt(topics)
-
-
 def _fewest(enough: Callable[[int], bool]) -> int | None:
     """The fewest topics that are enough, at least 2; None where a trillion are not."""
     # from above: a negative excess, carried over to very few topics, would promise too much there
@@ -187,16 +185,6 @@ def _fewest(enough: Callable[[int], bool]) -> int | None:
     if doublings == MAX_DOUBLINGS:
         return None
     return bisect_left(range(2 << doublings), True, lo=(1 << doublings) + 1, key=enough)
-
-
-def topics_for_tolerance(standard_deviation: float, mean: float, *, tolerance: float, **plan: Any) -> int | None:
-    """The fewest topics with which a mean like the observed one would be shown not to be below ``-tolerance``.
-
-    A gate that passes only on evidence asks for this: its lower limit must lie above the bound. None where the mean
-    itself does not, or by so little that a trillion topics are not enough. ``plan`` are the other parameters of
-    ``topics_needed``, with the lower limit: ``observed_critical(x, interval, side="lower")``.
-    """
-    return topics_needed(standard_deviation, mean + tolerance, **plan) if mean + tolerance > 0 else None
 
 
 def topics_for_equivalence(
@@ -222,7 +210,7 @@ def topics_for_equivalence(
         Standard errors from the mean to the limit nearer to its bound, and to the other, as observed with n topics;
         None where scores do not vary.
     standard_deviation, mean, level, power
-        As for ``topics_for_tolerance``, and so are errors.
+        As for ``topics_needed``, and so are errors.
     """
     distances = tolerance - abs(mean), tolerance + abs(mean)
     if not distances[0] > 0:
@@ -230,10 +218,10 @@ def topics_for_equivalence(
     excesses = [0.0 if critical is None else _excess(critical, n, level) for critical in criticals]
 
     def enough(topics: int) -> bool:
-        reached = (
-            power_of(distance, standard_deviation, topics, level=level, critical=_critical_at(topics, excess, level))
-            for distance, excess in zip(distances, excesses, strict=True)
-        )
-        return sum(1 - each for each in reached) <= 1 - power
+        missed = 0.0
+        for distance, excess in zip(distances, excesses, strict=True):
+            critical = critical_value(topics, level=level) + excess / math.sqrt(topics)
+            missed += 1 - power_of(distance, standard_deviation, topics, level=level, critical=critical)
+        return missed <= 1 - power
 
     return _fewest(enough)

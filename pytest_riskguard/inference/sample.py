@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.distributions import ndtri
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.sum_law import SumLaw, condensed
 from pytest_riskguard.risk.checks import FloatArray, exact_sum, per_topic
@@ -78,6 +79,11 @@ class Sample:
         return exact_sum(((self.x - self.mean) / self.deviation) ** 3) / (6 * self.n * math.sqrt(self.n))
 
     @cached_property
+    def bias(self) -> float:
+        """BCa's w: the normal quantile of the share of replicates below the mean, plus half of those equal to it."""
+        return float(ndtri(self.sums.mid))
+
+    @cached_property
     def distinct(self) -> tuple[FloatArray, FloatArray]:
         """The distinct values of x, ascending, and how often each occurs."""
         starts = np.append(0, np.flatnonzero(self.x[1:] != self.x[:-1]) + 1)
@@ -107,10 +113,6 @@ class Sample:
         if self.n > MAX_KEPT_TOPICS:
             return _law(self)
         return _kept_law(self.x.tobytes())
-
-    def cdf(self, value: float) -> float:
-        """P(mean <= value) over resamples."""
-        return float(self.sums.steps.share(self._sum(value), inclusive=True))
 
     def score(self, value: float, *, inclusive: bool = True) -> float:
         """The normal quantile of P(mean <= value), or of P(mean < value)."""

@@ -35,7 +35,7 @@ MIN_VARIANCE = 1e-14
 #: How far out draws are centred, as normal quantiles: 0 (plain draws), and about those of 95 % and 99.9 % limits.
 CENTRES = (0.0, -3.3, -2.0, 2.0, 3.3)
 #: Replicates are drawn in so many parts, which bounds the memory; those of a part and centre, and all draws.
-PARTS, MAX_ROWS, MIN_ROWS, MAX_DRAWS = 16, 4096, 32, 2**25
+PARTS, MAX_ROWS, MIN_ROWS, MAX_DRAWS = 16, 2**14, 32, 2**25
 #: The chance of a topic is a multiple of one over this number: one of 16 random bits.
 SLOTS = 2**16
 #: With more topics than the first number, only the second number of topics, furthest out, are drawn one by one.

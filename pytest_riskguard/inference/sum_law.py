@@ -115,11 +115,6 @@ class Steps:
     width: float = 0.0
     settled: bool = True
 
-    @property
-    def blur(self) -> float:
-        """So far beyond a sum nothing is missed of what it has."""
-        return self.width / 64 if self.settled else 2 * self.width
-
     def share(self, values: npt.ArrayLike, *, inclusive: bool) -> FloatArray:
         """P(S <= value), or P(S < value), over exp(``log_unit``)."""
         edges = np.add(values, self.same if inclusive else -self.same)
@@ -198,12 +193,6 @@ class SumLaw:
             return float(np.mean(self.by_vectors.shares(np.array([mean - self.same, mean + self.same]))))
         return float(self.steps.share(mean, inclusive=False) + self.steps.share(mean, inclusive=True)) / 2
 
-    def share(self, value: float, *, inclusive: bool) -> float:
-        """P(S <= value), or P(S < value), without the digits of the far tails."""
-        if self.by_vectors is None:
-            return float(self.steps.share(value, inclusive=inclusive))
-        return float(self.by_vectors.shares(np.array([value + self.same if inclusive else value - self.same]))[0])
-
     @cached_property
     def by_vectors(self) -> HalvedVectors | None:
         """Where few values are drawn, but too often to list all ways: a grid shows single sums only to its step."""
@@ -214,7 +203,10 @@ class SumLaw:
 
     def score(self, value: float, *, inclusive: bool = True) -> float:
         """The normal quantile of P(S <= value), or of P(S < value), which keeps the digits of both tails."""
-        share = self.share(value, inclusive=inclusive)
+        if self.by_vectors is None:
+            share = float(self.steps.share(value, inclusive=inclusive))
+        else:
+            share = float(self.by_vectors.shares(np.array([value + (self.same if inclusive else -self.same)]))[0])
         if FAR < share < 1 - FAR:
             return float(ndtri(share))
         if share > 0.5:
@@ -423,7 +415,9 @@ class SumLaw:
                 return p
             steps = law._towards(side, tilt)
         points = sums - value if side > 0 else value - sums
-        share = steps.share(points + side * steps.blur, inclusive=side > 0) * math.exp(steps.log_unit)
+        # so far beyond a sum nothing is missed of what it has
+        blur = steps.width / 64 if steps.settled else 2 * steps.width
+        share = steps.share(points + side * blur, inclusive=side > 0) * math.exp(steps.log_unit)
         p += float(np.sum(masses * (share if side > 0 else 1 - share)))
         return p * (1 + MISSED) if steps.width else p
 
@@ -578,7 +572,8 @@ def lattice_step(values: FloatArray) -> float | None:
         if a < 4 * tolerance:
             return None
         step = largest / round(largest / a)  # Euclid's carries rounding, which every further value would multiply
-    return step if float(np.max(np.abs(sizes / step - np.rint(sizes / step)))) < ON_LATTICE else None
+    steps = sizes / step
+    return step if float(np.max(np.abs(steps - np.rint(steps)))) < ON_LATTICE else None
 
 
 def condensed(y: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:

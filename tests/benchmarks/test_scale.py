@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.benchmarks.scale.measuring import ROOT
+from tests.benchmarks.scale.measuring import ROOT, NotMeasuredError, alternately
 
 benchmark = importlib.import_module("tests.benchmarks.scale.__main__")
 PAGE = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
@@ -24,3 +24,13 @@ def test_each_table_is_written_for_the_page(name, contained, tmp_path, monkeypat
 def test_the_page_shows_tables_that_are_kept():
     shown = re.findall(r"^```\{data\} performance/(.+)$", PAGE, re.MULTILINE)
     assert sorted(shown) == sorted(path.stem for path in (ROOT / "docs/data/performance").iterdir())
+
+
+def test_means_that_differ_are_noticed():
+    with pytest.raises(NotMeasuredError, match="expected the means of ir_measures"):
+        benchmark.check_means("{'AP': 0.25}\n", "{'AP': 0.26}\n")
+
+
+def test_a_command_that_fails_is_no_measurement():
+    with pytest.raises(NotMeasuredError, match="broken: ended with 3: no such run"):
+        alternately({"broken": ["sh", "-c", "echo no such run >&2; exit 3"]}, rounds=1)

@@ -42,3 +42,11 @@ def test_the_terminal_is_as_wide_as_a_terminal(fresh):
     lines = picture.find("{http://www.w3.org/2000/svg}desc").text.split("\n")
     assert lines[0] == f"$ {DRAW['COMMAND']}"
     assert max(map(len, lines)) == 80
+
+
+def test_nothing_stands_outside_the_page(fresh):
+    picture = ElementTree.fromstring(fresh["report.svg"])  # noqa: S314 - our own text
+    width, height = float(picture.get("width")), float(picture.get("height"))
+    texts = list(picture.iter("{http://www.w3.org/2000/svg}text"))
+    assert len(texts) > 30
+    assert all(0 < float(text.get("x")) < width and 0 < float(text.get("y")) < height for text in texts)

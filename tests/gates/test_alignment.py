@@ -30,13 +30,6 @@ A = system("a", {"1": 0.5, "2": 0.25})
 B = system("b", {"2": 0.75, "1": 1.0})
 
 
-def test_systems_on_the_same_topics_stay_as_they_are():
-    aligned = align(STRICT, A, B)
-    assert (aligned.candidate, aligned.baseline) == (A, B)
-    assert (aligned.missing_in_candidate, aligned.missing_in_baseline) == ((), ())
-    assert (aligned.replicates, aligned.weights, aligned.tags) == ((), None, {})
-
-
 def test_a_topic_of_one_side_scores_0_on_the_other_and_is_named():
     longer = system("longer", {"1": 0.5, "3": 0.25, "0": 1.0})
     aligned = align(LENIENT, longer, replace(B, unanswered=("1",)), replicates=[A])

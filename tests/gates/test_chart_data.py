@@ -21,16 +21,6 @@ def reported(**options):
     return judge(gate, topic_scores("new", OURS), topic_scores("old", BASE), report=True)
 
 
-def test_without_a_report_there_are_none_and_nothing_else_changes():
-    verdict = judge(gate_of("g", alpha=2.0), topic_scores("new", OURS), topic_scores("old", BASE))
-    assert verdict.exhibits is None
-    with_exhibits = reported().to_dict()
-    assert with_exhibits.pop("exhibits") is not None
-    plain = verdict.to_dict()
-    assert plain.pop("exhibits") is None
-    assert plain == with_exhibits
-
-
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])
 def test_the_curve_has_the_verdicts_figures_at_its_alpha(kind):
     verdict = reported(kind=kind, alpha=2.5, tolerance=0.01)
@@ -40,13 +30,6 @@ def test_the_curve_has_the_verdicts_figures_at_its_alpha(kind):
     assert (curve.lines["lower"][at], curve.lines["upper"][at]) == (decisive.lower, decisive.upper)
     assert list(curve.x) == sorted({*ALPHAS, 2.5})
     assert all(np.diff(curve.lines["urisk"]) < 0), "a loss that counts more lowers URisk"
-
-
-def test_other_points_of_the_curve_are_gates_of_their_own():
-    curve = reported().exhibits.curve
-    other = reported(alpha=10.0)
-    at = curve.x.index(10.0)
-    assert curve.lines["upper"][at] == other.decisive_interval.upper
 
 
 def test_what_has_no_law_or_no_alpha_has_no_chart():

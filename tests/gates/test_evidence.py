@@ -23,14 +23,6 @@ NOISE = RNG.normal(0, 0.1, (3, 40))
 WEIGHTS = RNG.uniform(0.1, 20, 40)
 
 
-def test_plain_evidence_is_the_trade_off_alone():
-    evidence = Evidence(D, NONE)
-    assert evidence.scores(2.0).tolist() == linear(D, alpha=2).tolist()
-    assert evidence.parts(2.0) is not None
-    assert evidence.estimate(2.0) == pytest.approx(linear(D, alpha=2).mean(), abs=1e-15)
-    assert evidence.noise_estimate(2.0) is None
-
-
 def test_the_smooth_trade_off_leaves_the_plain_mean_as_it_is():
     evidence = Evidence(D, NONE, kind="smooth")
     assert evidence.scores(1.0).tolist() == smooth(D).tolist()

@@ -55,15 +55,6 @@ def test_a_gate_fails_exactly_where_its_adjusted_p_value_and_its_interval_say_so
             assert verdict.decisive_interval.upper == interval.upper
 
 
-def test_holm_by_hand():
-    """Three p-values 0.01, 0.02, 0.04: thresholds 0.05/3, 0.05/2, 0.05: all three fail."""
-    gates = [gate_of(name) for name in "abc"]
-    families = in_families(gates, [0.02, 0.04, 0.01], correction="holm")
-    assert [round(f.adjusted_p_value, 12) for f in families] == [0.04, 0.04, 0.03]
-    assert [round(1 - f.level, 12) for f in families] == [0.025, 0.05, round(0.05 / 3, 12)]
-    assert {(f.correction, f.size) for f in families} == {("holm", 3)}
-
-
 def test_without_correction_or_p_value_there_is_no_family():
     gates = [gate_of("a"), gate_of("b")]
     assert in_families(gates, [0.01, 0.02], correction="none") == [None, None]
@@ -158,12 +149,6 @@ def test_any_gate_whose_topics_do_not_count_alike_leaves_the_family_to_holm(aske
         gate, p, compared = asked[0]
         other = gate, p, replace(compared, evidence=replace(compared.evidence, **change))
         assert {family.correction for family in judged_by([other, *asked[1:]])} == {"holm"}
-
-
-def test_pooled_draws_see_a_loss_that_holm_does_not():
-    asked = apart(seed=39, gates=10, means=(-0.06, 0.0, 0.01, 0.02), alpha=0)
-    by_draws, by_holm = judged_by(asked), judged_by(asked, "holm")
-    assert min(f.adjusted_p_value for f in by_draws) < 0.05 < min(f.adjusted_p_value for f in by_holm)
 
 
 @pytest.mark.parametrize("make", [apart, together])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -14,9 +12,6 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.slices import Tagged
 from tests.gates.conftest import pair
-
-D = np.array([-0.4, -0.3, -0.1, 0.0, 0.2, 0.1, -0.2, 0.3, 0.0, 0.05, -0.05, 0.0])
-INTENT = ["code"] * 5 + ["word"] * 5 + [""] * 2
 
 
 def tagged(n: int, **columns: list[str]) -> Topics:
@@ -31,30 +26,6 @@ def found(d: np.ndarray, topics: Topics, gate: Gate | None = None, **more) -> tu
     verdict = judge(gate or gate_of("g", alpha=1), *pair(d), topics=topics, **more)
     assert verdict.explanation is not None
     return verdict.explanation.groups
-
-
-def test_topics_of_one_tag_that_changed_the_same_way_are_a_group():
-    groups = found(D, tagged(12, intent=INTENT))
-    assert [(g.tag, g.value, g.change, g.tagged) for g in groups] == [
-        ("intent", "code", "loss", 5),
-        ("intent", "word", "win", 5),
-    ]
-    assert groups[0].topics == ("t00000", "t00001", "t00002")
-    assert groups[1].topics == ("t00007", "t00005", "t00009")
-
-
-def test_contribution_and_share_add_up_exactly():
-    d = np.random.default_rng(3).normal(-0.02, 0.2, 60)
-    verdict = judge(gate_of("g", alpha=2), *pair(d), topics=tagged(60, kind=list("abc") * 20))
-    assert verdict.explanation is not None
-    losers = {topic.topic: topic for topic in verdict.responsible_topics}
-    losses = [group for group in verdict.explanation.groups if group.change == "loss"]
-    for group in losses:
-        assert group.contribution == math.fsum(losers[topic].contribution for topic in group.topics)
-        assert group.share == pytest.approx(math.fsum(losers[topic].share or 0 for topic in group.topics), abs=1e-15)
-    assert math.fsum(group.share or 0 for group in losses) == pytest.approx(1, abs=1e-15)
-    whole = math.fsum(group.contribution for group in verdict.explanation.groups)
-    assert whole == pytest.approx(verdict.estimates.urisk, abs=1e-15)
 
 
 def test_the_largest_part_comes_first_and_the_largest_topic_in_it():

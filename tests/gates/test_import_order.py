@@ -12,7 +12,7 @@ import pytest_riskguard
 
 PACKAGE = Path(pytest_riskguard.__file__).parent
 #: What the limits and p-values of the rule of judgement are made of.
-LIMITS = {"interval", "intervals", "leave_one_out_upper", "upper_p_value"}
+LIMITS = {"interval", "intervals", "upper_p_value"}
 
 
 def imports(module: Path) -> list[tuple[str, set[str]]]:

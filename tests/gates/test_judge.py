@@ -87,6 +87,8 @@ def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive():
     assert not verdict.passed
     assert judge(gate_of("g", max_mde=0.01, on_inconclusive="warn"), *pair(BETTER)).passed
     assert judge(gate_of("g", max_mde=0.2), *pair(BETTER)).outcome == "pass"
+    seen = judge(gate_of("g"), *pair(BETTER)).power.minimum_detectable_effect
+    assert judge(gate_of("g", max_mde=seen), *pair(BETTER)).outcome == "pass"
 
 
 def test_plain_mappings_have_neither_measure_nor_inputs():

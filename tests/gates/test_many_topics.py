@@ -13,13 +13,10 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.ci import junit
-from pytest_riskguard.reports.words import line, paragraph
 from tests.gates.conftest import pair
 
 MOST = 12
 RISK = gate_of("g", alpha=1)
-COLLAPSE = gate_of("g", kind="no_topic_collapse", max_loss=0.05)
 
 
 def differences(seed: int = 1, n: int = 400) -> np.ndarray:
@@ -57,20 +54,6 @@ def test_lists_below_the_limit_are_whole_and_nothing_is_added_to_the_json():
     verdict = judge(RISK, *pair(differences()), report=True)
     assert len(verdict.responsible_topics) > MOST
     assert "left_out" not in verdict.to_dict()["topics"]
-
-
-@pytest.mark.parametrize("gate", [pytest.param(RISK, marks=pytest.mark.slow), COLLAPSE], ids=["risk", "collapse"])
-def test_sentences_count_the_topics_that_are_left_out(monkeypatch, gate):
-    tags = Topics({}, {f"t{i:05d}": {"kind": "code" if i < 300 else "text"} for i in range(400)})
-    for topics in (None, tags):
-        with monkeypatch.context() as patched:
-            whole, cut = whole_and_cut(patched, gate, topics=topics)
-        assert Card(cut).more == len(Card(whole).worst) - len(Card(cut).worst) > 0
-        assert Card(cut).count == Card(whole).count == len(Card(whole).lost)
-        assert line(cut) == line(whole)
-        assert junit.render([cut]).count("more") == junit.render([whole]).count("more")
-        assert Card(cut).largest_loss == Card(whole).largest_loss
-    assert paragraph(judge(gate, *pair(differences()))) == paragraph(whole_and_cut(monkeypatch, gate)[1])
 
 
 def test_topics_that_collapsed_and_the_largest_loss_are_listed_before_more_harmful_ones(monkeypatch):

@@ -12,10 +12,6 @@ from tests.gates.conftest import pair
 from tests.strict import gate_of
 
 
-def names(n: int) -> tuple[str, ...]:
-    return tuple(f"t{i:05d}" for i in range(n))
-
-
 def test_a_topic_is_flagged_outside_the_critical_values_and_only_there():
     """TR_i = x_i/sd against Student-t's two-sided critical value: SIGIR'14 Eq. 21, section 5.2."""
     d = np.append(np.linspace(-0.05, 0.1, 49), -0.6)

@@ -98,16 +98,6 @@ def test_replicates_are_scored_in_both_orders():
     assert verdict.reason == "order_as_written"
 
 
-@pytest.mark.parametrize("place", [0, pytest.param(2, marks=pytest.mark.slow)])
-def test_every_system_of_a_pool_is_scored_in_both_orders(place):
-    systems = [scores("new", GOOD), scores("prod", GOOD), scores("other", POOR)]
-    gate = gate_of("g", kind="georisk_not_worse", alpha=1, reference="any")
-    written = POOR - 0.1 if place == 0 else GOOD + 0.2
-    systems[place] = scores(systems[place].name, systems[place].values, written)
-    verdict = judge_pool(gate, systems[0], systems[1:])
-    assert (verdict.outcome, verdict.reason) == ("incomparable", "order_as_written")
-
-
 @pytest.mark.parametrize(("count", "change", "is_reordered"), [(2, 0.5, False), (3, 0.5, True), (3, 0.0011, False)])
 def test_a_run_is_reordered_by_more_than_two_topics_that_change_the_average(count, change, is_reordered):
     found = scores("new", GOOD, np.where(np.arange(40) < count, GOOD - change, GOOD))

@@ -13,7 +13,6 @@ from pytest_riskguard.inference.power import (
     observed_critical,
     power_of,
     topics_for_equivalence,
-    topics_for_tolerance,
     topics_needed,
 )
 from pytest_riskguard.risk.tradeoff import linear
@@ -35,7 +34,6 @@ def test_the_topics_needed_suffice_and_one_fewer_does_not(effect, power):
     assert n is not None
     assert minimum_detectable_effect(0.3, n, level=0.95, power=power) <= effect
     assert minimum_detectable_effect(0.3, n - 1, level=0.95, power=power) > effect
-    assert topics_for_tolerance(0.3, 0.0, tolerance=effect, level=0.95, power=power) == n
 
 
 @pytest.mark.parametrize(
@@ -83,12 +81,9 @@ def test_a_limit_lies_so_many_standard_errors_from_the_mean():
     assert observed_critical([0, 1, 2, 3], limits, side="lower") == pytest.approx(2 / math.sqrt(5 / 12), rel=1e-14)
 
 
-def test_evidence_of_no_loss_needs_the_topics_that_a_loss_of_the_same_distance_does():
-    topics = topics_for_tolerance(0.3, 0.01, tolerance=0.02, level=0.95, critical=2.2, n=50)
-    assert topics == topics_needed(0.3, 0.03, level=0.95, critical=2.2, n=50)
-    assert topics_for_tolerance(0.3, 0.0, tolerance=0.0, level=0.95) is None
-    assert topics_for_tolerance(0.3, -0.1, tolerance=0.05, level=0.95) is None
-    assert topics_for_tolerance(0.3, -0.01, tolerance=0.05, level=0.95) == topics_needed(0.3, 0.04, level=0.95)
+def test_no_number_of_topics_finds_what_is_no_loss():
+    assert topics_needed(0.3, 0.0, level=0.95) is None
+    assert topics_needed(0.3, -0.05, level=0.95) is None
 
 
 def beta_differences(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

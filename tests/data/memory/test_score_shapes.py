@@ -127,7 +127,7 @@ def test_series_without_topics_are_refused(data: Any, message: str) -> None:
     [
         (
             pd.Series([0.5, 0.4], index=["1", "1"]),
-            "candidate: expected each topic once in the index, found '1' again",
+            "candidate, topic '1': expected each topic once, found value of topic '1' twice",
         ),
         (
             pd.Series([0.5, None], index=["1", "2"]),
@@ -150,4 +150,4 @@ def test_numbers_that_are_topics_are_named():
 
 def test_row_numbers_begin_at_zero_and_other_numbers_are_topics():
     scores = pd.Series([0.5, 1.0], index=pd.RangeIndex(1, 3))
-    assert topic_values(scores, "candidate") == {1: 0.5, 2: 1.0}
+    assert topic_values(scores, "candidate") == [(1, 0.5), (2, 1.0)]

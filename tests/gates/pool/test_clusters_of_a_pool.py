@@ -74,34 +74,3 @@ def test_a_loss_of_few_needs_fails_only_as_many_topics():
     assert (verdict.power.minimum_detectable_effect or 0) > (alone.power.minimum_detectable_effect or 1)
     few = in_clusters(systems, np.arange(NEEDS * SIZE) % 9)
     assert judge_pool(gate, candidate, baselines, topics=few).reason == "too_few_topics"
-
-
-@pytest.mark.slow
-def test_a_failure_names_the_topics_that_flip_it_by_clusters():
-    gate = gate_of("g", "georisk_not_worse", alpha=1)
-    systems = pool(3, loss=0.12)
-    topics = in_clusters(systems)
-    verdict = judge_pool(gate, systems[0], systems[1:], topics=topics)
-    assert verdict.outcome == "fail"
-    assert verdict.estimates.flip_set
-
-
-def test_clusters_of_one_topic_change_nothing():
-    systems = pool(1, loss=0.1)
-    gate = gate_of("g", "georisk_not_worse", alpha=1)
-    single = in_clusters(systems, np.arange(NEEDS * SIZE))
-    alone, same = (PoolComparison(gate, systems[0], systems[1:], topics=topics) for topics in (None, single))
-    assert same.p_value == alone.p_value
-
-
-@pytest.mark.nightly
-def test_false_alarms_are_near_nominal():
-    """Two equal systems whose scores hang together within needs; nominal is 2.5%."""
-    gate, fails = gate_of("g", "georisk_not_worse", alpha=1), np.zeros(2)
-    for seed in range(300):
-        systems = pool(1000 + seed)
-        for place, topics in enumerate((in_clusters(systems), None)):
-            fails[place] += judge_pool(gate, systems[0], systems[1:2], topics=topics).outcome == "fail"
-    by_cluster, by_topic = fails / 300
-    assert by_cluster <= 0.05
-    assert by_topic > 0.1

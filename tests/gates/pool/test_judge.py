@@ -110,31 +110,17 @@ def test_topics_add_up_to_the_difference(reference, options):
         assert by_topic[pool[0].topics[i]].contribution == pytest.approx(parts[i], abs=1e-15)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-def test_topics_that_flip_the_verdict_are_those_without_which_the_gate_passes(seed):
-    rng = np.random.default_rng(seed)
-    pool = systems(seed, n=30)
-    values = pool[0].values.copy()
-    values[rng.permutation(30)[:3]] = 0.0
-    pool[0] = topic_scores("s0", values)
-    p_value = ruled(pool, alpha=5.0).p_value
-    assert p_value is not None
-    level = max(1 - 2.5 * p_value, 0.05)  # fails, but not by much
-    verdict = judged(pool, alpha=5.0, level=level if not passes(pool, alpha=5.0, level=level) else 0.05)
-    assert verdict.outcome == "fail"
+def test_of_several_failures_the_clearest_is_told():
+    comparison = ruled(systems(0, shift=-0.12), alpha=1.0, reference="any")
+    p = [one.p_value for one in comparison.ruling.against]
+    assert not any(one.passes for one in comparison.ruling.against)
+    assert 0 < np.argmin(p) != np.argmax(p)
+    assert comparison.reference.name == f"s{1 + int(np.argmin(p))}"
 
-    def passes_without(*names: str) -> bool:
-        keep = [i for i, topic in enumerate(pool[0].topics) if topic not in names]
-        left = [TopicScores(s.name, s.measure, tuple(s.topics[i] for i in keep), s.values[keep]) for s in pool]
-        return passes(left, alpha=5.0, level=verdict.level)
 
-    for topic in verdict.responsible_topics:
-        assert (topic.topic in verdict.explanation.pivotal_topics) == passes_without(topic.topic)
-    flips = verdict.estimates.flip_set
-    if flips is not None:
-        assert passes_without(*flips)
-        assert len(flips) == 1 or not passes_without(*flips[:-1])
+def test_a_pass_says_nothing_where_losses_weigh_so_much_that_no_georisk_is_left():
+    verdict = judged(systems(12), alpha=1e5)
+    assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_weak")
 
 
 def test_churn_may_only_warn():
@@ -215,34 +201,6 @@ def test_where_churn_is_let_through_a_loss_must_be_seen_at_the_gates_alpha_and_a
 
     at_alpha, at_0 = seen(alpha=5.0, tolerance=tolerance), seen(alpha=0.0)
     assert seen(alpha=5.0, tolerance=tolerance, on_churn="warn") == max(at_alpha, at_0)
-
-
-def test_the_order_of_baselines_moves_no_figure():
-    pool = systems(15)
-    first = judged(pool, alpha=5.0, reference="s2")
-    second = judge_pool(gate(alpha=5.0, reference="s2"), pool[0], pool[:0:-1])
-    assert first.estimates == second.estimates
-    assert first.intervals == second.intervals
-
-
-@pytest.mark.slow
-def test_loss_and_churn_are_what_the_gate_says_at_alpha_0():
-    options = {"reference": "any", "level": 0.7}
-    reasons = set()
-    for seed in range(24):
-        pool = systems(seed, n=30, shift=-0.04 * np.random.default_rng(seed).random())
-        warned = passes(pool, alpha=2.0, on_churn="warn", **options)
-        comparison = PoolComparison(gate(alpha=2.0, **options), pool[0], pool[1:])
-        if comparison.ruling.lets_through:
-            assert warned
-            continue
-        reason = "churn" if passes(pool, alpha=0.0, **options) else "loss"
-        assert warned == (reason == "churn")
-        if reason not in reasons:
-            reasons.add(reason)
-            assert judged(pool, alpha=2.0, **options).reason == reason
-        assert comparison.ruling.plain.passes == (reason == "churn")
-    assert reasons == {"loss", "churn"}
 
 
 def test_a_candidate_that_is_one_of_several_references_is_judged_against_the_others():
