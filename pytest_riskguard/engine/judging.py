@@ -127,17 +127,18 @@ class Engine:
             from pytest_riskguard.gates.families import Compared, at_the_rules_level, in_families
 
             ruled = [self._ruled(question, len(questions)) for question in questions]
+            pairs = [one if isinstance(one, Comparison) and not one.gate.is_pool else None for one in ruled]
             compared = [
-                Compared(one.aligned.candidate.topics, one.aligned.candidate.measure, one.evidence)
-                if isinstance(one, Comparison)
-                else None
-                for one in ruled
+                None
+                if one is None
+                else Compared(one.aligned.candidate.topics, one.aligned.candidate.measure, one.evidence)
+                for one in pairs
             ]
             look, p_values = None, [None if one is None else one.p_value for one in ruled]
             of_look = p_values
             if budget is not None and any(p is not None for p in p_values):
                 look = budget.look(questions, ruled, self.sources)
-                of_look = [one.p_value_of_look if isinstance(one, Comparison) else None for one in ruled]
+                of_look = [None if one is None else one.p_value_of_look for one in pairs]
             try:
                 gates = [question.gate for question in questions]
                 families = in_families(gates, of_look, correction=correction, look=look, compared=compared)

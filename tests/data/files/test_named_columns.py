@@ -59,7 +59,6 @@ RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
         ("qid,docno,label\nq1,d1,two\n", r":2: expected a number as the grade, found 'two'"),
         ("qid,docno,label\nq1,d1,nan\n", r":2: expected a number as the grade"),
         ("qid,docno,label\nq1,d1\n", r":2: expected 3 columns \(qid, docno, label\), found 2"),
-        ("qid,docno,label\nq1,,1\n", r":2: expected a docid on one line, without spaces around it, found ''"),
         (
             'qid,docno,label\nq1,"d1,1\n',
             r":2: expected lines that end with LF or CRLF, and quotes around whole cells only",
@@ -69,8 +68,6 @@ RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
             "qid,docno\nq1,d1\n",
             r"the nearest is csv, but its columns do not fit: it names no column",
         ),
-        ("qid,docno,label\nq1,d1,1\nq1,d1,1\n", r":3: expected each document once per topic"),
-        ("qid,docno,label\n", r"expected judgements, found none"),
         (
             "qid,query,docid,rating\nq1,red shoes,d1,2\nq1,blue shoes,d2,1\n",
             r":3: expected one query text for each topic, found 'red shoes' and",
