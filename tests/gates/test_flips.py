@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -151,10 +152,10 @@ def test_a_flip_set_is_found_in_few_tries_however_far_off_its_estimate_is(first,
     gate, counts, tries = gate_of("g", tolerance=0.01), np.arange(1, 991), []
     steps = np.sqrt(counts) - math.sqrt(guess) - 1e-9
 
-    def without(places: np.ndarray) -> tuple[float, bool]:
+    def without(places: np.ndarray) -> tuple[bool, Callable[[], float]]:
         tries.append(places.size)
         limit = math.sqrt(places.size) - math.sqrt(first or 2000) - 0.01
-        return limit if limits else math.nan, first is not None and places.size >= first
+        return first is not None and places.size >= first, lambda: limit if limits else math.nan
 
     asked = SimpleNamespace(
         n=1000, gate=gate, order=np.arange(1000), reached=lambda *_: steps + 2e-9, without=without
