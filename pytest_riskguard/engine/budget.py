@@ -26,7 +26,6 @@ from pytest_riskguard.serialization import JsonError, decoded, parsed
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine.sources import ScoreCache
-    from pytest_riskguard.gates.pool import PoolComparison
 
 
 @frozen
@@ -44,7 +43,7 @@ class Budget:
     def look(
         self,
         questions: Sequence[Question],
-        compared: Sequence[Comparison | PoolComparison | None],
+        compared: Sequence[Comparison | None],
         collection: ScoreCache,
     ) -> Look:
         """The look that these questions are about what they compare, None where it cannot be compared.
@@ -52,7 +51,7 @@ class Budget:
         Everything that the answers depend on is part of it: options, runs, their scores, the shares of strata.
         ``UsageError`` where nothing tells one collection from another, or one candidate from another.
         """
-        found = [one.aligned if isinstance(one, Comparison) else None for one in compared]
+        found = [None if one is None else one.aligned for one in compared]
         if any(aligned is not None and aligned.candidate.qrels_digest is None for aligned in found):
             raise UsageError(
                 "budget: needs candidates and baselines that are scored with judgements, which it is for"

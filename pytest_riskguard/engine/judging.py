@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.scored import Scored
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.engine.budget import Budget
-    from pytest_riskguard.gates.pool import PoolComparison
 
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
 MOST_KNOWN = 4
@@ -127,17 +126,15 @@ class Engine:
             from pytest_riskguard.gates.families import Compared, at_the_rules_level, in_families
 
             ruled = [self._ruled(question, len(questions)) for question in questions]
-            pairs = [one if isinstance(one, Comparison) and not one.gate.is_pool else None for one in ruled]
+            pairs = [None if one is None or one.gate.is_pool else one for one in ruled]
             compared = [
-                None
-                if one is None
-                else Compared(one.aligned.candidate.topics, one.aligned.candidate.measure, one.evidence)
+                None if one is None else Compared(one.topics, one.aligned.candidate.measure, one.evidence)
                 for one in pairs
             ]
             look, p_values = None, [None if one is None else one.p_value for one in ruled]
             of_look = p_values
             if budget is not None and any(p is not None for p in p_values):
-                look = budget.look(questions, ruled, self.sources)
+                look = budget.look(questions, pairs, self.sources)
                 of_look = [None if one is None else one.p_value_of_look for one in pairs]
             try:
                 gates = [question.gate for question in questions]
@@ -296,7 +293,7 @@ class Engine:
                 warning("slow_slide", about="history_unusable", baseline=baseline.name, problem=error.problem)
             )
 
-    def _ruled(self, question: Question, together: int) -> Comparison | PoolComparison | None:
+    def _ruled(self, question: Question, together: int) -> Comparison | None:
         """The question's comparison, with its p-value; None for data that cannot be compared."""
         gate = question.gate
         try:
