@@ -6,7 +6,6 @@ not read again.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -244,13 +243,6 @@ class RankedRun:
 
 #: About how many judged documents are scored at a time: more would need memory, fewer more calls.
 ROWS_AT_ONCE = 2**15
-#: Every way of judging a topic's documents is tried where there are at most so many, and where the topics together
-#: have no more than that: most share a score, but not so many.
-MOST_WAYS, MOST_TOGETHER = 128, 2.0**20
-#: Documents of other topics are tried alone where there are at most so many.
-MOST_ALONE = 200_000
-#: With more grades than this, only the lowest and the highest are tried.
-MOST_GRADES = 4
 
 
 @frozen(eq=False)
@@ -362,93 +354,3 @@ def values_if_judged(
             )
             values[batch, side] = kernel.scores(together)
     return values
-
-
-@frozen(eq=False)
-class PossibleScores:
-    """Scores of two runs on topics with unjudged documents, one row for each way of judging these that was tried.
-
-    Attributes
-    ----------
-    topics : array of int64, shape (n,)
-        Places in the columns of the judgements, ascending.
-    of_row : array of int64, shape (n_rows,)
-        The topic of each row, from 0; a topic's first row is its score as judged.
-    scores : array, shape (n_rows, 2)
-        Of the candidate and of the baseline, in units of the measure.
-    is_complete : array of bool, shape (n,)
-        Whether every way of judging the topic's documents was tried.
-    """
-
-    topics: IntArray
-    of_row: IntArray
-    scores: FloatArray
-    is_complete: BoolArray
-
-
-def possible_scores(
-    unjudged: UnjudgedDocuments, runs: tuple[RankedRun, RankedRun], is_open: BoolArray
-) -> PossibleScores:
-    """The scores that two runs could have, whatever grades the open documents get; the others stay unjudged.
-
-    ``runs`` are candidate and baseline as the measure ranks them, in the order in which ``unjudged`` found its rows.
-    A grade is one that occurs in the judgements, or a whole number of the declared scale.
-    """
-    rows = unjudged.rows[is_open]
-    topics, sizes = np.unique(unjudged.topics[is_open], return_counts=True)
-    begins, every = np.cumsum(sizes) - sizes, np.arange(len(topics))
-    grades, is_every_grade = grades_to_try(runs[0])
-    of_row: list[IntArray] = []
-    scores: list[FloatArray] = []
-
-    def score(of: IntArray, counts: IntArray, documents: IntArray, given: FloatArray) -> FloatArray:
-        """The scores of topics of which some documents have these grades."""
-        of_row.append(of)
-        scores.append(values_if_judged(runs, topics[of], counts, rows[documents], given))
-        return scores[-1][:, 0] - scores[-1][:, 1]
-
-    as_judged = score(every, np.zeros_like(every), every[:0], np.zeros(0))
-    count = (len(grades) + 1.0) ** np.minimum(sizes, 64)
-    is_tried = (count <= MOST_WAYS) & bool(np.sum(np.log2(count)) <= math.log2(MOST_TOGETHER))
-    for topic in np.flatnonzero(is_tried).tolist():
-        # a way has for each document the place of its grade, from 1; 0: it stays unjudged
-        ways = np.indices((len(grades) + 1,) * sizes[topic]).reshape(sizes[topic], -1).T[1:]
-        is_judged, documents = ways > 0, begins[topic] + np.arange(sizes[topic])
-        given = np.append(0.0, grades)[ways[is_judged]]
-        documents = np.broadcast_to(documents, ways.shape)[is_judged]
-        score(np.full(len(ways), topic), np.count_nonzero(is_judged, axis=1), documents, given)
-
-    # Of the other topics each document alone, relevant or not; then those that raise, or lower, the difference alone
-    # together.
-    others = np.flatnonzero(~is_tried)
-    documents, of = first_rows(begins[others], sizes[others]), np.repeat(others, sizes[others])
-    if 0 < len(documents) <= MOST_ALONE and len(grades):
-        extremes = grades[(grades == 0) | (grades == grades[-1])]
-        alone = [score(of, np.ones_like(of), documents, np.full(len(of), grade)) for grade in extremes]
-        effects = np.round(np.array(alone) - as_judged[of], 12)
-        for effect, best in (
-            (effects.max(axis=0), effects.argmax(axis=0)),
-            (-effects.min(axis=0), effects.argmin(axis=0)),
-        ):
-            moved = np.flatnonzero(effect > 0)
-            of_way, counts = np.unique(of[moved], return_counts=True)
-            score(of_way, counts, documents[moved], extremes[best[moved]])
-    return PossibleScores(topics, np.concatenate(of_row), np.concatenate(scores), is_tried & is_every_grade)
-
-
-def grades_to_try(run: RankedRun) -> tuple[FloatArray, bool]:
-    """Grades that are not all worth the same to a measure, ascending, and whether these are all of them.
-
-    Grade 0 is among them only where the measure tells a document that is not relevant from one without a judgement.
-    """
-    rules, measure = run.qrels.rules, run.measure
-    given = np.union1d(run.qrels.arrays.grades, 0.0)
-    if rules.scale is not None and float(rules.scale[1]).is_integer():
-        given = np.union1d(given, np.arange(np.ceil(max(rules.scale[0], 0)), rules.scale[1] + 1))
-    kernel = kernel_of(measure, rules)
-    worth = kernel.value(given)
-    _, first = np.unique(worth, return_index=True)
-    given = given[np.sort(first[kernel.is_counted(worth[first])])]
-    if len(given) <= MOST_GRADES:
-        return given, True
-    return given[[0, -1]], False
