@@ -16,11 +16,12 @@ from statistics import NormalDist
 import numpy as np
 
 from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray, first_rows
-from pytest_riskguard.data.judged import RankedRun, UnjudgedDocuments, values_if_judged
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.scoring import kernel_of
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.unjudged_documents import UnjudgedDocuments, values_if_judged
 from pytest_riskguard.risk.tradeoff import tradeoff
 
 #: Every way of judging a topic's documents is tried where there are at most so many, and where the topics together

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.data.judged import (
-    RankedRun,
-    UnjudgedDocuments,
-    depth_of,
-    unjudged_documents,
-    values_if_judged,
-)
+from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
 from pytest_riskguard.data.topics import Topics
@@ -29,6 +23,7 @@ from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.other_judgements import OtherJudgements, possible_scores
 from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.unjudged_documents import UnjudgedDocuments, unjudged_documents, values_if_judged
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 
 if TYPE_CHECKING:

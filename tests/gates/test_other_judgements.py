@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data import read_qrels
-from pytest_riskguard.data.judged import RankedRun, depth_of, unjudged_documents
+from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.gates import other_judgements
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.unjudged import judge_next, judgements
+from pytest_riskguard.gates.unjudged_documents import unjudged_documents
 from tests.data.scoring import plain
 from tests.data.tables import falling, judged_run
 from tests.gates.runs import Pair

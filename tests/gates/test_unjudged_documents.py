@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pytest_riskguard.data.judged import RankedRun, unjudged_documents, values_if_judged
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
+from pytest_riskguard.gates.unjudged_documents import unjudged_documents, values_if_judged
 from tests.data.tables import falling, judged_run
 
 QRELS = read_qrels({"t": {"b": 0, "e": 1}, "u": {"b": 1}})
