@@ -10,8 +10,8 @@ from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray
 from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
 OtherCase = Literal["lowest", "highest", "other"]
 Answer = Literal["pass", "fail", "inconclusive"]
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 #: Which unjudged documents count as relevant in each case, by side favoured (1: the candidate).
 _CASES: Mapping[Case, Sequence[int]] = {
