@@ -176,7 +176,6 @@ def test_a_look_is_another_where_a_system_in_a_computed_baseline_is(folder):
     assert looks[0] == looks[2] != looks[1]
 
 
-@pytest.mark.slow
 def test_a_pool_is_judged_whole_and_in_families(folder):
     engine = Engine(qrels=folder / "qrels.txt")
     good, poor = RunFile(folder / "good.run"), RunFile(folder / "poor.run")

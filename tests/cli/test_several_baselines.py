@@ -64,6 +64,12 @@ def test_a_gate_over_a_pool_has_its_status(command, line, status, said):
     assert said in " ".join((ended.out + ended.err).split())
 
 
+def test_a_pool_is_judged_in_a_family_too(command):
+    pool = f"compare good.run --baseline prod --baseline loss.run {AP} --gate georisk_not_worse"
+    (verdict,) = verdicts(command(f"{pool} --set family=holm --json -"))
+    assert (verdict["outcome"], verdict["family"]["size"]) == ("pass", 1)
+
+
 def test_every_computed_baseline_is_asked_about_after_the_others(command):
     computed = "--baseline 'mean(prod, loss.run)' --baseline 'mean(prod, churn.run)' --baseline 'max(prod, loss.run)'"
     ended = command(f"compare good.run {computed} --baseline prod {AP} --json -")

@@ -83,6 +83,7 @@ def test_the_same_change_everywhere_is_decided_by_the_mean_alone(shift, outcome)
 
 def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive():
     verdict = judge(gate_of("g", max_mde=0.01), *pair(BETTER))
+    assert verdict.estimates.flip_set is None
     assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_weak")
     assert not verdict.passed
     assert judge(gate_of("g", max_mde=0.01, on_inconclusive="warn"), *pair(BETTER)).passed

@@ -49,7 +49,7 @@ def test_the_largest_wins_follow_the_topics_responsible_each_topic_once():
 
 
 def test_the_largest_win_comes_first():
-    before = {"t1": ["x", "a"], "t2": ["x", "y", "z", "a"], "t3": ["x", "y", "a"]}
+    before = {"t1": ["x", "a"], "t2": ["x", "y", "z", "a"], "t3": ["x", "y", "a"], "same": ["a"]}
     after = {topic: ["a"] for topic in before}
     wins = side_by_side(
         Pair(after, before, {topic: {"a": 1} for topic in before}, measure="RR").rejudged().labels, []

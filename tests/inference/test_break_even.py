@@ -257,3 +257,9 @@ def test_at_a_quantile_the_p_value_is_the_one_asked_for(changed, alpha, p_value)
     error = 4 * np.sqrt(p_value / len(sums))
     assert low <= p_value + error
     assert high >= p_value - error or changed <= 12  # few bets: the next lower sum may have a much lower p
+
+
+def test_no_sum_is_as_unlikely_as_asked_where_losses_alone_are_likelier():
+    four = np.ones(4)  # all of them lost: 1 in 16
+    assert break_even_quantile(four, four, 0.05) == -math.inf
+    assert break_even_quantile(four, four, 0.07) > -math.inf
