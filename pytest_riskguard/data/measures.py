@@ -319,7 +319,8 @@ def _expected(key: str, info: Any, value: Any) -> str | None:
 
 def _suggestion(text: str, name: str | None = None) -> str:
     """``; did you mean 'nDCG@10'?``, or nothing."""
-    guess = standard_name(text.replace(".", "_"))
+    plain = text.replace(".", "_")
+    guess = known(plain) or plain
     if re.split(r"\W", guess, maxsplit=1)[0] not in _names():
         if name is None or (near := nearest(name, _names(), cutoff=MIN_SIMILARITY)) is None:
             return "" if name is None else f"; {_FORM}"
@@ -366,11 +367,6 @@ def known(name: str) -> str | None:
         return None
     level = "" if match[3] in (None, "1") or match[1] == "ndcg" else f"(rel={match[3]})"
     return f"{_MEASURES[match[1]]}{level}{'' if match[2] is None else f'@{match[2]}'}"
-
-
-def standard_name(name: str) -> str:
-    """ir-measures' name of a measure, whichever tool wrote it; a name that no tool uses stays as it is."""
-    return known(name) or name
 
 
 def are_measures(*objects: Mapping[str, object]) -> bool:

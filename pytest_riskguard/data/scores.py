@@ -6,7 +6,6 @@ import csv
 import hashlib
 import io
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -16,19 +15,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.checks import Rows
 from pytest_riskguard.data.given_file import InputData
 from pytest_riskguard.data.headers import SYNONYMS, WANTED, places
+from pytest_riskguard.data.ids import FloatArray
 from pytest_riskguard.data.measures import (
     AVERAGES,
     MAX_SCORE,
     MIN_SIMILARITY,
+    known,
     least_and_greatest,
     measure_name,
     out_of_range,
-    standard_name,
 )
 from pytest_riskguard.errors import ScoringError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.data.input_files import InputFile
     from pytest_riskguard.data.named_columns import Table
 
-FloatArray = npt.NDArray[np.float64]
 #: A score in a file: topic, measure, value and line.
 Row = tuple[str, str, float, int | str | None]
 
@@ -189,12 +187,8 @@ class TopicScores:
     @cached_property
     def _written(self) -> FloatArray:
         """The values in the order as written."""
-        values = self.values.copy()
-        for topic, value in self.as_written.items():
-            place = bisect_left(self.topics, topic)
-            if self.topics[place : place + 1] == (topic,):
-                values[place] = value
-        return values
+        pairs = zip(self.topics, self.values.tolist(), strict=True)
+        return np.array([self.as_written.get(topic, value) for topic, value in pairs])
 
     @property
     def is_reordered(self) -> bool:
@@ -221,7 +215,8 @@ class TopicScores:
 
 def named(text: str) -> str:
     """ir-measures' name of a measure, whichever tool wrote it; a measure of the user's own keeps its name."""
-    name = standard_name(text.strip())
+    text = text.strip()
+    name = known(text) or text
     try:
         return measure_name(name)
     except UsageError:
@@ -291,13 +286,13 @@ def score_rows_of(table: Table) -> dict[str, list[Row]]:
 
 def _measures_of(table: Table, found: Mapping[str, int]) -> dict[int, str]:
     """The columns of a table that hold a measure each, of those asked for, in this order."""
-    known = {place: named(what) for what, place in found.items() if what not in WANTED["scores"]}
-    if not known:
+    measures = {place: named(what) for what, place in found.items() if what not in WANTED["scores"]}
+    if not measures:
         others = {found["topic"], found.get("system")}
         names = {place: named(name) for place, name in enumerate(table.names) if place not in others}
-        known = {place: name for place, name in names.items() if name and name.lower() not in SYNONYMS["query"]}
-    asked = chosen(table.given, [*known.values()])
-    return {place: name for wanted in asked for place, name in known.items() if name == wanted}
+        measures = {place: name for place, name in names.items() if name and name.lower() not in SYNONYMS["query"]}
+    asked = chosen(table.given, [*measures.values()])
+    return {place: name for wanted in asked for place, name in measures.items() if name == wanted}
 
 
 def scores_of_table(table: Table) -> tuple[TopicScores, ...]:
@@ -309,14 +304,14 @@ def scores_of_table(table: Table) -> tuple[TopicScores, ...]:
     return scores_of_rows(file, rows)
 
 
-def chosen(given: InputData, known: Sequence[str]) -> list[str]:
+def chosen(given: InputData, measures: Sequence[str]) -> list[str]:
     """Those of the measures that are asked for, in this order; all where none is."""
-    names = [*known] if given.measures is None else list(map(named, given.measures))
+    names = [*measures] if given.measures is None else list(map(named, given.measures))
     for name in names:
-        if name not in known:
-            near = nearest(name, known, cutoff=MIN_SIMILARITY)
+        if name not in measures:
+            near = nearest(name, measures, cutoff=MIN_SIMILARITY)
             hint = f"; the nearest is {near!r}" if near else ""
-            listed = ", ".join(map(repr, known)) or "no measures"
+            listed = ", ".join(map(repr, measures)) or "no measures"
             raise given.refuse(None, f"expected a measure {name!r}, found {listed}{hint}")
     return names
 

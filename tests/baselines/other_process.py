@@ -29,7 +29,8 @@ _STEPS = frozenset(
 class Writer:
     """Does ``what`` to a baseline: ``add``, ``update`` or ``rescore``; it ends with 0 if the store took it.
 
-    With ``dies_at`` it kills itself before this step, such as the second ``os.rename``, or the tenth of any kind.
+    With ``dies_at`` it kills itself before this step, such as the second ``os.rename`` in the store (Python renames
+    compiled modules too), or the tenth of any kind.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ def _write(root: Path, run: Path, qrels: Path, what: str, name: str, dies_at: An
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event in _STEPS:
-            seen[event] += 1
+            seen[event] += str(arguments[0]).startswith(str(root))
             steps.value += 1
             if dies_at in ((event, seen[event]), ("any", steps.value)):
                 os.kill(os.getpid(), signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)

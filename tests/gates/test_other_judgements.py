@@ -10,13 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.data import judged as unjudged
 from pytest_riskguard.data import read_qrels
-from pytest_riskguard.data.judged import depth_of
+from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.gates import unjudged as search
+from pytest_riskguard.gates import other_judgements
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.unjudged import judge_next, judgements
+from pytest_riskguard.gates.unjudged_documents import unjudged_documents
+from tests.data.scoring import plain
+from tests.data.tables import falling, judged_run
 from tests.gates.runs import Pair
 from tests.gates.slow_rankings import scores_of
 from tests.strict import gate_of
@@ -110,8 +112,8 @@ def test_what_is_said_not_to_matter_does_not_in_many_runs():
 
 @pytest.mark.slow
 def test_a_search_claims_nothing_and_misses_little(monkeypatch):
-    monkeypatch.setattr(unjudged, "MOST_WAYS", 1)
-    monkeypatch.setattr(search, "MOST_COMBINATIONS", 0.5)
+    monkeypatch.setattr(other_judgements, "MOST_WAYS", 1)
+    monkeypatch.setattr(other_judgements, "MOST_COMBINATIONS", 0.5)
     missed = depending = 0
     for seed in range(60):
         pair = near_the_bound(seed)
@@ -126,7 +128,7 @@ def test_a_search_claims_nothing_and_misses_little(monkeypatch):
 
 @pytest.mark.parametrize(("limit", "value"), [("MOST_WAYS", 1), ("MOST_GRADES", 1)])
 def test_nothing_is_certain_where_some_ways_or_grades_are_left_out(limit, value, monkeypatch):
-    monkeypatch.setattr(unjudged, limit, value)
+    monkeypatch.setattr(other_judgements, limit, value)
     pairs = [replace(near_the_bound(seed), measure="nDCG@5") for seed in range(4)]
     for found in (judgements(pair.rejudged()) for pair in pairs):
         assert found.certain == (found.depends or not found.documents)
@@ -192,3 +194,31 @@ def rows_of(path: Path) -> dict[str, list[str]]:
         topic, _, document, *_ = line.split()
         found.setdefault(topic, []).append(document)
     return found
+
+
+@pytest.mark.parametrize(("text", "ways"), [("nDCG@3", 128), ("P@3", 1)])
+def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, ways):
+    monkeypatch.setattr(other_judgements, "MOST_WAYS", ways)
+    is_complete = ways > 1
+    qrels = read_qrels({topic: {"b": 0, "e": 1, "g": 2} for topic in "tuv"})
+    rankings = {"t": "abcde", "v": "xyzab"}, {"t": "cbfad", "u": "xyb", "v": "bxaeg"}
+    pair = [RankedRun(judged_run(falling(run), qrels), qrels, parse_measure(text)) for run in rankings]
+    unjudged = unjudged_documents(("t", "u", "v"), pair[0], pair[1])
+    found = other_judgements.possible_scores(unjudged, (pair[0], pair[1]), np.ones(len(unjudged), dtype=np.bool_))
+    assert found.is_complete.all() == is_complete
+    for place, topic in enumerate("tuv"):
+        names = [name for name, of in zip(unjudged.documents.strings(), unjudged.topics, strict=True) if of == place]
+        every = set()
+        for grades in itertools.product((None, 0, 1, 2), repeat=len(names)):
+            judged = {name: grade for name, grade in zip(names, grades, strict=True) if grade is not None}
+            sides = []
+            for run in rankings:
+                answers = {topic: {d: float(-rank) for rank, d in enumerate(run[topic])}} if topic in run else {}
+                scores = plain.scores(text, answers, {topic: {**qrels.grades[topic], **judged}})
+                sides.append(round(scores.get(topic, 0.0), 10))
+            every.add(tuple(sides))
+        rows = found.scores[found.of_row == place].round(10).tolist()
+        tried = set(map(tuple, rows))
+        assert tried == every if is_complete else tried <= every
+        differences = [sorted(round(one - other, 8) for one, other in pairs) for pairs in (tried, every)]
+        assert (differences[0][0], differences[0][-1]) == (differences[1][0], differences[1][-1])

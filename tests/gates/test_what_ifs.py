@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data import TopicScores, judged, read_qrels
-from pytest_riskguard.data import judged as data_unjudged
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure
@@ -21,6 +20,7 @@ from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.scoring import labels_for
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates import unjudged_documents
 from pytest_riskguard.gates.documents import topic_documents
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
@@ -171,7 +171,7 @@ def test_labels_that_follow_rules(measure, is_complete):
 
 
 def test_batches_of_variants_change_nothing(monkeypatch):
-    monkeypatch.setattr(data_unjudged, "ROWS_AT_ONCE", 60)
+    monkeypatch.setattr(unjudged_documents, "ROWS_AT_ONCE", 60)
     compared(7, "AP").check_effects()
 
 

@@ -47,7 +47,7 @@ def test_an_earlier_run_is_named_by_its_place_its_number_or_its_note(chain, sinc
     assert verdict["baselines"] == [since]
     assert verdict["estimates"]["mean_difference"] == pytest.approx(-0.4 * 12 / 30)
     assert verdict["alpha"] == 0
-    lineage = verdict["lineage"]
+    lineage = verdict["lineage"]["runs"]
     assert [run["run"] for run in lineage] == [
         "main/history/0001",
         "main/history/0002",
@@ -69,7 +69,7 @@ def test_a_baseline_without_a_run_means_the_run_that_it_holds(chain):
 def test_the_chain_begins_where_the_gate_looks_back_to(chain):
     _, verdict = chain("main/0003")
     assert verdict["estimates"]["mean_difference"] == pytest.approx(-0.08)
-    assert [run["run"] for run in verdict["lineage"]] == ["main/history/0003", "main", "step4"]
+    assert [run["run"] for run in verdict["lineage"]["runs"]] == ["main/history/0003", "main", "step4"]
     _, verdict = chain("main/change 3")  # what it holds now
     assert verdict["estimates"]["mean_difference"] == pytest.approx(-0.04)
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
-import pytest
 
-from pytest_riskguard.data.judged import RankedRun, possible_scores, unjudged_documents, values_if_judged
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from tests.data.scoring import plain
+from pytest_riskguard.gates.unjudged_documents import unjudged_documents, values_if_judged
 from tests.data.tables import falling, judged_run
 
 QRELS = read_qrels({"t": {"b": 0, "e": 1}, "u": {"b": 1}})
@@ -58,31 +55,3 @@ def test_where_it_is_relevant_it_also_counts_for_the_run_that_lacks_it():
     assert values(run) == []
     (run,) = runs("AP", {"u": "b"})  # a topic that the run does not answer scores nothing
     assert values(run, (0, [-1]), (1, [-1])) == [0.0, 0.5]
-
-
-@pytest.mark.parametrize(("text", "ways"), [("nDCG@3", 128), ("P@3", 1)])
-def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, ways):
-    monkeypatch.setattr("pytest_riskguard.data.judged.MOST_WAYS", ways)
-    is_complete = ways > 1
-    qrels = read_qrels({topic: {"b": 0, "e": 1, "g": 2} for topic in "tuv"})
-    rankings = {"t": "abcde", "v": "xyzab"}, {"t": "cbfad", "u": "xyb", "v": "bxaeg"}
-    pair = runs(text, *rankings, qrels=qrels)
-    unjudged = unjudged_documents(("t", "u", "v"), pair[0], pair[1])
-    found = possible_scores(unjudged, (pair[0], pair[1]), np.ones(len(unjudged), dtype=np.bool_))
-    assert found.is_complete.all() == is_complete
-    for place, topic in enumerate("tuv"):
-        names = [name for name, of in zip(unjudged.documents.strings(), unjudged.topics, strict=True) if of == place]
-        every = set()
-        for grades in itertools.product((None, 0, 1, 2), repeat=len(names)):
-            judged = {name: grade for name, grade in zip(names, grades, strict=True) if grade is not None}
-            sides = []
-            for run in rankings:
-                answers = {topic: {d: float(-rank) for rank, d in enumerate(run[topic])}} if topic in run else {}
-                scores = plain.scores(text, answers, {topic: {**qrels.grades[topic], **judged}})
-                sides.append(round(scores.get(topic, 0.0), 10))
-            every.add(tuple(sides))
-        rows = found.scores[found.of_row == place].round(10).tolist()
-        tried = set(map(tuple, rows))
-        assert tried == every if is_complete else tried <= every
-        differences = [sorted(round(one - other, 8) for one, other in pairs) for pairs in (tried, every)]
-        assert (differences[0][0], differences[0][-1]) == (differences[1][0], differences[1][-1])
