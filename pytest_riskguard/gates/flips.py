@@ -36,15 +36,20 @@ def pivots(comparison: Comparison) -> tuple[int, ...]:
     if outcome == "inconclusive" or comparison.overruled or comparison.identical or comparison.n - 1 < MIN_TOPICS:
         return ()
     found: dict[int, float] = {}
+    tried: set[int] = set()
     order, near = np.argsort(np.round(comparison.parts, 12), kind="stable"), comparison.near
     most = max(ALONE, MAX_SCORES // comparison.n)
     for places in (order, order[::-1]):
         misses = 0
         for place in places[near[places]][:most].tolist():
-            passes, limit = comparison.without(np.array([place]))
             misses += 1
-            if passes == (outcome == "fail"):
-                found[place], misses = limit(), 0
+            if place not in tried:  # where few are near, those tried from one end come up again from the other
+                tried.add(place)
+                passes, limit = comparison.without(np.array([place]))
+                if passes == (outcome == "fail"):
+                    found[place] = limit()
+            if place in found:
+                misses = 0
             if misses == MISSES:
                 break
 
