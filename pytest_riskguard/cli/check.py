@@ -29,8 +29,10 @@ from pytest_riskguard.text import did_you_mean, listed
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
     from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.declared_gates import DeclaredGates
+    from pytest_riskguard.engine.question import LiveRun
 
 
 @click.command()
@@ -128,7 +130,6 @@ def declared_gates(
     """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""
     from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
     from pytest_riskguard.engine.question import RunFile
-    from pytest_riskguard.live.candidates import live_candidate
 
     stored = {name for gate in settings.gates for name in gate.stored}
     runs = {str(run.name): RunFile(GivenFile.of(run.text), run.name) for run in baselines}
@@ -140,7 +141,12 @@ def declared_gates(
         raise UsageError("--baseline: expected each name once")
     tested = None if candidate is None else RunFile(GivenFile.of(candidate.text), candidate.name)
     engine = engine_of(settings, report=report)
-    live = partial(live_candidate, engine, settings)
+
+    def live(candidate: Queried, line: int) -> LiveRun:
+        from pytest_riskguard.live.candidates import live_candidate  # loads what talks to servers
+
+        return live_candidate(engine, settings, candidate, line)
+
     declared = DeclaredGates(settings, engine, live, candidate=tested, runs=runs)
     return declared, engine, [*files_of(settings), *(run.path for run in (tested, *runs.values()) if run is not None)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,9 @@ from pytest_riskguard.run_context import current, record
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
+    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine.declared_gates import DeclaredGates
+    from pytest_riskguard.engine.question import LiveRun
     from pytest_riskguard.gates.verdict import Verdict
 
 
@@ -44,10 +46,15 @@ class RiskguardFile(pytest.File):
     def declared(self) -> DeclaredGates:
         """What the gates are asked about; made when the first of them is judged."""
         from pytest_riskguard.engine.declared_gates import DeclaredGates
-        from pytest_riskguard.live.candidates import live_candidate
 
         engine = engine_for(self.config, self.settings)
-        return DeclaredGates(self.settings, engine, partial(live_candidate, engine, self.settings))
+
+        def live(candidate: Queried, line: int) -> LiveRun:
+            from pytest_riskguard.live.candidates import live_candidate  # loads what talks to servers
+
+            return live_candidate(engine, self.settings, candidate, line)
+
+        return DeclaredGates(self.settings, engine, live)
 
 
 class _Reported(pytest.Item):
