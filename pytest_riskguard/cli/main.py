@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -125,6 +126,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its status instead of exiting."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        Path.cwd()
+    except OSError:
+        return _say(ExitStatus.USAGE, "Error: the working folder is gone; go to a folder that is there")
     try:
         status = cli.main(args=arguments, prog_name="riskguard", standalone_mode=False, obj=arguments)
     except click.exceptions.Exit as exit_:

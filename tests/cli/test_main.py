@@ -71,7 +71,8 @@ def test_a_working_folder_that_is_gone_is_no_fault_of_ours(command, tmp_path, mo
     gone.rmdir()
     ended = command("check")
     os.chdir(tmp_path)
-    assert (ended.status, ended.out, ended.err) == (3, "", "Error: No such file or directory\n")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == "Error: the working folder is gone; go to a folder that is there\n"
 
 
 def test_an_error_of_the_system_about_a_file_is_no_fault_of_ours(command, monkeypatch):
