@@ -18,7 +18,6 @@ from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import TOPICS
 
-WEIGHT = "weight"
 #: The tag that says which topics hang together: variants of a query, a session, one need in several languages.
 CLUSTER = "cluster"
 #: The tag that says from which part of all queries a topic was drawn.

@@ -93,7 +93,8 @@ WARNINGS: Mapping[str, str] = {
     "unbacked_scores": "A baseline was stored with `--no-run`, so its scores cannot be checked.",
     "significantly_better": "The mean is significantly up.",
 }
-#: What warnings say, where their parameters are enough: of a list the names, with ``_counted`` how many they are.
+#: What warnings say, where their parameters are enough, by the code, or by what a code of several is about. Of a list
+#: of topics ``{topics}`` are the names, ``{topics_number}`` and ``{topics_counted}`` say how many.
 SAID: Mapping[str, str] = {
     "churn": (
         "the mean itself (alpha 0, tolerance 0) is not significantly down; the gate would fail at this alpha only "

@@ -1,1 +1,1 @@
-"""Live systems as candidates: functions that are imported, and queried within limits of time and size."""
+"""Live systems as candidates: functions, commands and engines over HTTP, queried within limits of time and size."""

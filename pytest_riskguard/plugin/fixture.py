@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import pytest
 
@@ -164,9 +164,12 @@ class Riskguard:
         seen = seen_from(verdict, *folders, words=lambda _: config_words(self._settings.path, folders[0]))
         return demand(verdict, options=typed_again(self._config), seen=seen)
 
-    if TYPE_CHECKING:  # the assertion of each kind, see below
-
-        def __getattr__(self, name: str) -> Callable[..., Verdict]: ...
+    assert_equivalent: Callable[..., Verdict]
+    assert_georisk_not_worse: Callable[..., Verdict]
+    assert_no_drift: Callable[..., Verdict]
+    assert_no_topic_collapse: Callable[..., Verdict]
+    assert_not_inferior: Callable[..., Verdict]
+    assert_not_significantly_risky: Callable[..., Verdict]
 
     def _measure(self, measure: str | None, *sources: Source) -> str | None:
         """The measure asked for, else the measure of the given scores, else the first of riskguard.yaml."""

@@ -12,6 +12,7 @@ from pytest_riskguard import check, score_run
 from pytest_riskguard.cli.main import run
 from pytest_riskguard.data import read_qrels, read_topics
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
+from pytest_riskguard.plugin.fixture import Riskguard
 from tests.plugin import world
 from tests.plugin.world import read_report
 from tests.reports.schema import SCHEMA_FILE
@@ -131,3 +132,8 @@ def test_the_defaults_of_a_kind_are_those_of_every_way_in(judged, kind, options,
     for verdict in judged("good", kind, options, baselines):
         assert defaults.items() <= (verdict | verdict["options"]).items()
     assert {option: options_of(KINDS[kind])[option].default for option in defaults} == defaults
+
+
+def test_type_checkers_know_the_assertions_of_the_fixture():
+    names = {f"assert_{kind}" for kind in KINDS}
+    assert {name for name in Riskguard.__annotations__ if name.startswith("assert_")} == names
