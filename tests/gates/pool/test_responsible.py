@@ -44,6 +44,16 @@ def test_a_topics_part_is_that_of_the_mean_score_and_that_of_the_shape(options, 
     assert comparison.contributions == pytest.approx(by_score + by_shape, abs=1e-13)
 
 
+def test_shares_of_the_loss_are_those_of_the_topics_that_lost():
+    """A topic that won may have a negative part, since it counts by what the pool expects of it."""
+    x = np.random.default_rng(0).uniform(0.1, 0.9, (4, 15))
+    x[0, :8] = x[3, :8] + np.linspace(0.001, 0.01, 8)
+    comparison = compared(x, reference="s3", alpha=5.0)
+    assert any(comparison.parts[comparison.pair.differences > 0] < 0)
+    losers, _, _ = responsible_topics(comparison)
+    assert math.fsum(topic.share for topic in losers) == pytest.approx(1)
+
+
 def test_for_two_middle_baselines_a_part_is_the_mean_of_both():
     x = np.random.default_rng(3).uniform(0.1, 0.9, (5, 12))
     both = [compared(x, alpha=2.0, level=0.5, reference=f"s{row}").contributions for row in (1, 2, 3, 4)]
