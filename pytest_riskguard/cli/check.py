@@ -6,13 +6,12 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.options import NamedPath, config_option, repeated, system, the_config, words_of_baseline
+from pytest_riskguard.cli.options import NamedPath, config_option, reader, repeated, system, the_config
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present, typed_command
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.data.given_file import GivenFile
@@ -54,7 +53,6 @@ def check(
     gate of a family is judged with the whole family.
     """
     from pytest_riskguard.config.items import all_items
-    from pytest_riskguard.engine.advice import advised
     from pytest_riskguard.reports.comparisons import KnownGate
 
     outputs.withdraw()
@@ -65,9 +63,8 @@ def check(
     outputs.check(*files)
     with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
-    here, lines = Path.cwd(), {item.id: settings.line_of(item.settings) for item in every}
-    judged = list(zip(verdicts, items, strict=True))
-    verdicts = [advised(verdict, partial(declared.commands, verdict, item, here)) for verdict, item in judged]
+    at, lines = reader(), {item.id: settings.line_of(item.settings) for item in every}
+    verdicts = [declared.advised(verdict, item, at) for verdict, item in zip(verdicts, items, strict=True)]
     file, asked = Path(os.path.relpath(settings.path)).as_posix(), {item.id: n for n, item in enumerate(items)}
     gates = [
         KnownGate(
@@ -88,7 +85,6 @@ def check(
         config=settings.path,
         places=[(settings.path, lines[item.id]) for item in items],
         **detail,
-        seen=[declared.seen_from(verdict, item, here, words=words_of_baseline) for verdict, item in judged],
     )
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.options import SETTINGS, metadata_option, place_words, slice_option, system_options
+from pytest_riskguard.cli.options import SETTINGS, metadata_option, reader, slice_option, system_options
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, NotSignificantlyRisky, kinds_with, options_of
@@ -59,7 +58,7 @@ def compare(inputs: Inputs, metadata: dict[str, str], outputs: Outputs, **detail
     This applies to baselines, measures, alpha, the family and every option of a gate; the defaults below hold without
     a file.
     """
-    from pytest_riskguard.engine.advice import about_runs, advised
+    from pytest_riskguard.engine.advice import advised
 
     outputs.withdraw()
     inputs.report = bool(outputs.paths)
@@ -87,10 +86,8 @@ def compare(inputs: Inputs, metadata: dict[str, str], outputs: Outputs, **detail
         questions, note = _within_its_scale(questions)
         notes.append(note)
     verdicts = inputs.engine.verdicts(questions, correction=inputs.asked.correction)
-    verdicts = [
-        advised(verdict, partial(about_runs, question, verdict, where=place_words(), here=Path.cwd()))
-        for question, verdict in zip(questions, verdicts, strict=True)
-    ]
+    at = reader()
+    verdicts = [advised(verdict, question, at) for question, verdict in zip(questions, verdicts, strict=True)]
     config = inputs.config
     del inputs, questions  # reports need nothing of the runs
     return present(
