@@ -50,7 +50,7 @@ def settings(folder, candidate):
 )
 def test_scores_are_a_candidate(folder, candidate, name):
     settings(folder, candidate)
-    assert riskguard(["check", "--json", "report.json"]) == 1
+    assert riskguard(["check", "-o", "report.json"]) == 1
     (verdict,) = json.loads((folder / "report.json").read_text())["verdicts"]
     assert (verdict["reason"], verdict["candidate"]) == ("loss", name)
     assert verdict["estimates"]["mean_difference"] == -0.5
