@@ -377,22 +377,6 @@ def test_charts_can_be_read_with_pointer_and_keyboard(opened):
 
 
 @pytest.mark.slow
-def test_light_and_dark_can_be_changed(opened):
-    shown = opened(page_of(pair(50)), color_scheme="dark")
-    ground = "getComputedStyle(document.body).backgroundColor"
-    dark = shown.page.evaluate(ground)
-    colour = "document.querySelector('.bell .after') && getComputedStyle(document.querySelector('.bell .after')).fill"
-    dark_mark = shown.page.evaluate(colour)
-    shown.page.locator("#rg-theme").click()
-    assert shown.page.evaluate(ground) == "rgb(255, 255, 255)" != dark
-    assert shown.page.evaluate(colour) == "rgb(213, 94, 0)" != dark_mark
-    shown.page.reload()
-    assert shown.page.evaluate(ground) == "rgb(255, 255, 255)", "it is remembered"
-    shown.page.locator("#rg-theme").click()
-    assert shown.page.evaluate(ground) == dark
-
-
-@pytest.mark.slow
 def test_with_scripts_blocked_it_all_can_be_read(opened, everything):
     shown = opened(everything, java_script_enabled=False)
     words = shown.page.locator("body").inner_text()
