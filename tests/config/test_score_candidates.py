@@ -79,7 +79,7 @@ def test_columns_keep_their_order(folder):
     assert isinstance(candidate, DescribedScores)
     assert list(candidate.given.columns) == ["topic", "clicks", "AP"]
     settings(folder, "{scores: wide.csv, columns: {topic: 3}}")
-    with pytest.raises(ConfigError, match=r"riskguard.yaml:2: candidate.columns: expected a mapping"):
+    with pytest.raises(ConfigError, match=r":2: candidate.columns: expected a column, found the number 3"):
         load_config(folder / "riskguard.yaml")
 
 
