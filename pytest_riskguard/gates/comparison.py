@@ -117,7 +117,12 @@ class Comparison:
                 return "fail", "loss"
             if self.gate.on_churn != "warn":
                 return "fail", "churn"
-        return ("pass", None) if self.could_see(ruling) else ("inconclusive", "too_weak")
+        return self._passed(ruling)
+
+    def _passed(self, ruling: Any) -> Answer:
+        if self.could_see(ruling):
+            return "pass", None
+        return "inconclusive", "too_weak"
 
     def could_see(self, ruling: Any) -> bool:
         """Whether a ruling that finds nothing says something: a loss of ``max_mde`` would be seen."""
@@ -136,7 +141,7 @@ class Comparison:
             return outcome, reason
         if outcome == "fail" and self.family.adjusted_p_value <= 1 - self.own_level:
             return outcome, reason
-        return ("pass", None) if self.could_see(self.detecting) else ("inconclusive", "too_weak")
+        return self._passed(self.detecting)
 
     @property
     def overruled(self) -> bool:

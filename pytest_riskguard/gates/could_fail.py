@@ -57,9 +57,10 @@ def refuse_options(gate: Gate, span: float) -> None:
         return
     for name, value in given.items():
         if value >= most[name]:
+            useless = "it would have no effect" if name == "max_mde" else "the gate could never fail"
             raise ValueError(
-                f"{name}: {value:g} is at least the most that can be lost ({most[name]:g}), so it would let "
-                "everything through; choose a smaller one, or leave it out"
+                f"{name}: {value:g} is at least the most that can be lost ({most[name]:g}), so {useless}; choose a "
+                "smaller one, or leave it out"
             )
 
 

@@ -99,7 +99,7 @@ def test_a_gate_that_some_scores_from_0_to_1_fail_is_let_through(kind, options):
 
 
 TOO_MUCH = (
-    "{} is at least the most that can be lost (1), so it would let everything through; choose a smaller one, or "
+    "{} is at least the most that can be lost (1), so the gate could never fail; choose a smaller one, or "
     "leave it out"
 )
 
@@ -110,19 +110,19 @@ TOO_MUCH = (
         (
             "not_significantly_risky",
             {"alpha": 1, "tolerance": 2},
-            "tolerance: 2 is at least the most that can be lost (2), so it would let everything through; "
+            "tolerance: 2 is at least the most that can be lost (2), so the gate could never fail; "
             "choose a smaller one, or leave it out",
         ),
         (
             "not_significantly_risky",
             {"alpha": 1, "max_mde": 2.5},
-            "max_mde: 2.5 is at least the most that can be lost (2), so it would let everything through; "
+            "max_mde: 2.5 is at least the most that can be lost (2), so it would have no effect; "
             "choose a smaller one, or leave it out",
         ),
         (
             "georisk_not_worse",
             {"tolerance": 1},
-            "tolerance: 1 is at least the most that can be lost (1), so it would let everything through; "
+            "tolerance: 1 is at least the most that can be lost (1), so the gate could never fail; "
             "choose a smaller one, or leave it out",
         ),
         ("no_topic_collapse", {"max_loss": 1}, f"max_loss: {TOO_MUCH.format(1)}"),
