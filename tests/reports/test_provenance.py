@@ -34,11 +34,6 @@ def test_it_says_the_build_the_systems_and_what_differs():
     assert found.differences == [("index", "v7", "v8"), ("k", None, "1")]
 
 
-def test_systems_without_metadata_do_not_differ():
-    bare = replace(ORIGINS, candidate=Origin("c", {}))
-    assert provenance_of([replace(verdict_with("x"), origins=bare)], BUILD, DATE).differences == []
-
-
 def test_plain_scores_have_names_and_a_report_without_verdicts_nothing():
     found = provenance_of([replace(verdict_with("x"), origins=None)], Build(), DATE)
     assert (found.candidate, [baseline.name for baseline in found.baselines]) == (Origin("x", {}), ["x"])
@@ -122,7 +117,3 @@ def test_latency_has_median_and_95th_percentile():
 def test_metadata_are_few_short_texts(given, problem):
     with pytest.raises(ValueError, match=problem):
         checked_metadata(given)
-
-
-def test_metadata_are_sorted():
-    assert list(checked_metadata({"b": "", "a": "x" * 500})) == ["a", "b"]
