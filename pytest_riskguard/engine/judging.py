@@ -45,7 +45,7 @@ from pytest_riskguard.reports.messages import message, worded
 from pytest_riskguard.risk.reference import reference_scores
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.scored import Scored
+    from pytest_riskguard.baselines.rescoring import Scored
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.engine.budget import Budget
 
