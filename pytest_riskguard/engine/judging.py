@@ -89,10 +89,7 @@ class Engine:
         names = tuple(map(label, question.baselines))
         try:
             systems = self._systems(question)
-
-            def judged(systems: Sequence[Scored]) -> Verdict:
-                return self._judged(question, systems, family, together)
-
+            judged = functools.partial(self._judged, question, family, together)
             verdict = self._sure(judged(systems), question, systems, judged)
             verdict = worded(self._with_documents(verdict, question, systems))
         except DataError as error:
@@ -209,7 +206,7 @@ class Engine:
             )
         return self.sources.topics.tags
 
-    def _judged(self, question: Question, systems: Sequence[Scored], family: Family | None, together: int) -> Verdict:
+    def _judged(self, question: Question, family: Family | None, together: int, systems: Sequence[Scored]) -> Verdict:
         """What the rule says of these scores; nothing else about the systems is asked."""
         candidate, baselines, replicates = sides(question, systems)
         verdict = judge(
