@@ -45,7 +45,7 @@ from pytest_riskguard.reports.messages import message, worded
 from pytest_riskguard.risk.reference import reference_scores
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.scored import Scored
+    from pytest_riskguard.baselines.rescoring import Scored
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.engine.budget import Budget
 
@@ -89,10 +89,7 @@ class Engine:
         names = tuple(map(label, question.baselines))
         try:
             systems = self._systems(question)
-
-            def judged(systems: Sequence[Scored]) -> Verdict:
-                return self._judged(question, systems, family, together)
-
+            judged = functools.partial(self._judged, question, family, together)
             verdict = self._sure(judged(systems), question, systems, judged)
             verdict = worded(self._with_documents(verdict, question, systems))
         except DataError as error:
@@ -210,7 +207,7 @@ class Engine:
             )
         return self.sources.topics.tags
 
-    def _judged(self, question: Question, systems: Sequence[Scored], family: Family | None, together: int) -> Verdict:
+    def _judged(self, question: Question, family: Family | None, together: int, systems: Sequence[Scored]) -> Verdict:
         """What the rule says of these scores; nothing else about the systems is asked."""
         candidate, baselines, replicates = sides(question, systems)
         verdict = judge(
