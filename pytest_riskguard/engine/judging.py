@@ -119,7 +119,7 @@ class Engine:
         """
         families: list[Family | None] = [None] * len(questions)
         if correction != "none" or budget is not None:
-            from pytest_riskguard.gates.families import Compared, at_the_rules_level, in_families
+            from pytest_riskguard.gates.families import Compared, in_families
 
             ruled = [self._ruled(question, len(questions)) for question in questions]
             pairs = [None if one is None or one.gate.is_pool else one for one in ruled]
@@ -128,16 +128,17 @@ class Engine:
                 for one in pairs
             ]
             look, p_values = None, [None if one is None else one.p_value for one in ruled]
-            of_look = p_values
+            of_look = None
             if budget is not None and any(p is not None for p in p_values):
                 look = budget.look(questions, pairs, self.sources)
                 of_look = [None if one is None else one.p_value_of_look for one in pairs]
             try:
                 gates = [question.gate for question in questions]
-                families = in_families(gates, of_look, correction=correction, look=look, compared=compared)
+                families = in_families(
+                    gates, p_values, correction=correction, look=look, of_look=of_look, compared=compared
+                )
             except ValueError as error:
                 raise UsageError(str(error)) from None
-            families = at_the_rules_level(families, p_values, of_look)
         return [
             self.verdict(question, family=family, together=len(questions))
             for question, family in zip(questions, families, strict=True)
@@ -285,7 +286,7 @@ class Engine:
         try:
             candidate, baselines, replicates = sides(question, self._systems(question))
             others = (*baselines, *replicates)
-            found = compare(question.gate, candidate, others, topics=self.sources.topics, together=together)
+            found = compare(question.gate, candidate, *others, topics=self.sources.topics, together=together)
             return None if found.p_value is None else found
         except DataError:
             return None

@@ -32,7 +32,7 @@ def _topic_columns(comparison: Comparison) -> TopicColumns:
     """The topics that charts draw."""
     pair, contributions = comparison.pair, comparison.parts / comparison.n
     candidate, baseline = pair.aligned.candidate, pair.aligned.baseline
-    places, tags = _drawn(contributions), pair.aligned.tags
+    places, tags = _drawn(contributions), pair.aligned.about.tags
     topics = candidate.topics if places.size == pair.n else tuple(candidate.topics[i] for i in places.tolist())
     names = sorted({name for topic in topics for name in tags.get(topic, ())}) if tags else []
     queries: Iterable[str | None] = repeat(None, len(topics))

@@ -57,7 +57,7 @@ def explain(comparison: Comparison) -> Findings:
         estimates=replace(found, decision_p_value=p_value, flip_set=found.flip_set and flips[:MAX_LISTED]),
         intervals=tuple(
             ReportedInterval(one.method, one.level, one.lower, one.upper, one == deciding)
-            for one in comparison.intervals
+            for one in comparison.ruling.intervals
         ),
         responsible_topics=losers,
         flagged_wins=winners,
@@ -145,7 +145,7 @@ def topic_counts(comparison: Comparison) -> TopicCounts:
         wins=tally.wins,
         losses=tally.losses,
         ties=tally.ties,
-        missing_in_candidate=aligned.missing_in_candidate,
+        missing_in_candidate=aligned.missing[0],
         clusters=0 if evidence.clusters is None else evidence.units,
         effective=None if comparison.gate.by_topic else evidence.effective_topics(alpha),
         strata=strata,

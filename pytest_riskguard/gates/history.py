@@ -14,7 +14,7 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
-from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict, warning
@@ -97,7 +97,7 @@ def drift(
         raise ValueError(f"expected one measure for the whole chain, found {', '.join(map(str, measures))}")
     gate = NotSignificantlyRisky(alpha=alpha, level=level, tolerance=0.0)
     oldest = chain[0]
-    evidence = rule(gate, oldest, oldest, topics=topics).evidence
+    evidence = compare(gate, oldest, oldest, topics=topics).evidence
     steps = []
     for previous, run in pairwise(chain):
         cumulative = _change(gate, run, oldest, topics)
@@ -108,7 +108,7 @@ def drift(
 
 
 def _change(gate: Gate, later: TopicScores, earlier: TopicScores, topics: Topics | None) -> Change:
-    comparison = rule(gate, later, earlier, topics=topics)
+    comparison = compare(gate, later, earlier, topics=topics)
     aligned, ruling = comparison.aligned, comparison.ruling
     decided = ruling.enough_topics
     not_inferior = Ruling(NotInferior(alpha=0.0, level=gate.level), comparison.evidence)
@@ -136,7 +136,7 @@ def with_lineage(
     """
     gate, runs = verdict.asked, []
     for run in (*chain, candidate):
-        comparison = rule(gate, run, chain[0], topics=topics)
+        comparison = compare(gate, run, chain[0], topics=topics)
         mean = comparison.evidence.mean(comparison.aligned.candidate.values)
         runs.append(ChainedRun(run.name, mean, comparison.evidence.estimate(gate.alpha)))
     ruling = comparison.ruling
@@ -144,6 +144,6 @@ def with_lineage(
         return replace(verdict, lineage=Lineage(tuple(runs)))
     risky = not ruling.holds
     verdict = replace(verdict, lineage=Lineage(tuple(runs), ruling.deciding.lower, ruling.deciding.upper, risky))
-    steps = (rule(gate, run, before, topics=topics) for before, run in pairwise(chain))
+    steps = (compare(gate, run, before, topics=topics) for before, run in pairwise(chain))
     slid = risky and verdict.outcome == "pass" and not ruling.plain.passes and all(s.ruling.holds for s in steps)
     return verdict.warned(warning("slow_slide")) if slid else verdict

@@ -129,7 +129,7 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
 
     Clusters are no slices: each is a single observation.
     """
-    return tagged_topics(aligned.candidate.topics, aligned.tags, clustered=aligned.clusters is not None)
+    return tagged_topics(aligned.candidate.topics, aligned.about.tags, clustered=aligned.clusters is not None)
 
 
 def tagged_topics(topics: Sequence[str], tags: Tags, *, clustered: bool) -> tuple[Tagged, ...]:
@@ -167,7 +167,7 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...]) -> tuple[Slice, ...
     p_values: dict[int, float] = {}
     compared = []
     for topics in tags:
-        places, part = topics.places, ruling.only(topics.places)
+        places, part = topics.places, Ruling(ruling.gate, comparison.evidence.only(topics.places))
         changes = counts(aligned.candidate.values[places], aligned.baseline.values[places])
         tested = part.enough_topics and not asked.by_topic
         if tested:

@@ -19,7 +19,7 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import IfJudged, Judgements
-from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.other_judgements import OtherJudgements, possible_scores
 from pytest_riskguard.gates.ruling import Ruling
@@ -134,7 +134,7 @@ class Rejudged:
         self.gate, self.labels, self.topics = gate, labels, topics
 
     def _comparison(self, *systems: TopicScores) -> Comparison:
-        return rule(self.gate, *systems, topics=self.topics)
+        return compare(self.gate, *systems, topics=self.topics)
 
     @cached_property
     def ruling(self) -> Ruling:

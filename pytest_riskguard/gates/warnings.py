@@ -11,11 +11,11 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.could_fail import cannot_fail, few_changes
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.limits import limit_of, own_method, witnesses
 from pytest_riskguard.gates.pool import PoolComparison, ReferenceRuling
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.ruling import Ruling, limit_of, own_method, witnesses
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 from pytest_riskguard.risk.checks import mean
 
@@ -36,7 +36,7 @@ def warnings(comparison: Comparison) -> tuple[VerdictWarning, ...]:
 
 def _of_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
     aligned = comparison.aligned
-    missing = {"the candidate": aligned.missing_in_candidate, "the baseline": aligned.missing_in_baseline}
+    missing = dict(zip(("the candidate", "the baseline"), aligned.missing, strict=False))
     urisk = _urisk_of_both_answers(comparison)
     yield from _about_the_data(missing, aligned.candidate, urisk=urisk)
     yield from _about_the_order({"the candidate": aligned.candidate, "the baseline": aligned.baseline})
@@ -47,10 +47,9 @@ def _of_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
 
 
 def _of_pool(comparison: PoolComparison) -> Iterator[VerdictWarning]:
-    missing = dict(zip(comparison.names, comparison.missing, strict=True))
-    yield from _about_the_data(missing, comparison.candidate)
-    systems = (comparison.candidate, *comparison.baselines)
-    yield from _about_the_order(dict(zip(comparison.names, systems, strict=True)))
+    missing = dict(zip(comparison.names, comparison.aligned.missing, strict=True))
+    yield from _about_the_data(missing, comparison.aligned.candidate)
+    yield from _about_the_order(dict(zip(comparison.names, comparison.aligned.systems, strict=True)))
     if comparison.ruling.enough_topics:
         yield from _about_the_pools_evidence(comparison)
         yield from _about_the_pools_answer(comparison)
@@ -66,7 +65,7 @@ def _urisk_of_both_answers(comparison: Comparison) -> tuple[float, float] | None
     pairs = zip(aligned.candidate.topics, aligned.candidate.values.tolist(), strict=True)
     candidate = replace(aligned.candidate, values=np.array([second.get(topic, value) for topic, value in pairs]))
     try:
-        other = Evidence.between(replace(aligned, candidate=candidate), tradeoff=gate.tradeoff)
+        other = Evidence.between(aligned.with_candidate(candidate), tradeoff=gate.tradeoff)
     except DataError:  # a difference that the smooth trade-off does not take
         return None
     return mean(comparison.evidence.parts(gate.alpha)), mean(other.parts(gate.alpha))
@@ -126,7 +125,7 @@ def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
     flat = student.lower == student.upper
     if flat and not comparison.identical:  # there the answer says so
         yield warning("no_variation")
-    if comparison.changed > 0 and (ruling.few_changes or _cannot_fail(ruling)):
+    if comparison.changed > 0 and (few_changes(ruling) or _cannot_fail(ruling)):
         yield _few_changes(comparison)
     if comparison.evidence.units < FEW_TOPICS:
         yield warning("few_topics", enough=FEW_TOPICS)
@@ -146,7 +145,7 @@ def _about_the_answer(comparison: Comparison) -> Iterator[VerdictWarning]:
     better = ruling.gate.side != "both" and all(
         ruling.plain.interval(method).lower > 0 for method in witnesses(ruling.gate)
     )
-    if outcome == "pass" and ruling.passes and better and comparison.mean_difference > 0 and not ruling.few_changes:
+    if outcome == "pass" and ruling.passes and better and comparison.mean_difference > 0 and not few_changes(ruling):
         yield warning("significantly_better", mean_difference=comparison.mean_difference)
 
 
@@ -196,13 +195,13 @@ def _few_changes(comparison: Comparison) -> VerdictWarning:
     return warning(
         "few_changed_topics",
         topics=changed,
-        needs_student_t=gate.method != "student_t" and comparison.ruling.few_changes,
+        needs_student_t=gate.method != "student_t" and few_changes(comparison.ruling),
         cannot_fail=_cannot_fail(comparison.ruling),
     )
 
 
 def _cannot_fail(ruling: Ruling) -> bool:
-    return not ruling.gate.must_show and ruling.cannot_fail
+    return not ruling.gate.must_show and cannot_fail(ruling)
 
 
 def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWarning]:
