@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def declared_gates(settings: Config, engine: Engine, **replaced: Any) -> DeclaredGates:
-    """The gates of a riskguard.yaml, which may be about live systems; ``replaced`` is what ``DeclaredGates`` takes."""
+    """The gates of a riskguard.yaml, perhaps about live systems; ``replaced`` is what ``DeclaredGates`` takes."""
     from pytest_riskguard.engine.declared_gates import DeclaredGates
 
     def live(candidate: Queried, line: int) -> LiveRun:
