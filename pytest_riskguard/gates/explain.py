@@ -26,8 +26,8 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.flips import alpha_star, flip_set, pivots
 from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.power import power_of_verdict
-from pytest_riskguard.gates.slices import Tagged, slices, tagged, tagged_topics
-from pytest_riskguard.gates.verdict import Findings, Verdict
+from pytest_riskguard.gates.slices import Tagged, slices, tagged
+from pytest_riskguard.gates.verdict import Findings
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.risk import counts, zrisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
@@ -35,7 +35,7 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, 
 
 def explain(comparison: Comparison) -> Findings:
     """All findings about an answer; lists of topics name at most ``MAX_LISTED``, and how many more there are."""
-    losers, winners, left_out = responsible_topics(comparison)
+    losers, left_out = responsible_topics(comparison)
     deciding, p_value = comparison.deciding, comparison.p_value  # before the many other laws, kept in its place
     found = estimates(comparison)
     topics, flips = topic_counts(comparison.pair), found.flip_set or ()
@@ -60,7 +60,6 @@ def explain(comparison: Comparison) -> Findings:
             for one in comparison.intervals
         ),
         responsible_topics=losers,
-        flagged_wins=winners,
         warnings=warnings(comparison),
         explanation=replace(explained, pivotal_topics=explained.pivotal_topics[:MAX_LISTED]),
         power=power,
@@ -155,12 +154,12 @@ def topic_counts(comparison: Comparison) -> TopicCounts:
 Rows = tuple[ResponsibleTopic, ...]
 
 
-def responsible_topics(comparison: Comparison) -> tuple[Rows, Rows, dict[str, int]]:
-    """The topics that lost, most harmful first, and separately the wins that are flagged.
+def responsible_topics(comparison: Comparison) -> tuple[Rows, dict[str, int]]:
+    """The topics that lost, most harmful first.
 
     Flagged: the standardised part lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21).
     Where both limits are asked for and the upper one decides, the topics that won are responsible, the largest win
-    first, and no win is listed separately. Where there are more than ``MAX_LISTED`` losses, topics that lost more
+    first. Where there are more than ``MAX_LISTED`` losses, topics that lost more
     than they may and the largest loss are listed before more harmful ones. Figures are computed column by column,
     since rows are many.
     """
@@ -172,16 +171,10 @@ def responsible_topics(comparison: Comparison) -> tuple[Rows, Rows, dict[str, in
     total_loss = exact_sum(np.minimum(harm[lost], 0.0))
     losses = np.flatnonzero(lost)
     losses = losses[stable_order(np.round(harm[losses], 12))]
-    flagged_wins = np.flatnonzero((differences > ROUNDING_ERROR) & (standard > critical) & (sense > 0))
-    flagged_wins = flagged_wins[np.argsort(np.round(-parts[flagged_wins], 12), kind="stable")]
-    left_out = {
-        "responsible_topics": losses.size - MAX_LISTED,
-        "flagged_wins": flagged_wins.size - MAX_LISTED,
-    }
+    left_out = {"responsible_topics": losses.size - MAX_LISTED}
     if losses.size > MAX_LISTED:
         preferred = np.isin(losses, [*exceeded, int(np.argmin(sense * differences))])
         losses = losses[np.sort(np.argsort(~preferred, kind="stable")[:MAX_LISTED])]
-    flagged_wins = flagged_wins[:MAX_LISTED]
 
     def rows(places: npt.NDArray[np.intp], shares: Sequence[float | None]) -> Rows:
         topics = [candidate.topics[i] for i in places.tolist()]
@@ -200,7 +193,7 @@ def responsible_topics(comparison: Comparison) -> tuple[Rows, Rows, dict[str, in
         return tuple(map(ResponsibleTopic, *(columns[field.name] for field in fields(ResponsibleTopic))))
 
     shares = (np.minimum(harm[losses], 0.0) / total_loss + 0.0).tolist() if total_loss < 0 else [None] * losses.size
-    return rows(losses, shares), rows(flagged_wins, [None] * flagged_wins.size), left_out
+    return rows(losses, shares), left_out
 
 
 def explanation(comparison: Comparison, pivots: Sequence[int]) -> Explanation:
@@ -257,19 +250,3 @@ def groups(differences: FloatArray, parts: FloatArray, topics: tuple[str, ...], 
             )
     all_groups.sort(key=lambda group: (-round(abs(group.contribution), 12), group.tag, group.value, group.change))
     return tuple(all_groups)
-
-
-def with_groups(verdict: Verdict) -> Verdict:
-    """A verdict that was read, with the groups among the topics that its report draws, where these are all."""
-    columns = None if verdict.exhibits is None else verdict.exhibits.topics
-    if columns is None or not columns.tags or len(columns.topics) < verdict.topics.count:
-        return verdict
-    baseline, rows = np.array(columns.baseline), zip(*columns.tags.values(), strict=True)
-    tags = {topic: dict(zip(columns.tags, row, strict=True)) for topic, row in zip(columns.topics, rows, strict=True)}
-    found = groups(
-        np.array(columns.candidate) - baseline,
-        np.array(columns.contributions) * baseline.size,
-        columns.topics,
-        tagged_topics(columns.topics, tags, clustered=bool(verdict.topics.clusters)),
-    )
-    return verdict.with_groups(found)

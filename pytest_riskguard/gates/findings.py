@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Annotated, Literal
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, Words
+from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, Words
 
 Count = Annotated[int, Bounds(ge=0)]
 Positive = Annotated[int, Bounds(ge=1)]
@@ -56,7 +57,7 @@ class Slice:
     lower: float | None
     upper: float | None
     adjusted_p_value: float | None
-    risky: bool | None = field(default=None, metadata=UNWRITTEN)
+    risky: bool | None
 
 
 @frozen
@@ -70,14 +71,14 @@ class Explanation:
     summary: str = ""
     pivotal_topics: tuple[str, ...] = ()
     slices: tuple[Slice, ...] = ()
-    groups: tuple[TopicGroup, ...] = field(default=(), metadata=UNWRITTEN)
+    groups: tuple[TopicGroup, ...] = ()
 
 
 @frozen
 class RankedDocument:
     """A document in both rankings; ``grade`` is None if it is unjudged, a rank if the run does not hold it.
 
-    ``effect`` is its part in the topic's difference, in units of the measure, of one that moved.
+    ``effect`` is its part in the topic's difference, in units of the measure.
     """
 
     document: str
@@ -86,21 +87,49 @@ class RankedDocument:
     candidate_rank: Positive | None
     effect: float = field(default=0.0, metadata=UNLESS_EMPTY)
 
+    @property
+    def best_rank(self) -> float:
+        """The better of its two ranks."""
+        return min(self.baseline_rank or math.inf, self.candidate_rank or math.inf)
+
 
 @frozen
 class TopicDocuments:
-    """What moved in one topic: relevant documents, largest loss first, and what is new in the first ranks.
+    """The documents of a topic in the first ranks of either system, and further relevant ones that moved.
 
-    ``depth`` is how many ranks the measure looks at (0: all). ``exact``: the effects add up to the topic's
-    difference, as for sums over documents (nDCG, DCG); otherwise each is what moving this document alone back
-    would undo.
+    ``exact``: the effects add up to the topic's difference, as for sums over documents (nDCG, DCG); otherwise each is
+    what moving this document alone back would undo.
     """
 
     topic: str
     exact: bool
-    moved: tuple[RankedDocument, ...]
-    replacements: tuple[RankedDocument, ...]
-    depth: int = field(default=0, metadata=UNWRITTEN)
+    documents: tuple[RankedDocument, ...]
+
+    @property
+    def moved(self) -> list[RankedDocument]:
+        """Documents whose move has an effect, largest loss first."""
+        return sorted(
+            (row for row in self.documents if row.effect),
+            key=lambda row: (round(row.effect, 12), row.best_rank, row.document),
+        )
+
+    def new(self, depth: int) -> list[RankedDocument]:
+        """Documents that the candidate has in its first ranks, and the baseline has not, best rank first."""
+        ranks = {row.candidate_rank: row for row in self.documents if (row.baseline_rank or math.inf) > depth}
+        return [ranks[rank] for rank in sorted(rank for rank in ranks if rank is not None and rank <= depth)]
+
+
+@frozen
+class Documents:
+    """What both systems returned for the topics responsible, and for the largest wins.
+
+    Of each ranking ``depth`` ranks are listed; ``titles`` and ``urls`` are by document, where they are known.
+    """
+
+    depth: Positive
+    topics: tuple[TopicDocuments, ...]
+    titles: Mapping[str, str] = field(default_factory=dict)
+    urls: Mapping[str, str] = field(default_factory=dict)
 
 
 @frozen
@@ -176,7 +205,7 @@ class TopicCounts:
     missing_in_candidate: tuple[str, ...] = ()
     left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
     clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
-    effective: float | None = field(default=None, metadata=UNWRITTEN)
+    effective: float | None = field(default=None, metadata=UNLESS_EMPTY)
     strata: Mapping[str, float] = field(default_factory=dict, metadata=UNLESS_EMPTY)
 
 
@@ -234,7 +263,7 @@ class ResponsibleTopic:
     share: float | None
     flagged: bool
     exceeds: tuple[Annotated[str, Words(("max_loss", "max_share", "protected"))], ...] = ()
-    standardised: float = field(default=0.0, metadata=UNWRITTEN)
+    standardised: float = 0.0
 
 
 @frozen
@@ -261,7 +290,7 @@ class AgainstReference:
     lower: float
     upper: float
     adjusted_p_value: Probability
-    passes: bool = field(default=True, metadata=UNWRITTEN)
+    passes: bool
 
 
 @frozen
@@ -281,9 +310,9 @@ class Lineage:
     """
 
     runs: Annotated[tuple[ChainedRun, ...], Bounds(min_length=3)]
-    lower: float | None = field(default=None, metadata=UNWRITTEN)
-    upper: float | None = field(default=None, metadata=UNWRITTEN)
-    risky: bool | None = field(default=None, metadata=UNWRITTEN)
+    lower: float | None = None
+    upper: float | None = None
+    risky: bool | None = None
 
     @property
     def accepted(self) -> int:
@@ -334,8 +363,8 @@ class Judgements:
     documents: Count
     depends: bool
     cases: tuple[IfJudged, ...] = ()
-    depth: Count = field(default=0, metadata=UNWRITTEN)
-    candidate: Count = field(default=0, metadata=UNWRITTEN)
-    baseline: Count = field(default=0, metadata=UNWRITTEN)
+    depth: Count = 0
+    candidate: Count = 0
+    baseline: Count = 0
     certain: bool = False
     judges: tuple[IfJudged, ...] = ()

@@ -129,11 +129,7 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
 
     Clusters are no slices: each is a single observation.
     """
-    return tagged_topics(aligned.candidate.topics, aligned.tags, clustered=aligned.clusters is not None)
-
-
-def tagged_topics(topics: Sequence[str], tags: Tags, *, clustered: bool) -> tuple[Tagged, ...]:
-    """The same from topics and their tags."""
+    topics, tags, clustered = aligned.candidate.topics, aligned.tags, aligned.clusters is not None
     columns: dict[str, dict[str, list[int]]] = {}
     for place, topic in enumerate(topics if tags else ()):
         for tag, value in tags.get(topic, _NO_TAGS).items():
@@ -185,6 +181,7 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...]) -> tuple[Slice, ...
                 lower=part.deciding.lower if tested else None,
                 upper=part.deciding.upper if tested else None,
                 adjusted_p_value=None,
+                risky=None,
             )
         )
     if p_values:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice, zip_longest
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -18,17 +18,13 @@ from pytest_riskguard.data.scoring import check_labels
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.findings import IfJudged, Judgements
+from pytest_riskguard.gates.findings import IfJudged, Judgements, TopicDocuments
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.other_judgements import OtherJudgements, possible_scores
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.unjudged_documents import UnjudgedDocuments, unjudged_documents, values_if_judged
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
-
-if TYPE_CHECKING:
-    from pytest_riskguard.gates.documents import Known as KnownDocuments
-    from pytest_riskguard.gates.findings import RankedDocument
 
 Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
 OtherCase = Literal["lowest", "highest", "other"]
@@ -47,7 +43,7 @@ class Labels:
     """Two runs, candidate and baseline, ranked by one measure, and what other labels would make of their scores.
 
     It is the same for all gates that compare these runs on the same topics, so what is found is kept, with
-    ``documents`` and ``rankings`` of topics; ``alike`` is about another measure that sees the same documents.
+    ``documents`` of topics; ``alike`` is about another measure that sees the same documents.
     """
 
     def __init__(
@@ -58,9 +54,14 @@ class Labels:
     ) -> None:
         self.scores, self.runs, self._alike = scores, runs, alike
         self.measure, self.rules = runs[0].measure, runs[0].qrels.rules
-        self.documents: KnownDocuments = {}
-        self.rankings: dict[str, tuple[RankedDocument, ...]] = {}
+        self.documents: dict[str, TopicDocuments] = {}
         self._values: dict[Case, Values] = {}
+
+    @cached_property
+    def by_topic(self) -> tuple[dict[str, float], dict[str, float]]:
+        """The scores of candidate and baseline."""
+        candidate, baseline = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in self.scores)
+        return candidate, baseline
 
     @cached_property
     def unjudged(self) -> UnjudgedDocuments:

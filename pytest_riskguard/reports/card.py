@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Literal
 
+from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import COUNTED, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.kinds import NoTopicCollapse
@@ -253,25 +254,26 @@ class Card:
         """What became of the queries that lost, or of their most telling group, as far as it was examined."""
         if self.explained_by_wins:
             return Counter()
-        unanswered, examined = set(self.verdict.topics.missing_in_candidate), self.documents
+        unanswered = set(self.verdict.topics.missing_in_candidate)
         found, within = Counter[Fate](), None if self.group is None else {*self.group.topics}
         for topic in self.lost:
             if within is not None and topic.topic not in within:
                 continue
             if topic.topic in unanswered:
                 found["empty"] += 1
-            elif (fate := _fate(examined.get(topic.topic))) is not None:
+            elif (fate := self._fate(topic.topic)) is not None:
                 found[fate] += 1
         return found
 
-    @property
+    @cached_property
     def documents(self) -> Mapping[str, TopicDocuments]:
-        """What moved in the topics that were examined."""
-        return {moved.topic: moved for moved in self.verdict.documents or ()}
+        """What both systems returned for the topics that were examined."""
+        documents = self.verdict.documents
+        return {} if documents is None else {topic.topic: topic for topic in documents.topics}
 
-
-def _fate(moved: TopicDocuments | None) -> Fate | None:
-    if moved is None or not moved.moved or moved.moved[0].effect >= 0 or moved.moved[0].baseline_rank is None:
-        return None
-    rank = moved.moved[0].candidate_rank
-    return "gone" if rank is None or 0 < moved.depth < rank else "lower"
+    def _fate(self, topic: str) -> Fate | None:
+        moved = self.documents[topic].moved if topic in self.documents else []
+        if not moved or moved[0].effect >= 0 or moved[0].baseline_rank is None:
+            return None
+        rank, last = moved[0].candidate_rank, cutoff_of(self.verdict.measure) or math.inf
+        return "gone" if rank is None or rank > last else "lower"

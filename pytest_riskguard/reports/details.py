@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.gates.findings import Lineage, PoolFigures, ResponsibleTopic, Slice, TopicGroup
 from pytest_riskguard.gates.kinds import MIN_TOPICS, options_of
 from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Family, Verdict
@@ -249,7 +250,7 @@ def _flips(card: Card) -> Iterator[str]:
 
 def _documents(verdict: Verdict) -> Section | None:
     """What moved in each topic that a failure lists."""
-    examined = Card(verdict).documents
+    examined, depth = Card(verdict).documents, 0 if verdict.documents is None else verdict.documents.depth
     listed_topics = [examined[topic.topic] for topic in Card(verdict).worst if topic.topic in examined]
     columns = {"topic": "name", "document": "name", "grade": "text", "ranks": "text", "effect": "+.4f"}
     rows = [
@@ -261,20 +262,19 @@ def _documents(verdict: Verdict) -> Section | None:
             effect,
         )
         for moved in listed_topics
-        for documents, new in ((moved.moved, False), (moved.replacements, True))
-        for document in documents
-        for effect in ["new" if new else document.effect]
+        for document in (*moved.moved, *(row for row in moved.new(depth) if not row.effect))
+        for effect in [document.effect or "new"]
     ]
     if not rows:
         return None
-    depth = {f"the first {moved.depth} ranks" if moved.depth else "all ranks" for moved in listed_topics}
+    looks_at = "all ranks" if (last := cutoff_of(verdict.measure)) is None else f"the first {last} ranks"
     adds_up = all(moved.exact for moved in listed_topics)
     note = (
         "The effects add up to the topic's difference."
         if adds_up
         else ("An effect is what moving this document alone back to its rank would gain; effects need not add up.")
     )
-    table = Table("", columns, rows, f"The measure looks at {' or '.join(sorted(depth))}. {note}")
+    table = Table("", columns, rows, f"The measure looks at {looks_at}. {note}")
     return Section("Documents that moved", parts=[table])
 
 

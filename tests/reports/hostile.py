@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pytest_riskguard import check
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.findings import (
+    Documents,
     Explanation,
     IfJudged,
     Judgements,
@@ -181,7 +182,7 @@ def verdict_with(text: str, **options: Any) -> Verdict:
             groups=(TopicGroup(text, text, "loss", (guilty,), -0.1, 0.5, 3),),
             slices=(Slice(text, text, 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, True),),
         ),
-        documents=(TopicDocuments(guilty, True, (moved,), (moved,), depth=10),),
+        documents=Documents(10, (TopicDocuments(guilty, True, (moved,)),)),
         judgements=Judgements(
             4, depth=10, cases=(IfJudged("irrelevant", -0.1, "fail"),), candidate=3, baseline=2, depends=True
         ),

@@ -16,7 +16,7 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.advice import seen_from
 from pytest_riskguard.errors import BaselineError, DataError, Remedy
 from pytest_riskguard.gates.codes import REASONS
-from pytest_riskguard.gates.findings import Explanation, Power, RankedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import Documents, Explanation, Power, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
@@ -211,8 +211,8 @@ def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind, name):
 # ---- who, and where
 
 
-def moved(topic: int, before: int, after: int | None, *, depth: int = 10) -> TopicDocuments:
-    return TopicDocuments(f"t{topic:05d}", True, (RankedDocument("d", 1, before, after, -0.6),), (), depth=depth)
+def moved(topic: int, before: int, after: int | None) -> TopicDocuments:
+    return TopicDocuments(f"t{topic:05d}", True, (RankedDocument("d", 1, before, after, -0.6),))
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def moved(topic: int, before: int, after: int | None, *, depth: int = 10) -> Top
             0,
             "Of 4 queries examined, 4 lost the best document: look at the",
         ),
-        ([moved(0, 1, None, depth=0)], 0, "Of 1 query examined, 1 lost the best document: "),
+        ([moved(0, 1, None)], 0, "Of 1 query examined, 1 lost the best document: "),
         (
             [moved(0, 1, 7), moved(1, 2, 5)],
             0,
@@ -239,7 +239,7 @@ def moved(topic: int, before: int, after: int | None, *, depth: int = 10) -> Top
     ],
 )
 def test_what_became_of_the_queries_says_where_to_look(documents, unanswered, said):
-    verdict = replace(VERDICTS["collapse of a group"](), documents=tuple(documents))
+    verdict = replace(VERDICTS["collapse of a group"](), documents=Documents(10, tuple(documents)))
     counts = replace(verdict.topics, missing_in_candidate=tuple(f"t{i:05d}" for i in range(unanswered)))
     paragraph = words.paragraph(altered(verdict, topics=counts))
     assert paragraph.startswith(said or "8 of 120 queries lost, 60 gained; ")

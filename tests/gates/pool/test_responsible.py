@@ -50,7 +50,7 @@ def test_shares_of_the_loss_are_those_of_the_topics_that_lost():
     x[0, :8] = x[3, :8] + np.linspace(0.001, 0.01, 8)
     comparison = compared(x, reference="s3", alpha=5.0)
     assert any(comparison.parts[comparison.pair.differences > 0] < 0)
-    losers, _, _ = responsible_topics(comparison)
+    losers, _ = responsible_topics(comparison)
     assert math.fsum(topic.share for topic in losers) == pytest.approx(1)
 
 
