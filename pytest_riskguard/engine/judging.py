@@ -36,7 +36,7 @@ from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
 from pytest_riskguard.gates.origins import Origins
-from pytest_riskguard.gates.slices import all_within, slices_of
+from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.unjudged import Labels, Rejudged, judgements, rests_on_labels
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
@@ -201,7 +201,7 @@ class Engine:
             return systems
         tags = self._tags_for(gate.slice)
         try:
-            parts = all_within([scored.scores for scored in systems], gate.slice, tags)
+            parts = within([scored.scores for scored in systems], gate.slice, tags)
         except ValueError as error:
             raise UsageError(str(error), where="slice") from None
         return [replace(scored, scores=scores) for scored, scores in zip(systems, parts, strict=True)]

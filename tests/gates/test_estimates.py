@@ -8,7 +8,8 @@ from scipy import stats
 
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.explain import estimates, explain, topic_counts
+from pytest_riskguard.gates.explain import explain
+from pytest_riskguard.gates.findings import Estimates
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.power import Basis
 from pytest_riskguard.gates.verdict import Family
@@ -22,6 +23,10 @@ RISK = gate_of("g", alpha=2, method="student_t")
 
 def compared(gate=RISK, d: np.ndarray = D, **options) -> Comparison:
     return rule(gate, topic_scores("new", BASE + d), topic_scores("old", BASE), **options)
+
+
+def estimates(comparison: Comparison) -> Estimates:
+    return explain(comparison).estimates
 
 
 def test_estimates_of_two_systems():
@@ -67,7 +72,7 @@ def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_i
     assert found.estimates.alpha_star is None
     assert found.estimates.decision_p_value == lost.p_value
     assert "t00000" in found.explanation.pivotal_topics
-    assert found.topics == topic_counts(lost)
+    assert (found.topics.count, found.topics.wins, found.topics.losses, found.topics.left_out) == (12, 3, 8, {})
     assert found.power.minimum_detectable_effect == Basis(lost.ruling).minimum_detectable_effect
     assert [warning.code for warning in found.warnings] == ["few_topics"]
 

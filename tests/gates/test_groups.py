@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates.explain import groups
+from pytest_riskguard.gates.by_tag import Tagged, groups
 from pytest_riskguard.gates.findings import TopicGroup
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
-from pytest_riskguard.gates.slices import Tagged
 from tests.gates.conftest import pair
 
 
