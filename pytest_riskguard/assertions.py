@@ -190,8 +190,8 @@ def _judgements(qrels: Judgements | None, measure: str | None, runs: Sequence[Ru
     return qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
 
 
-def demand(verdict: Verdict, *, options: str = "", seen: Verdict | None = None) -> Verdict:
-    """Return a verdict that passed; raise ``RiskyError`` for any other, explained as it is ``seen``.
+def demand(verdict: Verdict, *, options: str = "") -> Verdict:
+    """Return a verdict that passed; raise ``RiskyError``, which explains it, for any other.
 
     ``options`` are those that pytest needs to run this test again.
     """
@@ -203,7 +203,7 @@ def demand(verdict: Verdict, *, options: str = "", seen: Verdict | None = None) 
             reproduce = command(test, options=options)
             report = report_hint() if options and not run_context.current().report_wanted else None
             screen = screen._replace(width=screen.width - _INDENT)
-        raise RiskyError(explain(verdict, screen, seen=seen, reproduce=reproduce, report=report), verdict)
+        raise RiskyError(explain(verdict, screen, reproduce=reproduce, report=report), verdict)
     return verdict
 
 

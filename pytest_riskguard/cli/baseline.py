@@ -29,9 +29,9 @@ from pytest_riskguard.cli.options import (
     import_measures_from,
     metadata_option,
     options,
+    place_words,
     stored_in,
     surroundings,
-    words_of_baseline,
 )
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
@@ -242,7 +242,7 @@ def list_() -> int:
     """List the stored baselines."""
     store, damaged = opened(), list[str]()
     if not store.names():
-        first = Remedy("store one with {}", "add NAME RUN").here(words_of_baseline)
+        first = Remedy("store one with {}", "add NAME RUN").here(place_words)
         click.echo(f"no baselines in {store.root}; {first}", err=True)
     for name in store.names():
         try:

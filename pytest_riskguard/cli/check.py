@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +15,9 @@ from pytest_riskguard.cli.options import (
     NamedPath,
     config_option,
     no_cache_option,
+    reader,
     repeated,
     system,
-    words_of_baseline,
 )
 from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options, typed_command
 from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
@@ -64,7 +63,6 @@ def check(
     gate of a family is judged with the whole family.
     """
     from pytest_riskguard.config.items import all_items
-    from pytest_riskguard.engine.advice import advised
     from pytest_riskguard.reports.comparisons import KnownGate
 
     outputs.withdraw()
@@ -75,9 +73,8 @@ def check(
     outputs.check(*files)
     with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
-    here, lines = Path.cwd(), {item.id: settings.line_of(item.settings) for item in every}
-    judged = list(zip(verdicts, items, strict=True))
-    verdicts = [advised(verdict, partial(declared.commands, verdict, item, here)) for verdict, item in judged]
+    at, lines = reader(), {item.id: settings.line_of(item.settings) for item in every}
+    verdicts = [declared.advised(verdict, item, at) for verdict, item in zip(verdicts, items, strict=True)]
     file, asked = Path(os.path.relpath(settings.path)).as_posix(), {item.id: n for n, item in enumerate(items)}
     gates = [
         KnownGate(
@@ -99,7 +96,6 @@ def check(
         places=[(settings.path, lines[item.id]) for item in items],
         verbose=verbose,
         quiet=quiet,
-        seen=[declared.seen_from(verdict, item, here, words=words_of_baseline) for verdict, item in judged],
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from pytest_riskguard.cli.options import (
     in_roles,
     metadata_option,
     no_cache_option,
-    place_words,
+    reader,
     runs_argument,
     slice_option,
 )
@@ -82,7 +81,7 @@ def compare(
     a file.
     """
     from pytest_riskguard.cli.inputs import Inputs
-    from pytest_riskguard.engine.advice import about_runs, advised
+    from pytest_riskguard.engine.advice import advised
 
     outputs.withdraw()
     baselines, candidates = in_roles(runs, baselines)
@@ -114,10 +113,8 @@ def compare(
         questions, note = _within_its_scale(questions)
         notes.append(note)
     verdicts = inputs.engine.verdicts(questions, correction=inputs.asked.correction)
-    verdicts = [
-        advised(verdict, partial(about_runs, question, verdict, where=place_words(), here=Path.cwd()))
-        for question, verdict in zip(questions, verdicts, strict=True)
-    ]
+    at = reader()
+    verdicts = [advised(verdict, question, at) for question, verdict in zip(questions, verdicts, strict=True)]
     config = inputs.config
     del inputs, questions  # reports need nothing of the runs
     return present(

@@ -63,9 +63,9 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except RiskguardError as error:
             if error.remedy is not None:
-                from pytest_riskguard.cli.options import words_of_baseline
+                from pytest_riskguard.cli.options import place_words
 
-                error.remedy = error.remedy.here(words_of_baseline)
+                error.remedy = error.remedy.here(place_words)
             raise
 
 

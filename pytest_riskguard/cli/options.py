@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.engine.advice import Reader
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -110,19 +111,24 @@ def config_option(*, expose: bool = False) -> Callable[[Command], Command]:
     return place_option("--config", "The riskguard.yaml. [default: the nearest]", expose_value=expose)
 
 
-def place_words(known: Callable[[str], bool] = lambda _: True) -> list[str]:
-    """The options of places, as far as they are given and ``known``."""
+def place_words(command: str) -> list[str]:
+    """The options of places that are given, of ``riskguard baseline`` those that its command knows."""
     context = click.get_current_context(silent=True)
     given: dict[str, str] = {} if context is None else context.meta.get(_PLACES, {})
-    return [word for option, value in given.items() if known(option) for word in (option, value)]
-
-
-def words_of_baseline(name: str) -> list[str]:
-    """The words with which a command of ``riskguard baseline`` finds what this command line finds."""
+    if not given:
+        return []
     from pytest_riskguard.cli.baseline import baseline
 
-    known = {option for parameter in baseline.commands[name].params for option in parameter.opts}
-    return place_words(known.__contains__)
+    parameters = baseline.commands[command].params if command in baseline.commands else ()
+    known = {option for parameter in parameters for option in parameter.opts} or given
+    return [word for option, value in given.items() if option in known for word in (option, value)]
+
+
+def reader() -> Reader:
+    """Who reads what is printed here."""
+    from pytest_riskguard.engine.advice import Reader
+
+    return Reader((Path.cwd(),), place_words)
 
 
 def config_given() -> Path | None:

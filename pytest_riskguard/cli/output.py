@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.cli.exit_status import UNWRITABLE, ExitStatus, OutputError, status_of
-from pytest_riskguard.cli.options import FILE, Command, flag, grouped, options, words_of_baseline
+from pytest_riskguard.cli.options import FILE, Command, flag, grouped, options
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.run_context import github_reads
@@ -201,7 +201,6 @@ def show(
     quiet: bool,
     to_stderr: bool,
     gates: Sequence[KnownGate] = (),
-    seen: Sequence[Verdict] = (),
     notes: Sequence[str] = (),
     complete: bool = True,
     roles: str | None = None,
@@ -209,10 +208,9 @@ def show(
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one and ``notes``.
 
-    ``roles`` says before all else what was compared with what; ``seen``, if given, are the verdicts for this screen.
-    Where not every gate was asked for, the run is not ``complete``, and has no answer.
+    ``roles`` says before all else what was compared with what. Where not every gate was asked for, the run is not
+    ``complete``, and has no answer.
     """
-    from pytest_riskguard.engine.advice import seen_from
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.terminal.failure import (
         explain,
@@ -221,6 +219,7 @@ def show(
         one_line,
         remarks,
         repeats,
+        typed,
     )
     from pytest_riskguard.reports.terminal.layout import wrapped
     from pytest_riskguard.reports.words import word
@@ -238,14 +237,13 @@ def show(
     failures, same_as = comparisons.failures_before(gates), repeats(verdicts, most=most_topics(screen))
     before, messages = set[str | None](), set[str]()
     for place, verdict in enumerate(verdicts):
-        typed = seen[place] if seen else seen_from(verdict, Path.cwd(), words=words_of_baseline)
         if quiet:
-            text = f"{_systems(verdict)}: {one_line(typed, after_word=True)}"
+            text = f"{_systems(verdict)}: {one_line(typed(verdict), after_word=True)}"
             lines = [text, *first_warnings(verdict, screen, messages)]
         else:
             first = verdicts[same_as[place]].gate if place in same_as else None
             context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": judged, "same_as": first}
-            headline, *rest = explain(verdict, screen, seen=typed, after_word=True, **context).splitlines()
+            headline, *rest = explain(verdict, screen, after_word=True, **context).splitlines()
             is_again = verdict.problem is not None and verdict.problem in before
             lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]
         before.add(verdict.problem)

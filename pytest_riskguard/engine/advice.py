@@ -1,4 +1,4 @@
-"""The commands that a verdict advises, built whole from what was judged: each runs as it is where it is printed.
+"""What the reader of a verdict can type: files by their paths, and whole commands that run where they are printed.
 
 A command that would need something that nobody gave, such as the path of a run in memory, is not built.
 """
@@ -7,92 +7,108 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.config.load import find_config
 from pytest_riskguard.data.formats import system_name
-from pytest_riskguard.engine.question import Baseline, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
+from pytest_riskguard.engine.question import Baseline, LiveRun, Question, RunFile, ScoreFile, Stored, label
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
 from pytest_riskguard.text import clean, plain, short
 
-#: The words that a command of ``riskguard baseline`` needs, by its name.
-Words = Callable[[str], Sequence[str]]
 #: Characters of the longest command.
 _MAX_COMMAND = 2000
+Words = Sequence[str | None]
 
 
-def seen_from(verdict: Verdict, *folders: Path, words: Words) -> Verdict:
-    """The verdict for a screen: paths as they are typed in the first folder, commands with the words they need."""
-    if (error := verdict.error) is None:
-        return verdict
-    remedy = None if error.remedy is None else str(error.remedy.here(words))
-    return replace(verdict, problem=error.seen_from(*folders), remedy=remedy)
+@frozen
+class Reader:
+    """Who reads a verdict: in the first of the ``folders``, which name files in all of them.
 
-
-def advised(verdict: Verdict, commands: Callable[[], Commands]) -> Verdict:
-    """The verdict with the commands, if it advises any."""
-    return replace(verdict, commands=commands()) if verdict.advises else verdict
-
-
-def about_runs(question: Question, verdict: Verdict, *, where: Sequence[str], here: Path) -> Commands:
-    """What can be typed in the folder ``here``; ``where`` are words that name judgements, store or riskguard.yaml.
-
-    A question with more options than alpha is not spelled out.
+    ``where`` has the words with which a command, by its name, finds judgements, store or riskguard.yaml.
     """
-    gate, options = question.gate, options_of(type(question.gate))
-    words = ["judge-next", _named(question.baseline, here), _named(question.candidate, here), *where]
-    words += ["--measure", question.measure]
-    words += [] if gate.kind == next(iter(KINDS)) else ["--gate", gate.kind]
-    unusual = {name for name, known in options.items() if getattr(gate, name) != known.default}
-    words += ["--alpha", short(gate.alpha)] if "alpha" in unusual else []
-    is_short = unusual <= {"alpha"} and verdict.family is None and not isinstance(question.candidate, ScoreFile)
-    return _commands(question, verdict, _command(words) if is_short else "", where, here)
+
+    folders: Sequence[Path]
+    where: Callable[[str], Sequence[str]]
+
+    @classmethod
+    def of_config(cls, config: Path, *folders: Path) -> Reader:
+        """One whose commands are about this riskguard.yaml: with ``--config`` unless they find it themselves."""
+        words = [] if find_config(folders[0]) == config else ["--config", _from(folders[0], config)]
+        return cls(folders, lambda _: words)
+
+    def path(self, source: Baseline) -> str | None:
+        """The file of a system, with its part; None if there is none, or more than its path says how it is read."""
+        if not isinstance(source, RunFile | ScoreFile):
+            return None
+        file = source.file
+        if file.columns or file.format or file.ties or not file.path.exists():
+            return None
+        return _from(self.folders[0], file.path) + (f"#{file.part}" if file.part else "")
+
+    def command(self, *words: str | None, beside: Words = ()) -> str:
+        """A command with what it needs here; empty if a word is missing, or cannot be printed as it is."""
+        name = words[1] if words[0] == "baseline" else words[0]
+        every = [*words, *self.where(name or ""), *beside]
+        command = f"riskguard {shlex.join(filter(None, every))}"
+        return command if None not in every and clean(command, limit=_MAX_COMMAND) == command else ""
 
 
-def about_gate(
-    id: str,
-    question: Question,
+def advised(
     verdict: Verdict,
+    question: Question,
+    reader: Reader,
     *,
-    config: Path,
-    here: Path,
-    runs: Mapping[str, Source],
-    candidate: Source | None,
-) -> Commands:
-    """The same of a gate of riskguard.yaml; ``runs`` took the place of stored baselines, ``candidate`` of its own."""
-    where = config_words(config, here)
-    words = ["judge-next", *([] if candidate is None else [_path(candidate, here)])]
-    words += ["--gate", None if id in KINDS else id, *where]
-    for name, run in runs.items():
-        path = _path(run, here)
-        words += ["--baseline", path and f"{name}={path}"]
-    return _commands(question, verdict, _command(words), where, here)
+    judge_next: Words | None = None,
+    keeps: bool = True,
+    named: str = "",
+) -> Verdict:
+    """The verdict with what its reader can type about it.
+
+    ``judge_next`` are the words of a gate of riskguard.yaml; ``keeps`` says whether its store would keep this
+    candidate; ``named`` is where riskguard.yaml names the file at fault.
+    """
+    if (error := verdict.error) is not None:
+        problem, remedy = error.seen_from(*reader.folders) + named, error.remedy
+        said = "" if remedy is None else str(remedy.here(reader.where))
+        return replace(verdict, commands=Commands(problem=problem, remedy=said, verify=_verify(reader)))
+    if not verdict.advises:
+        return verdict
+    listing = reader.command("judge-next", *judge_next) if judge_next else _judge_next(question, verdict, reader)
+    update = _update(question, verdict, reader) if keeps else ""
+    return replace(verdict, commands=Commands(listing, update, _verify(reader)))
 
 
-def _commands(question: Question, verdict: Verdict, judge_next: str, where: Sequence[str], here: Path) -> Commands:
-    verify = _command(["baseline", "verify", *where])
+def _verify(reader: Reader) -> str:
+    return reader.command("baseline", "verify")
+
+
+def _judge_next(question: Question, verdict: Verdict, reader: Reader) -> str:
+    """The command for a question with no other option than alpha: more are not spelled out."""
+    gate, options = question.gate, options_of(type(question.gate))
+    unusual = {name for name, known in options.items() if getattr(gate, name) != known.default}
+    if not unusual <= {"alpha"} or verdict.family is not None or isinstance(question.candidate, ScoreFile):
+        return ""
+    words = ["--measure", question.measure]
+    words += [] if gate.kind == next(iter(KINDS)) else ["--gate", gate.kind]
+    words += ["--alpha", short(gate.alpha)] if unusual else []
+    return reader.command(
+        "judge-next", _named(question.baseline, reader), _named(question.candidate, reader), beside=words
+    )
+
+
+def _update(question: Question, verdict: Verdict, reader: Reader) -> str:
+    """The command that stores the candidate as the baseline."""
     source, means = question.candidate, (verdict.estimates.baseline_mean, verdict.estimates.candidate_mean)
     if not isinstance(question.baseline, Stored) or question.pool or None in means:
-        return Commands(judge_next, "", verify)
+        return ""
+    run = [] if isinstance(source, LiveRun) else [reader.path(source)]
+    kind = ["--scores"] if isinstance(source, ScoreFile) else []
     note = f"significantly better: {verdict.measure or 'mean'} {plain(means[0])} to {plain(means[1])}"
-    words: list[str | None] = ["baseline", "update", question.baseline.name]
-    words += [] if isinstance(source, LiveRun) else [_path(source, here)]
-    words += ["--scores"] if isinstance(source, ScoreFile) else []
-    return Commands(judge_next, _command([*words, "--note", note, *where]), verify)
-
-
-def config_words(config: Path, here: Path) -> list[str]:
-    """``--config PATH``, unless commands in the folder ``here`` find this riskguard.yaml themselves."""
-    return [] if find_config(here) == config else ["--config", _from(here, config)]
-
-
-def _command(words: Sequence[str | None]) -> str:
-    """The words as a command of a shell; empty if one is missing, or cannot be printed as it is."""
-    command = f"riskguard {shlex.join(filter(None, words))}"
-    return command if None not in words and clean(command, limit=_MAX_COMMAND) == command else ""
+    return reader.command("baseline", "update", question.baseline.name, *run, *kind, "--note", note)
 
 
 def _from(here: Path, path: Path) -> str:
@@ -103,21 +119,11 @@ def _from(here: Path, path: Path) -> str:
         return str(path)
 
 
-def _path(source: Baseline, here: Path) -> str | None:
-    """The file of a system, with its part; None if there is none, or other words than its path say how it is read."""
-    if not isinstance(source, RunFile | ScoreFile):
-        return None
-    file = source.file
-    if file.columns or file.format or file.ties or not file.path.exists():
-        return None
-    return _from(here, file.path) + (f"#{file.part}" if file.part else "")
-
-
-def _named(source: Baseline, here: Path) -> str | None:
+def _named(source: Baseline, reader: Reader) -> str | None:
     """A system as the commands take it: ``[NAME=]PATH``, or the name of a stored baseline."""
     if isinstance(source, Stored):
-        return source.name if source.earlier is None and not (here / source.name).exists() else None
-    path = _path(source, here)
+        return source.name if source.earlier is None and not (reader.folders[0] / source.name).exists() else None
+    path = reader.path(source)
     if path is None or not isinstance(source, RunFile | ScoreFile) or source.name in (None, system_name(source.file)):
         return path
     return f"{label(source)}={path}"

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.baselines.git import Repository
-from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.build import Base, build_of_ci
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.data.input_files import read_limited
@@ -24,14 +23,14 @@ from pytest_riskguard.limits import MANIFEST_BYTES, YAML_BYTES, Limit
 from pytest_riskguard.reports.policy_changes import Change, PolicyChanges
 from pytest_riskguard.text import clean, counted
 
-#: The ledger of looks.
-_LEDGER = "looks.jsonl"
-#: Where a manifest has the digest of its run.
-_RUN = "digests.run"
+_LEDGER, _MANIFEST = "looks.jsonl", "manifest.json"
 _LACKING = (
     "what this pull request changed of gates, baselines and ledger is not known: the clone does not have the commit "
     "that it is based on; check out the whole history (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)"
 )
+#: The values of a file as text, by gate, empty outside gates, and key such as ``collection.topics``, empty for the
+#: gate itself.
+Facts = dict[tuple[str, str], str]
 
 
 def policy_changes(files: Iterable[Path]) -> PolicyChanges | None:
@@ -74,37 +73,37 @@ def _changes(repository: Repository, base: str, file: Path) -> Iterator[str | No
 
     None where it cannot be read as it was at the base.
     """
-    root, own = repository.root, file.relative_to(repository.root).as_posix()
-    settings = _settings(_now(file, YAML_BYTES))
-    if settings is None:
+    root = repository.root
+    present = _settings(_now(file, YAML_BYTES))
+    if present is None:
         return
-    store, ledger = (_in(root, file.parent / str(name)) for name in (settings.get("store") or "baselines", _LEDGER))
-    before, head = (repository.files(commit, filter(None, (own, store, ledger))) for commit in (base, "HEAD"))
+    paths = file, file.parent / str(present.get("store") or "baselines"), file.parent / _LEDGER
+    own, store, ledger = (os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/") for path in paths)
+    inside = [name for name in (own, store, ledger) if not name.startswith("..")]
+    before, head = (repository.files(commit, inside) for commit in (base, "HEAD"))
     if own not in before:
         yield from [f"{own} added"] * (own in head)
         return
-    others = {name: None for name in (*before, *head) if name == ledger or _is_manifest(name, store)}
-    for name in (own, *others):
+    for name in dict.fromkeys((own, *before, *head)):
+        folder, _, last = name.rpartition("/")
+        is_manifest = last == _MANIFEST and store == (os.path.dirname(folder) or ".")  # noqa: PTH120 - of git
+        if name not in (own, ledger) and not is_manifest:
+            continue
         limit = YAML_BYTES if name == own else MANIFEST_BYTES
         now, blob, old = _now(root / name, limit), before.get(name), None
         if blob is not None:
             if now is not None and blob.is_of(now):
                 continue
             old = repository.content(blob, most=limit.value)
-        baseline = clean(Path(name).parent.name)
         if name == own:
             earlier = _settings(old)
-            yield from [None] if earlier is None else _of_settings(earlier, settings)
+            yield from [None] if earlier is None else _of_settings(_facts(earlier), _facts(present))
         elif name == ledger:
-            looks, present = ({*(text or b"").splitlines()} for text in (old, now))
-            for verb, some in (("removed from", looks - present), ("added to", present - looks)):
+            looks, kept = ({*(text or b"").splitlines()} for text in (old, now))
+            for verb, some in (("removed from", looks - kept), ("added to", kept - looks)):
                 yield from [f"{counted(len(some), 'look')} {verb} the ledger"] * bool(some)
-        elif blob is None:
-            yield f"baseline {baseline} added"
-        elif now is None:
-            yield f"baseline {baseline} removed"
-        else:
-            yield from _of_baseline(baseline, old or b"", now)
+        elif what := "added" if blob is None else _of_manifest(old or b"", now):
+            yield f"baseline {clean(os.path.basename(folder))} {what}"  # noqa: PTH119 - of git
 
 
 def _now(path: Path, limit: Limit) -> bytes | None:
@@ -112,18 +111,6 @@ def _now(path: Path, limit: Limit) -> bytes | None:
         return read_limited(path, limit)
     except RiskguardError:
         return None
-
-
-def _in(root: Path, path: Path) -> str | None:
-    """The name of a path from the root of the repository; None outside it."""
-    real = Path(os.path.realpath(path))
-    return real.relative_to(root).as_posix() if real.is_relative_to(root) else None
-
-
-def _is_manifest(name: str, store: str | None) -> bool:
-    path = Path(name)
-    is_there = path.name == "manifest.json" and path.parent.parent.as_posix() == store
-    return is_there and name_problem(path.parent.name) is None
 
 
 def _settings(content: bytes | None) -> dict[str, Any] | None:
@@ -135,56 +122,50 @@ def _settings(content: bytes | None) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-def _of_settings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+def _of_settings(old: Facts, new: Facts) -> Iterator[str]:
     """Removed gates first; that another candidate is judged is the point of most commits."""
-    earlier, present = _flat(old), _flat(new)
-    gates = [dict.fromkeys(key[0] for key in keys if key[0]) for keys in (earlier, present)]
-    yield from (f"gate {gate} removed" for gate in gates[0] if gate not in gates[1])
-    changed = dict(_differing(earlier, present))
-    for (gate, key), values in sorted(changed.items(), key=lambda item: item[0][1].startswith("candidate")):
-        if not gate:
-            yield f"{key} {values}"
-        elif gate in gates[0] and gate in gates[1]:
-            yield f"{key} of {gate} {values}"
-    yield from (f"gate {gate} added" for gate in gates[1] if gate not in gates[0])
+    earlier, later = ({gate: None for gate, key in facts if not key} for facts in (old, new))
+    removed, added = earlier.keys() - later.keys(), later.keys() - earlier.keys()
+    yield from (f"gate {gate} removed" for gate in earlier if gate in removed)
+    for (gate, key), values in sorted(_differing(old, new), key=lambda item: item[0][1].startswith("candidate")):
+        if gate not in removed | added:
+            yield f"{key} of {gate} {values}" if gate else f"{key} {values}"
+    yield from (f"gate {gate} added" for gate in later if gate in added)
 
 
-def _of_baseline(name: str, before: bytes, now: bytes) -> Iterator[str]:
+def _of_manifest(old: bytes, now: bytes | None) -> str | None:
+    """What became of a baseline; None if its manifest is only laid out anew."""
+    if now is None:
+        return "removed"
     try:
-        changed = [key for (_, key), _ in _differing(_flat(json.loads(before)), _flat(json.loads(now)))]
+        changed = [key for (_, key), _ in _differing(*(_facts(json.loads(text)) for text in (old, now)))]
     except ValueError:
-        changed = [_RUN]
-    if _RUN in changed:
-        yield f"baseline {name} replaced"
-    elif changed:
-        yield f"baseline {name} changed ({', '.join(changed)})"
+        return "replaced"
+    if "digests.run" in changed:
+        return "replaced"
+    return f"changed ({', '.join(changed)})" if changed else None
 
 
-def _flat(data: Any, gate: str = "", prefix: str = "") -> dict[tuple[str, str], str]:
-    """The values of nested mappings as text, by their gate, if any, and keys such as ``collection.topics.path``."""
-    found: dict[tuple[str, str], str] = {}
+def _facts(data: Any, gate: str = "", prefix: str = "") -> Facts:
+    found: Facts = {}
     for key, value in data.items() if isinstance(data, dict) else ():
         path = f"{prefix}{key}"
         if isinstance(value, dict):
-            found |= _flat(value, gate, f"{path}.")
+            found |= _facts(value, gate, f"{path}.")
         elif path == "gates" and isinstance(value, list):
             for place, one in enumerate(value):
-                found |= _flat(one, clean(str(one.get("name", place) if isinstance(one, dict) else place)))
+                name = clean(str(one.get("name", place) if isinstance(one, dict) else place))
+                found |= {(name, ""): ""} | _facts(one, name)
         else:
-            texts = [json.dumps(one) if isinstance(one, dict | bool) else str(one) for one in _listed(value)]
-            found[gate, path] = ", ".join(texts) or "none"
+            values = value if isinstance(value, list) else [value]
+            texts = (json.dumps(one) if isinstance(one, dict | bool) else str(one) for one in values)
+            found[gate, clean(path)] = clean(", ".join(texts) or "none", limit=60)
     return found
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _differing(
-    old: Mapping[tuple[str, str], str], new: Mapping[tuple[str, str], str]
-) -> Iterator[tuple[tuple[str, str], str]]:
+def _differing(old: Mapping[Any, str], new: Mapping[Any, str]) -> Iterator[tuple[tuple[str, str], str]]:
     """The keys whose values differ, with both values."""
-    for gate, key in dict.fromkeys([*old, *new]):
-        before, now = (values.get((gate, key), "unset") for values in (old, new))
+    for key in dict.fromkeys([*old, *new]):
+        before, now = (values.get(key, "unset") for values in (old, new))
         if before != now:
-            yield (gate, clean(key)), f"{clean(before, limit=60)} -> {clean(now, limit=60)}"
+            yield key, f"{before} -> {now}"

@@ -14,16 +14,17 @@ from types import MappingProxyType
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import DescribedScores, file_of, key_of
 from pytest_riskguard.config.items import Family, GateItem, families
-from pytest_riskguard.config.schema import ComputedBaseline, Config
+from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.data.titles import DocumentTitles
-from pytest_riskguard.engine.advice import Words, about_gate, seen_from
+from pytest_riskguard.engine.advice import Reader, advised
 from pytest_riskguard.engine.budget import Budget, read_ledger
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.question import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import ConfigError, UsageError, nearby
+from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.gates.looks import Looks
-from pytest_riskguard.gates.verdict import Commands, Verdict
+from pytest_riskguard.gates.verdict import Verdict
 
 
 def engine_of(settings: Config, *, report: bool) -> Engine:
@@ -110,32 +111,35 @@ class DeclaredGates:
         family, question = self.verdict(item).family, self._question(item)
         return question if family is None else replace(question, gate=replace(question.gate, level=family.level))
 
-    def commands(self, verdict: Verdict, item: GateItem, here: Path) -> Commands:
-        """What can be typed about a verdict in the folder ``here``."""
-        config, question = self.settings.path, self._question(item)
-        about = about_gate(
-            item.id, question, verdict, config=config, here=here, runs=self._runs, candidate=self._candidate
+    def advised(self, verdict: Verdict, item: GateItem, reader: Reader) -> Verdict:
+        """The verdict with what its reader can type, and the setting that names the file at fault."""
+        gate, question = item.settings, self._question(item)
+        words = [] if self._candidate is None else [reader.path(self._candidate)]
+        words += ["--gate", None if item.id in KINDS else item.id]
+        for name, run in self._runs.items():
+            path = reader.path(run)
+            words += ["--baseline", path and f"{name}={path}"]
+        # the store would keep what the candidate of the whole file answers
+        keeps = not isinstance(question.candidate, LiveRun) or gate.candidate is None
+        return advised(
+            verdict, question, reader, judge_next=words, keeps=keeps, named=self._named(verdict, gate, reader)
         )
-        if isinstance(question.candidate, LiveRun) and item.settings.candidate is not None:
-            about = replace(about, update="")  # it would store what the candidate of the whole file answers
-        return about
 
-    def seen_from(self, verdict: Verdict, item: GateItem, *folders: Path, words: Words) -> Verdict:
-        """As ``advice.seen_from``, with the setting that names the file at fault."""
-        settings, gate, error = self.settings, item.settings, verdict.error
-        verdict, in_collection = seen_from(verdict, *folders, words=words), settings.line("collection")
-        if error is None:
-            return verdict
+    def _named(self, verdict: Verdict, gate: GateSettings, reader: Reader) -> str:
+        """Where riskguard.yaml names the file that a verdict's error is about."""
+        if verdict.error is None or verdict.error.where is None:
+            return ""
+        settings, collection = self.settings, self.settings.collection
         line = settings.line_of(gate, "candidate") if gate.candidate else settings.line("candidate")
         for what, given, named_at in (
-            ("qrels", settings.collection.qrels, in_collection),
-            ("topics", settings.collection.topics, in_collection),
+            ("qrels", collection.qrels, settings.line("collection")),
+            ("topics", collection.topics, settings.line("collection")),
             ("candidate", file_of(gate.candidate or settings.candidate), line),
         ):
-            if given is not None and error.where == given.path:
-                file = nearby(settings.path, *folders) or settings.path
-                return replace(verdict, problem=f"{verdict.problem} (the {what} named in {file}:{named_at})")
-        return verdict
+            if given is not None and given.path == verdict.error.where:
+                file = nearby(settings.path, *reader.folders) or settings.path
+                return f" (the {what} named in {file}:{named_at})"
+        return ""
 
     def _question(self, item: GateItem) -> Question:
         first, *pool = (baseline_source(baseline, self._runs) for baseline in item.baselines)

@@ -7,10 +7,11 @@ with the *data* becomes an ``incomparable`` verdict.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.judged import depth_of
@@ -23,11 +24,11 @@ from pytest_riskguard.engine.question import Computed, Question, ScoreFile, Sour
 from pytest_riskguard.engine.sources import ScoreCache
 from pytest_riskguard.engine.what_ifs import (
     StaleLabels,
+    about_stored,
     refuse_reassigned,
     rescoring,
     stale_labels,
     what_ifs,
-    with_stored,
 )
 from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
@@ -35,7 +36,6 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
-from pytest_riskguard.gates.origins import Origins
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.unjudged import Labels, Rejudged, judgements, rests_on_labels
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
@@ -76,7 +76,7 @@ class Engine:
         self.sources = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures)
         self._report, self._folder, self._on_changed_inputs = report, folder, on_changed_inputs
         self._titles = titles or DocumentTitles()
-        self._stale: dict[str, StaleLabels | None] = {}
+        self._stale: dict[str, StaleLabels] = {}
         self._labels: dict[tuple[Hashable, ...], Labels] = {}
 
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
@@ -85,17 +85,22 @@ class Engine:
         ``together`` is how many gates are judged together, with or without a p-value. ``UsageError`` for an unknown
         measure, a provider that is not installed, a run without qrels, weights that are not in the topics file.
         """
+        names = tuple(map(label, question.baselines))
         try:
             systems = self._systems(question)
-            judged = functools.partial(self._judged, question, family, together)
+
+            def judged(systems: Sequence[Scored]) -> Verdict:
+                return self._judged(question, systems, family, together)
+
             verdict = self._sure(judged(systems), question, systems, judged)
+            verdict = worded(self._with_documents(verdict, question, systems))
         except DataError as error:
             verdict = incomparable(
                 question.gate,
                 error,
                 measure=asked_measure(question.measure, *question.sources),
                 candidate=label(question.candidate),
-                baselines=tuple(map(label, question.baselines)),
+                baselines=names,
                 inputs=Inputs(baselines=dict.fromkeys(map(label, question.sources[1:]))),
             )
             verdict = replace(verdict, problem=error.in_report(self._folder))
@@ -103,13 +108,7 @@ class Engine:
             raise UsageError(str(error)) from None
         except AssertionError as error:  # pytest, and whoever calls an assertion, would take it for a failed gate
             raise InternalError(f"{type(error).__name__}: {error}; please report this bug in riskguard") from error
-        else:
-            verdict = worded(self._with_documents(verdict, question, systems))
-        candidate, *others = question.sources
-        origins = Origins(
-            self.sources.candidate_origin(candidate), tuple(map(self.sources.origin, others)), self.sources.judges
-        )
-        return told(replace(verdict, origins=origins))
+        return told(replace(verdict, origins=self.sources.origins(*question.sources)))
 
     def verdicts(
         self, questions: Sequence[Question], *, correction: str, budget: Budget | None = None
@@ -179,10 +178,8 @@ class Engine:
         """
         holds_scores = isinstance(source, ScoreFile | TopicScores)
         judged = self.scores(source, measure).topics if holds_scores else self.sources.qrels.topics
-        try:
+        with _about_slices():
             return tuple(part for entry in entries for part in slices_of(entry, judged, self._tags_for(entry)))
-        except ValueError as error:
-            raise UsageError(str(error), where="slice") from None
 
     def _systems(self, question: Question) -> Sequence[Scored]:
         """The candidate, the baselines, and the replicates of a single one, scored; the question is checked whole."""
@@ -199,37 +196,36 @@ class Engine:
         """The scores on the topics that the gate is about: whatever follows sees no others."""
         if gate.slice is None:
             return systems
-        tags = self._tags_for(gate.slice)
-        try:
-            parts = within([scored.scores for scored in systems], gate.slice, tags)
-        except ValueError as error:
-            raise UsageError(str(error), where="slice") from None
+        with _about_slices():
+            parts = within(_scores(systems), gate.slice, self._tags_for(gate.slice))
         return [replace(scored, scores=scores) for scored, scores in zip(systems, parts, strict=True)]
 
     def _tags_for(self, asked: str) -> Mapping[str, Mapping[str, str]]:
         if self.sources.topics is None:
-            fault = (
+            raise ValueError(
                 f"{asked} is a tag of topics, columns of a topics file, and there is none; give --topics, or "
                 "`topics:` of `collection:` in a riskguard.yaml"
             )
-            raise UsageError(fault, where="slice")
         return self.sources.topics.tags
 
-    def _judged(self, question: Question, family: Family | None, together: int, systems: Sequence[Scored]) -> Verdict:
+    def _judged(self, question: Question, systems: Sequence[Scored], family: Family | None, together: int) -> Verdict:
         """What the rule says of these scores; nothing else about the systems is asked."""
-        gate, baseline, (candidate, *others) = question.gate, question.baseline, _scores(systems)
-        context: Any = {
-            "topics": self.sources.topics,
-            "family": family,
-            "report": self._report,
-        }
-        if gate.is_pool:
-            return judge(gate, candidate, *others, together=together, **context)
+        candidate, baselines, replicates = sides(question, systems)
+        verdict = judge(
+            question.gate,
+            candidate,
+            *baselines,
+            replicates=replicates,
+            topics=self.sources.topics,
+            family=family,
+            together=together,
+            report=self._report,
+        )
+        baseline = question.baseline
         if not isinstance(baseline, Computed):
-            return judge(gate, candidate, others[0], replicates=others[1:], **context)
-        verdict = judge(gate, candidate, computed_baseline(gate, baseline, candidate, others), **context)
+            return verdict
         yardstick = Yardstick(baseline.kind, baseline.names, baseline.candidate_inside)
-        return replace(verdict, inputs=digests(candidate, others), yardstick=yardstick)
+        return replace(verdict, inputs=digests(candidate, _scores(systems[1:])), yardstick=yardstick)
 
     def _sure(
         self, verdict: Verdict, question: Question, systems: Sequence[Scored], judged: Callable[..., Verdict]
@@ -241,38 +237,32 @@ class Engine:
             if outcome not in what_if.harmless:
                 raise what_if.refused(outcome)
         if stale is not None:
-            verdict = verdict.warned(
-                warning(
-                    "rests_on_judges",
-                    about="stale_labels",
-                    topics=tuple(stale.by_topic),
-                    documents=stale.documents,
-                    file=stale.file,
-                )
-            )
+            about = {"topics": tuple(stale.by_topic), "documents": stale.documents, "file": stale.file}
+            verdict = verdict.warned(warning("rests_on_judges", about="stale_labels", **about))
         if isinstance(question.baseline, Stored):
             verdict = self._with_lineage(verdict, question.baseline, systems[0].scores)
-        verdict = with_stored(verdict, systems[1:])
-        if self._on_changed_inputs == "warn":  # findings are computed when they are first read
+        if verdict.outcome == "incomparable":
             return verdict
-        if changed := [message(verdict, one) for one in verdict.warnings if one.code == "changed_inputs"]:
+        said = [*about_stored(verdict, systems[1:])]
+        changed = [message(verdict, one) for one in said if one.code == "changed_inputs"]
+        if changed and self._on_changed_inputs == "fail":
             raise DataError(
                 f"{'; '.join(changed)}. A gate stops here (on_changed_inputs: fail)",
                 reason="inputs_changed",
                 remedy=rescoring(question, "once the change is reviewed, run"),
             )
-        return verdict
+        return functools.reduce(Verdict.warned, said, verdict)
 
     def _stale_labels(self, systems: Sequence[Scored]) -> StaleLabels | None:
-        """What is stale in the judgements of the topics that are compared."""
+        """What is stale in the judgements of the topics that are compared; None if nothing is."""
         if self._titles.file is None or not all(scored.scores.from_run for scored in systems):
             return None
-        qrels = self.sources.qrels
+        qrels, topics = self.sources.qrels, {*systems[0].scores.topics}
         if qrels.digest not in self._stale:
-            self._stale[qrels.digest] = stale_labels(qrels, self._titles)
-        labels = self._stale[qrels.digest]
-        stale = None if labels is None else labels.among(systems[0].scores.topics)
-        return stale if stale is not None and stale.by_topic else None
+            self._stale[qrels.digest] = stale_labels(qrels, self._titles.file)
+        stale = self._stale[qrels.digest]
+        by_topic = {topic: gone for topic, gone in stale.by_topic.items() if topic in topics}
+        return replace(stale, by_topic=by_topic) if by_topic else None
 
     def _with_lineage(self, verdict: Verdict, baseline: Stored, candidate: TopicScores) -> Verdict:
         """The verdict with the changes that the baseline went through, if any; they decide nothing."""
@@ -294,13 +284,11 @@ class Engine:
 
     def _ruled(self, question: Question, together: int) -> Comparison | None:
         """The question's comparison, with its p-value; None for data that cannot be compared."""
-        gate = question.gate
         try:
-            candidate, *others = _scores(self._systems(question))
-            if isinstance(question.baseline, Computed):
-                others = [computed_baseline(gate, question.baseline, candidate, others)]
-            found = compare(gate, candidate, others, topics=self.sources.topics, together=together)
-            return found if found.p_value is not None else None
+            candidate, baselines, replicates = sides(question, self._systems(question))
+            others = (*baselines, *replicates)
+            found = compare(question.gate, candidate, others, topics=self.sources.topics, together=together)
+            return None if found.p_value is None else found
         except DataError:
             return None
         except ValueError as error:
@@ -314,10 +302,10 @@ class Engine:
             return verdict
         gate, place = question.gate, 1
         if gate.is_pool:
-            names = [label(source) for source in question.sources[1:]]
-            if verdict.pool is None or verdict.pool.decided_by not in names:
+            names = [label(source) for source in question.sources]
+            if verdict.pool is None or verdict.pool.decided_by not in names[1:]:
                 return verdict
-            place += names.index(verdict.pool.decided_by)
+            place = names.index(verdict.pool.decided_by, 1)
         if verdict.family is not None:
             gate = replace(gate, level=verdict.family.level)
         try:
@@ -337,8 +325,7 @@ class Engine:
         qrels, scores = self.sources.qrels, (systems[0].scores, systems[place].scores)
         measure = parse_measure(scores[0].measure or "")
         candidate, baseline = (
-            self.sources.ranked(source, of_source, measure, qrels)
-            for source, of_source in zip((question.sources[0], question.sources[place]), scores, strict=True)
+            self.sources.ranked(question.sources[at], systems[at].scores, measure, qrels) for at in (0, place)
         )
         seen = (candidate.order, candidate.last, baseline.last, depth_of(measure))
         key = (str(measure), candidate.run.digest, baseline.run.digest, *seen, qrels.digest, scores[0].topics)
@@ -350,8 +337,27 @@ class Engine:
         return Rejudged(gate, labels, self.sources.topics)
 
 
+@contextmanager
+def _about_slices() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error), where="slice") from None
+
+
 def _scores(systems: Sequence[Scored]) -> list[TopicScores]:
     return [scored.scores for scored in systems]
+
+
+def sides(
+    question: Question, systems: Sequence[Scored]
+) -> tuple[TopicScores, Sequence[TopicScores], Sequence[TopicScores]]:
+    """The candidate, its baselines, and replicates of a single one, as the gate compares them."""
+    candidate, *others = _scores(systems)
+    if isinstance(question.baseline, Computed):
+        return candidate, [computed_baseline(question.gate, question.baseline, candidate, others)], ()
+    number = len(question.baselines)
+    return candidate, others[:number], others[number:]
 
 
 def computed_baseline(

@@ -23,7 +23,7 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics, read_topics
 from pytest_riskguard.engine.question import LiveRun, Ranked, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import DataError, RiskguardError, ScoringError, UsageError
-from pytest_riskguard.gates.origins import Origin
+from pytest_riskguard.gates.origins import Origin, Origins
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -184,33 +184,28 @@ class ScoreCache:
             return self._memoised(source, source.retrieve)
         return keyed(InputData(label(source), reason="bad_run"), source, self.queries)
 
-    def origin(self, source: Source) -> Origin:
-        """Where a system comes from, as far as that is known."""
-        known = Origin(label(source), {})
+    def origins(self, candidate: Source, *baselines: Source) -> Origins:
+        """Where systems come from, as far as that is known.
+
+        Of the candidate also which order counted for equal scores, and how long it took to answer.
+        """
+        known = self._origin(candidate)
+        if isinstance(candidate, Ranked):
+            known = replace(known, ties=self._ties.get(candidate))
+        if isinstance(candidate, LiveRun) and isinstance(run := self._results.get(candidate), Run):
+            known = replace(known, ties=run.source.ties, latency=run.source.latency)
+        return Origins(known, tuple(map(self._origin, baselines)), self.judges)
+
+    def _origin(self, source: Source) -> Origin:
+        name = label(source)
         if not isinstance(source, Stored):
-            return known if isinstance(source, TopicScores) else replace(known, metadata=source.metadata)
+            return Origin(name, {} if isinstance(source, TopicScores) else source.metadata)
         try:
             held = self._manifest(source)
         except RiskguardError:  # the verdict says what is wrong with it
-            return known
+            return Origin(name, {})
         commit = None if held.git is None else held.git.commit
-        return replace(
-            known,
-            commit=commit,
-            note=held.note,
-            stored=held.created,
-            metadata=held.metadata,
-            latency=held.latency,
-        )
-
-    def candidate_origin(self, source: Source) -> Origin:
-        """The same of a candidate: also which order counted for equal scores, and how long it took to answer."""
-        known = self.origin(source)
-        if isinstance(source, Ranked):
-            known = replace(known, ties=self._ties.get(source))
-        if isinstance(source, LiveRun) and isinstance(run := self._results.get(source), Run):
-            known = replace(known, ties=run.source.ties, latency=run.source.latency)
-        return known
+        return Origin(name, held.metadata, commit, held.note, held.created, latency=held.latency)
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.data.measures import span
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.titles import DocumentTitles, read_titles
+from pytest_riskguard.data.titles import read_titles
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.engine.question import Computed, Question, label
 from pytest_riskguard.errors import BaselineError, DataError, Remedy
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.verdict import Verdict, warning
+from pytest_riskguard.gates.verdict import Verdict, VerdictWarning, warning
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import mean_test
 from pytest_riskguard.text import counted, listed
@@ -36,34 +36,67 @@ class WhatIf:
     refused: Callable[[str], DataError]
 
 
+@frozen
+class StaleLabels:
+    """How many relevant documents of each topic the documents ``file`` lacks.
+
+    ``is_foreign``: the file has no relevant document at all.
+    """
+
+    file: str
+    by_topic: Mapping[str, int]
+    is_foreign: bool
+
+    @property
+    def documents(self) -> int:
+        """How many documents are gone, those of several topics counted for each."""
+        return sum(self.by_topic.values())
+
+
 def what_ifs(
     question: Question, verdict: Verdict, systems: Sequence[Scored], stale: StaleLabels | None
 ) -> Iterator[WhatIf]:
     """Everything that an answer may rest on and must not, the first of the systems being the candidate."""
-    topics = systems[0].scores.topics
+    topics, baselines = systems[0].scores.topics, systems[1:]
     if verdict.outcome == "pass":
-        if not (question.gate.is_pool or isinstance(question.baseline, Computed)):
-            baseline, *replicates = (scored.scores for scored in systems[1:])
-            if (replicate := worse(baseline, replicates)) is not None:
-                error = rests_on_replicate(replicate, baseline)
-                yield WhatIf(systems[:2], ("pass", "inconclusive", "incomparable"), lambda _: error)
-        unasked = {topic for scored in systems[1:] for topic in scored.unasked} & {*topics}
+        if not question.gate.is_pool and (worse := _worse_replicate(question, baselines)) is not None:
+            yield WhatIf(systems[:2], ("pass", "inconclusive", "incomparable"), lambda _: worse)
+        unasked = {topic for scored in baselines for topic in scored.unasked} & {*topics}
         if unasked and len(unasked) < len(topics):
             harmless = ["pass", *["inconclusive"] * (question.gate.on_inconclusive == "warn")]
             yield WhatIf(_without(systems, unasked), harmless, lambda other: _unasked(question, unasked, other))
-        diluted = {topic for scored in systems[1:] for topic in scored.diluted}
-        factors = {topic: max(scored.diluted.get(topic, 1.0) for scored in systems[1:]) for topic in diluted}
+        diluted = {topic for scored in baselines for topic in scored.diluted}
+        factors = {topic: max(scored.diluted.get(topic, 1.0) for scored in baselines) for topic in diluted}
         if any(factor > 1 for factor in factors.values()):
             reach = span(verdict.measure or "")
             others = [replace(scored, scores=scored.scores.scaled(factors, reach=reach)) for scored in systems]
             yield WhatIf(others, ["pass"], lambda other: _diluted(question, factors, other))
     if stale is not None and verdict.outcome in ("pass", "fail"):
         left = _without(systems, stale.by_topic) if len(stale.by_topic) < len(topics) else None
-        yield WhatIf(left, [verdict.outcome], lambda other: stale.refused(verdict.outcome, other))
+        yield WhatIf(left, [verdict.outcome], lambda other: _stale(stale, verdict.outcome, other))
 
 
 def _without(systems: Sequence[Scored], topics: Collection[str]) -> Sequence[Scored]:
     return [replace(one, scores=one.scores.only(lambda topic: topic not in topics)) for one in systems]
+
+
+def _worse_replicate(question: Question, baselines: Sequence[Scored]) -> DataError | None:
+    """The error for the first replicate whose mean is too far below the baseline's for a run of the same system."""
+    if isinstance(question.baseline, Computed):
+        return None
+    baseline, *replicates = (scored.scores for scored in baselines)
+    for replicate in replicates:
+        test = mean_test(replicate.values - baseline.values)
+        is_worse = test.estimate < -ROUNDING_ERROR
+        if is_worse and (test.p_value is None or test.p_value < UNLIKELY):  # None: every topic lost as much
+            name, _, number = replicate.name.rpartition("/replicates/")
+            return BaselineError(
+                f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is "
+                f"far below the baseline's ({replicate.mean:.4f}, that of {name} {baseline.mean:.4f}), hardly "
+                "another run of the same system",
+                remedy=Remedy("if it comes from another system, run {}", f"remove {name} --replicate {number}"),
+            )
+    return None
 
 
 def _unasked(question: Question, topics: Collection[str], other: str) -> DataError:
@@ -87,29 +120,19 @@ def _diluted(question: Question, topics: Collection[str], other: str) -> DataErr
     )
 
 
+def _stale(stale: StaleLabels, outcome: str, other: str) -> DataError:
+    foreign = f" {stale.file} has no judged document at all: does it write ids as the judgements do?"
+    return DataError(
+        f"{stale.file} lacks {counted(stale.documents, 'relevant document')} of {_some(stale.by_topic)}, so no "
+        f"system can retrieve them any more.{foreign * stale.is_foreign} The gate's answer is {outcome} with these "
+        f"topics and {other} without",
+        reason="stale_labels",
+        remedy="judge them again, or remove the judgements of documents that are gone",
+    )
+
+
 def _some(topics: Collection[str]) -> str:
     return f"{counted(len(topics), 'topic')} ({listed(tuple(sorted(topics)), most=5)})"
-
-
-def worse(baseline: TopicScores, replicates: Sequence[TopicScores]) -> TopicScores | None:
-    """The first replicate whose mean is too far below the baseline's for a run of the same system."""
-    for replicate in replicates:
-        test = mean_test(replicate.values - baseline.values)
-        is_worse = test.estimate < -ROUNDING_ERROR
-        if is_worse and (test.p_value is None or test.p_value < UNLIKELY):  # None: every topic lost as much
-            return replicate
-    return None
-
-
-def rests_on_replicate(replicate: TopicScores, baseline: TopicScores) -> DataError:
-    """The error to raise where only the noise of such a replicate lets the candidate pass."""
-    name, _, number = replicate.name.rpartition("/replicates/")
-    return BaselineError(
-        f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is far "
-        f"below the baseline's ({replicate.mean:.4f}, that of {name} {baseline.mean:.4f}), hardly another run of the "
-        "same system",
-        remedy=Remedy("if it comes from another system, run {}", f"remove {name} --replicate {number}"),
-    )
 
 
 def refuse_reassigned(gate: Gate, topics: Topics | None, stored: Sequence[Scored]) -> None:
@@ -144,64 +167,25 @@ def rescoring(question: Question, when: str) -> Remedy:
     return Remedy(f"{when} {' and '.join(['{}'] * len(commands))}", *commands)
 
 
-def with_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
-    """The verdict with the warnings about stored baselines and replicates, which decide nothing."""
-    if verdict.outcome == "incomparable":
-        return verdict
+def about_stored(verdict: Verdict, stored: Sequence[Scored]) -> Iterator[VerdictWarning]:
+    """The warnings about stored baselines and replicates, which decide nothing."""
     if any(scored.rescored for scored in stored):
         means = [(s.scores.name, s.stored_mean, s.scores.mean) for s in stored if s.stored_mean is not None]
-        about_all = means if verdict.slice is None else ()
-        verdict = verdict.warned(warning("changed_inputs", about="rescored", means=about_all))
+        yield warning("changed_inputs", about="rescored", means=means if verdict.slice is None else ())
     if unbacked := tuple(scored.scores.name for scored in stored if not scored.backed):
-        verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
+        yield warning("unbacked_scores", systems=unbacked)
     changed = tuple(scored.scores.name for scored in stored if scored.topics_changed)
     if changed and verdict.slice is not None:
-        verdict = verdict.warned(warning("changed_inputs", about="topics_changed", systems=changed))
-    return verdict
+        yield warning("changed_inputs", about="topics_changed", systems=changed)
 
 
-@frozen
-class StaleLabels:
-    """Scored topics with relevant documents that the documents ``file`` lacks, and how many these are.
-
-    ``is_foreign``: the file has no relevant document at all.
-    """
-
-    file: str
-    by_topic: Mapping[str, int]
-    is_foreign: bool
-
-    def among(self, topics: Collection[str]) -> StaleLabels:
-        """What concerns these topics."""
-        return replace(self, by_topic={topic: gone for topic, gone in self.by_topic.items() if topic in topics})
-
-    @property
-    def documents(self) -> int:
-        """How many documents are gone, those of several topics counted for each."""
-        return sum(self.by_topic.values())
-
-    def refused(self, outcome: str, other_outcome: str) -> DataError:
-        """The error to raise where an outcome rests on these topics."""
-        foreign = f" {self.file} has no judged document at all: does it write ids as the judgements do?"
-        return DataError(
-            f"{self.file} lacks {counted(self.documents, 'relevant document')} of {_some(self.by_topic)}, so no "
-            f"system can retrieve them any more.{foreign if self.is_foreign else ''} The gate's answer is {outcome} "
-            f"with these topics and {other_outcome} without",
-            reason="stale_labels",
-            remedy="judge them again, or remove the judgements of documents that are gone",
-        )
-
-
-def stale_labels(qrels: Qrels, documents: DocumentTitles) -> StaleLabels | None:
-    """What is stale in the judgements; None if nothing is, or if there is no documents file."""
-    if documents.file is None:
-        return None
+def stale_labels(qrels: Qrels, file: Path) -> StaleLabels:
+    """What is stale in the judgements by a file of documents."""
     relevant = {
         topic: [document for document, grade in qrels.grades[topic].items() if qrels.rules.is_relevant(grade)]
         for topic in qrels.topics
     }
-    names = {document for documents_of_topic in relevant.values() for document in documents_of_topic}
-    gone = names.difference(read_titles(documents.file, names, qrels.rules))
+    names = {document for of_topic in relevant.values() for document in of_topic}
+    gone = names.difference(read_titles(file, names, qrels.rules))
     counts = {topic: sum(document in gone for document in of_topic) for topic, of_topic in relevant.items()}
-    by_topic = {topic: count for topic, count in counts.items() if count}
-    return StaleLabels(documents.file.name, by_topic, len(gone) == len(names)) if gone else None
+    return StaleLabels(file.name, {topic: count for topic, count in counts.items() if count}, len(gone) == len(names))

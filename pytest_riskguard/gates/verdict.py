@@ -106,14 +106,17 @@ class Yardstick:
 
 @frozen
 class Commands:
-    """Commands about a verdict that run as they are in the folder where it was judged; empty where there is none.
+    """What its reader can type about a verdict in the folder where it was judged; empty where there is nothing.
 
-    They list the documents to judge first, store the candidate as the baseline, and look for faults in the store.
+    Commands list the documents to judge first, store the candidate as the baseline, and look for faults in the store;
+    ``problem`` and ``remedy`` are the verdict's with paths and commands as they are typed there.
     """
 
     judge_next: str = ""
     update: str = ""
     verify: str = ""
+    problem: str = ""
+    remedy: str = ""
 
 
 T = TypeVar("T")

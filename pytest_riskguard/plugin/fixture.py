@@ -19,7 +19,7 @@ from pytest_riskguard.data.memory import is_data, run, system_in_memory
 from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.engine.advice import about_runs, advised, config_words, seen_from
+from pytest_riskguard.engine.advice import Reader, advised
 from pytest_riskguard.engine.question import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, gate_of
@@ -152,17 +152,14 @@ class Riskguard:
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
         asked_measure = self._measure(measure, tested, *against)
         question = Question(gate, tested, against[0], asked_measure, pool=tuple(against[1:]))
-        verdict, here = self._engine.verdict(question), self._config.invocation_params.dir
-        where = config_words(self._settings.path, here)
-        return record(advised(verdict, lambda: about_runs(question, verdict, where=where, here=here)))
+        folders = self._config.invocation_params.dir, self._config.rootpath
+        reader = Reader.of_config(self._settings.path, *folders)
+        return record(advised(self._engine.verdict(question), question, reader))
 
     def _demand(self, candidate: Candidate, baseline: Named | Sequence[Named], *, kind: str, **more: Any) -> Verdict:
         """As ``check``, but raises unless the verdict passes."""
         __tracebackhide__ = True
-        verdict = self.check(kind, candidate, baseline, **more)
-        folders = self._config.invocation_params.dir, self._config.rootpath
-        seen = seen_from(verdict, *folders, words=lambda _: config_words(self._settings.path, folders[0]))
-        return demand(verdict, options=typed_again(self._config), seen=seen)
+        return demand(self.check(kind, candidate, baseline, **more), options=typed_again(self._config))
 
     assert_equivalent: Callable[..., Verdict]
     assert_georisk_not_worse: Callable[..., Verdict]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,24 +106,23 @@ class GateTest(_Reported):
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
-        verdict = self.file.declared.verdict(self.item)
-        if verdict.advises:
-            here = self.config.invocation_params.dir
-            verdict = replace(verdict, commands=self.file.declared.commands(verdict, self.item, here))
+        folders = self.config.invocation_params.dir, self.config.rootpath
+        declared = self.file.declared
+        verdict = declared.verdict(self.item)
+        if not verdict.passed or verdict.advises:
+            from pytest_riskguard.engine.advice import Reader
+
+            verdict = declared.advised(verdict, self.item, Reader.of_config(self.file.path, *folders))
         record(verdict)
         if not verdict.passed:
             raise RiskyError(self._explained(verdict), verdict)
 
     def _explained(self, verdict: Verdict) -> str:
         """Why the gate failed."""
-        from pytest_riskguard.engine.advice import config_words
         from pytest_riskguard.reports.terminal.failure import explain
         from pytest_riskguard.reports.terminal.layout import command, report_hint
 
-        folders = self.config.invocation_params.dir, self.config.rootpath
-        where = config_words(self.file.path, folders[0])
-        seen = self.file.declared.seen_from(verdict, self.item, *folders, words=lambda _: where)
         reproduce = command(self.nodeid, options=typed_again(self.config))
         screen = current().screen
         report = None if current().report_wanted else report_hint()
-        return explain(verdict, screen, seen=seen, reproduce=reproduce, report=report)
+        return explain(verdict, screen, reproduce=reproduce, report=report)

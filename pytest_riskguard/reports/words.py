@@ -632,8 +632,8 @@ def steps(
     that judges the gate again, ``report`` the file of a longer report. ``commands`` are known where it was judged.
     """
     known = commands or Commands()
-    if verdict.remedy is not None:
-        yield Step(verdict.remedy)
+    if remedy := known.remedy or verdict.remedy:
+        yield Step(remedy)
     elif verdict.reason in _REMEDIES:
         yield Step(_REMEDIES[verdict.reason], known.verify if verdict.reason == "bad_baseline" else "")
     unjudged = verdict.judgements

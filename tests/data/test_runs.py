@@ -233,7 +233,7 @@ def test_the_order_decides_the_score_and_is_known_once_something_is_read(write, 
     returned = {ties: in_memory({"1": {"a": 1.0, "b": 1.0, "c": 1.0}}, ties=ties) for ties in TIES}
     for ties, score, file in zip(TIES, (1.0, 1 / 3), (GivenFile(path, ties="as_returned"), path), strict=True):
         for source in (LiveRun(partial(returned.__getitem__, ties)), RunFile(file)):
-            assert cache.candidate_origin(source).ties is None
+            assert cache.origins(source).candidate.ties is None
             assert cache.scored(source, "RR").scores.values.tolist() == [pytest.approx(score)]
-            assert cache.candidate_origin(source).ties == ties
-    assert cache.candidate_origin(ScoreFile(path)).ties is None
+            assert cache.origins(source).candidate.ties == ties
+    assert cache.origins(ScoreFile(path)).candidate.ties is None

@@ -70,9 +70,9 @@ def fields(scores):
 
 
 def test_kept_scores_are_those_of_a_reading(asked):
-    read, ties = asked("AP", "nDCG@10"), asked.sources.candidate_origin(asked.source).ties
+    read, ties = asked("AP", "nDCG@10"), asked.sources.origins(asked.source).candidate.ties
     assert fields(asked("AP", "nDCG@10")) == fields(read)
-    assert (asked.readings, asked.sources.candidate_origin(asked.source).ties) == (1, ties)
+    assert (asked.readings, asked.sources.origins(asked.source).candidate.ties) == (1, ties)
     assert (read[0].unanswered, read[0].unknown, read[0].name) == (("q5",), ("q9",), "a")
     assert read[0].as_written
     assert read[0].queries["q1"] == "text 1"

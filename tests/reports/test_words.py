@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.engine.advice import seen_from
 from pytest_riskguard.errors import BaselineError, DataError, Remedy
 from pytest_riskguard.gates.codes import REASONS
 from pytest_riskguard.gates.findings import Documents, Explanation, Power, RankedDocument, TopicDocuments
@@ -356,8 +355,9 @@ def test_what_an_error_says_to_do_is_the_only_step_about_it():
     verdict = incomparable(gate_of("g"), error, measure="AP", candidate="new", baselines=("prod",))
     assert [step.text for step in words.steps(verdict)] == ["store it with `riskguard baseline add prod RUN`"]
     assert (verdict.problem, words.line(verdict, after_word=True)) == ("no baseline 'prod'",) * 2
-    typed = seen_from(verdict, words={"add": ["--config", "a b.yaml"]}.get)
-    assert typed.remedy == "store it with `riskguard baseline add prod RUN --config 'a b.yaml'`"
+    assert error.remedy is not None
+    typed = error.remedy.here(lambda name: ["--config", "a b.yaml"] if name == "add" else [])
+    assert str(typed) == "store it with `riskguard baseline add prod RUN --config 'a b.yaml'`"
     assert str(error) == f"{verdict.problem}; {verdict.remedy}"
 
 

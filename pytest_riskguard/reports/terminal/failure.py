@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports import words
@@ -28,7 +29,6 @@ def explain(
     verdict: Verdict,
     screen: Screen | None = None,
     *,
-    seen: Verdict | None = None,
     reproduce: str | None = None,
     report: str | None = None,
     same_as: str | None = None,
@@ -39,10 +39,9 @@ def explain(
 ) -> str:
     """The whole answer: its line, what happened, the worst topics, statistics, warnings, what to do next.
 
-    ``seen`` is the verdict with paths and commands as they are typed, which its line has no room for.
-    ``reproduce``, ``report``, ``run``, ``complete`` are as ``words.steps`` takes them, ``after_word`` as
-    ``words.line`` does; ``same_as`` names a gate whose
-    text, shown before, is about the same queries, ``said`` the messages of warnings shown before.
+    Paths and commands are as they are typed, but in its line, which has no room for them. ``reproduce``, ``report``,
+    ``run``, ``complete`` are as ``words.steps`` takes them, ``after_word`` as ``words.line`` does; ``same_as`` names
+    a gate whose text, shown before, is about the same queries, ``said`` the messages of warnings shown before.
     """
     screen = screen or Screen()
     is_brief = screen.detail == Detail.BRIEF
@@ -53,11 +52,12 @@ def explain(
     after += first_warnings(verdict, screen, said)
     warnings = words.unsaid(verdict, with_paragraph=has_body or same_as is not None)
     after += _indented(_warnings(verdict, warnings, screen, said), screen, most=_MAX_WARNING)
-    seen = seen or verdict
-    steps = words.steps(seen, run, complete=complete, reproduce=reproduce, report=report, commands=verdict.commands)
+    steps = words.steps(
+        verdict, run, complete=complete, reproduce=reproduce, report=report, commands=verdict.commands
+    )
     after += steps_in(steps, screen)
     room = MAX_LINES - sum(-(-max(columns(line), 1) // _width(screen)) for line in (*before, *after))
-    return "\n".join([*before, *(body(seen, screen, room=room) if has_body else []), *after])
+    return "\n".join([*before, *(body(typed(verdict), screen, room=room) if has_body else []), *after])
 
 
 def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str]:
@@ -81,6 +81,12 @@ def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str
     systems = f"{words.opponent(verdict)} -> {clean(verdict.candidate, limit=60)}"
     rows = worst_topics(verdict, most=most).lines(screen.width, indent=4, head=False)
     return [*lines, *_indented([f"{which}, {systems}:"], screen, most=1), *rows, *new]
+
+
+def typed(verdict: Verdict) -> Verdict:
+    """The verdict whose problem names files as they are typed where it was judged."""
+    known = verdict.commands
+    return replace(verdict, problem=known.problem) if known is not None and known.problem else verdict
 
 
 def most_topics(screen: Screen) -> int | None:
