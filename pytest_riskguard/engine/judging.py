@@ -37,7 +37,7 @@ from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
 from pytest_riskguard.gates.slices import slices_of, within
-from pytest_riskguard.gates.unjudged import Labels, Rejudged, judgements, rests_on_labels
+from pytest_riskguard.gates.unjudged import Labels, Rejudged, rests_on_labels
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.messages import message, worded
@@ -314,7 +314,7 @@ class Engine:
             verdict = replace(verdict, documents=documents(rejudged.labels, responsible, self._titles))
             if gate.is_pool or verdict.replicates or not self.sources.qrels.is_uncertain:
                 return verdict
-            found = judgements(rejudged)
+            found = rejudged.found
         except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation
             return verdict
         verdict = replace(verdict, judgements=found)

@@ -34,6 +34,7 @@ def test_scores_and_what_is_said_of_topics_are_those_of_the_slice():
         contradicted=("c01", "x00"),
         repeated=Repeated(("c01", "h00"), ("h00",), (0.01, 0.02), (0.01, 0.3)),
     )
+
     def part_of(one: TopicScores, asked: str, tags: Any = TAGS) -> TopicScores:
         (part,) = within([one], asked, tags)
         return part

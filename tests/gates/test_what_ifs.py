@@ -24,7 +24,7 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates import unjudged_documents
 from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.unjudged import Labels, Rejudged, judge_next, judgements
+from pytest_riskguard.gates.unjudged import Labels, Rejudged, judge_next
 from tests.data.tables import judged_run
 from tests.gates import slow_rankings
 
@@ -96,9 +96,9 @@ class Compared:
     def check_unjudged(self) -> None:
         """What is unjudged is the same, and what the gate would say of the four cases that go by rank."""
         if self.rejudged.labels.rules.is_complete:
-            assert (judgements(self.rejudged).documents, judgements(self.rejudged).cases) == (0, ())
+            assert (self.rejudged.found.documents, self.rejudged.found.cases) == (0, ())
             return
-        told, by_rank = judgements(self.rejudged), slow_rankings.judgements(self.slow)
+        told, by_rank = self.rejudged.found, slow_rankings.judgements(self.slow)
         assert rounded(told.cases[:4]) == rounded(by_rank.cases)
         assert told.depends == (len({case.outcome for case in told.cases}) > 1)
         of_all = replace(told, cases=(), depends=False, certain=False)
@@ -173,7 +173,7 @@ def test_a_measure_without_a_kernel_has_documents_side_by_side_without_effects()
     assert (found.moved, found.exact) == ([], False)
     assert found.documents
     with pytest.raises(UsageError, match="SetF: what it would be under other judgements is known of measures of"):
-        judgements(pair)
+        _ = pair.found
 
 
 def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrieved():
