@@ -15,14 +15,15 @@ from pytest_riskguard.gates.findings import (
     AgainstReference,
     Estimates,
     Exhibits,
-    Explanation,
     Lines,
     PoolFigures,
     Power,
     ReportedInterval,
     ResponsibleTopic,
+    Slice,
     TopicColumns,
     TopicCounts,
+    TopicGroup,
 )
 from pytest_riskguard.gates.flips import alpha_star, flip_set, pivots
 from pytest_riskguard.gates.pool import PoolComparison
@@ -58,6 +59,7 @@ def explain(comparison: Comparison) -> Findings:
         power = Power(minimum_detectable_effect=comparison.ruling.minimum_detectable_effect)
     else:
         power = power_of_verdict(comparison.detecting)
+    alike, parts = _by_tag(comparison)
     return Findings(
         estimates=Estimates(
             **estimates,
@@ -71,7 +73,9 @@ def explain(comparison: Comparison) -> Findings:
         ),
         responsible_topics=losers,
         warnings=warnings(comparison),
-        explanation=_explanation(comparison, first("pivotal_topics", [names[place] for place in pivots(comparison)])),
+        pivotal_topics=first("pivotal_topics", [names[place] for place in pivots(comparison)]),
+        groups=alike,
+        slices=parts,
         power=power,
         pool=pool,
         topics=_counts(pair, first("missing_in_candidate", pair.aligned.missing_in_candidate), left_out),
@@ -209,8 +213,8 @@ def responsible(comparison: Comparison) -> tuple[tuple[ResponsibleTopic, ...], i
     return tuple(rows), more
 
 
-def _explanation(comparison: Comparison, pivotal: tuple[str, ...]) -> Explanation:
-    """Pivotal topics, groups by their part in the estimate, and slices.
+def _by_tag(comparison: Comparison) -> tuple[tuple[TopicGroup, ...], tuple[Slice, ...]]:
+    """Groups by their part in the estimate, none of more topics than charts draw, and slices.
 
     Slices of a pool are by URisk against the reference: the score that the pool leads to expect on a topic depends on
     all topics, so the GeoRisk of a few is no part of the GeoRisk of all.
@@ -219,9 +223,8 @@ def _explanation(comparison: Comparison, pivotal: tuple[str, ...]) -> Explanatio
     if isinstance(comparison, PoolComparison):
         pair = comparison.against(comparison.reference, asked=True)
     tags = tagged(pair.aligned)
-    few = comparison.n <= 2 * MAX_LISTED
-    found = groups(pair.differences, comparison.parts, comparison.topics, tags) if few else ()
-    return Explanation(pivotal_topics=pivotal, slices=slices(pair, tags), groups=found)
+    few = tags if comparison.n <= 2 * MAX_LISTED else ()
+    return groups(pair.differences, comparison.parts, comparison.topics, few), slices(pair, tags)
 
 
 def exhibits(comparison: Comparison) -> Exhibits:

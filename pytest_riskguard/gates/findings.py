@@ -61,20 +61,6 @@ class Slice:
 
 
 @frozen
-class Explanation:
-    """Why the verdict is what it is, from the scores alone; ``summary`` is empty until reports have written it.
-
-    Leaving out any single one of ``pivotal_topics`` gives the other verdict; most decisive first. Of more topics than
-    charts draw there are no ``groups``.
-    """
-
-    summary: str = ""
-    pivotal_topics: tuple[str, ...] = ()
-    slices: tuple[Slice, ...] = ()
-    groups: tuple[TopicGroup, ...] = ()
-
-
-@frozen
 class RankedDocument:
     """A document in both rankings; ``grade`` is None if it is unjudged, a rank if the run does not hold it.
 

@@ -16,7 +16,6 @@ from pytest_riskguard.gates.findings import (
     Documents,
     Estimates,
     Exhibits,
-    Explanation,
     Judgements,
     Level,
     Lineage,
@@ -26,7 +25,9 @@ from pytest_riskguard.gates.findings import (
     Probability,
     ReportedInterval,
     ResponsibleTopic,
+    Slice,
     TopicCounts,
+    TopicGroup,
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.looks import Look
@@ -158,7 +159,10 @@ class Findings:
     responsible_topics: tuple[ResponsibleTopic, ...] = field(default=(), kw_only=True)
     power: Power = field(default_factory=Power, kw_only=True)
     pool: PoolFigures | None = field(default=None, kw_only=True)
-    explanation: Explanation | None = field(default=None, kw_only=True)
+    summary: str = field(default="", kw_only=True)
+    pivotal_topics: tuple[str, ...] = field(default=(), kw_only=True)
+    slices: tuple[Slice, ...] = field(default=(), kw_only=True)
+    groups: tuple[TopicGroup, ...] = field(default=(), kw_only=True)
     figures: tuple[str, ...] = field(default=(), kw_only=True)
 
 
@@ -352,7 +356,10 @@ JSON_TYPES: dict[str, Any] = {
     "yardstick": Yardstick | None,
     "lineage": Lineage | None,
     "pool": PoolFigures | None,
-    "explanation": Explanation | None,
+    "summary": str,
+    "pivotal_topics": tuple[str, ...],
+    "slices": tuple[Slice, ...],
+    "groups": tuple[TopicGroup, ...],
     "figures": tuple[str, ...],
     "documents": Documents | None,
     "judgements": Judgements | None,

@@ -214,8 +214,7 @@ class Card:
     @cached_property
     def decisive_topics(self) -> frozenset[str]:
         """The topics without any one of which a gate that failed would pass."""
-        explanation = self.verdict.explanation if self.verdict.outcome == "fail" else None
-        return frozenset() if explanation is None else frozenset(explanation.pivotal_topics)
+        return frozenset(self.verdict.pivotal_topics if self.verdict.outcome == "fail" else ())
 
     # ---- where
 
@@ -223,8 +222,8 @@ class Card:
     def group(self) -> TopicGroup | None:
         """The most telling group of losses: its share of the loss is far above its share of the topics."""
         best, largest_excess = None, MIN_EXCESS_SHARE
-        explanation, change = self.verdict.explanation, "win" if self.explained_by_wins else "loss"
-        for group in () if explanation is None else explanation.groups:
+        change = "win" if self.explained_by_wins else "loss"
+        for group in self.verdict.groups:
             members = self.members(group)
             if group.change != change or members < 2:
                 continue
@@ -246,8 +245,12 @@ class Card:
     @property
     def slices(self) -> tuple[Slice, ...]:
         """Slices that are significantly risky, others, and those too small to say; by URisk among themselves."""
-        parts = () if self.verdict.explanation is None else self.verdict.explanation.slices
-        return tuple(sorted(parts, key=lambda part: (not part.risky, part.risky is None, round(part.urisk, 12))))
+        return tuple(
+            sorted(
+                self.verdict.slices,
+                key=lambda part: (not part.risky, part.risky is None, round(part.urisk, 12)),
+            )
+        )
 
     @property
     def fates(self) -> Counter[Fate]:

@@ -280,11 +280,11 @@ def _documents(verdict: Verdict) -> Section | None:
 
 def _slices(verdict: Verdict) -> Section | None:
     """Groups of topics that changed alike, and each slice, the worst first."""
-    explanation, worst = verdict.explanation, Card(verdict).slices
-    if explanation is None or not (worst or explanation.groups):
+    worst = Card(verdict).slices
+    if not (worst or verdict.groups):
         return None
     tables = []
-    if explanation.groups:
+    if verdict.groups:
         columns = {
             "Tag": "name",
             "Change": "text",
@@ -293,8 +293,7 @@ def _slices(verdict: Verdict) -> Section | None:
             "Share": ".1%",
         }
         alike = [
-            (_tagged(group), group.change, len(group.topics), group.tagged, group.share)
-            for group in explanation.groups
+            (_tagged(group), group.change, len(group.topics), group.tagged, group.share) for group in verdict.groups
         ]
         tables.append(Table("Topics that changed alike", columns, alike))
     if worst:

@@ -444,8 +444,7 @@ def _unanswered(card: Card) -> str:
 
 def _pivots(card: Card) -> str:
     """The topics that each decide the verdict alone."""
-    explanation = card.verdict.explanation
-    pivots = () if explanation is None or card.verdict.asked.by_topic else explanation.pivotal_topics
+    pivots = () if card.verdict.asked.by_topic else card.verdict.pivotal_topics
     if not pivots:
         return ""
     which = listed(pivots, most=_MAX_NAMED, left_out=card.left_out("pivotal_topics"))

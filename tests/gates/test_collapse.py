@@ -31,14 +31,14 @@ def test_one_topic_beyond_the_limit_fails_however_many_win():
     assert (verdict.outcome, verdict.reason) == ("fail", "collapse")
     assert guilty(verdict) == {"t00000": ("max_loss",)}
     assert verdict.estimates.flip_set == ("t00000",)
-    assert verdict.explanation.pivotal_topics == ("t00000",)
+    assert verdict.pivotal_topics == ("t00000",)
 
 
 def test_two_topics_are_both_named_and_neither_alone_flips_it():
     verdict = collapse(0.7, 0.55, 0.1)
     assert guilty(verdict) == {"t00000": ("max_loss",), "t00001": ("max_loss",)}
     assert verdict.estimates.flip_set == ("t00000", "t00001")
-    assert verdict.explanation.pivotal_topics == ()
+    assert verdict.pivotal_topics == ()
     assert len(verdict.responsible_topics) == 3
 
 
@@ -158,9 +158,9 @@ def test_the_topics_that_must_go_are_as_few_as_are_needed():
     assert len(verdict.responsible_topics) == 8
     flips = verdict.estimates.flip_set
     assert flips == ("t00000", "t00001", "t00002", "t00003")  # of the 96 left 4 may lose so much, and 4 do
-    assert verdict.explanation.pivotal_topics == ()
+    assert verdict.pivotal_topics == ()
     assert tail(100, 5).estimates.flip_set == ()
-    assert len(tail(100, 4, allowed=3).explanation.pivotal_topics) == 4
+    assert len(tail(100, 4, allowed=3).pivotal_topics) == 4
 
 
 def test_protected_topics_may_not_lose_at_all_however_many_may():

@@ -33,8 +33,7 @@ AGAIN = topic_scores("again", 0.5 + RNG.normal(0, 0.03, N))
 
 
 def slices(verdict: Verdict) -> dict[str, Slice]:
-    assert verdict.explanation is not None
-    return {f"{each.tag}={each.value}": each for each in verdict.explanation.slices}
+    return {f"{each.tag}={each.value}": each for each in verdict.slices}
 
 
 def part(scores: TopicScores, keep: list[int]) -> TopicScores:
@@ -131,7 +130,6 @@ def test_slices_of_a_pool_are_the_paired_question_against_the_reference_that_dec
     told = slices(verdict)
     assert told == slices(paired)
     assert any(each.risky for each in told.values())
-    assert verdict.explanation is not None
     losers = {topic.topic: topic for topic in verdict.responsible_topics}
-    group = next(group for group in verdict.explanation.groups if (group.value, group.change) == ("b", "loss"))
+    group = next(group for group in verdict.groups if (group.value, group.change) == ("b", "loss"))
     assert group.contribution == math.fsum(losers[topic].contribution for topic in group.topics)

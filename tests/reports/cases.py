@@ -18,7 +18,6 @@ from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.gates.findings import (
     Documents,
     Exhibits,
-    Explanation,
     IfJudged,
     Judgements,
     RankedDocument,
@@ -83,13 +82,10 @@ def explained() -> Verdict:
     moved = RankedDocument
     return altered(
         verdict,
-        explanation=Explanation(
-            "",
-            slices=(
-                Slice("intent", "code", 12, 0, 12, -0.4, -2.4, -2.6, -2.3, 2e-5, True),
-                Slice("intent", "words", 18, 15, 3, 0.34, 0.08, -0.35, 0.42, 0.81, False),
-                Slice("length", "one word", 4, 0, 4, -0.4, -2.4, None, None, None, None),
-            ),
+        slices=(
+            Slice("intent", "code", 12, 0, 12, -0.4, -2.4, -2.6, -2.3, 2e-5, True),
+            Slice("intent", "words", 18, 15, 3, 0.34, 0.08, -0.35, 0.42, 0.81, False),
+            Slice("length", "one word", 4, 0, 4, -0.4, -2.4, None, None, None, None),
         ),
         measure="AP@10",
         documents=Documents(

@@ -17,7 +17,6 @@ from pytest_riskguard import check
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.findings import (
     Documents,
-    Explanation,
     IfJudged,
     Judgements,
     RankedDocument,
@@ -176,12 +175,10 @@ def verdict_with(text: str, **options: Any) -> Verdict:
         baselines=(text,),
         responsible_topics=topics,
         warnings=(*judged.warnings, VerdictWarning("few_topics", text)),
-        explanation=Explanation(
-            summary=f"{text} Fails. Topic {guilty} of {text} lost; {text}",
-            pivotal_topics=(guilty,),
-            groups=(TopicGroup(text, text, "loss", (guilty,), -0.1, 0.5, 3),),
-            slices=(Slice(text, text, 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, True),),
-        ),
+        summary=f"{text} Fails. Topic {guilty} of {text} lost; {text}",
+        pivotal_topics=(guilty,),
+        groups=(TopicGroup(text, text, "loss", (guilty,), -0.1, 0.5, 3),),
+        slices=(Slice(text, text, 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, True),),
         documents=Documents(10, (TopicDocuments(guilty, True, (moved,)),)),
         judgements=Judgements(
             4, depth=10, cases=(IfJudged("irrelevant", -0.1, "fail"),), candidate=3, baseline=2, depends=True

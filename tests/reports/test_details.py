@@ -66,7 +66,7 @@ def test_slices_have_their_figures_and_of_a_gate_on_single_topics_no_test():
         "intent=code", "12", "0", "12", "-0.4000", "-2.4000", "[-2.6000, -2.3000]", "< 0.0001", "yes",
     ]  # fmt: skip
     assert shown.cells[2][6:] == ["too few topics", "", ""]
-    collapse = altered(judged(LOSS, "no_topic_collapse", max_loss=0.42), explanation=explained().explanation)
+    collapse = altered(judged(LOSS, "no_topic_collapse", max_loss=0.42), slices=explained().slices)
     labels = list(table(collapse, "Topics by tag").columns)
     assert labels == ["Slice", "Topics", "Wins", "Losses", "Mean change", "URisk"]
 

@@ -15,7 +15,7 @@ import pytest
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import BaselineError, DataError, Remedy
 from pytest_riskguard.gates.codes import REASONS
-from pytest_riskguard.gates.findings import Documents, Explanation, Power, RankedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import Documents, Power, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
@@ -131,8 +131,8 @@ def test_what_is_said_of_each_kind_of_verdict():
         verdict = make()
         parts = [f"{words.own_advice(verdict)}: {words.line(verdict)}", words.estimate(verdict)]
         said.append("\n  ".join([f"[{name}]", *parts, words.paragraph(verdict), words.why(verdict)]))
-        if verdict.explanation is not None:
-            assert verdict.explanation.summary == f"{words.line(verdict)}. {words.paragraph(verdict)}"
+        if verdict.outcome != "incomparable":
+            assert verdict.summary == f"{words.line(verdict)}. {words.paragraph(verdict)}"
     golden(Path(__file__).parent / "golden" / "words.txt", "\n".join(said) + "\n")
 
 
@@ -182,17 +182,14 @@ def test_what_only_warns_does_not_stop():
 def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind, name):
     verdict = VERDICTS[kind]()
     topics = tuple(replace(topic, topic=name + topic.topic) for topic in verdict.responsible_topics)
-    explanation = verdict.explanation
-    if explanation is not None:
-        groups = tuple(
-            replace(group, tag=name, value=name, topics=tuple(name + topic for topic in group.topics))
-            for group in explanation.groups
-        )
-        explanation = replace(explanation, groups=groups)
+    groups = tuple(
+        replace(group, tag=name, value=name, topics=tuple(name + topic for topic in group.topics))
+        for group in verdict.groups
+    )
     long = altered(
         verdict,
         responsible_topics=topics,
-        explanation=explanation,
+        groups=groups,
         slice=verdict.slice and f"lang={clean(name)}",
         baselines=(name, *verdict.baselines[1:]),
     )
@@ -276,11 +273,11 @@ def test_slices_come_riskiest_first_and_those_too_small_to_test_last():
 
 
 def test_topics_on_which_it_hangs_are_named_or_counted():
-    verdict = altered(VERDICTS["loss"](), explanation=Explanation("", ("t1", "t2")))
+    verdict = altered(VERDICTS["loss"](), pivotal_topics=("t1", "t2"))
     assert words.paragraph(verdict).endswith("Without any one of t1, t2 it would pass.")
-    alone = altered(verdict, explanation=Explanation("", ("t1",)), outcome="pass")
+    alone = altered(verdict, pivotal_topics=("t1",), outcome="pass")
     assert "Without t1 it would fail." in words.paragraph(alone)
-    many = altered(verdict, explanation=Explanation("", tuple("abcde")))
+    many = altered(verdict, pivotal_topics=tuple("abcde"))
     assert words.paragraph(many).endswith("Without any one of a, b, c and 2 more it would pass.")
 
 

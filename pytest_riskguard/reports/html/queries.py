@@ -34,7 +34,7 @@ class TopicRow(NamedTuple):
 def topic_rows(verdict: Verdict) -> list[TopicRow]:
     """Every topic if the verdict has exhibits, else the topics responsible and the flagged wins; worst first."""
     responsible = {topic.topic: topic for topic in verdict.responsible_topics}
-    pivotal = set(verdict.explanation.pivotal_topics) if verdict.explanation else set()
+    pivotal = set(verdict.pivotal_topics)
     columns = TopicColumns.of(responsible.values()) if verdict.exhibits is None else verdict.exhibits.topics
     rows = [
         _row(columns, place, responsible.get(topic), pivotal=topic in pivotal)

@@ -88,7 +88,7 @@ def test_topics_of_a_pool_have_their_part_and_their_slices():
     for row in losers:
         i = int(row.topic[1:])
         assert row.contribution == pytest.approx(parts[i], abs=1e-15)
-    found = explain(comparison).explanation
+    found = explain(comparison)
     paired = rule(
         gate_of("g", alpha=2.0, method="percentile", level=0.6),
         topic_scores("s0", x[0]),

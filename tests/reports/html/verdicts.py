@@ -181,7 +181,7 @@ def tagged(verdict: Verdict, **tags: tuple[str, ...]) -> Verdict:
 @once
 def bare(verdict: Verdict) -> Verdict:
     """The verdict without what is drawn and what explains it."""
-    return altered(verdict, exhibits=None, explanation=None, documents=None, judgements=None, intervals=())
+    return altered(verdict, exhibits=None, slices=(), groups=(), documents=None, judgements=None, intervals=())
 
 
 def hostile_provenance(text: str) -> Provenance:
