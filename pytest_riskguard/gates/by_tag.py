@@ -1,8 +1,8 @@
-"""Topics that share the value of a tag: groups that changed alike, and the comparison on each slice, corrected."""
+"""Slices, topics that share the value of a tag: who lost there, and the comparison on each alone, corrected."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,21 +11,17 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.families import Compared, adjusted_by_draws
-from pytest_riskguard.gates.findings import Slice, TopicGroup
+from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.families import holm
 from pytest_riskguard.risk import counts
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
+from pytest_riskguard.risk.checks import IntArray
 
 #: A tag with more values than this is a text for each topic, such as a URL, a date or a note.
 MAX_VALUES = 50
 #: With fewer topics than this per value, on average, a tag names topics rather than kinds of topics.
 TOPICS_PER_VALUE = 2
-#: The fewest topics that changed the same way and make a group.
-MIN_GROUP = 2
-#: Ways to change, with the sign of their differences.
-CHANGES: tuple[tuple[Literal["loss", "win"], float], ...] = (("loss", -1.0), ("win", 1.0))
 
 
 @frozen(eq=False)
@@ -56,50 +52,20 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
     )
 
 
-def groups(
-    differences: FloatArray, parts: FloatArray, topics: tuple[str, ...], tags: tuple[Tagged, ...]
-) -> tuple[TopicGroup, ...]:
-    """Topics of one tag that lost, and those that won, where there are at least two; the largest part first.
-
-    ``parts`` (n_topics,) are each topic's part in the estimate, times the number of topics.
-    """
-    contributions, found = parts / parts.size, []
-    for change, sign in CHANGES:
-        moved, gains = sign * differences > ROUNDING_ERROR, np.maximum(sign * contributions, 0.0)
-        total = exact_sum(gains[moved])
-        for part in tags:
-            members = part.places[moved[part.places]]
-            members = members[np.argsort(np.round(-sign * parts[members], 12), kind="stable")]
-            if members.size < MIN_GROUP:
-                continue
-            found.append(
-                TopicGroup(
-                    tag=part.tag,
-                    value=part.value,
-                    change=change,
-                    topics=tuple(topics[i] for i in members.tolist()),
-                    contribution=exact_sum(contributions[members]),
-                    share=exact_sum(gains[members]) / total if total > 0 else None,
-                    tagged=int(part.places.size),
-                )
-            )
-    found.sort(key=lambda group: (-round(abs(group.contribution), 12), group.tag, group.value, group.change))
-    return tuple(found)
-
-
-def slices(comparison: Comparison, tags: tuple[Tagged, ...]) -> tuple[Slice, ...]:
-    """The gate's question about the topics of each value, as if there were no others.
+def slices(comparison: Comparison, responsible: Sequence[str]) -> tuple[Slice, ...]:
+    """The gate's question about the topics of each value, as if there were no others, and who is responsible there.
 
     The test is always for a loss: whether the slice is significantly below ``-tolerance``, for ``not_inferior`` too.
     A gate about single topics tests no mean, so its slices have estimates only.
     """
-    gate, aligned = comparison.gate, comparison.aligned
+    gate, aligned, tags = comparison.gate, comparison.aligned, tagged(comparison.aligned)
     whole = Ruling(gate.as_kind(NotSignificantlyRisky), comparison.evidence)
     parts = [whole.only(one.places) for one in tags]
     tested = [place for place, part in enumerate(parts) if part.enough_topics and not gate.by_topic]
     adjusted = dict(zip(tested, _adjusted([tags[i] for i in tested], [parts[i] for i in tested]), strict=True))
     rows = []
     for place, (one, part) in enumerate(zip(tags, parts, strict=True)):
+        inside = {comparison.topics[place] for place in one.places.tolist()}
         changes = counts(aligned.candidate.values[one.places], aligned.baseline.values[one.places])
         p_value, limits = adjusted.get(place), part.deciding if place in adjusted else None
         rows.append(
@@ -115,6 +81,7 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...]) -> tuple[Slice, ...
                 upper=None if limits is None else limits.upper,
                 adjusted_p_value=p_value,
                 risky=None if p_value is None else p_value <= 1 - gate.level,
+                responsible=tuple(topic for topic in responsible if topic in inside),
             )
         )
     return tuple(rows)

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from pytest_riskguard.gates.by_tag import groups, slices, tagged
+from pytest_riskguard.gates.by_tag import slices
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import (
     MAX_LISTED,
@@ -23,7 +23,6 @@ from pytest_riskguard.gates.findings import (
     Slice,
     TopicColumns,
     TopicCounts,
-    TopicGroup,
 )
 from pytest_riskguard.gates.flips import alpha_star, flip_set, pivots
 from pytest_riskguard.gates.pool import PoolComparison
@@ -59,7 +58,6 @@ def explain(comparison: Comparison) -> Findings:
         power = Power(minimum_detectable_effect=comparison.ruling.minimum_detectable_effect)
     else:
         power = power_of_verdict(comparison.detecting)
-    alike, parts = _by_tag(comparison)
     return Findings(
         estimates=Estimates(
             **estimates,
@@ -74,8 +72,7 @@ def explain(comparison: Comparison) -> Findings:
         responsible_topics=losers,
         warnings=warnings(comparison),
         pivotal_topics=first("pivotal_topics", [names[place] for place in pivots(comparison)]),
-        groups=alike,
-        slices=parts,
+        slices=_slices(comparison, () if more else losers),
         power=power,
         pool=pool,
         topics=_counts(pair, first("missing_in_candidate", pair.aligned.missing_in_candidate), left_out),
@@ -213,8 +210,8 @@ def responsible(comparison: Comparison) -> tuple[tuple[ResponsibleTopic, ...], i
     return tuple(rows), more
 
 
-def _by_tag(comparison: Comparison) -> tuple[tuple[TopicGroup, ...], tuple[Slice, ...]]:
-    """Groups by their part in the estimate, none of more topics than charts draw, and slices.
+def _slices(comparison: Comparison, losers: Sequence[ResponsibleTopic]) -> tuple[Slice, ...]:
+    """Each slice, with the topics that are responsible there.
 
     Slices of a pool are by URisk against the reference: the score that the pool leads to expect on a topic depends on
     all topics, so the GeoRisk of a few is no part of the GeoRisk of all.
@@ -222,9 +219,7 @@ def _by_tag(comparison: Comparison) -> tuple[tuple[TopicGroup, ...], tuple[Slice
     pair = comparison.pair
     if isinstance(comparison, PoolComparison):
         pair = comparison.against(comparison.reference, asked=True)
-    tags = tagged(pair.aligned)
-    few = tags if comparison.n <= 2 * MAX_LISTED else ()
-    return groups(pair.differences, comparison.parts, comparison.topics, few), slices(pair, tags)
+    return slices(pair, [topic.topic for topic in losers])
 
 
 def exhibits(comparison: Comparison) -> Exhibits:

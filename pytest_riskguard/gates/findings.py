@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Annotated, Literal
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, Words
+from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, Words
 
 Count = Annotated[int, Bounds(ge=0)]
 Positive = Annotated[int, Bounds(ge=1)]
@@ -25,26 +25,11 @@ ROUNDING_ERROR, COUNTED = 1e-12, 1e-6
 
 
 @frozen
-class TopicGroup:
-    """Topics with one value of a tag that changed the same way, largest part first.
-
-    ``share`` is their part of what all topics lost (or won); ``tagged`` is how many topics carry this value.
-    """
-
-    tag: str
-    value: str
-    change: Literal["loss", "win"]
-    topics: tuple[str, ...]
-    contribution: float
-    share: float | None
-    tagged: int
-
-
-@frozen
 class Slice:
     """The comparison on the topics of one tag, at the gate's alpha and level; limits and p-values need 10 topics.
 
-    ``risky``: ``adjusted_p_value`` (by ``family: auto``, over all slices that have one) is at most ``1 - level``.
+    ``risky``: ``adjusted_p_value`` (by ``family: auto``, over all slices that have one) is at most ``1 - level``. The
+    topics ``responsible`` are the most harmful first; none are named where a verdict leaves some out.
     """
 
     tag: str
@@ -58,6 +43,7 @@ class Slice:
     upper: float | None
     adjusted_p_value: float | None
     risky: bool | None
+    responsible: tuple[str, ...] = ()
 
 
 @frozen
@@ -191,7 +177,7 @@ class TopicCounts:
     missing_in_candidate: tuple[str, ...] = ()
     left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
     clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
-    effective: float | None = field(default=None, metadata=UNLESS_EMPTY)
+    effective: float | None = field(default=None, metadata=UNWRITTEN)
     strata: Mapping[str, float] = field(default_factory=dict, metadata=UNLESS_EMPTY)
 
 
@@ -249,7 +235,7 @@ class ResponsibleTopic:
     share: float | None
     flagged: bool
     exceeds: tuple[Annotated[str, Words(("max_loss", "max_share", "protected"))], ...] = ()
-    standardised: float = 0.0
+    standardised: float = field(default=0.0, metadata=UNWRITTEN)
 
 
 @frozen
@@ -296,9 +282,9 @@ class Lineage:
     """
 
     runs: Annotated[tuple[ChainedRun, ...], Bounds(min_length=3)]
-    lower: float | None = None
-    upper: float | None = None
-    risky: bool | None = None
+    lower: float | None = field(default=None, metadata=UNWRITTEN)
+    upper: float | None = field(default=None, metadata=UNWRITTEN)
+    risky: bool | None = field(default=None, metadata=UNWRITTEN)
 
     @property
     def accepted(self) -> int:
@@ -339,7 +325,7 @@ class IfJudged:
 
 @frozen
 class Judgements:
-    """Unjudged documents in the first ``depth`` ranks, and whether the outcome was found to ``depend`` on them.
+    """Unjudged documents in the first ranks, and whether the outcome was found to ``depend`` on them.
 
     Counts are of (topic, document) pairs: of ``documents`` in either ranking, and of those in each. It is ``certain``
     whether the outcome depends on them if a way of judging them changes it, or if all were tried. ``judges``: what
@@ -349,8 +335,7 @@ class Judgements:
     documents: Count
     depends: bool
     cases: tuple[IfJudged, ...] = ()
-    depth: Count = 0
-    candidate: Count = 0
-    baseline: Count = 0
+    candidate: Count = field(default=0, metadata=UNWRITTEN)
+    baseline: Count = field(default=0, metadata=UNWRITTEN)
     certain: bool = False
     judges: tuple[IfJudged, ...] = ()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray
-from pytest_riskguard.data.judged import RankedRun, depth_of
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
 from pytest_riskguard.data.topics import Topics
@@ -154,9 +154,9 @@ class Rejudged:
         The verdict's own way first, then the extremes, then the first other way that changes the outcome. Where
         judgements are complete, only what each judge says alone.
         """
-        labels, judges, depth = self.labels, self._under_judges(), depth_of(self.labels.measure)
+        labels, judges = self.labels, self._under_judges()
         if labels.rules.is_complete:
-            return Judgements(0, depends=False, depth=depth, certain=True, judges=judges)
+            return Judgements(0, depends=False, certain=True, judges=judges)
         ways, outcome = self.other_cases(labels.others), self.as_judged.outcome
         cases = [self.as_judged, *(self.case(case, scores) for case, scores in labels.cases.items())]
         cases += islice(ways, 2)
@@ -165,7 +165,6 @@ class Rejudged:
         depends = any(case.outcome != outcome for case in cases)
         candidate, baseline = np.count_nonzero(labels.unjudged.found, axis=0).tolist()
         return Judgements(
-            depth=depth,
             documents=len(labels.unjudged),
             candidate=candidate,
             baseline=baseline,

@@ -27,7 +27,6 @@ from pytest_riskguard.gates.findings import (
     ResponsibleTopic,
     Slice,
     TopicCounts,
-    TopicGroup,
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.looks import Look
@@ -162,7 +161,6 @@ class Findings:
     summary: str = field(default="", kw_only=True)
     pivotal_topics: tuple[str, ...] = field(default=(), kw_only=True)
     slices: tuple[Slice, ...] = field(default=(), kw_only=True)
-    groups: tuple[TopicGroup, ...] = field(default=(), kw_only=True)
     figures: tuple[str, ...] = field(default=(), kw_only=True)
 
 
@@ -359,7 +357,6 @@ JSON_TYPES: dict[str, Any] = {
     "summary": str,
     "pivotal_topics": tuple[str, ...],
     "slices": tuple[Slice, ...],
-    "groups": tuple[TopicGroup, ...],
     "figures": tuple[str, ...],
     "documents": Documents | None,
     "judgements": Judgements | None,

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Literal
 
-from pytest_riskguard.data.measures import cutoff_of
+from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.findings import COUNTED, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
+from pytest_riskguard.gates.findings import COUNTED, ROUNDING_ERROR, ResponsibleTopic, Slice, TopicDocuments
 from pytest_riskguard.gates.kinds import NoTopicCollapse
 from pytest_riskguard.gates.verdict import Verdict
 
@@ -219,28 +219,25 @@ class Card:
     # ---- where
 
     @cached_property
-    def group(self) -> TopicGroup | None:
-        """The most telling group of losses: its share of the loss is far above its share of the topics."""
+    def group(self) -> Slice | None:
+        """The slice that tells most: its share of the loss is far above its share of the topics."""
         best, largest_excess = None, MIN_EXCESS_SHARE
-        change = "win" if self.explained_by_wins else "loss"
-        for group in self.verdict.groups:
-            members = self.members(group)
-            if group.change != change or members < 2:
-                continue
-            share = members / self.count if self.verdict.asked.by_topic else group.share or 0.0
-            excess = share - group.tagged / self.verdict.topics.count
-            if share >= MIN_GROUP_SHARE and excess > largest_excess:
-                best, largest_excess = group, excess
+        for part in self.verdict.slices:
+            members = self.members(part)
+            share = len(members) / max(self.count, 1) if self.verdict.asked.by_topic else self.share(part)
+            excess = share - part.count / self.verdict.topics.count
+            if len(members) > 1 and share >= MIN_GROUP_SHARE - ROUNDING_ERROR and excess > largest_excess:
+                best, largest_excess = part, excess
         return best
 
-    def members(self, group: TopicGroup) -> int:
-        """How many topics of the group an answer counts; at most so many, if the verdict does not name all that lost.
+    def members(self, part: Slice) -> frozenset[str]:
+        """The topics of a slice that an answer counts."""
+        return frozenset(topic.topic for topic in self.lost).intersection(part.responsible)
 
-        0 where single topics decide and the verdict does not name enough of them to say it.
-        """
-        if self.more:
-            return 0 if self.verdict.asked.by_topic else min(len(group.topics), self.count)
-        return len({topic.topic for topic in self.lost}.intersection(group.topics))
+    def share(self, part: Slice) -> float:
+        """The share of the loss that the topics of a slice have."""
+        within = {*part.responsible}
+        return math.fsum(topic.share or 0.0 for topic in self.verdict.responsible_topics if topic.topic in within)
 
     @property
     def slices(self) -> tuple[Slice, ...]:
@@ -258,7 +255,7 @@ class Card:
         if self.explained_by_wins:
             return Counter()
         unanswered = set(self.verdict.topics.missing_in_candidate)
-        found, within = Counter[Fate](), None if self.group is None else {*self.group.topics}
+        found, within = Counter[Fate](), None if self.group is None else {*self.group.responsible}
         for topic in self.lost:
             if within is not None and topic.topic not in within:
                 continue
@@ -267,6 +264,11 @@ class Card:
             elif (fate := self._fate(topic.topic)) is not None:
                 found[fate] += 1
         return found
+
+    @property
+    def ranks_searched(self) -> int:
+        """How many ranks of each system are searched for unjudged documents."""
+        return min(cutoff_of(self.verdict.measure) or DEFAULT_DEPTH, MAX_DEPTH)
 
     @cached_property
     def documents(self) -> Mapping[str, TopicDocuments]:

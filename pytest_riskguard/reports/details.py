@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_riskguard.data.measures import cutoff_of
-from pytest_riskguard.gates.findings import Lineage, PoolFigures, ResponsibleTopic, Slice, TopicGroup
+from pytest_riskguard.gates.findings import Lineage, PoolFigures, ResponsibleTopic, Slice
 from pytest_riskguard.gates.kinds import MIN_TOPICS, options_of
 from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Family, Verdict
 from pytest_riskguard.reports.card import Card
@@ -137,7 +137,7 @@ def _figures(verdict: Verdict) -> Iterator[str]:
         yield f"URisk of each stratum: {'; '.join(said)}"
     if (labels := verdict.judgements) is not None and (labels.candidate or labels.baseline):
         whose = f"{labels.candidate} of the candidate, {labels.baseline} of the baseline"
-        yield f"unjudged documents in the first {labels.depth} ranks: {whose}"
+        yield f"unjudged documents in the first {Card(verdict).ranks_searched} ranks: {whose}"
     if verdict.outcome == "pass" and power:
         what = "mean loss" if verdict.on_churn == "warn" else "URisk"
         what = "difference of GeoRisk" if verdict.pool is not None else what
@@ -279,37 +279,20 @@ def _documents(verdict: Verdict) -> Section | None:
 
 
 def _slices(verdict: Verdict) -> Section | None:
-    """Groups of topics that changed alike, and each slice, the worst first."""
-    worst = Card(verdict).slices
-    if not (worst or verdict.groups):
-        return None
-    tables = []
-    if verdict.groups:
-        columns = {
-            "Tag": "name",
-            "Change": "text",
-            "Topics": "d",
-            "With the tag": "d",
-            "Share": ".1%",
-        }
-        alike = [
-            (_tagged(group), group.change, len(group.topics), group.tagged, group.share) for group in verdict.groups
-        ]
-        tables.append(Table("Topics that changed alike", columns, alike))
-    if worst:
-        columns = {"Slice": "name", "Topics": "d", "Wins": "d", "Losses": "d", "Mean change": "+.4f", "URisk": "+.4f"}
-        tested = not verdict.asked.by_topic
-        columns |= {"Interval": "text", "Adjusted p": "p", "Risky": "text"} if tested else {}
-        rows = []
-        for part in worst:
-            row = [_tagged(part), part.count, part.wins, part.losses, part.mean_difference, part.urisk]
-            between = limits(part.lower, part.upper) or "too few topics"
-            rows.append(row + [between, part.adjusted_p_value, part.risky] * tested)
-        tables.append(Table("The comparison on each slice", columns, rows))
-    return Section("Topics by tag", parts=tables)
+    """Each slice, the worst first."""
+    card, tested, rows = Card(verdict), not verdict.asked.by_topic, []
+    columns = {"Slice": "name", "Topics": "d", "Wins": "d", "Losses": "d", "Share": ".1%", "Mean change": "+.4f"}
+    columns |= {"URisk": "+.4f"}
+    columns |= {"Interval": "text", "Adjusted p": "p", "Risky": "text"} if tested else {}
+    for part in card.slices:
+        row = [_tagged(part), part.count, part.wins, part.losses, card.share(part), part.mean_difference, part.urisk]
+        between = limits(part.lower, part.upper) or "too few topics"
+        rows.append(row + [between, part.adjusted_p_value, part.risky] * tested)
+    note = "Share: of what all topics lost." if not card.explained_by_wins else "Share: of what all topics won."
+    return Section("Topics by tag", parts=[Table("", columns, rows, note)]) if rows else None
 
 
-def _tagged(part: Slice | TopicGroup) -> str:
+def _tagged(part: Slice) -> str:
     return f"{clean(part.tag, limit=40)}={clean(part.value, limit=_MAX_NAME)}"
 
 
@@ -318,9 +301,10 @@ def _judgements(verdict: Verdict) -> Section | None:
     unjudged = verdict.judgements
     if unjudged is None:
         return None
-    where = f"{counted(unjudged.documents, 'unjudged document')} in the first {unjudged.depth} ranks"
+    ranks = f"in the first {Card(verdict).ranks_searched} ranks"
+    where = f"{counted(unjudged.documents, 'unjudged document')} {ranks}"
     if not unjudged.documents:
-        answer = f"every document in the first {unjudged.depth} ranks was judged"
+        answer = f"every document {ranks} was judged"
     elif unjudged.depends:
         answer = f"this verdict rests on {where}"
     elif unjudged.certain:

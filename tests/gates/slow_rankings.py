@@ -183,7 +183,6 @@ def judgements(rejudged: SlowComparison) -> Judgements:
     gaps = rejudged.gaps()
     cases = tuple(cases_of(rejudged, gaps))
     return Judgements(
-        depth=rejudged.depth,
         candidate=sum(len(gap.candidate) for gap in gaps),
         baseline=sum(len(gap.baseline) for gap in gaps),
         documents=sum(len(gap.documents) for gap in gaps),

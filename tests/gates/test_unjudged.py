@@ -58,7 +58,7 @@ def test_a_verdict_on_documents_that_are_all_judged_rests_on_nothing_else():
 
 
 def test_only_an_answer_that_is_no_pass_warns():
-    found = Judgements(3, depth=10, candidate=1, baseline=2, depends=True)
+    found = Judgements(3, candidate=1, baseline=2, depends=True)
     assert not list(rests_on_labels("pass", found))
     assert not list(rests_on_labels("fail", replace(found, depends=False)))
     (notice,) = rests_on_labels("fail", found)

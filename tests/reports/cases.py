@@ -109,7 +109,6 @@ def explained() -> Verdict:
             ),
         ),
         judgements=Judgements(
-            depth=10,
             candidate=12,
             baseline=3,
             documents=14,

@@ -27,7 +27,7 @@ from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.text import clean, columns
 from tests.gates.conftest import judge_pool, pair, topic_scores
-from tests.gates.test_groups import tagged
+from tests.gates.test_slice_comparisons import tagged
 from tests.reports.cases import CASES, explained
 from tests.snapshots import golden
 from tests.verdicts import altered
@@ -182,14 +182,14 @@ def test_what_only_warns_does_not_stop():
 def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind, name):
     verdict = VERDICTS[kind]()
     topics = tuple(replace(topic, topic=name + topic.topic) for topic in verdict.responsible_topics)
-    groups = tuple(
-        replace(group, tag=name, value=name, topics=tuple(name + topic for topic in group.topics))
-        for group in verdict.groups
+    slices = tuple(
+        replace(part, tag=name, value=name, responsible=tuple(name + topic for topic in part.responsible))
+        for part in verdict.slices
     )
     long = altered(
         verdict,
         responsible_topics=topics,
-        groups=groups,
+        slices=slices,
         slice=verdict.slice and f"lang={clean(name)}",
         baselines=(name, *verdict.baselines[1:]),
     )

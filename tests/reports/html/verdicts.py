@@ -105,7 +105,6 @@ def with_documents(verdict: Verdict) -> Verdict:
     moved = (RankedDocument("manual-17", 2, 1, 14, -0.3), RankedDocument("manual-4", 1, None, 3, 0.05))
     new = (RankedDocument("forum-99", None, 30, 1),)
     holes = Judgements(
-        depth=10,
         candidate=12,
         baseline=3,
         documents=14,
@@ -181,7 +180,7 @@ def tagged(verdict: Verdict, **tags: tuple[str, ...]) -> Verdict:
 @once
 def bare(verdict: Verdict) -> Verdict:
     """The verdict without what is drawn and what explains it."""
-    return altered(verdict, exhibits=None, slices=(), groups=(), documents=None, judgements=None, intervals=())
+    return altered(verdict, exhibits=None, slices=(), documents=None, judgements=None, intervals=())
 
 
 def hostile_provenance(text: str) -> Provenance:

@@ -146,7 +146,7 @@ def renamed(verdict: Verdict, name: str) -> Verdict:
         baselines=(name, *verdict.baselines[1:]),
         problem=verdict.problem and name * 20,
         documents=Documents(10, tuple(TopicDocuments(t.topic, True, (moved,)) for t in topics[:20])),
-        judgements=Judgements(18, depth=10, candidate=9, baseline=9, depends=True),
+        judgements=Judgements(18, candidate=9, baseline=9, depends=True),
         warnings=tuple(
             VerdictWarning(code, name * 9) for code in ("changed_inputs", "unbacked_scores", "changed_inputs")
         ),
