@@ -12,7 +12,7 @@ from pytest_riskguard.gates import kinds
 
 STRICT: dict[str, Any] = {"tolerance": 0.0, "on_churn": "fail"}
 #: The same for ``riskguard compare``, which asks several gates unless it is given one.
-STRICT_LINE = "--gate not_significantly_risky --tolerance 0 --on-churn fail"
+STRICT_LINE = "--gate not_significantly_risky --set tolerance=0 --set on_churn=fail"
 
 
 def NotSignificantlyRisky(name: str = "", **options: Any) -> kinds.NotSignificantlyRisky:  # noqa: N802 - as the class

@@ -161,17 +161,6 @@ def test_what_plain_scores_cannot_have_may_be_given_with_its_default(kind):
     assert check(kind, scores(GOOD), BASELINE, **defaults).outcome == "pass"
 
 
-def test_verdicts_can_be_members_of_a_set():
-    first, second = (check("not_significantly_risky", scores(GOOD), BASELINE, alpha=alpha) for alpha in (1, 2))
-    assert len({first, second, check("not_significantly_risky", scores(GOOD), BASELINE, alpha=1)}) == 2
-
-
-def test_a_name_is_no_option():
-    option: dict[str, Any] = {"name": "mine"}
-    with pytest.raises(TypeError, match=r"unknown option 'name'; there are alpha, level,"):
-        check("not_significantly_risky", scores(GOOD), BASELINE, **option)
-
-
 def test_replicates_are_for_kinds_that_judge_them():
     with pytest.raises(ValueError, match="replicates have no meaning for no_topic_collapse: leave them out"):
         check("no_topic_collapse", scores(GOOD), BASELINE, replicates=[BASELINE])

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.question import Computed, Question, RunFile, ScoreFile, Stored
+from pytest_riskguard.engine.question import Computed, Question, RunFile, Stored
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from tests.verdicts import altered
 
@@ -151,14 +151,3 @@ def test_topics_that_are_not_as_they_should_be_are_those_of_the_slice(tmp_path):
         file.write("n0\twords\tcode\t1\nn1\twords\twords\t1\n")
     verdict = engine(folder).verdict(question(folder, gate_of("g", slice="kind=code"), "risk"))
     assert verdict.topics.missing_in_candidate == ("q00",)
-
-
-def test_scores_that_lack_the_slice_are_incomparable(collections, tmp_path):
-    whole, _ = collections
-    (tmp_path / "all.csv").write_text("topic,m\n" + "".join(f"{t},0.5\n" for t in TOPICS))
-    (tmp_path / "words.csv").write_text("topic,m\n" + "".join(f"{t},0.5\n" for t in TOPICS if t not in CODE))
-    judge = Engine(qrels=None, topics=whole / "topics.tsv")
-    gate = gate_of("g", slice="kind=code")
-    verdict = judge.verdict(Question(gate, ScoreFile(tmp_path / "words.csv"), ScoreFile(tmp_path / "all.csv"), "m"))
-    assert (verdict.outcome, verdict.reason) == ("incomparable", "no_common_topic")
-    assert verdict.problem == "words has no topic with kind=code"

@@ -285,13 +285,6 @@ def test_changed_inputs_are_said_first_and_stop_a_gate_where_they_are_to(folder)
     assert ask(folder, on_changed_inputs="fail").outcome == "fail"
 
 
-def test_a_computed_baseline_names_the_unbacked_systems(folder):
-    add(folder, "other", keep_run=False)
-    judged = ask(folder, "prod.run", Computed("mean", (Stored("prod"), Stored("other"))))
-    (warning,) = [warning for warning in judged.warnings if warning.code == "unbacked_scores"]
-    assert warning.message.startswith("other: stored without the run")
-
-
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])
 def test_a_candidate_stored_as_replicate_of_its_baseline_is_refused(folder, kind):
     replicate(folder, "noisy.run")

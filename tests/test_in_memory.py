@@ -78,17 +78,6 @@ def test_judgements_of_every_shape_are_those_of_their_file(trec, shape):
     assert as_bytes(verdict) == as_bytes(from_files(trec, "worse", measure="AP"))
 
 
-def test_documents_without_scores_keep_their_order():
-    ids = {topic: list(documents) for topic, documents in WORSE.items()}
-    (scores,) = score_run(ids, GRADES, ["RR"])
-    assert scores.values[scores.topics.index("t07")] == 1 / 20
-    assert scores.values[scores.topics.index("t02")] == 1 / 10  # equal scores would be ordered by document
-    (by_score,) = score_run(WORSE, GRADES, ["RR"])
-    assert by_score.values[by_score.topics.index("t02")] != 1 / 10
-    (as_returned,) = score_run(run(WORSE, ties="as_returned"), GRADES, ["RR"])
-    assert as_returned.values.tolist() == scores.values.tolist()
-
-
 @pytest.mark.parametrize(
     ("candidate", "ties"),
     [
@@ -127,21 +116,6 @@ def test_replicates_and_weights_may_come_with_rankings():
     replicates = [answers({"t01": 3}), answers({"t03": 1})]
     noisy = check(GATE, WORSE, BASELINE, qrels=GRADES, measure="RR", replicates=replicates)
     assert (noisy.outcome, noisy.replicates) == ("fail", 2)
-
-
-def test_scores_of_every_shape_are_those_of_a_mapping():
-    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    before, after = dict.fromkeys(TOPICS, 0.5), {topic: 0.5 if topic > "t12" else 0.1 for topic in TOPICS}
-    expected = as_bytes(check(GATE, after, before))
-
-    def series(scores: dict[str, float]) -> Any:
-        return pd.Series(scores, name="nDCG@10")
-
-    assert as_bytes(check(GATE, series(after), series(before))) == expected
-    frames = [pl.DataFrame({"qid": [*scores], "score": [*scores.values()]}) for scores in (after, before)]
-    assert as_bytes(check(GATE, *frames)) == expected
-    rows = [({"query_id": t, "value": v} for t, v in scores.items()) for scores in (after, before)]
-    assert as_bytes(check(GATE, *rows)) == expected
 
 
 def test_of_several_columns_of_scores_the_measure_asked_for_is_judged():
@@ -235,16 +209,6 @@ print(sorted({"pandas", "ranx"} & {name.partition(".")[0] for name in sys.module
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout == "[]\n"
-
-
-def test_data_may_change_after_they_came_in():
-    mine = {topic: dict(documents) for topic, documents in WORSE.items()}
-    given = run(mine, name="mine")
-    (before,) = score_run(given, GRADES, ["RR"])
-    mine.clear()
-    (after,) = score_run(given, GRADES, ["RR"])
-    assert after.values.tolist() == before.values.tolist()
-    assert after.name == "mine"
 
 
 def test_data_that_know_queries_by_their_texts_find_the_topics():

@@ -154,7 +154,7 @@ def learn_and_compare(
     print("\nOn the test queries:\n", flush=True)
     runs = [f"{name}={test / name}.run" for name in models]
     where = ["--qrels", str(test / "qrels.txt")]
-    files = ["--json", str(folder / "models.json")]
+    files = ["-o", str(folder / "models.json")]
     against = ["--baseline", f"prod={test / 'prod'}.run"]
     riskguard(["ltr", "report", *runs, *against, *where, "--measure", MEASURE, *POLICY, *files])
     return models, chosen

@@ -21,14 +21,12 @@ from pytest_riskguard.cli.options import (
     FILE,
     Collection,
     Command,
+    alpha_option,
     collection_options,
     config_option,
-    file_of,
     flag,
-    gate_options,
     import_measures_from,
     metadata_option,
-    options,
     place_words,
     stored_in,
     surroundings,
@@ -82,19 +80,21 @@ def _scoring(collection: Collection, default: tuple[str, ...] | None = None) -> 
 def _storing_options(command: Command) -> Command:
     """Options of a command that stores a run."""
     dropped: dict[str, Any] = {"flag_value": False, "default": True}
-    return options(
-        collection_options("format", "ties"),
-        click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
-        metadata_option("What is known of the system, such as index=v7; kept in the manifest."),
-        flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
+    for option in (
         flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0."),
-    )(command)
+        flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
+        metadata_option("What is known of the system, such as index=v7; kept in the manifest."),
+        click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
+        collection_options("format", "ties"),
+    ):
+        command = option(command)
+    return command
 
 
 def _run_of(run: Path | None, collection: Collection, about: dict[str, Any]) -> GivenFile | Run:
     """The run that a command names, else what the candidate of riskguard.yaml answers, with its metadata."""
     if run is not None:
-        return file_of(run, collection.settings)
+        return collection.file(run)
     from pytest_riskguard.config.candidate_settings import key_of
     from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine import Engine
@@ -193,7 +193,7 @@ def rescore(name: str, *, collection: Collection) -> None:
 
 @baseline.command()
 @click.argument("name")
-@config_option()
+@config_option
 @click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate with this number.")
 def remove(name: str, *, replicate: int | None) -> None:
     """Delete stored baseline NAME.
@@ -237,7 +237,7 @@ def _tell_changes(changes: Changes) -> None:
 
 
 @baseline.command(name="list")
-@config_option()
+@config_option
 def list_() -> int:
     """List the stored baselines."""
     store, damaged = opened(), list[str]()
@@ -263,8 +263,8 @@ def _status(damaged: Iterable[str]) -> ExitStatus:
 
 @baseline.command()
 @click.argument("name")
-@config_option()
-@gate_options("alpha")
+@config_option
+@alpha_option()
 def show(name: str, *, alphas: tuple[float, ...]) -> int:
     """Show everything known about baseline NAME.
 
@@ -332,7 +332,7 @@ def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
 
 @baseline.command()
 @click.argument("names", nargs=-1)
-@config_option()
+@config_option
 @click.option(
     "--max-age",
     type=click.IntRange(min=0),

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.check import config_path
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.options import FILE, config_option
+from pytest_riskguard.cli.options import FILE, config_option, the_config
 from pytest_riskguard.cli.output import unwritable
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.looks import BOUNDED_LOOKS, expected_false_alarms
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@config_option(expose=True)
+@config_option
 @click.option(
     "--record",
     "reports",
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     metavar="REPORT",
     help="Add the looks of this JSON report to the ledger; those that it has cost nothing. Repeatable.",
 )
-def budget(config: Path | None, reports: tuple[Path, ...]) -> int:
+def budget(reports: tuple[Path, ...]) -> int:
     """Show what is left of the budget of looks at the collection.
 
     Judging only reads the ledger that riskguard.yaml names, so the same candidate gets the same verdict again. With
@@ -42,7 +41,7 @@ def budget(config: Path | None, reports: tuple[Path, ...]) -> int:
     from pytest_riskguard.engine.budget import append, collection_of, looks_of, read_ledger
     from pytest_riskguard.reports.json import read
 
-    settings = load_config(config_path(config), require_gates=False)
+    settings = load_config(the_config(), require_gates=False)
     if settings.budget is None:
         raise UsageError(f"{settings.path}: has no budget; add `budget: 50`")
     made = [look for report in reports for look in looks_of(read(report).verdicts)]
@@ -50,7 +49,7 @@ def budget(config: Path | None, reports: tuple[Path, ...]) -> int:
         try:
             added = append(settings.ledger, made)
         except OSError as error:
-            raise unwritable(str(settings.ledger), error) from None
+            raise unwritable(settings.ledger, error) from None
         click.echo(f"recorded {counted(added, 'look')}; {counted(len(made) - added, 'look')} known already")
     recorded = read_ledger(settings.ledger)
     for line in _lines(settings, settings.budget, recorded, collection_of(settings)):

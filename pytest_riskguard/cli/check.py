@@ -7,20 +7,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.options import (
-    NamedPath,
-    config_option,
-    no_cache_option,
-    reader,
-    repeated,
-    system,
-)
-from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options, typed_command
-from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
+from pytest_riskguard.cli.options import NamedPath, config_option, reader, repeated, system, the_config
+from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present, typed_command
+from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import did_you_mean, listed
@@ -36,7 +29,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("gate", nargs=-1)
-@config_option(expose=True)
+@config_option
 @click.option("--candidate", type=system, metavar="RUN", help="Judge this run instead of those of the file.")
 @repeated(
     "--baseline",
@@ -45,17 +38,14 @@ if TYPE_CHECKING:
     metavar="NAME=RUN",
     help="Compare with this run where a gate names the stored baseline NAME.",
 )
-@no_cache_option
-@report_options
+@output_options("the report", ".xml (JUnit)")
 @detail_options
 def check(
     gate: tuple[str, ...],
-    config: Path | None,
     candidate: NamedPath | None,
     baselines: tuple[NamedPath, ...],
     outputs: Outputs,
-    verbose: bool,
-    quiet: bool,
+    **detail: Any,
 ) -> int:
     """Judge the gates of riskguard.yaml, as pytest does.
 
@@ -66,10 +56,10 @@ def check(
     from pytest_riskguard.reports.comparisons import KnownGate
 
     outputs.withdraw()
-    settings = load_gates(config_path(config))
+    settings = load_gates(the_config())
     every = all_items(settings)
     items = asked_for(every, gate)
-    declared, _, files = declared_gates(settings, candidate, baselines, report=outputs.any)
+    declared, _, files = declared_gates(settings, candidate, baselines, report=bool(outputs.paths))
     outputs.check(*files)
     with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
@@ -94,17 +84,8 @@ def check(
         gates=gates,
         config=settings.path,
         places=[(settings.path, lines[item.id]) for item in items],
-        verbose=verbose,
-        quiet=quiet,
+        **detail,
     )
-
-
-def config_path(given: Path | None) -> Path:
-    """The riskguard.yaml that is given, else the nearest."""
-    path = given or find_config(Path.cwd())
-    if path is None:
-        raise UsageError(f"no {CONFIG_NAME} here or above: name one with --config; `riskguard init` writes one")
-    return Path(os.path.normpath(path.absolute()))
 
 
 def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence[str] = ()) -> list[GateItem]:
@@ -124,6 +105,7 @@ def declared_gates(
     settings: Config, candidate: NamedPath | None, baselines: Sequence[NamedPath], *, report: bool
 ) -> tuple[DeclaredGates, Engine, list[Path]]:
     """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""
+    from pytest_riskguard.cli.inputs import files_of
     from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
     from pytest_riskguard.engine.question import RunFile
 
@@ -145,19 +127,6 @@ def declared_gates(
 
     declared = DeclaredGates(settings, engine, live, candidate=tested, runs=runs)
     return declared, engine, [*files_of(settings), *(run.path for run in (tested, *runs.values()) if run is not None)]
-
-
-def files_of(settings: Config) -> Iterator[Path]:
-    """What the file names and no report may replace."""
-    from pytest_riskguard.config.candidate_settings import file_of
-
-    collection, gates = settings.collection, settings.gates
-    candidates = [file_of(candidate) for candidate in (settings.candidate, *(gate.candidate for gate in gates))]
-    given = (collection.given_qrels, collection.given_topics, *candidates)
-    yield from (file.path for file in given if file is not None)
-    yield from (path for path in (settings.path, settings.ledger, collection.documents.path) if path is not None)
-    for name in {name for gate in gates for name in gate.stored}:
-        yield from (settings.store / name).glob("*")
 
 
 @contextmanager

@@ -10,37 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.options import (
-    Collection,
-    NamedPath,
-    baseline_option,
-    collection_options,
-    gate_options,
-    in_roles,
-    metadata_option,
-    no_cache_option,
-    reader,
-    runs_argument,
-    slice_option,
-)
-from pytest_riskguard.cli.output import Outputs, detail_options, present, report_options
+from pytest_riskguard.cli.options import SETTINGS, metadata_option, reader, slice_option, system_options
+from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import KINDS, OPTIONS, NotSignificantlyRisky, kinds_with, options_of
+from pytest_riskguard.gates.kinds import KINDS, NotSignificantlyRisky, kinds_with, options_of
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
+    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.engine.question import Question
     from pytest_riskguard.gates.verdict import Verdict
 
 
 @click.command()
-@runs_argument("[BASELINE] CANDIDATE...", required=True)
-@baseline_option(
-    "A run file, or the name of a stored baseline. mean(A, B), median(...) or max(...) is computed from several "
-    "topic by topic; the word candidate among them counts the candidate in. Not for georisk_not_worse."
+@system_options(
+    "CANDIDATE",
+    *(*SETTINGS, "family", "on_changed_inputs"),
+    metavar="[BASELINE] CANDIDATE...",
+    baseline="A run file, or the name of a stored baseline. mean(A, B), median(...) or max(...) is computed from "
+    "several topic by topic; the word candidate among them counts the candidate in. Not for georisk_not_worse.",
+    required=True,
+    first=2,
 )
-@collection_options(*(name for name in OPTIONS if name not in ("alpha", "slice")), "family", "on_changed_inputs")
-@no_cache_option
 @click.option(
     "--gate",
     "kind",
@@ -48,24 +39,11 @@ if TYPE_CHECKING:
     help="Ask this question alone. [default: not_significantly_risky, and no_topic_collapse twice: at most 5% of the "
     "queries may lose more than 0.3, and none more than 0.5]",
 )
-@gate_options("alpha", "level", "tolerance", "on_churn")
 @slice_option
 @metadata_option("What is known of every CANDIDATE, such as index=v8; reports say what differs.")
-@report_options
+@output_options("the report", ".xml (JUnit)")
 @detail_options
-def compare(
-    runs: tuple[NamedPath, ...],
-    baselines: tuple[NamedPath, ...],
-    collection: Collection,
-    kind: str | None,
-    alphas: tuple[float, ...],
-    slices: tuple[str, ...],
-    metadata: dict[str, str],
-    outputs: Outputs,
-    verbose: bool,
-    quiet: bool,
-    **flags: Any,
-) -> int:
+def compare(inputs: Inputs, metadata: dict[str, str], outputs: Outputs, **detail: Any) -> int:
     """Judge runs against baselines.
 
     The first run is the baseline, a file or the name of a stored one, and each of the others is judged against it.
@@ -80,36 +58,31 @@ def compare(
     This applies to baselines, measures, alpha, the family and every option of a gate; the defaults below hold without
     a file.
     """
-    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.engine.advice import advised
 
     outputs.withdraw()
-    baselines, candidates = in_roles(runs, baselines)
-    given = {name: value for name, value in flags.items() if value is not None}
-    if twice := sorted(given.keys() & collection.options.keys()):
-        raise UsageError(f"{twice[0]} given twice, as an option and with --set")
-    collection = replace(collection, settings={**collection.settings, **given})
-    for name in collection.options if kind is None else ():
+    inputs.report = bool(outputs.paths)
+    first, *others = inputs.gates
+    for name in inputs.options if inputs.kind is None else ():
         if name not in options_of(NotSignificantlyRisky):
             raise UsageError(
                 f"{name}: without --gate the default gates are asked, which set or lack that option; add --gate "
                 f"{kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
             )
-    inputs = Inputs(collection, (), baselines, alphas=alphas, report=outputs.any, kind=kind)
-    if not baselines and not inputs.gates[0].pools:
+    if not inputs.named_baselines and not first.pools:
         raise UsageError(
             "no baseline: write it first, as in riskguard compare BASELINE CANDIDATE --qrels QRELS, or give "
             "--baseline"
         )
-    tested = inputs.candidates(candidates, metadata)
-    outputs.check(*(candidate.path for candidate in tested), *inputs.files)
-    typed = inputs.pools(inputs.gates[0].kind) if baselines else []
+    outputs.check(*inputs.files)
+    typed = inputs.pools(first.kind) if inputs.named_baselines else []
     questions: list[Question] = []
-    for candidate in tested:
-        for gate in map(inputs.typed, inputs.gates):
-            questions += inputs.questions(gate, candidate, typed or gate.pools or inputs.gates[0].pools, slices)
-    notes = [inputs.asked.from_file or ""]
-    if not any(gate.from_file for gate in inputs.gates[1:]) and kind is None and not collection.scores:
+    for candidate in inputs.candidates:
+        for gate in inputs.gates:
+            pools = typed or gate.pools or first.pools
+            questions += inputs.questions(inputs.typed(gate), replace(candidate, metadata=metadata), pools)
+    notes = [inputs.asked.from_file]
+    if inputs.kind is None and not any(gate.from_file for gate in others) and not inputs.collection.scores:
         questions, note = _within_its_scale(questions)
         notes.append(note)
     verdicts = inputs.engine.verdicts(questions, correction=inputs.asked.correction)
@@ -120,12 +93,11 @@ def compare(
     return present(
         verdicts,
         outputs=outputs,
-        verbose=verbose,
-        quiet=quiet,
+        **detail,
         folder=Path.cwd(),
         notes=[note for note in notes if note],
         roles=_roles(verdicts),
-        config=config,
+        config=None if config is None else config.path,
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from pytest_riskguard.cli.options import FILE, asked_alphas, gate_options
+from pytest_riskguard.cli.options import FILE, alpha_option, asked_alphas
 from pytest_riskguard.cli.output import unwritable
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.kinds import MIN_TOPICS, OPTIONS, POLICY
@@ -69,8 +69,8 @@ gates:
 @click.option("--topics", type=FILE, help="Topics file to name in it.")
 @click.option("--measure", default="nDCG@10", show_default=True, help="Measure of the gates.")
 @click.option("--candidate", type=FILE, default="runs/candidate.run", show_default=True, help="The run to judge.")
-@gate_options("alpha")
-@click.option("--output", type=FILE, default="riskguard.yaml", show_default=True, help="Where to write.")
+@alpha_option()
+@click.option("-o", "--output", type=FILE, default="riskguard.yaml", show_default=True, help="Where to write.")
 def init(
     qrels: Path, topics: Path | None, measure: str, candidate: Path, alphas: tuple[float, ...], output: Path
 ) -> None:
@@ -129,7 +129,7 @@ def _write_new(output: Path, text: str) -> None:
     except FileExistsError:
         raise UsageError(f"{output} already exists; remove it first, or name another with --output") from None
     except OSError as error:
-        raise unwritable(str(output), error) from None
+        raise unwritable(output, error) from None
 
 
 @click.command()

@@ -17,9 +17,8 @@ from pytest_riskguard.cli.options import (
     Collection,
     NamedPath,
     asked_alphas,
-    config_given,
-    file_of,
     import_measures_from,
+    is_config_given,
     stored_in,
     surroundings,
 )
@@ -36,6 +35,7 @@ from pytest_riskguard.gates.alignment import NO_TOPICS, clusters_of, on_one_list
 from pytest_riskguard.gates.kinds import KINDS, POLICY, Gate, gate_of, options_of
 
 if TYPE_CHECKING:
+    from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.config.schema import Config, GateSettings
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.risk.checks import FloatArray
@@ -53,6 +53,16 @@ def once(option: str, values: Sequence[str], *, hint: str = "") -> None:
             raise UsageError(f"{option}: {value} given twice{hint}")
 
 
+def files_of(settings: Config) -> list[Path]:
+    """What a riskguard.yaml names and no output may replace."""
+    from pytest_riskguard.config.candidate_settings import file_of
+
+    collection, candidates = settings.collection, [settings.candidate, *(gate.candidate for gate in settings.gates)]
+    given = (collection.given_qrels, collection.given_topics, *map(file_of, candidates))
+    paths = [collection.documents.path, *(file.path for file in given if file is not None)]
+    return [settings.path, settings.ledger, *filter(None, paths), *settings.store.glob("*/*")]
+
+
 @frozen
 class AskedGate:
     """What is asked of each candidate: as riskguard.yaml says, else as by default.
@@ -67,7 +77,27 @@ class AskedGate:
     measures: tuple[str, ...] = ()
     pools: tuple[Pool, ...] = ()
     correction: str = "none"
-    from_file: str | None = None
+    from_file: str = ""
+
+    @classmethod
+    def of(cls, config: Config, gate: GateSettings) -> AskedGate:
+        """A gate of the file; its slices are judged only if they are asked for."""
+        from pytest_riskguard.engine.declared_gates import baseline_source
+
+        pools = []
+        for question in gate.asked_of:
+            baseline, *others = map(baseline_source, question)
+            pools.append((baseline, tuple(other for other in others if not isinstance(other, Computed))))
+        return cls(
+            gate.name,
+            gate.kind,
+            gate.alpha,
+            {name: gate.option(name) for name in options_of(KINDS[gate.kind]) if name not in ("alpha", "slice")},
+            gate.measure or (),
+            tuple(pools),
+            config.family if gate.name in config.family_members else "none",
+            f"from {config.path.name}, gate {gate.name}",
+        )
 
     def gates(self) -> list[Gate]:
         """The gate at each alpha."""
@@ -77,7 +107,7 @@ class AskedGate:
             raise UsageError(f"--gate {self.kind}: {error}") from None
 
 
-def asked_gates(config: Config | None, kind: str | None) -> list[AskedGate]:
+def _asked_gates(config: Config | None, kind: str | None) -> list[AskedGate]:
     """The first gate of a kind in the file, else one as by default; without a kind, all of a policy.
 
     That are a gate on the mean and those on single queries, of the file if it has any gates.
@@ -88,27 +118,7 @@ def asked_gates(config: Config | None, kind: str | None) -> list[AskedGate]:
         return default
     of_kind = [gate for gate in config.gates if gate.kind == default[0].kind][:1]
     beside = [gate for gate in config.gates if KINDS[gate.kind].by_topic and kind is None]
-    return [*([] if of_kind else default[:1]), *(_asked(config, gate) for gate in (*of_kind, *beside))]
-
-
-def _asked(config: Config, gate: GateSettings) -> AskedGate:
-    from pytest_riskguard.engine.declared_gates import baseline_source
-
-    pools = []
-    for question in gate.asked_of:
-        baseline, *others = map(baseline_source, question)
-        pools.append((baseline, tuple(other for other in others if not isinstance(other, Computed))))
-    return AskedGate(
-        gate.name,
-        gate.kind,
-        gate.alpha,
-        # slices are judged only if they are asked for
-        {name: gate.option(name) for name in options_of(KINDS[gate.kind]) if name not in ("alpha", "slice")},
-        gate.measure or (),
-        tuple(pools),
-        config.family if gate.name in config.family_members else "none",
-        f"from {config.path.name}, gate {gate.name}",
-    )
+    return [*([] if of_kind else default[:1]), *(AskedGate.of(config, gate) for gate in (*of_kind, *beside))]
 
 
 @frozen
@@ -127,85 +137,106 @@ class Inputs:
     """What a command line names: systems, and what they are scored and judged with.
 
     ``system_options`` gives it to a command. A system is a run, a stored baseline or a table of per-topic scores.
-    riskguard.yaml supplies what the options do not. ``UsageError`` is raised for a wrong question, such as a system
-    given twice, and ``DataError`` for a system that is bad or missing.
+    riskguard.yaml, read when it is first needed, supplies what the options do not. ``UsageError`` is raised for a
+    wrong question, such as a system given twice, and ``DataError`` for a system that is bad or missing.
     """
 
     def __init__(
         self,
         collection: Collection,
-        named: Sequence[NamedPath],
-        baselines: Sequence[NamedPath] = (),
+        runs: tuple[NamedPath, ...],
+        baselines: tuple[NamedPath, ...],
         *,
-        alphas: tuple[float, ...] = (),
-        argument: str = "",
-        whole: bool = False,
-        report: bool = False,
-        kind: str | None = "",
+        alphas: tuple[float, ...],
+        slices: tuple[str, ...],
+        argument: str,
+        whole: bool,
+        first: int,
+        kind: str | None,
     ) -> None:
-        self._collection, self._named, self._baselines, self._argument = collection, named, baselines, argument
+        if first and not baselines and len(runs) >= first:
+            baselines, runs = runs[:1], runs[1:]
+        self.collection, self.runs, self.named_baselines = collection, runs, baselines
+        self._slices, self._argument, self._whole = slices, argument, whole and not runs
+        #: The kind of gates that is asked: empty if none is, None for those of a policy.
+        self.kind = kind
         #: The alphas that were typed, or are the command's own; and the options of a gate that were typed.
-        self.alphas, self.options, self._whole = alphas, collection.options, whole and not named
+        self.alphas, self.options = alphas, collection.options
+        #: Whether verdicts hold what the charts of a report draw.
+        self.report = False
         once("--alpha", [f"{alpha:g}" for alpha in alphas])
-        every = [system for one in (*named, *baselines) for system in one.systems or (one,)]
-        stored = {system.text for system in every if _may_be_stored(system)}
-        is_of_file = collection.qrels is None and not collection.scores
-        needed = is_of_file or stored or self._whole or config_given() is not None
-        config = surroundings() if needed else None
+
+    @cached_property
+    def _every(self) -> list[NamedPath]:
+        return [one for given in (*self.runs, *self.named_baselines) for one in given.systems or (given,)]
+
+    @property
+    def _is_of_file(self) -> bool:
+        """Whether the collection and the question are those of riskguard.yaml."""
+        return self.collection.qrels is None and not self.collection.scores
+
+    @cached_property
+    def config(self) -> Config | None:
+        """The riskguard.yaml, if anything of it is used."""
+        is_used = self._is_of_file or self._whole or any(map(_may_be_stored, self._every)) or is_config_given()
+        return surroundings() if is_used else None
+
+    @cached_property
+    def gates(self) -> list[AskedGate]:
+        """What is asked of each candidate, if the command asks gates."""
+        return [] if self.kind == "" else _asked_gates(self.config if self._is_of_file else None, self.kind)
+
+    @cached_property
+    def _store(self) -> Store | None:
+        root = DEFAULT_STORE if self.config is None else self.config.store
+        return stored_in(root) if self.config is not None or root.is_dir() else None
+
+    @cached_property
+    def files(self) -> tuple[Path, ...]:
+        """Every file that the command line and riskguard.yaml name: no output may replace one."""
+        given = [*self.collection.files(self.config), *(GivenFile.of(system.text) for system in self._every)]
+        more = () if self.config is None else files_of(self.config)
+        stored = () if self._store is None else self._store.root.glob("*/*")
+        return (*(file.path for file in given if file is not None), *more, *stored)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """What answers the questions."""
+        config, collection = self.config, self.collection
         qrels, topics = collection.files(config)
-        of_file = config if is_of_file else None
-        #: What is asked of each candidate, if the command asks gates.
-        self.gates = [] if kind == "" else asked_gates(of_file, kind)
-        self._default_measures: tuple[str, ...] = (DEFAULT_MEASURE,)
-        if self.gates and of_file is not None:
-            self._default_measures = self.gates[0].measures or of_file.measures or self._default_measures
-        root = DEFAULT_STORE if config is None else config.store
-        self._store = stored_in(root) if config is not None or root.is_dir() else None
-        if not baselines:
-            pools = (pool for gate in self.gates for pool in gate.pools)
-            stored |= {one.name for first, others in pools for one in (first, *others) if isinstance(one, Stored)}
-        #: The riskguard.yaml, if its collection or its store is used.
-        self.config = None if config is None or not (is_of_file or stored) else config.path
-        documents = None if config is None or collection.qrels is not None else config.collection.documents
-        read = [qrels, topics, *(GivenFile.of(system.text) for system in every)]
-        paths = [self.config, None if documents is None else documents.path]
-        #: Every file that the options and riskguard.yaml name, the candidate's aside: no output may replace one.
-        self.files = tuple(file.path for file in read if file is not None)
-        self.files += tuple(path for path in paths if path is not None)
-        self.files += tuple(file for name in stored for file in (root / name).glob("*"))
         folder = Path.cwd() if config is None else config.path.parent
         measures = () if collection.scores else collection.measures or self._default_measures
         import_measures_from(folder, (*measures, *(() if config is None else config.all_measures)))
-        self.engine = Engine(
+        documents = None if config is None or collection.qrels is not None else config.collection.documents
+        response = "warn" if config is None else config.on_changed_inputs
+        return Engine(
             qrels=qrels,
             topics=topics,
             store=self._store,
             measures=measures,
-            on_changed_inputs=collection.settings.get(
-                "on_changed_inputs", "warn" if config is None else config.on_changed_inputs
-            ),
-            report=report,
+            on_changed_inputs=collection.settings.get("on_changed_inputs", response),
+            report=self.report,
             titles=DocumentTitles() if documents is None else DocumentTitles(documents.path, documents.url),
             folder=folder,
         )
 
     # Systems.
 
-    def candidates(self, runs: Sequence[NamedPath], metadata: Mapping[str, str] | None = None) -> list[Candidate]:
+    @cached_property
+    def candidates(self) -> list[Candidate]:
         """The runs, or tables of scores, that are judged, each once."""
-        files = [self._file(run, metadata) for run in runs]
+        files = [self._file(run) for run in self.runs]
         self._each_once("CANDIDATE", files)
         return files
 
-    def _file(self, given: NamedPath, metadata: Mapping[str, str] | None = None) -> Candidate:
-        file = file_of(given.text, self._collection.settings)
-        return (ScoreFile if self._collection.scores else RunFile)(file, given.name, metadata or {})
+    def _file(self, given: NamedPath) -> Candidate:
+        return (ScoreFile if self.collection.scores else RunFile)(self.collection.file(given.text), given.name)
 
     @cached_property
     def systems(self) -> list[System]:
         """What the argument names; all stored baselines where it names none and the command is about them all."""
         if not self._whole:
-            return self._systems(self._named, self._argument)
+            return self._systems(self.runs, self._argument)
         if self._store is None:
             raise UsageError("no systems and no store: name systems, or name a store in a riskguard.yaml")
         return [Stored(name) for name in self._store.names()]
@@ -213,8 +244,8 @@ class Inputs:
     @cached_property
     def baselines(self) -> list[System]:
         """The baselines that ``--baseline`` names, else those of the gate in riskguard.yaml."""
-        if self._baselines:
-            return self._systems(self._baselines, "--baseline")
+        if self.named_baselines:
+            return self._systems(self.named_baselines, "--baseline")
         declared = [one for gate in self.gates[:1] for first, others in gate.pools for one in (first, *others)]
         sources = [source for source in declared if isinstance(source, System)]
         if len(sources) < len(declared):
@@ -223,8 +254,8 @@ class Inputs:
 
     def pools(self, kind: str) -> list[Pool]:
         """The baselines of each question of a gate of this kind, as the command line names them."""
-        computed = [self._computed(given) for given in self._baselines if given.computed is not None]
-        single = self._systems([given for given in self._baselines if given.computed is None], "--baseline")
+        computed = [self._computed(given) for given in self.named_baselines if given.computed is not None]
+        single = self._systems([given for given in self.named_baselines if given.computed is None], "--baseline")
         self._each_once("--baseline", computed)
         if not KINDS[kind].is_pool:
             return [(baseline, ()) for baseline in (*single, *computed)]
@@ -253,31 +284,37 @@ class Inputs:
 
     # What they are asked about.
 
+    @cached_property
+    def _default_measures(self) -> tuple[str, ...]:
+        named = self.gates[0].measures if self.gates else ()
+        config = self.config if self._is_of_file else None
+        return named or (config and config.measures) or (DEFAULT_MEASURE,)
+
     def measures(self, table: GivenFile | None = None) -> tuple[str, ...]:
         """The measures asked for, else the file's; of tables every column of ``table``, by default the first."""
-        if self._collection.measures:
-            measures = self._collection.measures
-            once("--measure", measures if self._collection.scores else [measure_name(one) for one in measures])
+        if self.collection.measures:
+            measures = self.collection.measures
+            once("--measure", measures if self.collection.scores else [measure_name(one) for one in measures])
             return measures
-        if table is None and self._named:
-            table = file_of(self._named[0].text, self._collection.settings)
-        if not self._collection.scores or table is None:
+        if table is None and self.runs:
+            table = self.collection.file(self.runs[0].text)
+        if not self.collection.scores or table is None:
             return self._default_measures
         try:
             return tuple(str(column.measure) for column in read_scores(table, None))
         except DataError:
             return (DEFAULT_MEASURE,)  # the verdict says what is wrong with the file
 
-    def slices(self, given: Sequence[str], table: Source, measure: str) -> tuple[str | None, ...]:
-        """The slices to ask about, each once; only None, which is all topics, if none is named."""
-        if not given:
+    def slices(self, table: Source, measure: str) -> tuple[str | None, ...]:
+        """The slices asked about, each once; only None, which is all topics, if none is named."""
+        if not self._slices:
             return (None,)
         try:
-            names = self.engine.slices(given, table, measure)
+            names = self.engine.slices(self._slices, table, measure)
         except DataError:
-            if not all("=" in entry for entry in given):
+            if not all("=" in entry for entry in self._slices):
                 raise
-            names = tuple(given)  # the verdict says what is wrong with the file
+            names = self._slices  # the verdict says what is wrong with the file
         once("--slice", names)
         return names
 
@@ -289,21 +326,19 @@ class Inputs:
     def typed(self, gate: AskedGate) -> AskedGate:
         """What a gate is asked, with what is typed; the reference of a pool belongs to the file's baselines."""
         options, alphas = {**gate.options, **self.options}, self.alphas
-        if self._baselines and "reference" not in self.options:
+        if self.named_baselines and "reference" not in self.options:
             options.pop("reference", None)
         if gate is not self.gates[0]:
             own = options_of(KINDS[gate.kind])
             options, alphas = {name: value for name, value in options.items() if name in own}, alphas[:1]
-        correction = self._collection.settings.get("family", gate.correction)
+        correction = self.collection.settings.get("family", gate.correction)
         return replace(gate, alphas=alphas or gate.alphas, options=options, correction=correction)
 
-    def questions(
-        self, gate: AskedGate, candidate: Candidate, pools: Sequence[Pool], slices: Sequence[str]
-    ) -> list[Question]:
+    def questions(self, gate: AskedGate, candidate: Candidate, pools: Sequence[Pool]) -> list[Question]:
         """A question for each measure, alpha, baseline (with the others of its pool) and slice, in this order."""
         measures = self.measures(candidate.file)
-        parts = self.slices(slices, candidate, measures[0])
-        if gate.measures and not self._collection.measures:
+        parts = self.slices(candidate, measures[0])
+        if gate.measures and not self.collection.measures:
             measures = gate.measures
         return [
             Question(replace(one, slice=part), candidate, baseline, measure, pool=others)

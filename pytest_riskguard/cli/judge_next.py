@@ -13,24 +13,14 @@ import click
 from click.core import ParameterSource
 
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.options import (
-    FILE,
-    Collection,
-    NamedPath,
-    asked_alphas,
-    baseline_option,
-    collection_options,
-    config_given,
-    gate_options,
-    in_roles,
-    runs_argument,
-)
+from pytest_riskguard.cli.options import FILE, SETTINGS, asked_alphas, slice_option, system_options, the_config
 from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
+from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
+    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.question import Question
     from pytest_riskguard.gates.unjudged import ToJudge
@@ -39,12 +29,10 @@ if TYPE_CHECKING:
 _KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
 #: The options of their questions that an answer depends on.
 _OPTIONS = tuple(
-    name
-    for name in OPTIONS
-    if name not in ("alpha", "slice", "on_inconclusive") and any(name in options_of(KINDS[kind]) for kind in _KINDS)
+    name for name in SETTINGS if name != "on_inconclusive" and any(name in options_of(KINDS[kind]) for kind in _KINDS)
 )
 #: What may be said beside the name of a declared gate, which says all else.
-_BESIDE_A_GATE = {"runs", "baselines", "kind", "budget", "out", "list_format", "config"}
+_BESIDE_A_GATE = {"systems", "baselines", "kind", "budget", "output", "list_format"}
 #: A spreadsheet reads a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@")
 _MAX_TEXT = 1000
@@ -58,9 +46,15 @@ _HEADERS = {
 
 
 @click.command("judge-next")
-@runs_argument("[BASELINE] CANDIDATE...")
-@baseline_option()
-@collection_options(*_OPTIONS, "slice", scores=False)
+@system_options(
+    "CANDIDATE",
+    *_OPTIONS,
+    metavar="[BASELINE] CANDIDATE...",
+    baseline="A run file, or the name of a stored baseline.",
+    scores=False,
+    first=2,
+)
+@slice_option
 @click.option(
     "--gate",
     "kind",
@@ -69,25 +63,15 @@ _HEADERS = {
     help=f"The question: {', '.join(_KINDS)}; or a gate of riskguard.yaml, or one of its items, such as "
     f"no-risk[AP-5], which says all else. [default: {_KINDS[0]}]",
 )
-@gate_options("alpha")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
-@click.option("--out", type=FILE, metavar="PATH", help="Write the list here instead of to standard output.")
+@click.option("-o", "--output", type=FILE, metavar="PATH", help="Write the list here instead of to standard output.")
 @click.option(
     "--format",
     "list_format",
     type=click.Choice(("quepid", "csv", "tsv")),
     help="Write what Quepid imports, or a table with an empty column for the grades.",
 )
-def judge_next(
-    runs: tuple[NamedPath, ...],
-    baselines: tuple[NamedPath, ...],
-    collection: Collection,
-    kind: str,
-    alphas: tuple[float, ...],
-    budget: int | None,
-    out: Path | None,
-    list_format: str | None,
-) -> int:
+def judge_next(inputs: Inputs, budget: int | None, output: Path | None, list_format: str | None) -> int:
     """List the documents whose judgement would settle a verdict.
 
     Writes a table, separated by tabs, of topic, document and query, most useful first. Several candidates, measures,
@@ -99,15 +83,12 @@ def judge_next(
     """
     from pytest_riskguard.gates import unjudged as lists
 
-    if kind in KINDS:
-        engine, questions = _of_runs(kind, in_roles(runs, baselines), collection, alphas, out)
-    else:
-        engine, questions = _of_gate(kind, runs, baselines, out)
+    engine, questions = (_of_runs if inputs.kind in KINDS else _of_gate)(str(inputs.kind), inputs, output)
     compared = [engine.rejudged(question) for question in questions]
     documents = [lists.judge_next(rejudged) for rejudged in compared]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
-    write_text(_written(wanted[:budget], engine.sources.queries, list_format), out, option="--out")
+    write_text(_written(wanted[:budget], engine.sources.queries, list_format), output)
     settled = all(rejudged.found.certain for rejudged in compared)
     click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents)), settled=settled), err=True)
     if left_out := len(listed) - len(wanted):
@@ -115,37 +96,26 @@ def judge_next(
     return ExitStatus.PASSED
 
 
-def _of_runs(
-    kind: str,
-    roles: tuple[tuple[NamedPath, ...], tuple[NamedPath, ...]],
-    collection: Collection,
-    alphas: tuple[float, ...],
-    out: Path | None,
-) -> tuple[Engine, list[Question]]:
+def _of_runs(kind: str, inputs: Inputs, output: Path | None) -> tuple[Engine, list[Question]]:
     """What the options ask."""
-    from pytest_riskguard.cli.inputs import AskedGate, Inputs
+    from pytest_riskguard.cli.inputs import AskedGate
 
-    baselines, candidates = roles
     if KINDS[kind].is_pool:
         raise UsageError(f"--gate {kind} compares a pool; judge-next is about one baseline")
-    if not (baselines and candidates):
+    if not (inputs.named_baselines and inputs.runs):
         raise UsageError(
             "expected a baseline and a candidate, as in riskguard judge-next BASELINE CANDIDATE --qrels QRELS, or "
             "--gate with the name of a gate of riskguard.yaml"
         )
-    inputs = Inputs(collection, (), baselines, alphas=alphas)
-    tested = inputs.candidates(candidates)
-    ensure_apart("--out", out, *(candidate.path for candidate in tested), *inputs.files)
-    gate = AskedGate(kind, kind, asked_alphas(kind, alphas), collection.options)
-    pools, slices = [(baseline, ()) for baseline in inputs.baselines], collection.settings.get("slice", ())
-    return inputs.engine, [one for run in tested for one in inputs.questions(gate, run, pools, slices)]
+    ensure_apart(output, *inputs.files)
+    gate = AskedGate(kind, kind, asked_alphas(kind, inputs.alphas), inputs.options)
+    pools = [(baseline, ()) for baseline in inputs.baselines]
+    return inputs.engine, [one for run in inputs.candidates for one in inputs.questions(gate, run, pools)]
 
 
-def _of_gate(
-    name: str, runs: tuple[NamedPath, ...], baselines: tuple[NamedPath, ...], out: Path | None
-) -> tuple[Engine, list[Question]]:
+def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, list[Question]]:
     """What a gate of riskguard.yaml asks, at the level that its family leaves it."""
-    from pytest_riskguard.cli.check import asked_for, code_from, config_path, declared_gates
+    from pytest_riskguard.cli.check import asked_for, code_from, declared_gates
     from pytest_riskguard.config.items import all_items
     from pytest_riskguard.config.load import load_gates
 
@@ -153,14 +123,15 @@ def _of_gate(
     typed = {one for one in context.params if context.get_parameter_source(one) is not ParameterSource.DEFAULT}
     if said := typed - _BESIDE_A_GATE:
         raise UsageError(f"--gate {name}: the gate says all but its runs; leave out {', '.join(sorted(said))}")
-    if len(runs) > 1:
+    if len(context.params["systems"]) > 1:
         raise UsageError(f"--gate {name}: the gate names its baseline; give at most one run, its candidate")
-    settings = load_gates(config_path(config_given()))
+    settings = load_gates(the_config())
     items = asked_for(all_items(settings), [name], also=_KINDS)
     if any(item.gate.is_pool or len(item.baselines) > 1 for item in items):
         raise UsageError(f"--gate {name} compares a pool; judge-next is about one baseline")
-    declared, engine, files = declared_gates(settings, next(iter(runs), None), baselines, report=False)
-    ensure_apart("--out", out, *files)
+    run, replaced = next(iter(inputs.runs), None), inputs.named_baselines
+    declared, engine, files = declared_gates(settings, run, replaced, report=False)
+    ensure_apart(output, *files)
     with code_from(settings.path.parent):
         return engine, [declared.question(item) for item in items]
 

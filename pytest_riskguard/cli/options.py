@@ -1,7 +1,7 @@
 """Options that several commands have, and the values that they take.
 
-What a gate can be asked comes from ``gates.kinds``. The options that are asked for often have a flag; all others are
-given with ``--set``, by their names in riskguard.yaml.
+What a gate can be asked comes from ``gates.kinds``: ``--alpha`` and ``--slice`` have a flag, all else is given with
+``--set``, by its name in riskguard.yaml.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from pytest_riskguard import run_context
-from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_config
 from pytest_riskguard.data.given_file import TIES, GivenFile
 from pytest_riskguard.data.records import checked_metadata
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
@@ -32,7 +32,7 @@ from pytest_riskguard.gates.kinds import (
     RESPONSES,
     options_of,
 )
-from pytest_riskguard.gates.option_types import Number, OneOf, Text, Texts, TrueOrFalse
+from pytest_riskguard.gates.option_types import Check, Number, OneOf, Text, Texts, TrueOrFalse
 from pytest_riskguard.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -52,17 +52,6 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _COMPUTED = re.compile(rf"({'|'.join(COMPUTED)})\((.*)\)", re.DOTALL)
 
 
-def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """Several decorators as one; the first is the first option that ``--help`` shows."""
-
-    def decorate(command: Command) -> Command:
-        for decorator in reversed(decorators):
-            command = decorator(command)
-        return command
-
-    return decorate
-
-
 def grouped(name: str, make: Callable[..., Any], *decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Several options as one decorator; ``make`` turns their values into one parameter of the command, ``name``."""
     parts = tuple(inspect.signature(make).parameters)
@@ -73,7 +62,10 @@ def grouped(name: str, make: Callable[..., Any], *decorators: Callable[[Any], An
             given[name] = make(**{part: given.pop(part) for part in parts if part in given})
             return command(**given)
 
-        return options(*decorators)(cast(Command, called))
+        decorated: Any = called
+        for decorator in reversed(decorators):  # the first is the first option that --help shows
+            decorated = decorator(decorated)
+        return cast(Command, decorated)
 
     return decorate
 
@@ -95,26 +87,28 @@ def repeated(*names: str, help: str, **attributes: Any) -> Callable[[Command], C
 _PLACES = "riskguard.places"
 
 
-def _keep_place(ctx: click.Context, option: click.Parameter, given: Any) -> Any:
-    if given is not None:
-        ctx.meta.setdefault(_PLACES, {})[option.opts[0]] = str(given)
-    return given
+def _place_option(name: str, help: str, **attributes: Any) -> Callable[[Command], Command]:
+    def keep(ctx: click.Context, option: click.Parameter, given: Any) -> Any:
+        if given is not None:
+            ctx.meta.setdefault(_PLACES, {})[option.opts[0]] = str(given)
+        return given
+
+    return click.option(name, type=FILE, callback=keep, help=help, **attributes)
 
 
-def place_option(name: str, help: str, **attributes: Any) -> Callable[[Command], Command]:
-    """An option that says where something is, which commands that are printed need as well."""
-    return click.option(name, type=FILE, callback=_keep_place, help=help, **attributes)
+config_option: Callable[[Any], Any] = _place_option(
+    "--config", "The riskguard.yaml. [default: the nearest]", expose_value=False
+)
 
 
-def config_option(*, expose: bool = False) -> Callable[[Command], Command]:
-    """``--config``, which ``surroundings`` reads; the function has it as ``config`` if it is to be exposed."""
-    return place_option("--config", "The riskguard.yaml. [default: the nearest]", expose_value=expose)
+def _places() -> dict[str, str]:
+    context = click.get_current_context(silent=True)
+    return {} if context is None else context.meta.get(_PLACES, {})
 
 
 def place_words(command: str) -> list[str]:
     """The options of places that are given, of ``riskguard baseline`` those that its command knows."""
-    context = click.get_current_context(silent=True)
-    given: dict[str, str] = {} if context is None else context.meta.get(_PLACES, {})
+    given = _places()
     if not given:
         return []
     from pytest_riskguard.cli.baseline import baseline
@@ -131,16 +125,29 @@ def reader() -> Reader:
     return Reader((Path.cwd(),), place_words)
 
 
-def config_given() -> Path | None:
-    """The riskguard.yaml that the command line names."""
-    path = click.get_current_context().meta.get(_PLACES, {}).get("--config")
-    return None if path is None else Path(path)
+def is_config_given() -> bool:
+    """Whether the command line names a riskguard.yaml."""
+    return "--config" in _places()
+
+
+def config_path() -> Path | None:
+    """The riskguard.yaml of ``--config``, else the nearest one, if there is one."""
+    path = _places().get("--config") or find_config(Path.cwd())
+    return None if path is None else Path(os.path.abspath(path))  # noqa: PTH100 - links stay
+
+
+def the_config() -> Path:
+    """The same where a command needs one."""
+    path = config_path()
+    if path is None:
+        raise UsageError(f"no {CONFIG_NAME} here or above: name one with --config; `riskguard init` writes one")
+    return path
 
 
 def surroundings() -> Config | None:
-    """The settings of the riskguard.yaml of ``--config``, else of the nearest one, if there is one."""
-    path = config_given() or find_config(Path.cwd())
-    return None if path is None else load_config(Path(os.path.normpath(path.absolute())), require_gates=False)
+    """The settings of the riskguard.yaml, if there is one."""
+    path = config_path()
+    return None if path is None else load_config(path, require_gates=False)
 
 
 def stored_in(root: Path) -> Store:
@@ -187,21 +194,6 @@ def system(text: str) -> NamedPath:
     return NamedPath(name or None, path)
 
 
-def runs_argument(metavar: str, *, required: bool = False) -> Callable[[Command], Command]:
-    """The runs of a command that compares, handed over as ``runs``; see ``in_roles``."""
-    return click.argument("runs", nargs=-1, type=system, required=required, metavar=metavar)
-
-
-def in_roles(
-    runs: tuple[NamedPath, ...], baselines: tuple[NamedPath, ...]
-) -> tuple[tuple[NamedPath, ...], tuple[NamedPath, ...]]:
-    """Which runs of a command line are baselines, and which are candidates: the first of several is the baseline.
-
-    Where ``--baseline`` names them, every run is a candidate.
-    """
-    return (baselines, runs) if baselines or len(runs) < 2 else (runs[:1], runs[1:])
-
-
 def baseline_option(help: str = "A run file, or the name of a stored baseline.") -> Callable[[Command], Command]:
     """``--baseline``, repeatable."""
     return repeated("--baseline", "baselines", type=system, metavar="[NAME=]RUN", help=help)
@@ -232,12 +224,11 @@ class Collection:
     @property
     def options(self) -> dict[str, Any]:
         """Those of the settings that are options of a gate."""
-        return {name: value for name, value in self.settings.items() if name in OPTIONS and name != "slice"}
+        return {name: value for name, value in self.settings.items() if name in OPTIONS}
 
-
-def file_of(path: str | Path, settings: Mapping[str, Any]) -> GivenFile:
-    """The file of a system, with its format and the order of its ties as ``--set`` says."""
-    return replace(GivenFile.of(path), format=settings.get("format"), ties=settings.get("ties"))
+    def file(self, path: str | Path) -> GivenFile:
+        """The file of a system, with its format and the order of its ties as ``--set`` says."""
+        return replace(GivenFile.of(path), format=self.settings.get("format"), ties=self.settings.get("ties"))
 
 
 def collection_options(*settings: str, scores: bool = True) -> Callable[[Command], Command]:
@@ -247,28 +238,20 @@ def collection_options(*settings: str, scores: bool = True) -> Callable[[Command
     return grouped(
         "collection",
         Collection,
-        place_option("--qrels", "Qrels file (judgements). [default: riskguard.yaml's]"),
-        place_option(
+        _place_option("--qrels", "Qrels file (judgements). [default: riskguard.yaml's]"),
+        _place_option(
             "--topics",
             "Query texts, tags and weights of topics. [default: riskguard.yaml's, unless --qrels is given]",
         ),
-        config_option(),
+        config_option,
         *(tables if scores else ()),
         repeated(
             "--measure", "measures", metavar="MEASURE", help=f"A measure. [default: riskguard.yaml's, else {default}]"
         ),
-        *([set_option(*dict.fromkeys((*settings, *_OF_RUNS)))] if settings else ()),
+        *([_set_option(*dict.fromkeys((*settings, *_OF_RUNS)))] if settings else ()),
     )
 
 
-def _without_cache(ctx: click.Context, _: click.Parameter, given: bool) -> None:
-    if given:
-        ctx.with_resource(run_context.changed(cached=False))
-
-
-no_cache_option: Callable[[Any], Any] = flag(
-    "--no-cache", expose_value=False, callback=_without_cache, help="Read every run, and keep nothing on disk."
-)
 #: One part of the topics or several.
 slice_option: Callable[[Any], Any] = repeated(
     "--slice",
@@ -282,7 +265,7 @@ slice_option: Callable[[Any], Any] = repeated(
 # Options of gates, and ``KEY=VALUE``.
 
 
-def number_type(check: Number) -> Callable[[str], Any]:
+def number_type(check: Check) -> Callable[[str], Any]:
     """The type of an option that is a number in a range."""
 
     def number(text: str) -> Any:
@@ -301,24 +284,13 @@ def _number(text: str) -> float | str:
         return text
 
 
-def gate_options(*names: str) -> Callable[[Command], Command]:
-    """Flags of a gate's options, by their names in ``gates.kinds``: None, or no alpha, where nothing is given."""
-    return options(*map(_gate_option, names))
-
-
-def _gate_option(name: str, default: str = "") -> Callable[[Command], Command]:
-    known = OPTIONS[name]
-    help = f"{known.help} [default: {default or f'{_plain(known.default)}, unless the kind of gate has another'}]"
-    type: Any = number_type(known.check) if isinstance(known.check, Number) else None
-    if isinstance(known.check, OneOf):
-        type = click.Choice(known.check.words)
-    if name == "alpha":
-        return repeated(known.flag, "alphas", help=help, metavar=known.metavar, type=type)
-    return click.option(known.flag, name, help=help, metavar=known.metavar, type=type)
-
-
-def _plain(default: Any) -> str:
-    return f"{default:g}" if isinstance(default, float) else str(default)
+def alpha_option(*default: float) -> Callable[[Command], Command]:
+    """``--alpha``, repeatable, handed over as ``alphas``; no alpha where none is given."""
+    known = OPTIONS["alpha"]
+    text = ", ".join(f"{alpha:g}" for alpha in default)
+    usual = f"{known.default:g}, unless the kind of gate has another"
+    help = f"{known.help} [default: {text or usual}]"
+    return repeated("--alpha", "alphas", help=help, type=number_type(known.check))
 
 
 def asked_alphas(kind: str, alphas: tuple[float, ...]) -> tuple[float, ...]:
@@ -354,7 +326,7 @@ _OF_RUNS: Mapping[str, Any] = {"format": Text("the name of a format"), "ties": O
 _OF_ALL: Mapping[str, Any] = {"family": OneOf(CORRECTIONS), "on_changed_inputs": OneOf(RESPONSES)}
 
 
-def set_option(*names: str) -> Callable[[Command], Command]:
+def _set_option(*names: str) -> Callable[[Command], Command]:
     """``--set KEY=VALUE``, handed over as ``settings``: options of gates, and settings of files, by their names."""
     return repeated(
         "--set",
@@ -385,8 +357,6 @@ def _settings(
 
 def _setting(name: str, texts: list[str]) -> Any:
     """The value of a setting as a gate or a file has it, of what was typed; ``ValueError`` if it cannot be that."""
-    if name == "slice":
-        return tuple(texts)
     check = {**_OF_RUNS, **_OF_ALL}.get(name) or OPTIONS[name].check
     value: Any = texts[0]
     if isinstance(check, Texts):
@@ -405,13 +375,20 @@ def _setting(name: str, texts: list[str]) -> Any:
         raise ValueError(f"{name}: {error}") from None
 
 
+#: The options of gates that ``--set`` takes.
+SETTINGS = tuple(name for name in OPTIONS if name not in ("alpha", "slice"))
+
+
 def system_options(
     argument: str,
     *settings: str,
+    metavar: str = "",
     kind: str = "",
     baseline: str = "",
+    scores: bool = True,
     required: bool = False,
     whole: bool = False,
+    first: int = 0,
     alphas: tuple[float, ...] = (),
 ) -> Callable[[Command], Command]:
     """The argument and the options of a command about systems, handed over as ``inputs``, of the class ``Inputs``.
@@ -422,18 +399,24 @@ def system_options(
         What the systems are called in the command's help, such as ``RUN``.
     settings : str
         Names that ``--set`` takes, as options of gates have them in riskguard.yaml.
+    metavar : str
+        How the argument is shown, if it is not systems of one kind.
     kind : str
         A kind of gates: all their options can be set, and riskguard.yaml supplies what is not given.
     baseline : str
         What ``--baseline`` is for; without it there is no such option.
+    scores : bool
+        Whether systems may be tables of per-topic scores.
     required, whole : bool
         Whether the argument must name a system; whether it means all stored baselines if it names none.
+    first : int
+        Of this many systems or more the first is the baseline, where ``--baseline`` names none; 0 for never.
     alphas : tuple of float
         The default of ``--alpha``; without it, that of the gates.
     """
     if kind:
-        own = (name for name in options_of(KINDS[kind]) if name not in ("alpha", "slice"))
-        settings = (*own, "family", *settings)
+        settings = (*(name for name in SETTINGS if name in options_of(KINDS[kind])), "family", *settings)
+    of_command: dict[str, Any] = {"argument": argument, "whole": whole, "first": first, "kind": kind}
     default = alphas
 
     def make(
@@ -441,18 +424,20 @@ def system_options(
         collection: Collection,
         alphas: tuple[float, ...],
         baselines: tuple[NamedPath, ...] = (),
+        slices: tuple[str, ...] = (),
+        kind: str | None = kind,
     ) -> Inputs:
         from pytest_riskguard.cli.inputs import Inputs
 
-        more: dict[str, Any] = {"argument": argument, "whole": whole, "kind": kind}
-        return Inputs(collection, systems, baselines, alphas=alphas or default, **more)
+        typed: dict[str, Any] = {"alphas": alphas or default, "slices": slices, "kind": kind}
+        return Inputs(collection, systems, baselines, **{**of_command, **typed})
 
-    metavar = f"[NAME=]{argument}..." if required else f"[[NAME=]{argument}]..."
+    metavar = metavar or (f"[NAME=]{argument}..." if required else f"[[NAME=]{argument}]...")
     return grouped(
         "inputs",
         make,
         click.argument("systems", nargs=-1, type=system, required=required, metavar=metavar),
         *([baseline_option(baseline)] if baseline else []),
-        collection_options(*settings),
-        _gate_option("alpha", f" [default: {', '.join(map(_plain, alphas))}]" if alphas else ""),
+        collection_options(*settings, scores=scores),
+        alpha_option(*alphas),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.cli.exit_status import UNWRITABLE, ExitStatus, OutputError, status_of
-from pytest_riskguard.cli.options import FILE, Command, flag, grouped, options
+from pytest_riskguard.cli.options import FILE, Command, flag, grouped
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.run_context import github_reads
@@ -22,92 +22,68 @@ from pytest_riskguard.text import clean, listed
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.comparisons import KnownGate
-    from pytest_riskguard.reports.files import Format
     from pytest_riskguard.reports.parts import Section
     from pytest_riskguard.reports.provenance import Provenance
 
 #: Characters of the name of a gate or a system, and of a line below the verdicts.
 MAX_NAME, MAX_NOTE = 60, 1000
 _COLOURS = {"pass": "green", "fail": "red", "incomparable": "red"}
-#: How ``--help`` describes the files that are no JSON.
-_FORMATS = {
-    "html": "an HTML page here. Needs the extra [report].",
-    "markdown": "Markdown here.",
-    "junit": "JUnit XML here, one test case for each verdict.",
-}
+#: What stands for standard output, which then belongs to the JSON and to nothing else.
+STDOUT = Path("-")
 
 
-def output_options(what: str, *formats: str, json: bool = True) -> Callable[[Command], Command]:
-    """``--json``, and options for other ``formats`` (html, markdown), handed over as ``outputs``, an ``Outputs``.
+def output_options(what: str, *suffixes: str) -> Callable[[Command], Command]:
+    """``--output``, repeatable, handed over as ``outputs``, an ``Outputs``.
 
-    ``what`` says in ``--help`` what is written, such as "the figures".
+    ``what`` is written, such as "the figures"; ``suffixes`` are those beside the usual ones.
     """
-    as_json = click.option("--json", metavar="PATH|-", help=f"Write {what} here as JSON; - is standard output.")
-    files = [click.option(f"--{name}", type=FILE, help=f"Write {what} as {_FORMATS[name]}") for name in formats]
-    return grouped("outputs", Outputs, *([as_json] if json else []), *files)
+    known = ", ".join((".json", ".md", ".html (needs the extra [report])", *suffixes))
+    help = f"Write {what} here, in the format of the suffix: {known}; - is JSON on standard output. Repeatable."
+    option = click.option("-o", "--output", "paths", type=FILE, multiple=True, metavar="PATH|-", help=help)
+    return grouped("outputs", Outputs, option)
 
 
 @frozen
 class Outputs:
     """The files that a command was asked to write; ``output_options`` gives it to a command."""
 
-    json: str | None = None
-    html: Path | None = None
-    markdown: Path | None = None
-    charts: bool = False
-    junit: Path | None = None
+    paths: tuple[Path, ...] = ()
 
     @property
     def on_stdout(self) -> bool:
-        """Whether standard output belongs to the JSON report, and to nothing else."""
-        return self.json == "-"
+        """Whether standard output belongs to the JSON, and to nothing else."""
+        return STDOUT in self.paths
 
     @property
-    def any(self) -> bool:
-        """Whether any report was asked for."""
-        return any((self.json, self.html, self.markdown, self.junit))
-
-    def _files(self) -> Iterator[tuple[Format, str, Path]]:
-        """The files to write: format, option and path of each."""
-        from pytest_riskguard.reports import files
-
-        kinds = {"json": files.JSON, "html": files.HTML, "markdown": files.MARKDOWN, "junit": files.JUNIT}
-        for name, kind in kinds.items():
-            path = getattr(self, name)
-            if path is not None and path != "-":
-                yield kind, f"--{name}", Path(path)
+    def files(self) -> tuple[Path, ...]:
+        """Those that are no standard output."""
+        return tuple(path for path in self.paths if path != STDOUT)
 
     def withdraw(self) -> None:
         """Remove those that an earlier run left, first of all: whatever ends this run, none stands for it."""
         from pytest_riskguard.reports import files
 
-        for _, option, path in self._files():
+        for path in self.files:
             try:
                 files.withdraw(path)
             except OSError as error:
-                raise unwritable(f"{option} {path}", error) from None
+                raise unwritable(path, error) from None
 
     def check(self, *inputs: Path) -> None:
         """Check, before there is anything to write, that all of them can be made, and that none replaces an input."""
         from pytest_riskguard.reports import files
-        from pytest_riskguard.reports.html import ensure_available
 
-        written: dict[str, str] = {}
-        for kind, option, path in self._files():
-            ensure_apart(option, path, *inputs)
-            other = written.setdefault(os.path.realpath(path), option)
-            if other != option and (path.is_file() or not path.exists()):  # a device may be shared
-                raise UsageError(f"{option} {path} would overwrite the file that {other} writes; name another file")
+        written = set[str]()
+        for path in self.files:
+            ensure_apart(path, *inputs)
+            place = os.path.realpath(path)
+            if place in written:
+                raise UsageError(f"--output {path} would overwrite another output; name another file")
+            written.add(place)
             try:
-                if kind is files.HTML:
-                    ensure_available()
-                problem = files.problem(path)
+                files.check(path)
             except UsageError as error:
-                problem = str(error)
-            if problem:
-                raise UsageError(f"{option} {path}: cannot write ({problem})")
-        if self.charts and self.markdown is None:
-            raise UsageError("--charts needs --markdown")
+                raise UsageError(f"--output {path}: {error}") from None
 
     def write(
         self,
@@ -115,6 +91,8 @@ class Outputs:
         gates: Sequence[KnownGate] = (),
         provenance: Provenance | None = None,
         policy_changes: Sequence[str] = (),
+        *,
+        charts: bool = False,
     ) -> None:
         """Write all of them; an ``OutputError`` at the end names those that could not be written."""
         from pytest_riskguard.reports import files
@@ -122,56 +100,47 @@ class Outputs:
 
         about: dict[str, Any] = {"gates": gates, "provenance": provenance, "policy_changes": policy_changes}
         failed = []
-        for kind, option, path in self._files():
+        for path in self.files:
             try:
-                files.write(path, verdicts, **about, kind=kind, charts=self.charts)
+                files.write(path, verdicts, **about, charts=charts)
             except OSError as error:
-                failed.append(f"{option} {path}: cannot write ({error.strerror})")
+                failed.append(f"--output {path}: cannot write ({error.strerror})")
         if self.on_stdout:
             click.echo(dumps(verdicts, **about), nl=False)
         if failed:
             raise OutputError("; ".join(failed))
 
     def finish(self, shown: Section, json: str, *, note: str = "", problem: str = "") -> ExitStatus:
-        """Print a report and a ``note``, write what was asked for, and return the exit status: 3 with a ``problem``.
-
-        Standard output belongs to the JSON where that goes there.
-        """
+        """Print a report and a ``note``, write what was asked for, return the exit status: 3 with a ``problem``."""
         from pytest_riskguard.reports import files
 
         click.echo(f"{shown.to_text(terminal_width())}\n{note}".rstrip("\n"), err=self.on_stdout)
-        if self.on_stdout:
-            click.echo(json, nl=False)
-        for kind, option, path in self._files():
-            text = json
-            if kind is files.MARKDOWN:
-                text = shown.to_markdown()
-            elif kind is files.HTML:
-                text = shown.to_page()
-            write_text(text, path, option=option)
+        contents = {files.JSON: lambda: json, files.MARKDOWN: shown.to_markdown, files.HTML: shown.to_page}
+        for path in self.paths:
+            content = contents.get(files.JSON if path == STDOUT else files.format_of(path))
+            if content is None:
+                raise UsageError(f"--output {path}: expected .json, .md or .html")
+            write_text(content(), None if path == STDOUT else path)
         if not problem:
             return ExitStatus.PASSED
         click.echo(f"Error: {problem}", err=True)
         return ExitStatus.INCOMPARABLE
 
 
-#: The reports of a command that judges.
-report_options = output_options("the report", "html", "markdown", "junit")
-#: How much to print.
-detail_options = options(
-    flag("-v", "--verbose", help="Show the statistics, and all topics."),
-    flag("-q", "--quiet", help="One line per gate."),
-)
+def detail_options(command: Command) -> Command:
+    """How much to print: ``verbose`` and ``quiet``."""
+    quiet = flag("-q", "--quiet", help="One line per gate.")
+    return flag("-v", "--verbose", help="Show the statistics, and all topics.")(quiet(command))
 
 
-def ensure_apart(option: str, path: Path | None, *inputs: Path) -> None:
+def ensure_apart(path: Path | None, *inputs: Path) -> None:
     """Check that an output is not a file that the command reads."""
     if path is not None and path.is_file() and any(file.exists() and path.samefile(file) for file in inputs):
-        raise UsageError(f"{option} {path} would overwrite the file that this command reads; name another file")
+        raise UsageError(f"{path} would overwrite the file that this command reads; name another file")
 
 
-def write_text(text: str, path: Path | None, *, option: str) -> None:
-    """Write a text to the file that an option names, or to standard output."""
+def write_text(text: str, path: Path | None) -> None:
+    """Write a text to a file, or to standard output."""
     from pytest_riskguard.reports import files
 
     if path is None:
@@ -180,13 +149,13 @@ def write_text(text: str, path: Path | None, *, option: str) -> None:
     try:
         files.write_text(path, text)
     except OSError as error:
-        raise unwritable(f"{option} {path}", error) from None
+        raise unwritable(path, error) from None
 
 
-def unwritable(where: str, error: OSError) -> RiskguardError:
+def unwritable(path: Path, error: OSError) -> RiskguardError:
     """The error for a file that could not be written: where the path is wrong, that of a wrong option."""
     kind = OutputError if error.errno in UNWRITABLE else UsageError
-    return kind(f"{where}: cannot write ({error.strerror})")
+    return kind(f"{path}: cannot write ({error.strerror})")
 
 
 def terminal_width() -> int:
@@ -303,7 +272,7 @@ def present(
             **shown,
         )
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
-        if outputs.any:
+        if outputs.paths:
             from pytest_riskguard.build import report_date, this_build
             from pytest_riskguard.reports.provenance import provenance_of
 

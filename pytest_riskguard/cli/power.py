@@ -7,24 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.options import (
-    Collection,
-    NamedPath,
-    asked_alphas,
-    baseline_option,
-    collection_options,
-    file_of,
-    gate_options,
-    number_type,
-    repeated,
-    runs_argument,
-)
+from pytest_riskguard.cli.options import asked_alphas, number_type, repeated, slice_option, system_options
 from pytest_riskguard.cli.output import Outputs, output_options
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
+    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.gates.power import Plan
 
 EFFECTS = (0.005, 0.01, 0.02, 0.05)
@@ -36,10 +26,14 @@ def _listed(values: tuple[float, ...]) -> str:
 
 
 @click.command()
-@runs_argument("[BASELINE] [CANDIDATE]")
-@baseline_option()
-@collection_options("level", "method", "tolerance", "missing", "on_churn", "slice")
-@gate_options("alpha")
+@system_options(
+    "CANDIDATE",
+    *("level", "method", "tolerance", "missing", "on_churn"),
+    metavar="[BASELINE] [CANDIDATE]",
+    baseline="A run file, or the name of a stored baseline.",
+    first=1,
+)
+@slice_option
 @click.option(
     "--power",
     "chance",
@@ -64,14 +58,7 @@ def _listed(values: tuple[float, ...]) -> str:
 )
 @output_options("the plans")
 def power(
-    runs: tuple[NamedPath, ...],
-    baselines: tuple[NamedPath, ...],
-    collection: Collection,
-    alphas: tuple[float, ...],
-    chance: float,
-    effects: tuple[float, ...],
-    correlations: tuple[float, ...],
-    outputs: Outputs,
+    inputs: Inputs, chance: float, effects: tuple[float, ...], correlations: tuple[float, ...], outputs: Outputs
 ) -> int:
     """Plan how many topics a gate needs.
 
@@ -80,32 +67,30 @@ def power(
 
     The first run is the baseline, a file or the name of a stored one; with --baseline the only run is CANDIDATE.
     """
-    from pytest_riskguard.cli.inputs import Inputs, once
+    from pytest_riskguard.cli.inputs import once
     from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.gates.power import plan_of
     from pytest_riskguard.reports.power_table import dumps, section
 
-    if not baselines:
-        baselines, runs = runs[:1], runs[1:]
-    if not baselines:
+    if not inputs.named_baselines:
         raise UsageError("no baseline: write it first, as in riskguard power BASELINE CANDIDATE --qrels QRELS")
-    if len(runs) > 1:
+    if len(inputs.runs) > 1:
         raise UsageError("power plans for one candidate: give at most one run beside the baselines")
-    if runs and correlations:
+    if inputs.runs and correlations:
         raise UsageError("--correlation is only for plans without CANDIDATE; drop one of the two")
-    inputs = Inputs(collection, (), baselines, alphas=alphas)
-    tested = inputs.candidates(runs)
-    outputs.check(*(candidate.path for candidate in tested), *inputs.files)
+    outputs.check(*inputs.files)
     for option, values in (("--effect", effects), ("--correlation", correlations)):
         once(option, [f"{value:g}" for value in values])
-    table = file_of((*runs, *baselines)[0].text, collection.settings)
-    measures = inputs.measures(table)
-    parts = inputs.slices(collection.settings.get("slice", ()), (*tested, *inputs.baselines)[0], measures[0])
+    tested, first = inputs.candidates, (*inputs.candidates, *inputs.baselines)[0]
+    measures = inputs.measures(inputs.collection.file((*inputs.runs, *inputs.named_baselines)[0].text))
     plans: list[Plan] = []
     for measure, baseline, part, alpha in product(
-        measures, inputs.baselines, parts, asked_alphas(NotSignificantlyRisky.kind, alphas)
+        measures,
+        inputs.baselines,
+        inputs.slices(first, measures[0]),
+        asked_alphas(NotSignificantlyRisky.kind, inputs.alphas),
     ):
-        gate = gate_of("power", alpha=alpha, slice=part, **collection.options)
+        gate = gate_of("power", alpha=alpha, slice=part, **inputs.options)
         of_baseline = inputs.engine.scores(baseline, measure, gate=gate)
         of_candidate = inputs.engine.scores(tested[0], measure, gate=gate) if tested else None
         asked: Any = {"power": chance, "effects": effects or EFFECTS, "topics": inputs.engine.sources.topics}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,7 +21,7 @@ _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 @click.command()
 @click.argument("report", type=FILE)
 @detail_options
-def show(report: Path, verbose: bool, quiet: bool) -> int:
+def show(report: Path, **detail: Any) -> int:
     """Print the verdicts of a JSON report.
 
     The exit status is that of the verdicts, as it was when they were judged; 3 if a gate that the run knew was not
@@ -30,7 +31,7 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
     from pytest_riskguard.reports.json import read
 
     verdicts, gates, _, changes = read(report)
-    show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates, policy_changes=changes)
+    show_verdicts(verdicts, **detail, to_stderr=False, gates=gates, policy_changes=changes)
     if not verdicts:
         click.echo("no gate was judged")
     return status_of(verdicts) if verdicts and not missing(gates) else ExitStatus.INCOMPARABLE
@@ -38,31 +39,22 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
 
 @click.command()
 @click.argument("report", type=FILE)
-@output_options("the report", "html", "markdown", "junit", json=False)
+@output_options("the report", ".xml (JUnit)")
 @flag("--charts", help="Write the charts of the Markdown report beside it, as SVG.")
-@click.option("-o", "--output", type=FILE, help="Write the report here, in the format that the suffix asks for.")
-def report(report: Path, outputs: Outputs, output: Path | None) -> int:
+def report(report: Path, outputs: Outputs, charts: bool) -> int:
     """Write the verdicts of a JSON report in other formats.
 
     The exit status is 0 if they were written, whatever the verdicts are.
     """
-    from pytest_riskguard.reports import files
     from pytest_riskguard.reports.json import read
 
-    if not outputs.any and output is None:
-        raise UsageError("nothing to write: give --html, --markdown, --junit or --output")
-    ensure_apart("--output", output, report)
-    if output is not None:
-        try:
-            files.check(output)
-        except UsageError as error:
-            raise UsageError(f"--output {output}: {error}") from None
+    if not outputs.paths:
+        raise UsageError("nothing to write: give --output, such as --output report.html")
+    if charts and not any(path.suffix == ".md" for path in outputs.paths):
+        raise UsageError("--charts needs --output FILE.md")
     outputs.check(report)
     outputs.withdraw()
-    content = read(report)
-    outputs.write(*content)
-    if output is not None:
-        files.write(output, **content._asdict())
+    outputs.write(*read(report), charts=charts)
     return ExitStatus.PASSED
 
 
@@ -107,16 +99,16 @@ def comment(
 
     run = comments.Run(commit, run_url, report_url, ended or None)
     if report is None:
-        write_text(comments.pending(run), output, option="--output")
+        write_text(comments.pending(run), output)
         return ExitStatus.PASSED
-    ensure_apart("--output", output, report)
+    ensure_apart(output, report)
     try:
         content = read(report)
         judged = (content.commit or commit).lower()  # either SHA may be cut
         if not (judged.startswith(commit.lower()) or commit.lower().startswith(judged)):
             raise ReportFormatError(report, None, f"expected a report on commit {commit}, found one on {judged}")
     except FileError as error:
-        write_text(comments.no_verdict(run, error.problem), output, option="--output")
+        write_text(comments.no_verdict(run, error.problem), output)
         raise
-    write_text(comments.verdict(run, content), output, option="--output")
+    write_text(comments.verdict(run, content), output)
     return ExitStatus.PASSED

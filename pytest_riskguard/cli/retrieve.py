@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from pytest_riskguard.cli.check import code_from, config_path, files_of
+from pytest_riskguard.cli.check import code_from
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.options import FILE, config_option
+from pytest_riskguard.cli.options import FILE, config_option, the_config
 from pytest_riskguard.cli.output import ensure_apart, unwritable
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import UsageError
@@ -17,32 +17,33 @@ from pytest_riskguard.text import counted
 
 @click.command()
 @click.argument("run", type=FILE)
-@config_option(expose=True)
-def retrieve(run: Path, config: Path | None) -> int:
+@config_option
+def retrieve(run: Path) -> int:
     """Write the answers of the live candidate to RUN.
 
     The candidate is that of riskguard.yaml. RUN is a TREC run of every judged topic, which the other commands take:
     baseline add stores it, judge-next finds what to judge in it.
     """
+    from pytest_riskguard.cli.inputs import files_of
     from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.data.trec import write_run
     from pytest_riskguard.engine.declared_gates import engine_of
     from pytest_riskguard.live.candidates import live_candidate
 
-    settings = load_config(config_path(config), require_gates=False)
+    settings = load_config(the_config(), require_gates=False)
     candidate, line = settings.candidate, settings.line("candidate")
     if not isinstance(candidate, Queried):
         raise UsageError(
             f"{settings.path.name}:{line}: the candidate is not a live system: there is nothing to query"
         )
-    ensure_apart("RUN", run, *files_of(settings))
+    ensure_apart(run, *files_of(settings))
     system = live_candidate(engine_of(settings, report=False), settings, candidate, line)
     with code_from(settings.path.parent):
         rankings = system.retrieve()
     try:
         write_run(run, rankings)
     except OSError as error:
-        raise unwritable(str(run), error) from None
+        raise unwritable(run, error) from None
     latency = rankings.source.latency
     took = "" if latency is None else f"; {latency}"
     click.echo(f"wrote {run}: answers for {counted(len(rankings.topics), 'topic')}{took}")

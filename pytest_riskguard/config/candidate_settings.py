@@ -5,26 +5,12 @@ from __future__ import annotations
 import keyword
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Annotated, Any, overload
+from typing import Annotated, Any
 
-from pydantic import Discriminator, PlainValidator, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, PlainValidator, Tag, model_validator
 
 from pytest_riskguard.config.http_settings import HttpCandidate
-from pytest_riskguard.config.setting_types import (
-    Metadata,
-    Model,
-    Pairs,
-    Place,
-    Queried,
-    RankingsColumns,
-    RankingsFormat,
-    ScoresFormat,
-    TiesSetting,
-    checked,
-    given_file,
-    pairs_of,
-)
+from pytest_riskguard.config.setting_types import Described, Metadata, Model, Place, Queried, TiesSetting, checked
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.gates.option_types import Text, shown
 
@@ -83,8 +69,8 @@ class CommandCandidate(Queried):
         return self
 
 
-class DescribedRun(Model):
-    """``candidate`` as a run file about which there is something to say; the metadata are pairs, sorted by key.
+class DescribedRun(Described):
+    """``candidate`` as a run file, about which there may be something to say; the metadata are pairs, sorted by key.
 
     Attributes
     ----------
@@ -101,24 +87,18 @@ class DescribedRun(Model):
         What is known of the system, texts by key.
     """
 
+    holds, named = "rankings", "run"
     run: Place
-    format: RankingsFormat | None = None
-    columns: RankingsColumns = ()
     ties: TiesSetting | None = None
     metadata: Metadata = ()
 
     @property
     def given(self) -> GivenFile:
         """The file and how it is read."""
-        return replace(given_file(self.run, self), ties=self.ties)
+        return replace(super().given, ties=self.ties)
 
 
-ScoresColumns = Annotated[
-    Pairs, pairs_of("a mapping of measures, and topic, to columns, such as {topic: qid, nDCG@10: ndcg10}")
-]
-
-
-class DescribedScores(Model):
+class DescribedScores(Described):
     """``candidate`` as a file of per-topic scores; ``columns`` are pairs of a measure, or ``topic``, and a column.
 
     Attributes
@@ -133,15 +113,9 @@ class DescribedScores(Model):
         What is known of the system, texts by key.
     """
 
+    holds, named = "scores", "scores"
     scores: Place
-    format: ScoresFormat | None = None
-    columns: ScoresColumns = ()
     metadata: Metadata = ()
-
-    @property
-    def given(self) -> GivenFile:
-        """The file and how it is read."""
-        return given_file(self.scores, self)
 
 
 #: The key that says which form a mapping has, and its model; of several keys the first one counts.
@@ -166,23 +140,16 @@ def key_of(candidate: Model) -> str:
 
 # The tags stand in the path of pydantic's errors: no key looks like them.
 Candidate = Annotated[
-    Annotated[Place, Tag("<path>")]
-    | Annotated[Retrieve, Tag("<retrieve>")]
+    Annotated[Retrieve, Tag("<retrieve>")]
     | Annotated[DescribedRun, Tag("<run>")]
     | Annotated[DescribedScores, Tag("<scores>")]
     | Annotated[HttpCandidate, Tag("<http>")]
     | Annotated[CommandCandidate, Tag("<command>")],
-    Discriminator(lambda value: f"<{form_of(value)}>" if isinstance(value, dict) else "<path>"),
+    Discriminator(lambda value: f"<{form_of(value)}>"),
+    BeforeValidator(lambda value: value if isinstance(value, dict) else {"run": value}, json_schema_input_type=str),
 ]
-AnyCandidate = Path | Retrieve | DescribedRun | DescribedScores | HttpCandidate | CommandCandidate
 
 
-@overload
-def file_of(candidate: Path | DescribedRun | DescribedScores) -> GivenFile: ...
-@overload
-def file_of(candidate: AnyCandidate | None) -> GivenFile | None: ...
-def file_of(candidate: AnyCandidate | None) -> GivenFile | None:
+def file_of(candidate: Model | None) -> GivenFile | None:
     """The run or the scores that a candidate is, and how the file is read; None for a live system."""
-    if isinstance(candidate, DescribedRun | DescribedScores):
-        return candidate.given
-    return GivenFile.of(candidate) if isinstance(candidate, Path) else None
+    return candidate.given if isinstance(candidate, Described) else None

@@ -115,13 +115,13 @@ def _correction(config: Config, key: object, items: list[GateItem]) -> Correctio
     return "auto" if len(items) > 1 else "none"
 
 
-def with_slices(config: Config) -> Config:
-    """The settings with the slices of every gate looked up; ``ConfigError`` has the errors of all gates.
+def look_up_slices(config: Config) -> None:
+    """Look up the slices of every gate; ``ConfigError`` has the errors of all gates.
 
     Also if there are more gates than ``limits.GATES`` allows: a short file can ask for millions of them.
     """
     if any(gate.slice for gate in config.gates):  # else no file of the collection is read, no numpy loaded
-        config = config.with_slices({gate.name: slices for gate, slices in _slices(config)})
+        config.know_slices({gate.name: slices for gate, slices in _slices(config)})
     number = sum(
         len(gate.measure or config.measures or ())
         * len(gate.alpha)
@@ -131,7 +131,6 @@ def with_slices(config: Config) -> Config:
     )
     if number > GATES.value:
         raise ConfigError(config.path, 1, GATES.problem(number))
-    return config
 
 
 def _slices(config: Config) -> Iterator[tuple[GateSettings, tuple[str, ...]]]:

@@ -44,9 +44,11 @@ def find_config(start: Path, *, stop: Path | None = None) -> Path | None:
 
 def load_gates(path: Path) -> Config:
     """Read a riskguard.yaml whose gates are to be judged, with their slices looked up."""
-    from pytest_riskguard.config.items import with_slices
+    from pytest_riskguard.config.items import look_up_slices
 
-    return with_slices(load_config(path))
+    config = load_config(path)
+    look_up_slices(config)
+    return config
 
 
 def load_config(path: Path, *, require_gates: bool = True) -> Config:

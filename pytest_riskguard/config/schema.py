@@ -24,19 +24,7 @@ from pydantic import (
 
 from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.config.candidate_settings import Candidate, DescribedScores
-from pytest_riskguard.config.setting_types import (
-    JudgementsColumns,
-    JudgementsFormat,
-    Model,
-    Place,
-    SettingError,
-    TopicsColumns,
-    TopicsFormat,
-    Whole,
-    checked,
-    given_file,
-    list_of,
-)
+from pytest_riskguard.config.setting_types import Described, Model, Place, SettingError, Whole, checked, list_of
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.remote import is_address
@@ -376,20 +364,16 @@ class Config(Model):
         """The line, from 1, of a gate, or of the value under a key of it."""
         return self.line("gates", self.gates.index(gate), *keys)
 
-    def with_slices(self, slices: Mapping[str, tuple[str, ...]]) -> Config:
-        """The same settings with the slices of each gate, ``TAG=VALUE`` each, by the gate's name."""
-        config = self.model_copy()
-        config._slices = slices
-        return config
+    def know_slices(self, slices: Mapping[str, tuple[str, ...]]) -> None:
+        """Remember the slices of each gate, ``TAG=VALUE`` each, by the gate's name."""
+        self._slices = slices
 
     def slices_of(self, gate: GateSettings) -> tuple[str, ...]:
-        """The slices of a gate, empty for all topics; ``ValueError`` if they have not been looked up."""
-        if gate.slice and gate.name not in self._slices:
-            raise ValueError(f"gate {gate.name!r} declares slices that were not looked up: call with_slices first")
-        return self._slices.get(gate.name, ())
+        """The slices of a gate, which must have been looked up; empty for all topics."""
+        return self._slices[gate.name] if gate.slice else ()
 
 
-class QrelsFile(Model):
+class QrelsFile(Described):
     """``qrels`` as a mapping: the file, its format, and pairs of what a table holds and its column.
 
     Attributes
@@ -403,17 +387,15 @@ class QrelsFile(Model):
         grade: stars}`.
     """
 
+    holds = "judgements"
     path: Place
-    format: JudgementsFormat | None = None
-    columns: JudgementsColumns = ()
 
 
-class TopicsFile(Model):
+class TopicsFile(Described):
     """``topics`` as a mapping: the file, its format, and pairs of what a table holds and its column."""
 
+    holds = "topics"
     path: Place
-    format: TopicsFormat | None = None
-    columns: TopicsColumns = ()
 
 
 class Documents(Model):
@@ -498,11 +480,9 @@ class Collection(Model):
             separator=self.chunks,
             is_complete=self.unjudged == "ignore",
         )
-        return replace(given_file(self.qrels.path, self.qrels), labels=rules)
+        return replace(self.qrels.given, labels=rules)
 
     @property
     def given_topics(self) -> GivenFile | None:
         """The topics file and how it is read."""
-        if self.topics is None:
-            return None
-        return replace(given_file(self.topics.path, self.topics), strata=self.strata)
+        return None if self.topics is None else replace(self.topics.given, strata=self.strata)

@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, WrapValidator
+from pydantic import BaseModel, ConfigDict, PlainValidator, WrapValidator, field_validator
 
 from pytest_riskguard.config.asking import MAX_DEPTH, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.data.formats import added_formats, formats_of
@@ -93,47 +93,44 @@ def _place(value: Any, info: Any) -> Path:
     return Path(os.path.normpath(info.context["path"].parent / text))
 
 
-def _format(kind: Kind) -> PlainValidator:
-    """The name of a format that can hold something."""
-    own = OneOf(tuple(known.name for known in formats_of(kind)))
-    return checked(lambda value: value if isinstance(value, str) and value in added_formats() else own(value))
-
-
-def pairs_of(expected: str, key: Callable[[Any], Any] | None = None) -> PlainValidator:
-    """A mapping of texts to texts, as pairs."""
-    text = Text(expected)
-
-    def pairs(value: Any) -> Pairs:
-        if not isinstance(value, dict) or not value:
-            raise ValueError(f"expected {expected}, found {shown(value)}")
-        return tuple((str((key or text)(name)), str(text(column))) for name, column in value.items())
-
-    return checked(pairs, dict[str, str])
-
-
-def _columns(kind: Kind) -> PlainValidator:
-    words = f"a mapping of {', '.join(WANTED[kind])} to columns, such as {{document: sku}}"
-    return pairs_of(words, OneOf(WANTED[kind]))
-
-
 Pairs = tuple[tuple[str, str], ...]
-
-
-def given_file(path: Path, described: Any) -> GivenFile:
-    """A file, read as a mapping with ``format`` and ``columns`` says."""
-    return replace(GivenFile.of(path), format=described.format, columns=dict(described.columns))
-
-
 Place = Annotated[Path, checked(_place)]
 Metadata = Annotated[Pairs, checked(lambda value: tuple(checked_metadata(value).items()), dict[str, str])]
 TiesSetting = Annotated[Ties, PlainValidator(OneOf(TIES))]
-JudgementsFormat = Annotated[str, _format("judgements")]
-RankingsFormat = Annotated[str, _format("rankings")]
-TopicsFormat = Annotated[str, _format("topics")]
-ScoresFormat = Annotated[str, _format("scores")]
-JudgementsColumns = Annotated[Pairs, _columns("judgements")]
-RankingsColumns = Annotated[Pairs, _columns("rankings")]
-TopicsColumns = Annotated[Pairs, _columns("topics")]
+
+
+class Described(Model):
+    """A file about which there is something to say; the columns are pairs of what one holds and its name."""
+
+    #: What the file holds, and the key that names it.
+    holds: ClassVar[Kind]
+    named: ClassVar[str] = "path"
+    format: str | None = None
+    columns: Pairs = ()
+
+    @field_validator("format", mode="plain", json_schema_input_type=str)
+    @classmethod
+    def _known_format(cls, value: Any) -> Any:
+        if isinstance(value, str) and value in added_formats():
+            return value
+        return OneOf(tuple(known.name for known in formats_of(cls.holds)))(value)
+
+    @field_validator("columns", mode="plain", json_schema_input_type=dict[str, str])
+    @classmethod
+    def _known_columns(cls, value: Any) -> Pairs:
+        words, example = ", ".join(WANTED[cls.holds]), "{document: sku}"
+        key: Any = OneOf(WANTED[cls.holds])
+        if cls.holds == "scores":  # each measure may have a column
+            words, example, key = "measures, and topic,", "{topic: qid, nDCG@10: ndcg10}", Text("a measure")
+        if not isinstance(value, dict) or not value:
+            raise ValueError(f"expected a mapping of {words} to columns, such as {example}, found {shown(value)}")
+        return tuple((str(key(name)), str(Text("a column")(column))) for name, column in value.items())
+
+    @property
+    def given(self) -> GivenFile:
+        """The file and how it is read."""
+        given = GivenFile.of(getattr(self, self.named))
+        return replace(given, format=self.format, columns=dict(self.columns))
 
 
 MAX_TIMEOUT = 86400

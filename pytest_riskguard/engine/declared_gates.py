@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.baselines.store import Store
@@ -153,9 +152,8 @@ class DeclaredGates:
         if candidate is None:
             raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a system to query")
         if not isinstance(candidate, Queried):
-            metadata = {} if isinstance(candidate, Path) else dict(candidate.metadata)
             kind = ScoreFile if isinstance(candidate, DescribedScores) else RunFile
-            return kind(file_of(candidate), metadata=metadata)
+            return kind(candidate.given, metadata=dict(candidate.metadata))
         if candidate not in self._queried:
             where = ("candidate", key_of(candidate))
             line = self.settings.line_of(item.settings, *where) if own else self.settings.line(*where)

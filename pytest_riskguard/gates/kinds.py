@@ -295,7 +295,6 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
         None,
         Text("the name of one of the gate's baselines, any or median", optional=True),
         "The baseline to compare GeoRisk with, any of them, or their median. [default: the first baseline]",
-        metavar="NAME|any|median",
         in_report=False,
     )
 
@@ -384,13 +383,11 @@ class NoTopicCollapse(Gate):
         ShareOrCount(0, words="a share of the topics from 0 to below 1 such as 0.05, or a whole number of topics"),
         "How many topics may lose more than that, as a share of all or as a number. Below 20 topics a share allows "
         "none.",
-        metavar="SHARE|NUMBER",
     )
     protected: Sequence[str] = option(
         (),
         Texts(Text("a topic or TAG=VALUE"), "a list of topics or TAG=VALUE"),
         "A topic, or the topics with a tag, that may not lose at all.",
-        metavar="TOPIC|TAG=VALUE",
     )
 
     def _check_together(self) -> None:

@@ -47,25 +47,18 @@ class Check(Protocol):
 class Option:
     """One option of a kind of gate: its name, type and default as declared, one sentence of help, and the check.
 
-    ``metavar`` is how the command line writes its value. ``in_assertions`` says whether plain assertions take it,
-    ``in_report`` whether it is a key of the verdicts in a report; ``report_type`` is its type there, if wider than
-    what the check lets through.
+    ``in_assertions`` says whether plain assertions take it, ``in_report`` whether it is a key of the verdicts in a
+    report; ``report_type`` is its type there, if wider than what the check lets through.
     """
 
     help: str
     check: Check
-    metavar: str | None = None
     in_assertions: bool = True
     in_report: bool = True
     report_type: Any = None
     name: str = ""
     type: str = ""
     default: Any = None
-
-    @property
-    def flag(self) -> str:
-        """How the command line writes it, where it has an option of its own."""
-        return f"--{self.name.replace('_', '-')}"
 
     @property
     def type_text(self) -> str:

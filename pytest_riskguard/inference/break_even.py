@@ -115,7 +115,7 @@ def break_even_quantile(
     To less than a hundredth of its spread. Minus infinity where the p-value is higher even if every changed topic is
     a loss. Parameters and errors are those of ``break_even``.
     """
-    everything = np.ones(np.size(gains), dtype=np.bool_)
+    everything = np.full(np.size(gains), True)
     won_sizes, sizes, chances, _ = _checked(gains, losses, everything, tolerated)
     bets = _Bets(sizes, chances, everything)
     if bets.law.reaching(bets.observed) > p_value:

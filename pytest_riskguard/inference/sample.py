@@ -116,7 +116,7 @@ class Sample:
 
     def score(self, value: float, *, inclusive: bool = True) -> float:
         """The normal quantile of P(mean <= value), or of P(mean < value)."""
-        return self.sums.score(self._sum(value), inclusive=inclusive)
+        return self.sums.score((value - self.mode) * self.n, inclusive=inclusive)
 
     def at_scores(self, z: npt.ArrayLike) -> FloatArray:
         """The smallest values whose score reaches these; an end or 0 where only rounding keeps them from it."""
@@ -126,9 +126,6 @@ class Sample:
         for exact in (least, most, 0.0):
             means = np.where(np.abs(means - exact) <= self.same, exact, means)
         return means
-
-    def _sum(self, value: float) -> float:
-        return (value - self.mode) * self.n
 
 
 @lru_cache(maxsize=MAX_KEPT)

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +39,9 @@ from pytest_riskguard.risk.checks import FloatArray, IntArray
 ComplexArray = npt.NDArray[np.complex128]
 
 #: A law is computed on a circle of so many standard deviations (Bennett's inequality: within 6 of the mean, what
-#: wraps round is below 4e-17 for any bootstrap), or where a rare value is far out, of so many such values besides.
-PERIOD, VALUES_IN_PERIOD, RARE = 24.0, 5.0, 1e-10
+#: wraps round is below 4e-17 for any bootstrap), that of bets, whose far tails are tilted, of fewer; or where a rare
+#: value is far out, of so many such values besides.
+PERIOD, BETS_PERIOD, VALUES_IN_PERIOD, RARE = 24.0, 12.0, 5.0, 1e-10
 #: Points of the circle; a finer one where fewer draws than this are not of the most frequent value, since single
 #: sums have much mass there.
 GRID_POINTS, FEW = 2**16, 25
@@ -61,7 +62,7 @@ COUNTED = 28
 #: Points of the circle of bets; odds of theirs whose powers soon are nothing; the logarithm of a mean square of
 #: phi that is little beside a probability; patterns of the largest bets that stay open at once.
 BETS_POINTS, MAX_ODDS, LAST_TERM, ALIKE, MAX_PATTERNS, MISSED = (
-    2**15,
+    2**14,
     0.6,
     1e-13,
     -18.4,
@@ -188,10 +189,13 @@ class SumLaw:
     @cached_property
     def mid(self) -> float:
         """P(S < E S) + P(S = E S)/2."""
-        mean = self.plain.mean
-        if self.by_vectors is not None:
-            return float(np.mean(self.by_vectors.shares(np.array([mean - self.same, mean + self.same]))))
-        return float(self.steps.share(mean, inclusive=False) + self.steps.share(mean, inclusive=True)) / 2
+        return sum(self._share(self.plain.mean, inclusive=inclusive) for inclusive in (False, True)) / 2
+
+    def _share(self, value: float, *, inclusive: bool) -> float:
+        """P(S <= value), or P(S < value)."""
+        if self.by_vectors is None:
+            return float(self.steps.share(value, inclusive=inclusive))
+        return self.by_vectors.share(value + (self.same if inclusive else -self.same))
 
     @cached_property
     def by_vectors(self) -> HalvedVectors | None:
@@ -203,10 +207,7 @@ class SumLaw:
 
     def score(self, value: float, *, inclusive: bool = True) -> float:
         """The normal quantile of P(S <= value), or of P(S < value), which keeps the digits of both tails."""
-        if self.by_vectors is None:
-            share = float(self.steps.share(value, inclusive=inclusive))
-        else:
-            share = float(self.by_vectors.shares(np.array([value + (self.same if inclusive else -self.same)]))[0])
+        share = self._share(value, inclusive=inclusive)
         if FAR < share < 1 - FAR:
             return float(ndtri(share))
         if share > 0.5:
@@ -279,12 +280,12 @@ class SumLaw:
 
     # as steps
 
-    def _steps(self, tilt: Tilt) -> Steps:
+    def _steps(self, tilt: Tilt, *, fine: bool = True) -> Steps:
         found = None
         if self._one:
             found = enumerated(tilt.chances[0], self.values[:, 1:], int(self.times[0]), most=MAX_VECTORS)
         if found is None:
-            sums, masses, width, settled = self._on_circle(tilt)
+            sums, masses, width, settled = self._on_circle(tilt, fine=fine)
         else:
             order, width, settled = np.argsort(found[0][0], kind="stable"), 0.0, True
             sums, masses = found[0][0][order], found[1][order]
@@ -295,7 +296,7 @@ class SumLaw:
             end = int(np.searchsorted(sums, tilt.mean + window, side="right"))
             sums, masses = sums[:end], masses[:end]
             masses *= np.exp(np.clip(-tilt.theta * (sums - tilt.mean), -MAX_EXPONENT, MAX_EXPONENT))
-        below = np.cumsum(masses)
+        below = np.cumsum(masses, out=masses)
         if not tilt.theta:
             below /= below[-1]
         # values are split with masses below 0 beside larger ones
@@ -305,31 +306,32 @@ class SumLaw:
         elif width:
             before, here, after = below[:-2], below[1:-1], below[2:]
             below[1:-1] = np.clip(after, np.minimum(before, here), np.maximum(before, here))
-        below = np.maximum(below, 0.0)
+        np.maximum(below, 0.0, out=below)
         if tilt.theta or not self._one:
-            below = np.maximum.accumulate(below)
+            np.maximum.accumulate(below, out=below)
         if not width:
             return Steps(np.repeat(sums, 2), np.append(0.0, np.repeat(below, 2)[:-1]), self.same, unit)
-        edges = sums + width / 2
+        sums += width / 2
         log_none = float(self.times[0]) * math.log(tilt.chances[0, 0] or 5e-324)
-        if self._one and log_none > OWN_STEP and edges[-1] > 0:
+        if self._one and log_none > OWN_STEP and sums[-1] > 0:
             # nothing drawn is a step of its own; of the mass in its cell, the rest lies where the values do
-            cell, none = int(np.searchsorted(edges, 0.0)), math.exp(log_none)
+            cell, none = int(np.searchsorted(sums, 0.0)), math.exp(log_none)
             none *= math.exp(tilt.theta * tilt.mean) if tilt.theta else 1.0
             negative, positive = bool(np.any(self.values < 0)), bool(np.any(self.values > 0))
             rest = max(below[cell] - below[cell - 1] - none, 0.0)
             up_to = below[cell - 1] + rest * negative / (negative + positive)
-            edges = np.concatenate([edges[:cell], [0.0, 0.0], edges[cell:]])
+            sums = np.concatenate([sums[:cell], [0.0, 0.0], sums[cell:]])
             below = np.concatenate([below[:cell], [up_to, up_to + none], below[cell:]])
-        return Steps(edges, below, self.same, unit, width, settled)
+        return Steps(sums, below, self.same, unit, width, settled)
 
     def period(self, tilt: Tilt) -> float:
         """How long the circle is on which the tilted law lies."""
         likely = self.times[:, None] * tilt.chances * (1 - tilt.chances) > RARE
         widest = float(np.max(np.abs(self.values), where=likely, initial=0.0))
-        return max(PERIOD * tilt.deviation, PERIOD / 2 * tilt.deviation + VALUES_IN_PERIOD * widest)
+        length = (PERIOD if self._one else BETS_PERIOD) * tilt.deviation
+        return max(length, length / 2 + VALUES_IN_PERIOD * widest)
 
-    def _on_circle(self, tilt: Tilt) -> tuple[FloatArray, FloatArray, float, bool]:
+    def _on_circle(self, tilt: Tilt, *, fine: bool) -> tuple[FloatArray, FloatArray, float, bool]:
         """Sums and masses in a window about the mean; over which width a mass is spread; whether that is settled."""
         period = self.period(tilt)
         few = self._one and self.times[0] * (1 - tilt.chances[0, 0]) < FEW
@@ -344,7 +346,7 @@ class SumLaw:
                 coarse = [points for points, draws in COARSE.items() if self.times[0] <= draws and not few]
             else:
                 coarse = [COARSE_BETS] if self.alike(tilt) <= ALIKE else []
-            for points in coarse:
+            for points in [*coarse, most] if fine else coarse:
                 phi = self.phi(tilt, period / points, points)
                 rest = np.abs(phi[points // 8 :])
                 if self._one:
@@ -354,17 +356,15 @@ class SumLaw:
                 if settled:
                     points = most // 4 if self._one else points  # phi is nothing further on
                     break
-            else:
-                points, settled = most, False
-                phi = self.phi(tilt, period / points, points)
             step = width = period / points
         if width and not self._one:
             # what a tilt adds to each point's mass is taken off over its width
-            half = (tilt.theta * step + 1e-300 - 2j * math.pi / points * np.arange(phi.size)) / 2
-            phi = phi * (np.sinh(half) / half)
+            half, turns = tilt.theta * step / 2 + 1e-300, _half_turns(points)
+            sinh = math.sinh(half) * turns.real + 1j * math.cosh(half) * turns.imag
+            phi *= sinh / (half - 1j * math.pi / points * np.arange(phi.size))
         first = round(tilt.mean / step) - points // 2
         masses = np.roll(np.fft.irfft(phi, points), -(first % points))
-        return (first + np.arange(points)) * step, masses if width else np.maximum(masses, 0.0), width, settled
+        return np.arange(first, first + points) * step, masses if width else np.maximum(masses, 0.0), width, settled
 
     def phi(self, tilt: Tilt, step: float, points: int) -> ComplexArray:
         """The characteristic function on a circle of so many steps, conjugate, 0 where it is nothing."""
@@ -388,19 +388,19 @@ class SumLaw:
     def _counted(self, value: float, kinds: IntArray) -> float:
         """By the patterns of each half."""
         (sums, masses), (other_sums, other_masses) = self._listed(kinds[::2]), self._listed(kinds[1::2])
-        order = np.argsort(other_sums, kind="stable")
         # added up from the highest sum on, so that small probabilities keep their digits
-        at_least = np.append(np.cumsum(other_masses[order][::-1])[::-1], 0.0)
-        return float(np.sum(masses * at_least[np.searchsorted(other_sums[order], value - self.same - sums)]))
+        at_least = np.append(np.cumsum(other_masses[::-1])[::-1], 0.0)
+        return float(np.sum(masses * at_least[np.searchsorted(other_sums, value - self.same - sums)]))
 
     def _listed(self, kinds: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Sum and probability of every pattern of these kinds."""
+        """Sum and probability of every pattern of these kinds, by sum: ordered ones are sought faster."""
         sums, masses = np.zeros(1), np.ones(1)
         for kind in kinds.tolist():
             losses = np.arange(int(self.times[kind]) + 1)
             sums = np.add.outer(sums, losses * self.values[kind, 1]).ravel()
             masses = np.multiply.outer(masses, binomial(losses.size - 1, float(self.chances[kind, 1]))).ravel()
-        return sums, masses
+        order = np.argsort(sums, kind="stable")
+        return sums[order], masses[order]
 
     def _beyond(self, value: float) -> float:
         """From the tail that begins at the value, under the tilt that makes it the expected one."""
@@ -408,7 +408,7 @@ class SumLaw:
         side = 1 if value > few.plain.mean else -1
         tilt = few._root(lambda tilt: side * (value - tilt.mean) / (tilt.deviation or TINY), side=side)
         law, p, sums, masses = self, 0.0, np.zeros(1), np.ones(1)
-        steps = few._towards(side, tilt) if few.alike(tilt) <= ALIKE else None
+        steps = few._towards(side, tilt, fine=False) if few.alike(tilt) <= ALIKE else None
         if steps is None or not steps.settled:
             p, sums, masses, law = self._parted(value)
             if not (sums.size and law.times.size):
@@ -430,10 +430,10 @@ class SumLaw:
         chances = np.repeat(self.chances[:1], sizes.size, axis=0)
         return SumLaw(np.column_stack([np.zeros(sizes.size), sizes]), chances, times, same=self.same)
 
-    def _towards(self, side: int, tilt: Tilt) -> Steps:
+    def _towards(self, side: int, tilt: Tilt, *, fine: bool = True) -> Steps:
         """The tail on a side, which for the upper one is that of the mirror image, under this tilt."""
         law = self.mirrored if side > 0 else self
-        return law._steps(law.tilted(-abs(tilt.theta)))
+        return law._steps(law.tilted(-abs(tilt.theta)), fine=fine)
 
     def _parted(self, value: float) -> tuple[float, FloatArray, FloatArray, SumLaw]:
         """By patterns of the largest bets, until none is open or they are many: the others' sum is narrower.
@@ -515,28 +515,27 @@ class HalvedVectors:
         reach = _reach(chances, n)
         # chances are n times what they are, which the rest takes back: so that none of these masses is tiny
         rest = np.exp(rest_logs(chances, n, reach) - np.arange(reach + 1) * math.log(n))
-        self._rest = np.append(rest, np.zeros(rest.size))
-        order = 1 + np.argsort(-chances[1:], kind="stable")
-        self._halves = []
+        rest = np.append(rest, np.zeros(rest.size))
+        order, halves = 1 + np.argsort(-chances[1:], kind="stable"), []
         for half in (order[::2], order[1::2]):
             (sums,), drawn, logs = vectors(n * chances[half], values[None, half], reach, least=LEAST_LOG)
             by_sum = np.argsort(sums, kind="stable")
-            self._halves.append((sums[by_sum], drawn[by_sum], np.exp(logs[by_sum])))
+            halves.append((sums[by_sum], drawn[by_sum], np.exp(logs[by_sum])))
+        (self._sums, drawn, masses), (self._others, other_drawn, other_masses) = halves
+        # how many are drawn of both halves matters: as a sum of a few products, of a factor for each half
+        counts = np.arange(np.max(drawn) + 1), np.arange(np.max(other_drawn) + 1)
+        mine, sizes, theirs = np.linalg.svd(rest[np.add.outer(*counts)])
+        terms = int(np.count_nonzero(sizes > LEFT_OUT * sizes[0]))
+        self._weights = (mine[:, :terms] * sizes[:terms])[drawn] * masses[:, None]
+        self._below = np.zeros((terms, self._others.size + 1))
+        np.cumsum(theirs[:terms, other_drawn] * other_masses, axis=1, out=self._below[:, 1:])
+        self._weights /= np.sum(self._weights @ self._below[:, -1])
 
-    def shares(self, values: FloatArray) -> FloatArray:
-        """P(S <= value) for each of these."""
-        (sums, drawn, masses), (other_sums, other_drawn, other_masses) = self._halves
-        total, everything = np.zeros(values.size), 0.0
-        for others in range(int(np.max(other_drawn)) + 1):  # of n draws, so many of values of the other half
-            some = np.flatnonzero(other_drawn == others)
-            below = np.append(0.0, np.cumsum(other_masses[some]))
-            theirs = masses * self._rest[others + drawn]
-            fit = np.flatnonzero(theirs * below[-1] > math.exp(LEAST_LOG - 3))
-            # both ascend, so that places are found in order
-            reached = np.searchsorted(other_sums[some], np.subtract.outer(values, sums[fit]), side="right")
-            total += np.einsum("j,ij->i", theirs[fit], below[reached])
-            everything += float(np.sum(theirs[fit]) * below[-1])
-        return total / everything
+    def share(self, value: float) -> float:
+        """P(S <= value)."""
+        # both ascend, so that places are found in order
+        reached = np.searchsorted(self._others, value - self._sums, side="right")
+        return float(np.einsum("jk,kj", self._weights, self._below[:, reached]))
 
 
 def binomial_reach(n: int, p: float, *, below: float) -> int:
@@ -600,27 +599,27 @@ def _histogram(values: FloatArray, weights: FloatArray, points: int) -> FloatArr
     places = np.rint(values).astype(np.int64)
     off = values - places
     off[np.abs(off) < ON_LATTICE] = 0.0
-    histogram = np.zeros(points)
+    around = np.add.outer([-1, 0, 1], places) & (points - 1)
     # Lagrange's weights of the points before a value, at it and after it
-    for shift, part in ((-1, (off**2 - off) / 2), (0, 1 - off**2), (1, (off**2 + off) / 2)):
-        histogram += np.bincount((places + shift) & (points - 1), part * weights, minlength=points)
-    return histogram
+    parts = np.stack([(off**2 - off) / 2, 1 - off**2, (off**2 + off) / 2]) * weights
+    return np.asarray(np.bincount(around.ravel(), parts.ravel(), minlength=points))
+
+
+@lru_cache
+def _half_turns(points: int) -> ComplexArray:
+    return np.asarray(np.exp(-1j * math.pi / points * np.arange(points // 2 + 1)))
 
 
 def _of_one_kind(values: FloatArray, chances: FloatArray, n: int, points: int) -> ComplexArray:
     """Phi of the sum of n draws of values in steps of a circle of so many points."""
     base = np.fft.rfft(_histogram(values, chances, points))
-    dead = base.real**2 + base.imag**2 <= NOTHING ** (2 / n)
-    alive = np.flatnonzero(~dead) if np.any(dead) else slice(None)
-    base = base[alive]
+    base[base.real**2 + base.imag**2 <= NOTHING ** (2 / n)] = 0.0
     power = base.copy()
     for bit in bin(n)[3:]:  # repeated squaring needs no branch of the logarithm
         power *= power
         if bit == "1":
             power *= base
-    result = np.zeros(dead.size, dtype=np.complex128)
-    result[alive] = power
-    return result
+    return power
 
 
 def _of_bets(sizes: FloatArray, chances: FloatArray, times: FloatArray, points: int) -> ComplexArray:
@@ -650,20 +649,20 @@ def _of_bets(sizes: FloatArray, chances: FloatArray, times: FloatArray, points: 
     u = 4 * odds / (1 + odds) ** 2
     weights = np.append(times * (u / 4 + u**2 / 8), times * u**2 / -32)
     bounds = np.fft.rfft(_histogram(np.append(sizes, 2 * sizes), weights, points)).real
-    bounds = np.append(logs.real + bounds - bounds[0], np.full(-logs.size % BLOCK, -math.inf))
-    blocks = np.flatnonzero(np.max(bounds.reshape(-1, BLOCK), axis=1) > math.log(LITTLE))
-    product, step = np.ones((blocks.size, BLOCK), dtype=np.complex128), max(1, MAX_ANGLES // (blocks.size * BLOCK))
+    bounds = np.append(logs.real + bounds - bounds[0], np.full(-logs.size % BLOCK, -math.inf)).reshape(-1, BLOCK)
+    alive = np.max(bounds, axis=1) > math.log(LITTLE)
+    phi = np.resize(phi, bounds.shape)
+    phi[~alive] = 0.0
+    blocks = np.flatnonzero(alive)
+    step = max(1, MAX_ANGLES // (blocks.size * BLOCK))
     for start in range(0, sizes.size, step):
         some = slice(start, start + step)
-        first = np.exp(1j * angle * np.multiply.outer(sizes[some], blocks * BLOCK)) * odds[some, None]
-        turns = np.repeat(np.exp(1j * angle * sizes[some])[:, None], BLOCK, axis=1)
-        turns[:, 0] = 1
-        factors = 1 + first[:, :, None] * np.cumprod(turns, axis=1)[:, None, :]
-        factors /= (1 + odds[some])[:, None, None]
+        chance, turn = odds[some, None] / (1 + odds[some, None]), 1j * angle * sizes[some, None]
+        first, turns = chance * np.exp(turn * BLOCK * blocks), np.exp(turn * np.arange(BLOCK))
+        factors = first[:, :, None] * turns[:, None, :]
+        factors += 1 - chance[:, :, None]
         several = times[some] != 1
         if np.any(several):
             factors[several] **= times[some][several, None, None]
-        product *= np.prod(factors, axis=0)
-    all_blocks = np.zeros((bounds.size // BLOCK, BLOCK), dtype=np.complex128)
-    all_blocks[blocks] = product
-    return np.asarray(phi * all_blocks.ravel()[: phi.size])
+        phi[blocks] *= np.prod(factors, axis=0)
+    return phi.ravel()[: logs.size]

@@ -24,7 +24,7 @@ def ltr() -> None:
 
 @ltr.command("report")
 @system_options("MODEL", kind=KIND, baseline="A run file, or the name of a stored baseline.")
-@output_options("the figures", "html", "markdown")
+@output_options("the figures")
 def train_report(inputs: Inputs, outputs: Outputs) -> int:
     """Compare trained models by mean and risk.
 

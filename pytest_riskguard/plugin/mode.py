@@ -135,13 +135,7 @@ def set_context(config: pytest.Config) -> None:
         width=shutil.get_terminal_size().columns if worker is None else worker[WIDTH],
     )
     context = ExitStack()
-    context.enter_context(
-        run_context.changed(
-            screen=screen,
-            locate=lambda test: _from_here(test, config),
-            cached=not config.getoption("riskguard_no_cache"),
-        )
-    )
+    context.enter_context(run_context.changed(screen=screen, locate=lambda test: _from_here(test, config)))
     config.add_cleanup(context.close)
 
 

@@ -29,7 +29,7 @@ def add_options(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="write the verdicts to a file; the suffix chooses the format (.json, .md, .html)",
+        help="write the verdicts to a file; the suffix chooses the format (.json, .md, .html, .xml)",
     )
     group.addoption(
         "--riskguard-strict",
@@ -38,7 +38,6 @@ def add_options(parser: pytest.Parser) -> None:
         help="fail unless every gate was judged, and passed without a rerun and without xfail",
     )
     group.addoption("--riskguard-no-yaml", action="store_true", help="do not collect the gates of riskguard.yaml")
-    group.addoption("--riskguard-no-cache", action="store_true", help="read all runs, keep no scores on disk")
     parser.addini("riskguard", type="bool", default=False, help="judge gates without --riskguard")
     parser.addini(
         "riskguard_config",

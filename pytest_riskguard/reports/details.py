@@ -281,11 +281,10 @@ def _documents(verdict: Verdict) -> Section | None:
 def _slices(verdict: Verdict) -> Section | None:
     """Each slice, the worst first."""
     card, tested, rows = Card(verdict), not verdict.asked.by_topic, []
-    columns = {"Slice": "name", "Topics": "d", "Wins": "d", "Losses": "d", "Share": ".1%", "Mean change": "+.4f"}
-    columns |= {"URisk": "+.4f"}
+    columns = {"Slice": "name", "Topics": "d", "Losses": "d", "Share": ".1%", "Mean change": "+.4f", "URisk": "+.4f"}
     columns |= {"Interval": "text", "Adjusted p": "p", "Risky": "text"} if tested else {}
     for part in card.slices:
-        row = [_tagged(part), part.count, part.wins, part.losses, card.share(part), part.mean_difference, part.urisk]
+        row = [_tagged(part), part.count, part.losses, card.share(part), part.mean_difference, part.urisk]
         between = limits(part.lower, part.upper) or "too few topics"
         rows.append(row + [between, part.adjusted_p_value, part.risky] * tested)
     note = "Share: of what all topics lost." if not card.explained_by_wins else "Share: of what all topics won."

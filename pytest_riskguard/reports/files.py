@@ -52,9 +52,7 @@ _OPENING = re.compile(
 _OPENING_BYTES = 4096
 #: Folders in which only the system makes links.
 _OF_SYSTEM = (Path("/dev"), Path("/proc"))
-#: Only by its option: pytest has one of its own.
-JUNIT = Format((".xml",))
-JSON, MARKDOWN, HTML = FORMATS = (Format((".json",)), Format((".md",)), Format((".html", ".htm")))
+JSON, MARKDOWN, HTML, JUNIT = FORMATS = tuple(map(Format, ((".json",), (".md",), (".html", ".htm"), (".xml",))))
 
 
 def format_of(path: Path) -> Format:
@@ -63,7 +61,7 @@ def format_of(path: Path) -> Format:
         if path.suffix.lower() in known_format.suffixes:
             return known_format
     known = [suffix for known_format in FORMATS for suffix in known_format.suffixes]
-    plugins.refuse_taken("riskguard_reports", [*known, *JUNIT.suffixes])
+    plugins.refuse_taken("riskguard_reports", known)
     added = plugins.added("riskguard_reports")
     if path.suffix.lower() in added:
         plugin, function = added[path.suffix.lower()]
@@ -75,14 +73,19 @@ def format_of(path: Path) -> Format:
 def check(path: Path) -> None:
     """Check that a report of this name can be written, before there is anything to report.
 
-    ``UsageError`` if the suffix is unknown, a library for the format is not installed, or the folder does not exist.
+    ``UsageError`` if the suffix is unknown, a library for the format is not installed, or no file can be made here.
     """
     if format_of(path) is HTML:
         from pytest_riskguard.reports.html import ensure_available
 
         ensure_available()
+    problem = link_problem(path)
     if not path.absolute().parent.is_dir():
-        raise UsageError(f"no folder {path.parent}")
+        problem = os.strerror(errno.ENOENT)
+    elif path.is_dir():
+        problem = os.strerror(errno.EISDIR)
+    if problem:
+        raise UsageError(f"cannot write ({problem})")
 
 
 def write(
@@ -92,16 +95,15 @@ def write(
     gates: Sequence[KnownGate] = (),
     provenance: Provenance | None = None,
     policy_changes: Sequence[str] = (),
-    kind: Format | None = None,
     charts: bool = False,
 ) -> None:
-    """Write a report, whole or not at all; ``kind`` is its format, by default the one that its name asks for.
+    """Write a report, whole or not at all, in the format that its name asks for.
 
     ``gates`` are all that are known, if the verdicts are those of a run of tests; ``provenance`` says where they come
     from, ``policy_changes`` what the judged commit changed about how it is judged. With ``charts`` the pictures of a
     Markdown report are written next to it, and before it.
     """
-    kind = kind or format_of(path)
+    kind = format_of(path)
     if isinstance(kind, AddedFormat):
         from pytest_riskguard.reports.json import report
 
@@ -149,15 +151,6 @@ def withdraw(path: Path) -> None:
         opening = file.read(_OPENING_BYTES)
     if _OPENING.match(opening):
         target.unlink()
-
-
-def problem(path: Path) -> str | None:
-    """Why no file can be written here, as far as it is known before there is anything to write."""
-    if not path.absolute().parent.is_dir():
-        return os.strerror(errno.ENOENT)
-    if path.is_dir():
-        return os.strerror(errno.EISDIR)
-    return link_problem(path)
 
 
 def write_text(path: Path, text: str) -> None:

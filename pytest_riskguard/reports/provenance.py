@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.reports.parts import Section, Table
-from pytest_riskguard.text import clean, counted, web_address
+from pytest_riskguard.text import clean, counted, listed, web_address
 
 if TYPE_CHECKING:
     from pytest_riskguard.build import Build
@@ -21,16 +21,6 @@ TIES = {"as_returned": "in the order returned", "docid": "by document id, as tre
 #: How many baselines, and how many differences, a line names; days after which a baseline is called old.
 MAX_NAMED, MAX_AGE = 3, 30
 _RUN = "CI run"
-
-
-@frozen
-class Difference:
-    """A key of the metadata whose value differs between candidate and baseline ``system``; None where not given."""
-
-    key: str
-    baseline: str | None
-    candidate: str | None
-    system: str
 
 
 @frozen
@@ -57,11 +47,12 @@ class Provenance:
             raise ValueError(f"provenance.run_url: expected {expected}, found {self.run_url!r:.60}")
 
     @property
-    def differences(self) -> tuple[Difference, ...]:
-        """What differs between the metadata of the candidate and each baseline."""
-        if self.candidate is None:
-            return ()
-        return tuple(one for baseline in self.baselines for one in differences(self.candidate, baseline))
+    def differences(self) -> list[tuple[str, str | None, str | None]]:
+        """What differs between the metadata of the candidate and each baseline that has any: key, before and now."""
+        now = {} if self.candidate is None else self.candidate.metadata
+        known = [baseline.metadata for baseline in self.baselines if baseline.metadata and now]
+        found = [(key, old.get(key), now.get(key)) for old in known for key in sorted(old.keys() | now.keys())]
+        return [difference for difference in dict.fromkeys(found) if difference[1] != difference[2]]
 
     def days(self, baseline: Origin) -> int | None:
         """How many days before the report a baseline was stored; None if it was not, or nobody knows when."""
@@ -101,26 +92,11 @@ def _time(text: str) -> datetime:
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
-def differences(candidate: Origin, baseline: Origin) -> tuple[Difference, ...]:
-    """What differs between the metadata of two systems, by key; nothing if one of them has none."""
-    before, now = baseline.metadata, candidate.metadata
-    if not (before and now):
-        return ()
-    keys = sorted(before.keys() | now.keys())
-    changed = [key for key in keys if before.get(key) != now.get(key)]
-    return tuple(Difference(key, before.get(key), now.get(key), baseline.name) for key in changed)
-
-
 def line(provenance: Provenance) -> str:
     """In one line of plain text: which change, when, how old its baselines are, and what differs from them."""
-    candidate = provenance.candidate or Origin("", {})
     parts = [text for text, _ in head(provenance) if text != _RUN]
-    parts.append(f"equal scores {TIES[candidate.ties]}" if candidate.ties else "")
-    parts.append(f"latency {candidate.latency}" if candidate.latency else "")
-    changes = list(dict.fromkeys(map(_changed, provenance.differences)))
-    parts += changes[:MAX_NAMED]
-    parts.append(f"{len(changes) - MAX_NAMED} more differences" if len(changes) > MAX_NAMED else "")
-    return "; ".join(filter(None, parts))
+    changes = tuple(f"{key} {before or 'none'} -> {now or 'none'}" for key, before, now in provenance.differences)
+    return "; ".join([*parts, *([listed(changes, most=MAX_NAMED)] if changes else [])])
 
 
 def head(provenance: Provenance) -> list[tuple[str, str | None]]:
@@ -155,18 +131,13 @@ def section(provenance: Provenance) -> Section:
         )
         for one in systems
     ]
-    differ = [(one.key, one.baseline, one.candidate) for one in provenance.differences]
     named = dict.fromkeys(("Key", "Baseline", "Candidate"), "name")
-    tables = [Table("", columns, rows), Table("What differs, according to the metadata", named, differ, none="none")]
+    tables = [
+        Table("", columns, rows),
+        Table("What differs, according to the metadata", named, provenance.differences, none="none"),
+    ]
     judges = [clean(provenance.judges, limit=400)] if provenance.judges else []
     return Section("Where this report comes from", judges, [table.filled for table in tables if table.rows])
-
-
-def _changed(difference: Difference) -> str:
-    before, now = (
-        "none" if value is None else _short(value) for value in (difference.baseline, difference.candidate)
-    )
-    return f"{_short(difference.key)} {before} -> {now}"
 
 
 def _stored(provenance: Provenance, baseline: Origin) -> str:

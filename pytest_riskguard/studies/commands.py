@@ -97,7 +97,7 @@ def replay(inputs: Inputs, outputs: Outputs, regretted: tuple[str, ...]) -> int:
 @click.argument(
     "reports", type=click.Path(path_type=Path, readable=False), nargs=-1, required=True, metavar="REPORTS..."
 )
-@output_options("the figures", "html")
+@output_options("the figures")
 def trend(reports: tuple[Path, ...], outputs: Outputs) -> int:
     """Show verdicts, estimates and weak topics over time.
 

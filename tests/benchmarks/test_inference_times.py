@@ -1,6 +1,6 @@
 """How long intervals, the break-even test and a verdict take: processor time in milliseconds, the least of several.
 
-Twice what an idle machine may take is allowed here, since others may share its caches.
+What an idle machine may take, and half as much again, is allowed here, since others may share its caches.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from tests.shared_data import SHARED
 
 pytestmark = pytest.mark.slow
 
+ALLOWED = 1.5
+
 
 def least(ask: Callable[[], object], times: int = 15) -> float:
     """The least time of several, without laws that are kept."""
@@ -38,23 +40,25 @@ def changes(n: int, changed: int) -> np.ndarray:
     return d
 
 
-@pytest.mark.parametrize(("n", "changed"), [(250, 4), (250, 8), (1000, 8), (250, 20), (250, 250), (1000, 1000)])
+@pytest.mark.parametrize(
+    ("n", "changed"), [(250, 4), (250, 8), (1000, 5), (1000, 8), (250, 20), (250, 250), (1000, 1000)]
+)
 def test_three_intervals_at_two_levels_take_5_milliseconds(n, changed):
     x = changes(n, changed)
-    assert least(lambda: intervals(x, methods=("percentile", "basic", "bca"), level=(0.95, 0.99))) < 2 * 5
+    assert least(lambda: intervals(x, methods=("percentile", "basic", "bca"), level=(0.95, 0.99))) < ALLOWED * 5
 
 
-@pytest.mark.parametrize(("n", "limit"), [(250, 3), (1000, 10)])
+@pytest.mark.parametrize(("n", "limit"), [*((n, 3) for n in (28, 29, 32, 36, 50, 80, 250)), (1000, 10)])
 @pytest.mark.parametrize("alpha", [0, 1, 5, 100])
 def test_the_break_even_test_takes_3_to_10_milliseconds(n, limit, alpha):
     d = changes(n, n)
-    assert least(lambda: break_even(np.abs(d), (1 + alpha) * np.abs(d), d < 0)) < 2 * limit
+    assert least(lambda: break_even(np.abs(d), (1 + alpha) * np.abs(d), d < 0)) < ALLOWED * limit
 
 
 def test_a_million_topics_take_half_a_second():
     d = changes(10**6, 10**6)
-    assert least(lambda: intervals(d, methods=("percentile", "basic", "bca"), level=(0.95, 0.99)), 3) < 2 * 500
-    assert least(lambda: break_even(np.abs(d), 2 * np.abs(d), d < 0), 3) < 2 * 500
+    assert least(lambda: intervals(d, methods=("percentile", "basic", "bca"), level=(0.95, 0.99)), 3) < ALLOWED * 500
+    assert least(lambda: break_even(np.abs(d), 2 * np.abs(d), d < 0), 3) < ALLOWED * 500
 
 
 @pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="the real runs are not here")
@@ -72,4 +76,4 @@ def test_a_failing_verdict_with_explanation_takes_40_milliseconds():
     pairs = [(names[i], names[(i + shift) % len(names)]) for shift in (3, 8) for i in range(len(names))]
     times = [least(lambda pair=pair: judge(*pair), 3) for pair in pairs if judge(*pair) == "fail"]  # type: ignore[misc]
     # one in fourteen takes longer: its two intervals disagree, and tens of topics each turn the verdict
-    assert np.quantile(times, 0.9) < 2 * 40
+    assert np.quantile(times, 0.9) < ALLOWED * 40

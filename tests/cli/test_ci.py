@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-COMPARE = "compare {0}.run --baseline prod --measure AP --json r.json"
+COMPARE = "compare {0}.run --baseline prod --measure AP -o r.json"
 
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

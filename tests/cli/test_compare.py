@@ -39,12 +39,12 @@ QRELS = "--qrels qrels.txt --measure AP"
             "FAIL losses counted 6 times outweigh gains; 15 of 30 queries lost",
         ),
         (
-            "churn.run --baseline prod --alpha 5 --on-churn warn",
+            "churn.run --baseline prod --alpha 5 --set on_churn=warn",
             0,
             "PASS WITH CARE losses counted 6 times outweigh gains; 15 of 30 queries lost",
         ),
         ("churn.run --baseline prod --alpha 0", 0, "PASS"),
-        ("loss.run --baseline prod --tolerance 0.5", 0, "PASS"),
+        ("loss.run --baseline prod --set tolerance=0.5", 0, "PASS"),
         ("good.run --baseline prod --set max_mde=0.0001", 1, "INCONCLUSIVE"),
         ("good.run --baseline prod --set max_mde=0.0001 --set on_inconclusive=warn", 0, "INCONCLUSIVE"),
         ("nowhere.run --baseline prod", 3, "INCOMPARABLE nowhere.run: no such file (missing_input, AP)"),
@@ -72,7 +72,7 @@ def by_policy(command, folder):
     world.write_run(folder / "tail.run", TAIL)
 
     def verdicts(line=ALONE):
-        ended = command(f"{line} --json report.json")
+        ended = command(f"{line} -o report.json")
         return read_report(folder / "report.json")["verdicts"], ended
 
     return verdicts
@@ -105,7 +105,7 @@ def test_what_no_gate_can_compare_is_said_once(by_policy):
 
 
 def test_an_option_is_one_of_every_gate_that_has_it(by_policy):
-    line = "--alpha 5 --alpha 2 --tolerance 0.2 --level 0.9 --set method=student_t"
+    line = "--alpha 5 --alpha 2 --set tolerance=0.2 --set level=0.9 --set method=student_t"
     verdicts, _ = by_policy(f"{ALONE} {line}")
     assert [(v["gate"], v["alpha"]) for v in verdicts] == [
         ("no-risk", 5),
@@ -174,8 +174,8 @@ def test_a_limit_that_only_the_default_policy_sets_is_no_reason_to_judge_nothing
     [
         ("--alpha nan", "expected a number from 0 to 1e+09, found the number nan"),
         ("--alpha 1e10", "expected a number from 0 to 1e+09, found the number 10000000000.0"),
-        ("--level 1", "expected a number between 0.000001 and 0.999999 such as 0.95, found the number 1.0"),
-        ("--tolerance=-0.1", "expected a finite number, at least 0, found the number -0.1"),
+        ("--set level=1", "expected a number between 0.000001 and 0.999999 such as 0.95, found the number 1.0"),
+        ("--set tolerance=-0.1", "expected a finite number, at least 0, found the number -0.1"),
         ("--gate no_topic_collapse --set allowed=1.5", "expected a share of the topics from 0 to below 1"),
         ("--set allowed=2", "allowed: without --gate the default gates are asked"),
         ("--set method=magic", "expected auto, student_t"),
@@ -183,11 +183,11 @@ def test_a_limit_that_only_the_default_policy_sets_is_no_reason_to_judge_nothing
         ("--measure nDGC@10", "nDCG@10"),
         ("--baseline old=", "expected the name or path of a run"),
         ("--nonsense", "No such option"),
-        ("--json nowhere/report.json", "cannot write"),
+        ("-o nowhere/report.json", "cannot write"),
     ],
 )
 def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, options, message):
-    json_option = "" if "--json" in options else "--json -"
+    json_option = "" if "-o" in options else "-o -"
     ended = command(f"compare good.run --baseline prod --measure AP {json_option} {options}")
     assert ended.status == 2
     assert message in ended.err
@@ -220,7 +220,7 @@ def test_a_broken_riskguard_yaml_is_a_usage_error_unless_it_is_not_needed(comman
 
 
 def test_json_on_stdout_is_json_and_nothing_else(command):
-    line = "compare loss.run --baseline prod --baseline nowhere.run --measure AP --json -"
+    line = "compare loss.run --baseline prod --baseline nowhere.run --measure AP -o -"
     ended = command(line)
     assert ended.status == 3
     report = json.loads(ended.out)
@@ -232,8 +232,7 @@ def test_json_on_stdout_is_json_and_nothing_else(command):
 
 def test_verdicts_come_by_measure_then_alpha_then_baseline(command):
     ended = command(
-        "compare good.run --baseline prod --baseline old=loss.run --measure P@5 --measure AP "
-        "--alpha 5 --alpha 0 --json -"
+        "compare good.run --baseline prod --baseline old=loss.run --measure P@5 --measure AP --alpha 5 --alpha 0 -o -"
     )
     verdicts = json.loads(ended.out)["verdicts"]
     assert [(v["measure"], v["alpha"], *v["baselines"]) for v in verdicts] == [
@@ -259,16 +258,16 @@ def test_a_run_is_named_by_its_file(command, folder, file, name):
     folder.joinpath(file).write_bytes(gzip.compress(data) if file.endswith(".gz") else data)
     folder.joinpath("old").mkdir()
     shutil.copy(file, "old")
-    verdict = json.loads(command(f"compare {file} --baseline old/{file} {QRELS} --json -").out)["verdicts"][0]
+    verdict = json.loads(command(f"compare {file} --baseline old/{file} {QRELS} -o -").out)["verdicts"][0]
     assert (verdict["candidate"], verdict["baselines"]) == (name, [name])
-    verdict = json.loads(command(f"compare {file} --baseline my-1.0=old/{file} {QRELS} --json -").out)["verdicts"][0]
+    verdict = json.loads(command(f"compare {file} --baseline my-1.0=old/{file} {QRELS} -o -").out)["verdicts"][0]
     assert verdict["baselines"] == ["my-1.0"]
 
 
 def test_only_a_valid_name_is_split_off_a_path(command, folder):
     folder.joinpath("d=1").mkdir()
     shutil.copy("prod.run", "d=1/prod.run")
-    line = f"compare good.run --baseline ./d=1/prod.run --baseline old=d=1/prod.run {QRELS} {STRICT_LINE} --json -"
+    line = f"compare good.run --baseline ./d=1/prod.run --baseline old=d=1/prod.run {QRELS} {STRICT_LINE} -o -"
     verdicts = json.loads(command(line).out)["verdicts"]
     assert [verdict["baselines"] for verdict in verdicts] == [["prod"], ["old"]]
     assert {verdict["outcome"] for verdict in verdicts} == {"pass"}
@@ -300,7 +299,7 @@ def test_scores_are_compared_as_they_are(command, folder):
     for name, ranks in (("a", world.LOSS), ("b", {})):
         rows = [f"{t},{1 / ranks.get(t, 2)},1\n" for t in world.TOPICS]
         folder.joinpath(f"{name}.csv").write_text("topic,AP,own\n" + "".join(rows))
-    ended = command(f"compare --scores a.csv --baseline old=b.csv {STRICT_LINE} --json -")
+    ended = command(f"compare --scores a.csv --baseline old=b.csv {STRICT_LINE} -o -")
     assert ended.status == 1
     verdicts = json.loads(ended.out)["verdicts"]
     assert [(v["measure"], v["outcome"], v["candidate"], v["baselines"]) for v in verdicts] == [
@@ -339,7 +338,7 @@ def test_an_internal_error_is_status_70_without_a_traceback(command, monkeypatch
         raise error("some detail")
 
     monkeypatch.setattr("pytest_riskguard.engine.judging.Engine._judged", broken)
-    ended = command("compare good.run --baseline prod --measure AP --json -")
+    ended = command("compare good.run --baseline prod --measure AP -o -")
     assert (ended.status, ended.out) == (70, "")
     assert f"{error.__name__}: some detail" in ended.err
     assert "Traceback" not in ended.err
@@ -376,7 +375,7 @@ def test_help_and_version_are_no_errors(command):
 def test_a_store_that_cannot_be_read_is_a_verdict(command, folder):
     shutil.rmtree("baselines")
     folder.joinpath("baselines").write_text("a file")
-    ended = command("compare good.run --baseline prod --measure AP --json -")
+    ended = command("compare good.run --baseline prod --measure AP -o -")
     assert ended.status == 3
     (verdict,) = json.loads(ended.out)["verdicts"]
     assert (verdict["outcome"], verdict["reason"]) == ("incomparable", "missing_input")
@@ -388,15 +387,15 @@ def test_whether_a_file_can_be_read_is_for_the_gate_to_say(command, monkeypatch)
 
 
 def test_a_report_names_a_file_by_its_path_in_the_project_and_others_by_their_name_alone(command, folder):
-    ended = command("compare runs/nowhere.run --baseline prod --measure AP --json -")
+    ended = command("compare runs/nowhere.run --baseline prod --measure AP -o -")
     assert "Nothing was compared: runs/nowhere.run: no such file" in ended.err
     assert json.loads(ended.out)["verdicts"][0]["problem"].startswith("runs/nowhere.run: ")
-    other = command(f"compare {folder.parent}/nowhere.run --baseline prod --measure AP --json -")
+    other = command(f"compare {folder.parent}/nowhere.run --baseline prod --measure AP -o -")
     assert f"{folder.parent}/nowhere.run:nosuchfile" in "".join(other.err.split())  # a long path is wrapped
     assert json.loads(other.out)["verdicts"][0]["problem"].startswith("nowhere.run: ")
     (folder / "runs").mkdir()
     (folder / "runs" / "bad.run").write_text("t01 Q0 d 1\n")
-    bad = command(f"compare {folder}/runs/../runs/bad.run --baseline prod --measure AP --json - --markdown r.md")
+    bad = command(f"compare {folder}/runs/../runs/bad.run --baseline prod --measure AP -o - -o r.md")
     assert json.loads(bad.out)["verdicts"][0]["problem"].startswith("runs/bad.run:1: expected 6 columns")
     assert str(folder) not in bad.out + Path("r.md").read_text()
 
@@ -442,8 +441,7 @@ def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
     for line in ("--help", "baseline --help"):
         assert "..." not in command(line).out.partition("Commands:")[2]
     text = " ".join(command("compare --help").out.split())
-    assert "[default: 0.005, unless the kind of gate has another]" in text
-    assert "[default: warn, unless the kind of gate has another]" in text
+    assert "[default: 1, unless the kind of gate has another]" in text
 
 
 def test_a_file_of_the_store_is_refused_as_candidate(command, folder):
@@ -478,7 +476,7 @@ def outcomes(folder: Path) -> list[tuple[str, list[str], str]]:
     return [(v["candidate"], v["baselines"], v["outcome"]) for v in read_report(folder / "r.json")["verdicts"]]
 
 
-ALONE_OF = "--gate not_significantly_risky --json r.json"
+ALONE_OF = "--gate not_significantly_risky -o r.json"
 
 
 def test_the_baseline_comes_first_and_the_first_line_says_so(command, folder):
@@ -505,7 +503,7 @@ def test_each_of_several_candidates_is_judged_against_the_baseline(command, fold
 
 
 def test_roles_go_to_stderr_beside_json_and_are_not_said_with_q(command):
-    ended = command(f"compare prod.run good.run {QRELS} --json -")
+    ended = command(f"compare prod.run good.run {QRELS} -o -")
     assert ended.err.startswith("good against prod (baseline)\n")
     assert ended.out.startswith("{")
     assert command(f"compare prod.run good.run {QRELS} -q").out.startswith("PASS no-risk: good against prod: ")

@@ -16,12 +16,10 @@ def nothing(folder):
 
 
 def test_init_writes_the_gates_that_compare_asks_without_a_file(command, nothing):
-    asked = (
-        "compare loss.run --baseline prod.run --qrels qrels.txt --topics topics.tsv --measure AP --json asked.json"
-    )
+    asked = "compare loss.run --baseline prod.run --qrels qrels.txt --topics topics.tsv --measure AP -o asked.json"
     assert command(asked).status == 1
     assert command("init --topics topics.tsv --measure AP --candidate loss.run").status == 0
-    assert command("check --json checked.json").status == 1
+    assert command("check -o checked.json").status == 1
     asked, checked = (read_report(nothing / f"{name}.json")["verdicts"] for name in ("asked", "checked"))
     assert [(verdict["gate"], verdict["outcome"]) for verdict in asked] == [
         ("no-risk", "fail"),

@@ -45,7 +45,7 @@ def test_without_topics_there_is_no_query_text(command):
 
 
 def test_the_budget_cuts_the_list_and_out_writes_it(command, folder):
-    ended = command(f"{ASKED} --budget 2 --out list.tsv")
+    ended = command(f"{ASKED} --budget 2 -o list.tsv")
     assert (ended.status, ended.out) == (0, "")
     assert (folder / "list.tsv").read_text(encoding="utf-8") == "topic\tdocument\tquery\nt01\tnew\t\nt02\tnew\t\n"
     assert ended.err.startswith("the first 2 of ")
@@ -92,7 +92,7 @@ def test_a_stored_baseline_is_asked_with_its_run(command, folder):
             2,
             "",
         ),
-        (f"{ASKED} --out none/list.tsv", 2, "--out none/list.tsv: cannot write"),
+        (f"{ASKED} -o none/list.tsv", 2, "none/list.tsv: cannot write"),
     ],
 )
 def test_what_cannot_be_answered_is_said(command, arguments, status, said):

@@ -27,8 +27,8 @@ def book(folder):
 
 
 def test_compare_says_how_far_they_agree_without_changing_the_verdict(command):
-    (plain,) = json.loads(command(f"compare {ASKED} --qrels qrels.txt --json -").out)["verdicts"]
-    ended = command(f"compare {ASKED} --qrels book.csv --json -")
+    (plain,) = json.loads(command(f"compare {ASKED} --qrels qrels.txt -o -").out)["verdicts"]
+    ended = command(f"compare {ASKED} --qrels book.csv -o -")
     report = json.loads(ended.out)
     assert report["provenance"]["judges"] == SAID
     assert SAID in " ".join(ended.err.split())
@@ -40,8 +40,8 @@ def test_compare_says_how_far_they_agree_without_changing_the_verdict(command):
 
 @pytest.mark.parametrize("suffix", ["md", "html"])
 def test_reports_say_it_once(command, folder, suffix):
-    command(f"compare {ASKED} --qrels book.csv --{'markdown' if suffix == 'md' else suffix} report.{suffix}")
+    command(f"compare {ASKED} --qrels book.csv -o report.{suffix}")
     text = " ".join((folder / f"report.{suffix}").read_text(encoding="utf-8").split())
     assert text.count("2 judges disagree on 5 of 30 documents") == 1
-    command(f"compare {ASKED} --qrels qrels.txt --{'markdown' if suffix == 'md' else suffix} plain.{suffix}")
+    command(f"compare {ASKED} --qrels qrels.txt -o plain.{suffix}")
     assert "judges disagree" not in (folder / f"plain.{suffix}").read_text(encoding="utf-8")

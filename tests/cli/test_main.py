@@ -54,7 +54,7 @@ LONG = "a" * 5000
         (f"check --candidate {LONG}", 3),
         (f"study trend {LONG}", 3),
         (f"init --output {LONG}", 2),
-        (f"compare loss.run --baseline prod --json {LONG}", 2),
+        (f"compare loss.run --baseline prod -o {LONG}", 2),
     ],
 )
 def test_a_name_that_no_file_can_have_is_no_fault_of_ours(command, line, status):

@@ -33,7 +33,7 @@ def test_lost_output_is_at_most_one_line_and_status_3(folder, shell, line):
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_reports_are_written_though_nothing_can_be_shown(folder):
-    line = f"{COMMAND} {COMPARE.format('loss')} --json r.json --markdown r.md >/dev/full"
+    line = f"{COMMAND} {COMPARE.format('loss')} -o r.json -o r.md >/dev/full"
     assert subprocess.run(["bash", "-c", line], check=False, capture_output=True).returncode == 3
     assert json.loads(Path("r.json").read_text())["verdicts"][0]["outcome"] == "fail"
     assert Path("r.md").read_text()

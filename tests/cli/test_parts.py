@@ -21,8 +21,8 @@ def experiment(folder):
 
 
 def test_both_sides_may_be_in_one_file(command):
-    parts = json.loads(command(ASKED.format("pair.json#conf-2", "pair.json#conf-1") + " --json -").out)["verdicts"][0]
-    files = json.loads(command(ASKED.format("new.run", "old.run") + " --json -").out)["verdicts"][0]
+    parts = json.loads(command(ASKED.format("pair.json#conf-2", "pair.json#conf-1") + " -o -").out)["verdicts"][0]
+    files = json.loads(command(ASKED.format("new.run", "old.run") + " -o -").out)["verdicts"][0]
     assert parts["estimates"] == files["estimates"]
     assert (parts["candidate"], parts["baselines"]) == ("pair#conf-2", ["pair#conf-1"])
     assert (files["candidate"], files["baselines"]) == ("new", ["old"])

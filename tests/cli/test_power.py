@@ -19,7 +19,7 @@ LOSS = np.array([ours - theirs for theirs, ours in world.differences(world.LOSS)
 
 
 def test_from_two_runs_it_says_what_the_gate_sees(command):
-    ended = command(f"{STRICT} --alpha 0 --alpha 1 --set method=student_t --json -")
+    ended = command(f"{STRICT} --alpha 0 --alpha 1 --set method=student_t -o -")
     assert ended.status == 0
     report = json.loads(ended.out)
     assert report["schema"] == "riskguard-power/1"
@@ -57,14 +57,14 @@ def test_on_a_terminal_it_is_a_table_with_words(command):
 @pytest.mark.slow
 def test_from_a_baseline_alone_it_says_that_it_assumes(command):
     # the stored baseline scores 0.5 everywhere, so another run stands in
-    ended = command("power --baseline ./loss.run --measure AP --correlation 0.5 --correlation 0.9 --json -")
+    ended = command("power --baseline ./loss.run --measure AP --correlation 0.5 --correlation 0.9 -o -")
     assert ended.status == 0
     plans = json.loads(ended.out)["plans"]
     assert [plan["correlation"] for plan in plans] == [0.5, 0.9]
     assert all(plan["candidate"] is None and plan["baseline"] == "loss" for plan in plans)
     assert plans[0]["minimum_detectable_effect"] > plans[1]["minimum_detectable_effect"]
     assert "assumed, not observed: differences are normal with mean 0" in " ".join(ended.err.split())
-    default = json.loads(command("power --baseline ./loss.run --measure AP --json -").out)["plans"]
+    default = json.loads(command("power --baseline ./loss.run --measure AP -o -").out)["plans"]
     assert [plan["correlation"] for plan in default] == [0.7, 0.8, 0.9, 0.95]
 
 
@@ -81,7 +81,7 @@ def test_from_scores_every_column_is_planned_for(command, folder):
         rows = [f"{topic},{rng.random():.3f},{10 * rng.random():.3f}\n" for topic in world.TOPICS]
         folder.joinpath(f"{name}.csv").write_text("topic,AP,clicks\n" + "".join(rows))
     for line in ("a.csv --baseline old=b.csv", "--baseline b.csv --correlation 0.8"):
-        plans = json.loads(command(f"power --scores {line} --effect 0.1 --json -").out)["plans"]
+        plans = json.loads(command(f"power --scores {line} --effect 0.1 -o -").out)["plans"]
         assert [plan["measure"] for plan in plans] == ["AP", "clicks"]
         assert plans[1]["standard_deviation"] > 3 * plans[0]["standard_deviation"]
     folder.joinpath("b.csv").write_text("topic,AP,clicks\nt01,0.5,1\n")
@@ -94,8 +94,7 @@ def test_from_scores_every_column_is_planned_for(command, folder):
 @pytest.mark.slow
 def test_plans_come_by_measure_then_baseline_then_alpha(command):
     ended = command(
-        "power good.run --baseline prod --baseline old=loss.run --measure P@5 --measure AP "
-        "--alpha 5 --alpha 0 --json -"
+        "power good.run --baseline prod --baseline old=loss.run --measure P@5 --measure AP --alpha 5 --alpha 0 -o -"
     )
     assert [(p["measure"], p["baseline"], p["alpha"]) for p in json.loads(ended.out)["plans"]] == [
         (measure, baseline, alpha) for measure in ("P@5", "AP") for baseline in ("prod", "old") for alpha in (5, 0)
@@ -104,7 +103,7 @@ def test_plans_come_by_measure_then_baseline_then_alpha(command):
 
 
 def test_tolerance_power_and_level_are_asked_for(command):
-    line = "power loss.run --baseline prod --measure AP --set on_churn=fail --set method=student_t --json -"
+    line = "power loss.run --baseline prod --measure AP --set on_churn=fail --set method=student_t -o -"
     sd = float(np.std(linear(LOSS, alpha=1), ddof=1))
     (plan,) = json.loads(command(f"{line} --set tolerance=0.03 --power 0.9 --set level=0.99 --effect 0.03").out)[
         "plans"
@@ -127,11 +126,11 @@ def test_tolerance_power_and_level_are_asked_for(command):
         ("--effect 0.1 --effect 0.10", "--effect: 0.1 given twice"),
         ("--baseline ./prod.run", "--baseline: prod given twice"),
         ("--correlation 0.5", "--correlation is only for plans without CANDIDATE"),
-        ("--json nowhere/plan.json", "cannot write"),
+        ("-o nowhere/plan.json", "cannot write"),
     ],
 )
 def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, options, message):
-    json_option = "" if "--json" in options else "--json -"
+    json_option = "" if "-o" in options else "-o -"
     ended = command(f"power good.run --baseline prod --measure AP {json_option} {options}")
     assert ended.status == 2
     assert message in ended.err
@@ -150,7 +149,7 @@ def test_a_correlation_lies_between_minus_1_and_1(command, correlation):
 def test_bad_data_is_status_3_with_its_path(command, folder):
     assert command("power").status == 2
     for line in ("nowhere.run --baseline prod", "good.run --baseline ./nowhere.run", "--baseline ./nowhere.run"):
-        ended = command(f"power {line} --measure AP --json -")
+        ended = command(f"power {line} --measure AP -o -")
         assert (ended.status, ended.out) == (3, "")
         assert "nowhere.run: no such file" in ended.err
     assert "did you mean 'prod'?" in command("power --baseline prdo --measure AP").err
@@ -181,7 +180,7 @@ def test_a_topics_file_on_the_command_line_has_the_strata_of_the_collection(comm
     in_strata(", strata: {a: 0.9, b: 0.1}")
     command("baseline rescore prod")
     shutil.copy("topics.tsv", "other.tsv")
-    asked = "compare loss.run --baseline prod --measure AP --json -"
+    asked = "compare loss.run --baseline prod --measure AP -o -"
     for more in ("", " --topics other.tsv"):
         (verdict,) = json.loads(command(asked + more).out)["verdicts"]
         strata = verdict["estimates"]["strata"] if "strata" in verdict["estimates"] else verdict["topics"]["strata"]

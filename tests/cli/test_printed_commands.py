@@ -107,7 +107,7 @@ SITUATIONS = {
     ),
     "compare, options of the gate": Situation(
         "riskguard compare old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv --measure AP "
-        "--level 0.9 --alpha 5 --tolerance 0.01 --on-churn fail --gate not_significantly_risky",
+        "--set level=0.9 --alpha 5 --set tolerance=0.01 --set on_churn=fail --gate not_significantly_risky",
         (),
     ),
     "compare, the default policy": Situation(

@@ -10,7 +10,7 @@ import pytest
 
 from tests.plugin.world import read_report
 
-COMPARE = "compare loss.run --baseline prod --measure AP --json r.json"
+COMPARE = "compare loss.run --baseline prod --measure AP -o r.json"
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def test_a_report_is_written_again_as_it_is(command):
     documents()
     named("documents: documents.jsonl")
     command(f"{COMPARE} --meta index=v8")
-    assert command("report r.json --markdown again.md").status == 0
+    assert command("report r.json -o again.md").status == 0
     assert "2033-05-18 03:33 UTC; baseline prod stored" in Path("again.md").read_text().replace("&#58;", ":")
     assert command("show r.json").status == 1
 
@@ -66,7 +66,7 @@ def test_metadata_of_both_systems_are_in_the_report_and_what_differs(command):
     assert stored.status == 0
     assert "  metadata.index         v7\n  metadata.model         a=b\n" in command("baseline show with-meta").out
     assert command("baseline verify with-meta").status == 0
-    command("compare loss.run --baseline with-meta --measure AP --json r.json --meta index=v8 --meta model=a=b")
+    command("compare loss.run --baseline with-meta --measure AP -o r.json --meta index=v8 --meta model=a=b")
     provenance = report()["provenance"]
     assert provenance["date"] == "2033-05-18T03:33:20Z"
     assert provenance["candidate"] == {"name": "loss", "metadata": {"index": "v8", "model": "a=b"}, "ties": "docid"}
@@ -114,7 +114,11 @@ def change(**changes: Any) -> None:
         ({"depth": -1}, "documents.depth: expected a number, at least 1, found -1"),
         ({"topics": None}, "documents.topics: expected a list, found null"),
         (
-            {"topics": [{"topic": "t", "exact": True, "documents": [{"document": "a", "baseline_rank": 0}]}]},
+            {
+                "topics": [
+                    {"topic": "t", "exact": True, "documents": [{"document": "a", "grade": 1, "baseline_rank": 0}]}
+                ]
+            },
             "baseline_rank: expected a number, at least 1, found 0",
         ),
     ],

@@ -66,13 +66,13 @@ def test_a_gate_over_a_pool_has_its_status(command, line, status, said):
 
 def test_a_pool_is_judged_in_a_family_too(command):
     pool = f"compare good.run --baseline prod --baseline loss.run {AP} --gate georisk_not_worse"
-    (verdict,) = verdicts(command(f"{pool} --set family=holm --json -"))
+    (verdict,) = verdicts(command(f"{pool} --set family=holm -o -"))
     assert (verdict["outcome"], verdict["family"]["size"]) == ("pass", 1)
 
 
 def test_every_computed_baseline_is_asked_about_after_the_others(command):
     computed = "--baseline 'mean(prod, loss.run)' --baseline 'mean(prod, churn.run)' --baseline 'max(prod, loss.run)'"
-    ended = command(f"compare good.run {computed} --baseline prod {AP} --json -")
+    ended = command(f"compare good.run {computed} --baseline prod {AP} -o -")
     assert [verdict["baselines"] for verdict in verdicts(ended)] == [
         ["prod"],
         ["mean(prod, loss)"],
@@ -83,7 +83,7 @@ def test_every_computed_baseline_is_asked_about_after_the_others(command):
 
 
 def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
-    ended = command(f"compare good.run --baseline 'max(prod, loss.run, candidate)' {AP} --json -")
+    ended = command(f"compare good.run --baseline 'max(prod, loss.run, candidate)' {AP} -o -")
     (found,) = verdicts(ended)
     assert any("including the candidate" in said for said in found["figures"])
     assert found["topics"]["wins"] == 0

@@ -33,9 +33,7 @@ def test_each_slice_has_its_verdict_and_says_so(command):
 
 
 def test_slices_alphas_and_their_family(command):
-    ended = command(
-        f"compare {BASE} --slice kind=code --slice kind=words --alpha 0 --alpha 1 --set family=holm --json -"
-    )
+    ended = command(f"compare {BASE} --slice kind=code --slice kind=words --alpha 0 --alpha 1 --set family=holm -o -")
     found = json.loads(ended.out)["verdicts"]
     assert [(v["alpha"], v["options"]["slice"], v["topics"]["count"]) for v in found] == [
         (0, "kind=code", 12),
@@ -83,7 +81,7 @@ def test_a_run_that_cannot_be_scored_is_not_a_mistake_of_the_slice(command, fold
 
 def test_a_file_that_is_missing_makes_the_verdict_incomparable(command, folder):
     (folder / "topics.tsv").unlink()
-    ended = command(f"compare {BASE} --slice kind=code --json -")
+    ended = command(f"compare {BASE} --slice kind=code -o -")
     assert ended.status == 3
     assert [verdict["options"]["slice"] for verdict in json.loads(ended.out)["verdicts"]] == ["kind=code"]
     assert command(f"compare {BASE} --slice kind").status == 3
@@ -100,14 +98,14 @@ def test_tables_of_scores_have_slices_too(command, folder):
 
 
 def test_plans_are_made_for_a_slice(command):
-    ended = command("power loss.run --baseline prod --measure AP --set slice=kind=code --json -")
+    ended = command("power loss.run --baseline prod --measure AP --slice kind=code -o -")
     (plan,) = json.loads(ended.out)["plans"]
     assert (plan["slice"], plan["topics"], plan["changed"]) == ("kind=code", 12, 12)
     assert "AP, kind=code, 12 topics, 12 changed" in ended.err
 
 
 def test_judgements_are_asked_for_topics_of_the_slice(command):
-    everything = command("judge-next loss.run --baseline prod --measure AP@10 --set slice=kind=code")
+    everything = command("judge-next loss.run --baseline prod --measure AP@10 --slice kind=code")
     asked = {line.split("\t")[0] for line in everything.out.splitlines()[1:]}
     assert everything.status == 0
     assert asked <= {*world.TOPICS[:12]}

@@ -22,7 +22,7 @@ def files(folder):
 
 
 def report(command, line):
-    ended = command(f"{line} {STRICT_LINE} --json -")
+    ended = command(f"{line} {STRICT_LINE} -o -")
     (verdict,) = json.loads(ended.out)["verdicts"]
     return ended.status, {**verdict, "baselines": [], "inputs": {**verdict["inputs"], "baselines": {}}}, verdict
 

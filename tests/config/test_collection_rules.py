@@ -41,7 +41,7 @@ def project(tmp_path, monkeypatch):
 
 def checked(capsys, status: int) -> dict[str, Any]:
     capsys.readouterr()
-    assert riskguard(["check", "--json", "-"]) == status
+    assert riskguard(["check", "-o", "-"]) == status
     (verdict,) = json.loads(capsys.readouterr().out)["verdicts"]
     return verdict
 

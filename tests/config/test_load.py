@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pytest_riskguard.config.candidate_settings import Retrieve
+from pytest_riskguard.config.candidate_settings import Retrieve, file_of
 from pytest_riskguard.config.items import all_items, families, items_of
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.config.schema import Collection, ComputedBaseline
@@ -87,7 +87,7 @@ gates:
     assert config.collection.topics.path == folder.parent / "topics.tsv"
     assert config.store == folder.parent / "shared/baselines"
     assert config.measures == ("nDCG@10", "AP(rel=2,judged_only=True)")
-    assert config.candidate == folder / "runs/candidate.run.gz"
+    assert file_of(config.candidate).path == folder / "runs/candidate.run.gz"
     first, second = config.gates
     assert first.candidate == Retrieve(retrieve="shop.search:engine.query", depth=50)
     (item,) = items_of(config, first)
@@ -164,7 +164,7 @@ def test_paths_are_resolved_from_the_file_not_from_the_working_folder(write, tmp
 def test_a_link_to_a_run_keeps_its_name(write, tmp_path):
     (tmp_path / "new.run").symlink_to(tmp_path / "run-2024.run")
     config = load_config(write(f"{HEAD}gates: [{{{GATE}}}]\n"))
-    assert config.candidate == tmp_path / "new.run"
+    assert file_of(config.candidate).path == tmp_path / "new.run"
 
 
 def test_the_message_begins_with_file_and_line(write):

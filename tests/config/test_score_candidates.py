@@ -50,7 +50,7 @@ def settings(folder, candidate):
 )
 def test_scores_are_a_candidate(folder, candidate, name):
     settings(folder, candidate)
-    assert riskguard(["check", "--json", "report.json"]) == 1
+    assert riskguard(["check", "-o", "report.json"]) == 1
     (verdict,) = json.loads((folder / "report.json").read_text())["verdicts"]
     assert (verdict["reason"], verdict["candidate"]) == ("loss", name)
     assert verdict["estimates"]["mean_difference"] == -0.5
@@ -79,7 +79,7 @@ def test_columns_keep_their_order(folder):
     assert isinstance(candidate, DescribedScores)
     assert list(candidate.given.columns) == ["topic", "clicks", "AP"]
     settings(folder, "{scores: wide.csv, columns: {topic: 3}}")
-    with pytest.raises(ConfigError, match=r"riskguard.yaml:2: candidate.columns: expected a mapping"):
+    with pytest.raises(ConfigError, match=r":2: candidate.columns: expected a column, found the number 3"):
         load_config(folder / "riskguard.yaml")
 
 

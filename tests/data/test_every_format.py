@@ -76,7 +76,7 @@ def by_python(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
 def by_compare(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
     """The report of ``riskguard compare``."""
     formats = {} if case is None or case.format is None else {case.kind: case.format}
-    line = ["compare", "--json", "report.json", "--quiet"]
+    line = ["compare", "-o", "report.json", "--quiet"]
     if case is not None and case.kind == "scores":
         line += [names["scores"], "--scores", "--baseline", "prod.csv", "--measure", "AP"]
     else:

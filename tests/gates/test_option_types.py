@@ -31,7 +31,7 @@ def kind_of_two_options() -> dict[str, Option]:
     @dataclass(frozen=True)
     class Kind:
         name: str = "no option"
-        fruit: str = option("pear", FRUIT, "Which fruit.", metavar="FRUIT")
+        fruit: str = option("pear", FRUIT, "Which fruit.")
         max_size: float = option(0.5, Number(0, 1), "How large.")
 
     with pytest.raises(TypeError, match="positional"):
@@ -44,10 +44,9 @@ def test_what_a_class_declares_is_what_every_way_in_reads():
     options = kind_of_two_options()
     assert options == {
         "max_size": Option("How large.", Number(0, 1), name="max_size", type="float", default=0.5),
-        "fruit": Option("Which fruit.", FRUIT, "FRUIT", name="fruit", type="str", default="pear"),
+        "fruit": Option("Which fruit.", FRUIT, name="fruit", type="str", default="pear"),
     }
     assert [known.type_text for known in options.values()] == ["{'apple', 'pear', 'plum'}", "float"]
-    assert [known.flag for known in options.values()] == ["--fruit", "--max-size"]
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ def test_halves_of_six_changed_topics_have_every_way_and_the_grid_lies_within_a_
     law, left_out = sample, 1 - float(below[-1])
     assert law.sums.by_vectors is not None
     for place in np.flatnonzero(np.diff(means) > 1e-9)[:: means.size // 40].tolist():
-        at = law._sum((means[place] + means[place + 1]) / 2)
-        assert below[place] - 1e-9 <= float(ndtr(law.sums.score(at))) <= below[place] + left_out + 1e-9
+        between = (means[place] + means[place + 1]) / 2
+        assert below[place] - 1e-9 <= float(ndtr(law.score(between))) <= below[place] + left_out + 1e-9
     unit = float(np.std(x)) / math.sqrt(n)
     for p in (0.01, 0.3, 0.7, 0.99):
         value = law.sums.steps.quantiles(p) / n

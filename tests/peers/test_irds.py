@@ -76,14 +76,14 @@ def test_a_collection_on_this_machine_is_judged_by_its_name(home):
         "--qrels",
         "irds:vaswani",
     ]
-    done = riskguard(home, *line, "--topics", "irds:vaswani", "--json", "-")
+    done = riskguard(home, *line, "--topics", "irds:vaswani", "-o", "-")
     assert done.returncode == 1, done.stderr
     (by_name,) = verdicts(done.stdout)
     (home / "qrels.txt").write_text(
         "".join(f"{topic} 0 {prefix}{topic} 1\n" for topic in TOPICS for prefix in ("", "1"))
     )
     (home / "topics.tsv").write_text("".join(f"{topic}\tRED SHOES {topic}\n" for topic in TOPICS))
-    done = riskguard(home, *line[:-1], "qrels.txt", "--topics", "topics.tsv", "--json", "-")
+    done = riskguard(home, *line[:-1], "qrels.txt", "--topics", "topics.tsv", "-o", "-")
     assert verdicts(done.stdout) == [by_name]
     assert by_name["responsible_topics"][0]["query"].startswith("RED SHOES")
 

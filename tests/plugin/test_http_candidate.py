@@ -84,7 +84,7 @@ def checked(folder, monkeypatch, capsys):
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         monkeypatch.chdir(folder)
         (folder / "riskguard.yaml").write_text(settings(folder, candidate), encoding="utf-8")
-        status = riskguard(["check", "--json", "report.json"])
+        status = riskguard(["check", "-o", "report.json"])
         said = capsys.readouterr()
         return status, " ".join((said.out + said.err).split())
 

@@ -99,9 +99,9 @@ def test_verdicts_of_subtests_and_of_topics_that_are_no_text_reach_the_controlle
 
 def test_a_report_that_cannot_be_written_is_one_line_and_red(pytester, project):
     project("good")
-    pytester.mkdir("report.json")
+    pytester.makepyfile("def test_that_takes_the_place(): __import__('pathlib').Path('report.json').mkdir()")
     result = pytester.runpytest("--riskguard", "--riskguard-report=report.json", "--riskguard-report=other.json")
-    result.assert_outcomes(passed=1)
+    result.assert_outcomes(passed=2)
     assert result.ret == 1
     assert read_report(pytester.path / "other.json")["verdicts"]
     result.stdout.fnmatch_lines(["ERROR could not write the report report.json: *"])

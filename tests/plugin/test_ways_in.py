@@ -11,7 +11,7 @@ import pytest
 from pytest_riskguard import check, score_run
 from pytest_riskguard.cli.main import run
 from pytest_riskguard.data import read_qrels, read_topics
-from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
+from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.plugin.fixture import Riskguard
 from tests.plugin import world
 from tests.plugin.world import read_report
@@ -69,10 +69,9 @@ def judged(pytester, project, monkeypatch, capsys):
         capsys.readouterr()
         words = []
         for option, value in options.items():
-            own = option in ("alpha", "level", "tolerance", "on_churn")
-            words += [OPTIONS[option].flag, str(value)] if own else ["--set", f"{option}={value}"]
+            words += ["--alpha", str(value)] if option == "alpha" else ["--set", f"{option}={value}"]
         named = [word for baseline in baselines for word in ("--baseline", baseline)]
-        run(["compare", "candidate.run", *named, "--gate", kind, *words, "--json", "-"])
+        run(["compare", "candidate.run", *named, "--gate", kind, *words, "-o", "-"])
         (by_command,) = json.loads(capsys.readouterr().out)["verdicts"]
         return [by_yaml, by_fixture, by_command]
 

@@ -1,6 +1,7 @@
 """The table of a chain of accepted runs, and what is said below it."""
 
 import numpy as np
+import pytest
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.history import Chain
@@ -8,19 +9,27 @@ from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.reports import drift
 
 
-def scores(values, name):
-    topics = tuple(f"t{number:03d}" for number in range(len(values)))
-    return TopicScores(name, "AP", topics, np.asarray(values, dtype=float))
+def chain(*runs):
+    """Runs with these scores, each named by a letter."""
+    topics = tuple(f"t{number:03d}" for number in range(len(runs[0])))
+    return [
+        TopicScores(name, "AP", topics, np.asarray(values, dtype=float))
+        for name, values in zip("abcd", runs, strict=False)
+    ]
 
 
-def explain(chain, *names, alpha=1.0):
+def explain(runs, *names, alpha=1.0):
     gate = NotSignificantlyRisky(alpha=alpha, tolerance=0.0)
-    return drift.explain(Chain(gate, chain), names or [run.name for run in chain])
+    return drift.explain(Chain(gate, runs), names or [run.name for run in runs])
 
 
-def test_each_run_is_a_line_named_by_the_run_or_as_asked():
-    chain = [scores(np.full(20, value), name) for value, name in ((0.5, "a"), (0.75, "b"), (0.25, "c"))]
-    heading, columns, *rows, _ = explain(chain).splitlines()
+def flat(*means, topics=20):
+    return chain(*(np.full(topics, mean) for mean in means))
+
+
+def test_each_run_is_a_line_named_by_the_run_or_as_asked_and_safe():
+    runs = flat(0.5, 0.75, 0.25)
+    heading, columns, *rows, _ = explain(runs).splitlines()
     assert heading == "AP, 20 topics: in total, URisk(alpha=1) and its 95% interval are against a"
     assert columns.split() == ["run", "mean", "change", "in", "all", "URisk", "interval", "losses"]
     assert [row.split() for row in rows] == [
@@ -28,43 +37,25 @@ def test_each_run_is_a_line_named_by_the_run_or_as_asked():
         ["b", "0.7500", "+0.2500", "+0.2500", "+0.2500", "[+0.2500,", "+0.2500]", "0"],
         ["c", "0.2500", "-0.5000", "-0.2500", "-0.5000", "[-0.5000,", "-0.5000]", "20"],
     ]
-    other = explain(chain, "1", "2", "now").splitlines()
-    assert [line.split()[0] for line in other[2:5]] == ["1", "2", "now"]
+    other = explain(runs, "1", "::error::" + "x" * 40, "\x1b[31m" + "y" * 40).splitlines()
+    assert [line.split()[0] for line in other[2:4]] == ["1", ":"]
+    assert "\x1b" not in "".join(other)
+    assert max(map(len, other)) <= 80
 
 
-def test_a_fall_at_once_is_no_slow_slide():
-    chain = [scores(np.full(20, 0.5), "a"), scores(np.full(20, 0.4), "b")]
-    assert explain(chain).splitlines()[-1] == (
-        "  significantly risky against a: the mean itself is significantly down"
-    )
-
-
-def test_churn_is_told_from_a_fall_of_the_mean():
-    values = 0.5 + np.tile([0.1, -0.1], 20)
-    chain = [scores(np.full(40, 0.5), "a"), scores(values, "b")]
-    assert "only because losses weigh more (churn)" in explain(chain, alpha=5.0)
-
-
-def test_an_oldest_run_that_is_beaten_is_no_yardstick():
-    chain = [scores(np.full(20, value), name) for value, name in ((0.5, "a"), (0.4, "b"), (0.6, "c"), (0.7, "d"))]
-    assert explain(chain).splitlines()[-1] == (
-        "  a is no longer a yardstick: every run since c is significantly better"
-    )
-
-
-def test_too_few_topics_have_no_interval_and_say_so():
-    *_, row, note = explain([scores([0.5] * 9, "a"), scores([0.1] * 9, "b")]).splitlines()
-    assert row.split() == ["b", "0.1000", "-0.4000", "-0.4000", "-0.8000", "-", "9"]
-    assert note == "  too few topics: an interval needs at least 10"
-
-
-def test_a_chain_of_one_is_one_line():
-    assert len(explain([scores([0.5] * 9, "a")]).splitlines()) == 3
-
-
-def test_names_are_made_safe_and_lines_fit():
-    names = ["::error::" + "x" * 40, "\x1b[31m" + "y" * 40]
-    text = explain([scores(np.full(30, 0.5), "a"), scores(np.full(30, 0.4), "b")], *names)
-    assert "\x1b" not in text
-    assert "::error" not in text
-    assert max(map(len, text.splitlines()[1:])) <= 80
+@pytest.mark.parametrize(
+    ("runs", "alpha", "said"),
+    [
+        (flat(0.5, 0.4), 1, "significantly risky against a: the mean itself is significantly down"),
+        (
+            chain(np.full(40, 0.5), 0.5 + np.tile([0.1, -0.1], 20)),
+            5,
+            "significantly risky against a: only because losses weigh more (churn)",
+        ),
+        (flat(0.5, 0.4, 0.6, 0.7), 1, "a is no longer a yardstick: every run since c is significantly better"),
+        (flat(0.5, 0.1, topics=9), 1, "too few topics: an interval needs at least 10"),
+        (flat(0.5, topics=9), 1, "a    0.5000"),
+    ],
+)
+def test_the_last_line_says_what_follows(runs, alpha, said):
+    assert explain(runs, alpha=alpha).splitlines()[-1].strip() == said

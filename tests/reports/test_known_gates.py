@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.errors import ReportFormatError
-from pytest_riskguard.reports.comparisons import BECAME, KnownGate, after, summary, title
+from pytest_riskguard.reports.comparisons import KnownGate, summary, title
 from pytest_riskguard.reports.json import dumps, read
 from pytest_riskguard.reports.markdown import render
 from tests.reports.test_json import VERDICTS
@@ -75,16 +75,3 @@ def test_hostile_ids_are_cleaned():
     (line,) = summary([missing("\x1b[31m\n::error::")])
     assert line.isprintable()
     assert "<b>" not in render([], gates=[missing("<b>")])
-
-
-def test_a_report_that_must_be_short_still_names_the_gates_that_were_not_judged():
-    text = render([PASSED] * 50, gates=[gate(), missing("b")], limit=2000)
-    assert "riskguard" in text
-    assert "not judged" in text.splitlines()[0]
-
-
-def test_failures_before_the_last_attempt_are_counted():
-    assert after(0) == after(None) == ""
-    assert after(1) == " (after 1 failure)"
-    assert after(2) == " (after 2 failures)"
-    assert all(BECAME.values())

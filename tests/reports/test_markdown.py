@@ -8,14 +8,12 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from pytest_riskguard import check
 from pytest_riskguard.gates.verdict import Inputs, VerdictWarning
-from pytest_riskguard.reports import words
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, prose, render
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import explained
 from tests.reports.hostile import STRINGS, verdict_with
-from tests.reports.terminal.test_failure import asked, verdict
+from tests.reports.terminal.test_failure import verdict
 from tests.reports.test_json import VERDICTS
 from tests.verdicts import altered
 
@@ -25,13 +23,6 @@ EXPLAINED = altered(explained(), gate="no-risk")
 
 def flat(text: str) -> str:
     return " ".join(text.split())
-
-
-def test_the_title_counts_the_gates():
-    assert render([LOST]).startswith("## riskguard: Don't ship: 1 gate failed\n")
-    mixed = [VERDICTS[name]() for name in ("pass", "loss", "too few", "incomparable", "churn")]
-    assert render(mixed).startswith("## riskguard: Don't ship: 3 of 5 gates failed\n")
-    assert render([]) == "## riskguard: No verdict: no gate was judged\n"
 
 
 def test_gates_on_the_same_runs_show_their_topics_once():
@@ -53,27 +44,6 @@ def test_warnings_are_said():
     )
     assert "Warning (<code>changed_inputs</code>): scored again" in render([warned])
     assert "as said" not in render([warned])
-
-
-def test_queries_have_a_column_where_there_are_any():
-    assert "| topic | scores |" in render([LOST])
-    topics = tuple(replace(t, query="white shoes") for t in LOST.responsible_topics)
-    text = render([altered(LOST, responsible_topics=topics)])
-    assert "| topic | query | scores |" in text
-    assert "<code>white shoes</code>" in text
-
-
-@pytest.mark.parametrize(
-    ("kind", "options", "said"),
-    [
-        ("not_significantly_risky", {"tolerance": 0.1}, "must reach -0.1"),
-        ("not_inferior", {"tolerance": 0.01}, "must stay above -0.01"),
-        ("equivalent", {"tolerance": 0.01}, "must stay between -0.01 and +0.01"),
-        ("no_topic_collapse", {"max_loss": 0.3, "protected": ["t07"]}, "at most 0.3; 1 entry is protected"),
-    ],
-)
-def test_what_was_asked_for_is_said(kind, options, said):
-    assert said in words.why(asked(kind, LOSS, **options))
 
 
 def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
@@ -144,7 +114,3 @@ def test_prose_is_no_markup(text, escaped):
 
 def test_code_of_nothing_is_nothing():
     assert (code(""), code("\x00"), code("a|b")) == ("", "", "<code>a&#124;b</code>")
-
-
-def test_a_single_topic_has_a_document_too():
-    assert "**INCONCLUSIVE**" in render([check("not_significantly_risky", {"1": 0.5}, {"1": 0.4})])

@@ -75,13 +75,6 @@ def test_a_candidate_is_stored_only_if_every_gate_of_the_run_passes(report):
     assert "baseline update" not in stopped
 
 
-def test_a_terminal_suggests_to_store_only_what_every_gate_lets_pass(capsys):
-    assert "store it as the baseline" in printed(capsys, [BETTER, FINE])
-    said = printed(capsys, [BETTER, STOPPED])
-    assert "store it" not in said
-    assert said.splitlines()[0] == "Don't ship: 1 of 2 gates failed"
-
-
 def test_a_part_of_the_gates_gives_no_answer(capsys):
     show([BETTER, FINE], verbose=False, quiet=False, to_stderr=False, complete=False)
     said = capsys.readouterr().out

@@ -74,11 +74,6 @@ def test_hostile_text_is_data_in_a_picture_and_its_words(tmp_path):
         assert not any(key.startswith("on") or "href" in key for each in root.iter() for key in each.attrib)
 
 
-def test_charts_change_nothing_else(tmp_path):
-    files.write(tmp_path / "a.json", [judged()], charts=True)
-    assert [found.name for found in tmp_path.iterdir()] == ["a.json"]
-
-
 @pytest.mark.slow
 def test_charts_need_no_extra(tmp_path):
     code = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
@@ -15,7 +14,6 @@ from pytest_riskguard.reports.html import render as html
 from pytest_riskguard.reports.json import Report, dumps, read
 from pytest_riskguard.reports.markdown import render as markdown
 from pytest_riskguard.reports.policy_changes import Change, PolicyChanges
-from pytest_riskguard.serialization import decoded
 from tests.reports.hostile import NAMES, STRINGS, verdict_with
 from tests.reports.schema import SCHEMA_FILE
 from tests.reports.test_hostile import assert_plain
@@ -57,11 +55,6 @@ def in_junit(policy: PolicyChanges) -> str:
     return junit.render([VERDICT], policy_changes=policy.lines)
 
 
-def in_the_summary_of_a_step(policy: PolicyChanges, path: Path) -> str:
-    github.append_summary(path, [VERDICT], policy_changes=policy.lines)
-    return path.read_text(encoding="utf-8")
-
-
 TEXTS = [in_markdown, in_a_short_markdown, in_html, in_a_comment, in_junit]
 
 
@@ -69,10 +62,6 @@ TEXTS = [in_markdown, in_a_short_markdown, in_html, in_a_comment, in_junit]
 def test_every_format_says_it(write):
     said = write(POLICY).replace("-&gt;", "->").replace("→", "->")
     assert SAID in said
-
-
-def test_the_summary_of_a_step_says_it(tmp_path):
-    assert "tolerance of no-risk 0.01" in in_the_summary_of_a_step(POLICY, tmp_path / "summary.md")
 
 
 def test_a_comment_says_it_before_what_happened():
@@ -107,11 +96,6 @@ def test_json_has_it_at_the_top_with_the_same_verdicts_and_gives_it_back(tmp_pat
 def test_where_nothing_changed_nothing_is_said():
     assert "policy_changes" not in dumps([VERDICT])
     assert "changed by this" not in markdown([VERDICT]) + html([VERDICT]) + junit.render([VERDICT])
-
-
-def test_a_broken_report_is_refused():
-    with pytest.raises(ValueError, match=r"policy_changes\[0\]: expected text, found a whole number"):
-        decoded(tuple[str, ...], [9], where="policy_changes")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import BaselineError, DataError, Remedy
 from pytest_riskguard.gates.codes import REASONS
 from pytest_riskguard.gates.findings import Documents, Power, RankedDocument, TopicDocuments
@@ -23,8 +22,6 @@ from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.reports.numbers import from_to
-from pytest_riskguard.reports.terminal.failure import explain
-from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.text import clean, columns
 from tests.gates.conftest import judge_pool, pair, topic_scores
 from tests.gates.test_slice_comparisons import tagged
@@ -242,14 +239,6 @@ def test_what_became_of_the_queries_says_where_to_look(documents, unanswered, sa
     assert words.cause(altered(verdict, outcome="pass", topics=counts)) == ""
 
 
-def test_the_worst_topics_are_those_that_explain_the_outcome_most_harmful_first():
-    assert [topic.topic for topic in Card(VERDICTS["group"]()).worst] == [f"t{i:05d}" for i in range(8)]
-    assert [topic.topic for topic in Card(CASES["collapse"]()).worst] == ["t07", "t02"]
-    won = VERDICTS["equivalent not shown"]()
-    assert [topic.topic for topic in Card(won).worst[:3]] == ["t00000", "t00001", "t00002"]
-    assert "largest 5 of 23, " in explain(won, Screen(Detail.BRIEF))
-
-
 def test_the_line_of_a_slice_names_the_slice_whatever_group_stands_out_in_it():
     whole = VERDICTS["group"]()
     assert words.line(whole).startswith("kind=code queries got worse; ")
@@ -279,13 +268,6 @@ def test_topics_on_which_it_hangs_are_named_or_counted():
     assert "Without t1 it would fail." in words.paragraph(alone)
     many = altered(verdict, pivotal_topics=tuple("abcde"))
     assert words.paragraph(many).endswith("Without any one of a, b, c and 2 more it would pass.")
-
-
-def test_other_peoples_text_stays_on_one_line_and_short():
-    topics = Topics({}, {f"t{i:05d}": {"in\ntent": "co\u2028de " * 30 if i < 8 else "w"} for i in range(120)})
-    verdict = asked(np.concatenate([np.full(8, -0.6), np.zeros(112)]), topics)
-    assert words.line(verdict).startswith("in tent=co de co de")
-    assert len(words.line(verdict)) <= 80
 
 
 # ---- figures

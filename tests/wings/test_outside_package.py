@@ -63,7 +63,7 @@ def test_the_command_line_has_all_that_the_package_adds(tmp_path):
     write_shelf(tmp_path)
     assert "count-lines" in project.riskguard("--help").stdout
     assert project.riskguard("count-lines half.txt").stdout == "30\n"
-    ended = project.riskguard(f"compare good.shelf bad.shelf {READ} --measure FirstHit --measure RR --json r.json")
+    ended = project.riskguard(f"compare good.shelf bad.shelf {READ} --measure FirstHit --measure RR -o r.json")
     assert ended.returncode == 1, ended.stderr
     first_hit, reciprocal = json.loads((tmp_path / "r.json").read_text())["verdicts"]
     assert first_hit["measure"] == "FirstHit"
@@ -72,7 +72,7 @@ def test_the_command_line_has_all_that_the_package_adds(tmp_path):
     assert project.log.read_text().splitlines() == ["not_significantly_risky fail"] * 2
     assert project.riskguard("report r.json --output r.csv").returncode == 0
     assert (tmp_path / "r.csv").read_text().splitlines() == ["not_significantly_risky,fail"] * 2
-    ended = project.riskguard(f"compare --scores half.txt less.txt --set format=shelf {GATE} --json s.json")
+    ended = project.riskguard(f"compare --scores half.txt less.txt --set format=shelf {GATE} -o s.json")
     assert ended.returncode == 1, ended.stderr
     (verdict,) = json.loads((tmp_path / "s.json").read_text())["verdicts"]
     assert verdict["estimates"]["baseline_mean"] == 0.5
@@ -84,12 +84,12 @@ def test_a_command_of_the_package_has_systems_that_are_scored_and_judged(tmp_pat
     write_shelf(tmp_path)
     (tmp_path / "same.shelf").write_bytes((tmp_path / "good.shelf").read_bytes())
     asked = "--baseline same.shelf --set format=shelf --measure RR"
-    ended = project.riskguard(f"losers good.shelf bad.shelf {asked} --json l.json --markdown l.md")
+    ended = project.riskguard(f"losers good.shelf bad.shelf {asked} -o l.json -o l.md")
     assert (ended.returncode, ended.stderr) == (3, "Error: lost\n")
     assert ended.stdout == "losers\n  bad.shelf\n"
     assert json.loads((tmp_path / "l.json").read_text())["lost"] == ["bad.shelf"]
     assert (tmp_path / "l.md").read_text().startswith("## losers\n\n- bad.shelf\n")
-    assert project.riskguard(f"losers bad.shelf {asked} --json bad.shelf").returncode == 2
+    assert project.riskguard(f"losers bad.shelf {asked} -o bad.shelf").returncode == 2
 
 
 def test_pytest_has_them_too(tmp_path):

@@ -62,7 +62,7 @@ def test_each_outcome_has_the_status_of_compare(command, folder, candidate, stat
 
 
 def test_gates_and_their_items_can_be_named(command, several):
-    ended = command("check no-collapse no-risk[AP-5] -q --json report.json")
+    ended = command("check no-collapse no-risk[AP-5] -q -o report.json")
     assert [line.split()[0] for line in ended.out.splitlines()] == ["FAIL", "PASS"]
     report = read_report(several / "report.json")
     assert [verdict["gate"] for verdict in report["verdicts"]] == ["no-risk[AP-5]", "no-collapse"]
@@ -83,8 +83,8 @@ def test_gates_and_their_items_can_be_named(command, several):
             "--baseline prod.run: expected NAME=RUN, found a name that no gate has; did you mean 'prod'?",
         ),
         ("--baseline prod=prod.run --baseline prod=good.run", "--baseline: expected each name once"),
-        ("--json riskguard.yaml", "--json riskguard.yaml would overwrite the file that this command reads"),
-        ("--json baselines/prod/scores.tsv", "would overwrite the file that this command reads"),
+        ("-o riskguard.yaml", "riskguard.yaml would overwrite the file that this command reads"),
+        ("-o baselines/prod/scores.tsv", "would overwrite the file that this command reads"),
     ],
 )
 def test_a_wrong_question_is_a_usage_error(command, line, message):
@@ -147,24 +147,24 @@ def test_a_bad_file_is_said_with_the_setting_that_names_it(command, folder):
 
 def test_a_run_can_take_the_place_of_the_candidate_and_of_a_stored_baseline(command, folder):
     assert command("check --candidate loss.run -q").out.startswith("FAIL no-risk: loss against prod: ")
-    line = "check --candidate good.run --baseline prod=churn.run --json report.json"
+    line = "check --candidate good.run --baseline prod=churn.run -o report.json"
     assert command(line).status in (0, 1)
     (verdict,) = read_report(folder / "report.json")["verdicts"]
     assert (verdict["candidate"], verdict["baselines"]) == ("good", ["prod"])
     line = "compare good.run --baseline prod=churn.run --qrels qrels.txt --measure AP --alpha 1"
-    command(f"{line} {STRICT_LINE} --json compared.json")
+    command(f"{line} {STRICT_LINE} -o compared.json")
     (compared,) = read_report(folder / "compared.json")["verdicts"]
     assert verdict["estimates"] == compared["estimates"]
 
 
 def test_reports_name_the_command_that_judges_the_same_candidate_again(command, folder):
     """`pytest --riskguard` would judge the candidate of the file, which is another one."""
-    line = "check --candidate loss.run --html report.html --json report.json"
+    line = "check --candidate loss.run -o report.html -o report.json"
     assert command(line).status == 1
     assert f"<code>riskguard {line}</code>" in (folder / "report.html").read_text()
     (gate,) = json.loads((folder / "report.json").read_text())["gates"]
     assert gate["command"] == f"riskguard {line}"
-    assert command("report report.json --html again.html").status == 0
+    assert command("report report.json -o again.html").status == 0
     assert f"<code>riskguard {line}</code>" in (folder / "again.html").read_text()
     assert "pytest --riskguard" not in (folder / "again.html").read_text()
 
@@ -193,7 +193,7 @@ def test_what_a_live_system_answers_is_written_as_a_run(command):
     assert ended.status == 0, ended.err
     assert ended.out.startswith("wrote answers.run: answers for 30 topics; median ")
     assert command("baseline add live answers.run").status == 0
-    ended = command("check --baseline prod=answers.run --json -")
+    ended = command("check --baseline prod=answers.run -o -")
     assert ended.status == 0
     assert json.loads(ended.out)["verdicts"][0]["topics"]["changed"] == 0
 

@@ -37,7 +37,7 @@ def judged(command, folder):
     folder.joinpath("riskguard.yaml").write_text(FILE, encoding="utf-8")
 
     def verdicts(line: str) -> tuple[list[dict[str, Any]], str]:
-        ended = command(f"compare good.run {line} --json report.json")
+        ended = command(f"compare good.run {line} -o report.json")
         assert ended.err == ""
         return read_report(folder / "report.json")["verdicts"], ended.out
 
@@ -67,9 +67,9 @@ def test_everything_that_is_not_given_is_that_of_the_first_risk_gate_and_of_the_
 def test_verdicts_are_those_of_check(judged, command, folder):
     path = folder / "riskguard.yaml"
     path.write_text(FILE.replace("alpha: [5, 2]", "alpha: 7"))
-    first, typical = judged("--set family=none --tolerance 0.005 --set method=auto --on-churn warn")[0]
+    first, typical = judged("--set family=none --set tolerance=0.005 --set method=auto --set on_churn=warn")[0]
     path.write_text(FILE.replace("family: holm\n", "").replace("candidate.run", "good.run"))
-    assert command("check second typical --json checked.json").status == 1
+    assert command("check second typical -o checked.json").status == 1
     second, collapse = read_report(folder / "checked.json")["verdicts"]
     assert first == {**second, "gate": "risk"}
     assert typical == collapse
@@ -91,7 +91,7 @@ def test_a_gate_on_single_queries_keeps_its_own_measures_and_baselines_unless_ot
     ("line", "expected"),
     [
         ("--alpha 3", {"alpha": 3, "tolerance": 0.01}),
-        ("--alpha 1 --tolerance 0", {"alpha": 1, "tolerance": 0}),  # even where that is the default
+        ("--alpha 1 --set tolerance=0", {"alpha": 1, "tolerance": 0}),  # even where that is the default
         ("--measure nDCG@5", {"measure": "nDCG@5", "tolerance": 0.01}),
         ("--baseline other=prod.run", {"baselines": ["other"], "tolerance": 0.01}),
         ("--set family=none", {"family": None}),
@@ -121,7 +121,7 @@ def test_other_judgements_are_judged_by_the_command_line_alone(judged):
 
 
 def test_a_file_without_gates_on_single_queries_asks_about_none(command, folder):
-    ended = command("compare loss.run --baseline prod --json report.json")
+    ended = command("compare loss.run --baseline prod -o report.json")
     assert [verdict["gate"] for verdict in read_report(folder / "report.json")["verdicts"]] == ["no-risk"]
     assert "tail" not in ended.out
 

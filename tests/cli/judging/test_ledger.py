@@ -29,7 +29,7 @@ def judged(command, folder):
     """The verdict of the first gate on a run, written to ``report.json``."""
 
     def judged(run="good.run"):
-        ended = command(f"check --candidate {run} --json report.json")
+        ended = command(f"check --candidate {run} -o report.json")
         assert ended.status in (0, 1), ended.err
         return world.read_report(folder / "report.json")["verdicts"][0]
 
@@ -76,16 +76,16 @@ def test_gates_outside_a_family_share_one_budget(judged, folder, command, settin
         )
     ]
     settings.write_text(YAML + "".join(more))
-    command("check --json report.json")
+    command("check -o report.json")
     looks = [
         each["family"] and each["family"]["look"] for each in world.read_report(folder / "report.json")["verdicts"]
     ]
     assert [look and look["number"] for look in looks] == [1, None, 2, None, 3]
-    alone = command("check again --json other.json")
+    alone = command("check again -o other.json")
     assert world.read_report(folder / "other.json")["verdicts"][0]["family"]["look"] == looks[-1], alone.err
     command("budget --record report.json")
     assert "3 looks, 3 without a failure, of about 10; 85.0% of the budget is left" in command("budget").out
-    command("check --candidate churn.run --json report.json")
+    command("check --candidate churn.run -o report.json")
     found = world.read_report(folder / "report.json")["verdicts"]
     assert [each["family"]["look"]["number"] for each in found if each["family"]] == [4, 5, 6]
 
@@ -140,7 +140,7 @@ def test_a_family_is_one_look_and_fails_only_as_a_whole(judged, folder, command,
         YAML.replace("gates:", "family: holm\ngates:").replace("budget: 10", "budget: 2")
         + "  - {name: tolerant, kind: not_significantly_risky, baseline: prod, tolerance: 0.9}\n"
     )
-    command("check --candidate loss.run --json report.json")
+    command("check --candidate loss.run -o report.json")
     verdicts = world.read_report(folder / "report.json")["verdicts"]
     with_look = [verdict for verdict in verdicts if verdict["family"]]
     assert [verdict["outcome"] for verdict in with_look] == ["fail", "pass"]
@@ -151,10 +151,10 @@ def test_a_family_is_one_look_and_fails_only_as_a_whole(judged, folder, command,
 
 
 def test_gates_without_an_answer_and_the_same_run_take_no_look(folder, command):
-    command("check --candidate prod.run --json report.json")
+    command("check --candidate prod.run -o report.json")
     assert "recorded 0 looks" in command("budget --record report.json").out
     (folder / "broken.run").write_text("not a run\n")
-    command("check --candidate broken.run --json report.json")
+    command("check --candidate broken.run -o report.json")
     assert world.read_report(folder / "report.json")["verdicts"][0]["outcome"] == "incomparable"
     assert "recorded 0 looks" in command("budget --record report.json").out
 

@@ -37,7 +37,7 @@ def test_a_run_of_files_alone_has_nothing_to_do_with_a_riskguard_yaml(command):
 
 
 def test_show_report_and_comment_say_it_from_the_json_report(command, loosened):
-    assert command("check -q --json r.json --markdown r.md --html r.html --junit r.xml").status == 0
+    assert command("check -q -o r.json -o r.md -o r.html -o r.xml").status == 0
     for name in ("r.md", "r.html", "r.xml"):
         assert "tolerance of no-risk" in (loosened / name).read_text(encoding="utf-8"), name
     commit(loosened, "third")
@@ -45,12 +45,12 @@ def test_show_report_and_comment_say_it_from_the_json_report(command, loosened):
         assert SAID in command(line).out.splitlines()
     judged = json.loads((loosened / "r.json").read_text(encoding="utf-8"))["provenance"]["commit"]
     assert "tolerance of no-risk" in command(f"comment r.json --commit {judged}").out
-    command("report r.json --markdown again.md")
+    command("report r.json -o again.md")
     assert (loosened / "again.md").read_bytes() == (loosened / "r.md").read_bytes()
 
 
 def test_json_on_standard_output_stays_json(command):
-    ended = command("check --json -")
+    ended = command("check -o -")
     assert json.loads(ended.out)["policy_changes"]
     assert SAID in ended.err.splitlines()
 

@@ -33,7 +33,7 @@ def chain(folder, command):
 
     def check(since, tolerance=0.05):
         (folder / "riskguard.yaml").write_text(YAML.format(since=json.dumps(since), tolerance=tolerance))
-        ended = command("check --json report.json")
+        ended = command("check -o report.json")
         return ended, world.read_report(folder / "report.json")["verdicts"][0]
 
     return check

@@ -126,7 +126,7 @@ def test_compare_takes_a_function_of_the_working_folder_and_never_keeps_its_scor
     monkeypatch.setenv("RISKGUARD_CACHE", str(folder.parent / "cache"))
     line = ["compare", "good.run", "bad.run", "--qrels", "qrels.txt", "--gate", "not_significantly_risky"]
     for times in (1, 2):
-        assert riskguard([*line, "--measure", "shop:Shop.first", "--measure", "shop:share", "--json", "r.json"]) == 1
+        assert riskguard([*line, "--measure", "shop:Shop.first", "--measure", "shop:share", "-o", "r.json"]) == 1
         verdicts = json.loads((folder / "r.json").read_text())["verdicts"]
         outcomes = [(verdict["measure"], verdict["outcome"]) for verdict in verdicts]
         assert outcomes == [("shop:Shop.first", "fail"), ("shop:share", "pass")]
@@ -151,7 +151,7 @@ def test_gates_of_a_file_take_functions_beside_the_file(folder, capsys):
     assert riskguard(["baseline", "show", "prod"]) == 0
     shown = capsys.readouterr().out
     assert "shop:Shop.first 1.0000" in shown
-    assert riskguard(["check", "--json", "r.json"]) == 1
+    assert riskguard(["check", "-o", "r.json"]) == 1
     outcomes = [(v["measure"], v["outcome"]) for v in json.loads((folder / "r.json").read_text())["verdicts"]]
     assert outcomes == [("shop:Shop.first", "fail"), ("AP", "fail"), ("shop:share", "pass")]
     assert riskguard(["judge-next", "--measure", "shop:Shop.first", "--baseline", "prod", "bad.run"]) == 2
@@ -175,7 +175,7 @@ def test_pytest_takes_functions_in_a_file_and_in_tests(folder):
 
 @pytest.mark.parametrize("measure", [pytest.param("revenue", marks=pytest.mark.slow), "add-to-cart rate"])
 def test_a_column_of_a_table_is_a_measure_everywhere(folder, measure):
-    compared = ["compare", "--scores", "good.csv", "bad.csv", "--gate", "not_significantly_risky", "--json", "r.json"]
+    compared = ["compare", "--scores", "good.csv", "bad.csv", "--gate", "not_significantly_risky", "-o", "r.json"]
     assert riskguard([*compared, "--measure", measure]) == 1
     assert (verdict_of(folder)["measure"], verdict_of(folder)["outcome"]) == (measure, "fail")
     assert riskguard(["baseline", "add", "prod", "good.csv", "--scores"]) == 0
@@ -183,7 +183,7 @@ def test_a_column_of_a_table_is_a_measure_everywhere(folder, measure):
     (folder / "riskguard.yaml").write_text(
         f"collection: {{}}\ncandidate: {{scores: bad.csv}}\nmeasures: [{measure}]\n{gate}"
     )
-    assert riskguard(["check", "--json", "r.json"]) == 1
+    assert riskguard(["check", "-o", "r.json"]) == 1
     assert (verdict_of(folder)["measure"], verdict_of(folder)["outcome"]) == (measure, "fail")
     (folder / "test_shop.py").write_text(
         f"""def test_money(riskguard):

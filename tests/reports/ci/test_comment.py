@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_riskguard.gates.verdict import Inputs, Verdict
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.ci.comment import MARKER, Run, no_verdict, pending, verdict
@@ -86,17 +86,6 @@ def test_a_failure_says_what_broke_for_whom_and_what_to_do():
 )
 def test_the_heading_is_the_worst_that_is_known(verdicts, gates, ended, said):
     assert heading(verdict(Run(COMMIT, ended=ended), Report(verdicts, gates))).startswith(said)
-
-
-def test_gates_on_one_comparison_share_its_topics():
-    inputs = Inputs("q", "c", {"prod": "b"})
-    gates = [altered(FAIL, gate=name, inputs=inputs) for name in ("one", "two")]
-    text = verdict(RUN, Report([altered(PASS, gate="three", inputs=inputs), *gates]))
-    assert text.count("| topic | query | scores |") == 1
-    assert "Queries and documents: see <code>one</code>." in text
-    rows = [line.split(" | ")[:2] for line in text.splitlines() if "URisk" in line and line.startswith("| ")]
-    assert [row[1] for row in rows] == ["<code>one</code>", "<code>two</code>", "<code>three</code>"]
-    assert "<summary>Statistics" not in text, "the report has them"
 
 
 @pytest.mark.parametrize("count", [1, 300])

@@ -7,7 +7,7 @@ import pytest
 from pytest_riskguard.reports.ci.junit import properties, render
 from pytest_riskguard.reports.comparisons import KnownGate
 from tests.plugin.world import GOOD, LOSS
-from tests.reports.terminal.test_failure import asked, verdict
+from tests.reports.terminal.test_failure import verdict
 from tests.reports.test_json import VERDICTS
 from tests.verdicts import altered
 
@@ -23,19 +23,6 @@ def test_a_failed_gate_has_its_figures_and_topics():
     assert float(found["riskguard.limit"]) == pytest.approx(verdict(LOSS).decisive_interval.upper)
     assert found["riskguard.topics_responsible"].startswith("t07, t01, t02, ")
     assert found["riskguard.topics_responsible"].endswith(" and 2 more")
-
-
-def test_the_limit_is_the_one_that_decided():
-    shown = asked("not_inferior", GOOD, tolerance=0.5)
-    assert float(dict(properties(shown))["riskguard.limit"]) == pytest.approx(shown.decisive_interval.lower)
-
-
-def test_what_does_not_exist_is_left_out():
-    found = dict(properties(verdict(GOOD)))
-    assert not {"riskguard.reason", "riskguard.measure", "riskguard.topics_responsible", "riskguard.problem"} & {
-        *found
-    }
-    assert "riskguard.problem" in dict(properties(VERDICTS["incomparable"]()))
 
 
 def test_another_verdict_of_the_same_test_has_a_number():

@@ -129,28 +129,6 @@ def test_topics_can_be_sorted_and_turned_over(opened):
 
 
 @pytest.mark.slow
-def test_the_script_shows_the_rows_that_the_page_held(opened):
-    text = page_of(pair(80))
-    without, with_script = opened(text, java_script_enabled=False), opened(text)
-    held = without.texts(".topic-table tbody tr td")
-    assert len(held) == 10 * 7
-    assert held == with_script.texts(f"{ROWS} td")[: len(held)]
-
-
-@pytest.mark.slow
-def test_topics_can_be_chosen(opened):
-    verdict = pair(80)
-    shown = opened(page_of(verdict))
-    for which, count in (("loss", verdict.topics.losses), ("win", verdict.topics.wins)):
-        shown.page.locator(".which").select_option(which)
-        assert shown.texts(".found") == [f"{count} of 80 topics"]
-    shown.page.locator(".which").select_option("marked")
-    marks = shown.texts(f"{ROWS} td:nth-child(8)")
-    assert marks
-    assert all(marks)
-
-
-@pytest.mark.slow
 def test_a_page_looks_as_its_address_says(opened):
     text = page_of(pair(80))
     shown = opened(text)
@@ -373,22 +351,6 @@ def test_charts_can_be_read_with_pointer_and_keyboard(opened):
     chart.press("Escape")
     assert not tip.is_visible()
     assert shown.faults == []
-
-
-@pytest.mark.slow
-def test_light_and_dark_can_be_changed(opened):
-    shown = opened(page_of(pair(50)), color_scheme="dark")
-    ground = "getComputedStyle(document.body).backgroundColor"
-    dark = shown.page.evaluate(ground)
-    colour = "document.querySelector('.bell .after') && getComputedStyle(document.querySelector('.bell .after')).fill"
-    dark_mark = shown.page.evaluate(colour)
-    shown.page.locator("#rg-theme").click()
-    assert shown.page.evaluate(ground) == "rgb(255, 255, 255)" != dark
-    assert shown.page.evaluate(colour) == "rgb(213, 94, 0)" != dark_mark
-    shown.page.reload()
-    assert shown.page.evaluate(ground) == "rgb(255, 255, 255)", "it is remembered"
-    shown.page.locator("#rg-theme").click()
-    assert shown.page.evaluate(ground) == dark
 
 
 @pytest.mark.slow

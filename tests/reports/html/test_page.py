@@ -15,11 +15,10 @@ from urllib.parse import unquote
 import pytest
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.html import ensure_available, render
-from pytest_riskguard.reports.html.page import MAX_WORST, STATIC_ROWS
+from pytest_riskguard.reports.html.page import STATIC_ROWS
 from pytest_riskguard.reports.html.queries import topic_rows
 from pytest_riskguard.reports.html.whole_page import script_json
 from pytest_riskguard.reports.parts import glossary
@@ -106,14 +105,6 @@ def test_the_page_says_what_the_verdict_says(verdict):
     assert "alpha 2" in page.said
     looks = [attributes["class"] for _, attributes in page.tags if attributes.get("data-label") == "Difference"]
     assert looks == ["number loss"] * STATIC_ROWS
-
-
-def test_the_worst_queries_come_first(verdict):
-    said = parsed(verdict).said
-    worst = [topic.query for topic in verdict.responsible_topics[:MAX_WORST]]
-    places = [said.index(query) for query in worst]
-    assert places == sorted(places)
-    assert places[-1] < said.index("Why it failed") < said.index("Next") < said.index("Statistics")
 
 
 def test_the_title_is_the_verdict(verdict):
@@ -272,17 +263,6 @@ def test_numbers_that_are_none_never_reach_the_data():
         script_json([float("nan")])
 
 
-def test_all_topics_are_handed_to_the_script(verdict):
-    long = pair(80)
-    page = parsed(long)
-    (data,) = page.data
-    rows = topic_rows(long)
-    assert data["topics"] == [row.topic for row in rows]
-    assert sorted(row.topic for row in rows) == sorted(long.exhibits.topics.topics)
-    assert [row.topic for row in rows[: long.topics.losses]] == [row.topic for row in long.responsible_topics]
-    assert f"These are the {STATIC_ROWS} most harmful of 80 topics" in page.said
-
-
 def test_every_number_of_a_topic_is_that_of_the_json(verdict):
     (data,) = parsed(verdict).data
     report = verdict.to_dict()
@@ -316,24 +296,6 @@ def test_ten_thousand_topics_with_long_queries_stay_below_five_megabytes():
     assert len(render([replace(verdict, exhibits=replace(verdict.exhibits, topics=columns))]).encode()) < 5_000_000
 
 
-def test_gates_share_style_and_script(verdict):
-    page = parsed(verdict, bare(verdict), bare(pair(20)))
-    assert [tag for tag, _ in page.tags].count("style") == 1
-    assert [tag for tag, _ in page.tags].count("script") == 2
-
-
-def test_the_same_verdicts_give_the_same_page(verdict):
-    assert render([verdict]) == page_of(verdict)
-
-
-def test_parts_that_a_verdict_lacks_are_left_out(verdict):
-    page = parsed(bare(verdict))
-    assert page.data[0]["count"] == len(verdict.responsible_topics)
-    for part in ("Unjudged documents", "Topics by tag"):
-        assert part not in page.said
-        assert part in page_of(verdict) or part == "Topics by tag"
-
-
 def test_no_verdict_is_a_page_too():
     assert "This report has no verdicts." in parsed().said
 
@@ -352,12 +314,6 @@ def test_tags_warnings_and_digests_are_shown(verdict):
     )
     page = parsed(told)
     for text in ("intent=buy", "churn watch out", "qrels sha256:q", "baseline old not a file"):
-        assert text in page.said
-
-
-def test_a_pool_is_shown(verdict):
-    page = parsed(pool())
-    for text in ("Against each reference", "Systems, highest GeoRisk first", "GeoRisk over alpha"):
         assert text in page.said
 
 
@@ -401,14 +357,6 @@ def test_where_it_comes_from_is_shown(verdict):
     assert {"https://ci.example.org/run/9", "https://git.example.org/acme/search"} <= set(links)
     young = Page(render([bare(verdict)], provenance=provenance(age=3.0)))
     assert "baseline old stored 3 days ago from commit 17b6cfd000 · CI run" in young.said
-
-
-def test_baselines_of_which_only_the_name_is_known_are_named(verdict):
-    known = provenance(age=3.0)
-    bare_ones = replace(known, baselines=(Origin("old", {}),))
-    assert "System Stored Commit Note Metadata new" in Page(render([verdict], provenance=known)).said
-    text = Page(render([verdict], provenance=bare_ones)).said
-    assert "System Metadata new index=v7 old" in text
 
 
 def test_only_rankings_that_are_there_are_offered(verdict):

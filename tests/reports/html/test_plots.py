@@ -11,7 +11,7 @@ import pytest
 
 from pytest_riskguard.reports import Plot
 from pytest_riskguard.reports.html.charts.axes import Box
-from tests.reports.html.drawings import labels, marks, points, root_of, tooltips
+from tests.reports.html.drawings import labels, marks, points, root_of
 
 
 def stairs(number: int, *, scale: float = 1.0, prefix: str = "model") -> Plot:
@@ -86,18 +86,6 @@ def test_points_stand_where_their_values_are(name):
     assert max(up) < line[0][1] - 5
     for x, y in zip(across, up, strict=True):  # and no point lies beyond the line
         assert y >= min(height for place, height in line if place <= x + 0.1) - 0.1
-
-
-def test_points_at_one_place_share_a_label_that_names_or_counts_them():
-    plot = Plot("t", "x", "y")
-    for name in ("a", "b"):
-        plot.point(1, 1, f"{name} said", name=name)
-    plot.point(2, 2, "c said", name="c", symbol="diamond", colour="loss")
-    for place in range(5):
-        plot.point(3, 3, "w", name=f"of-the-week-{place}")
-    root = root_of(plot)
-    assert {"a, b", "c", "of-the-week-0 and 4 more"} <= {label.text for label in labels(root)}
-    assert tooltips(root)[:3] == ["a said (same as b)", "b said (same as a)", "c said"]
 
 
 def over_time(values: list[float | None], **options: object) -> Plot:

@@ -41,7 +41,7 @@ def report(ended):
 
 @pytest.mark.usefixtures("pool")
 def test_every_system_is_judged_against_every_other(command):
-    found = report(command(f"study pool --scores {FILES} --alpha 0 --alpha 5 --json -"))
+    found = report(command(f"study pool --scores {FILES} --alpha 0 --alpha 5 -o -"))
     assert found["schema"] == "riskguard-pool/1"
     assert found["systems"] == list(SCORES)
     (at,) = found["measures"]
@@ -89,7 +89,7 @@ def test_on_a_terminal_it_is_tables_and_words(command, monkeypatch):
 
 @pytest.mark.usefixtures("pool")
 def test_odd_pairs_are_those_of_the_stranger_as_candidate(command):
-    (at,) = report(command(f"study pool --scores {FILES} --json -"))["measures"]
+    (at,) = report(command(f"study pool --scores {FILES} -o -"))["measures"]
     assert {pair["candidate"] for pair in at["odd"]} == {"stranger"}
     assert {pair["baseline"] for pair in at["odd"]} == {f"kin{i}" for i in range(5)}
     distances = [pair["fit"]["distance"] for pair in at["odd"]]
@@ -106,7 +106,7 @@ def test_kin_alone_have_a_fair_yardstick(command):
 
 
 def test_runs_and_stored_baselines_by_measure_and_alpha(command):
-    found = report(command("study pool prod good.run other=loss.run --measure AP --measure P@5 --alpha 1 --json -"))
+    found = report(command("study pool prod good.run other=loss.run --measure AP --measure P@5 --alpha 1 -o -"))
     assert found["systems"] == ["prod", "good", "other"]
     assert [at["measure"] for at in found["measures"]] == ["AP", "P@5"]
     assert found["qrels"].startswith("sha256:")
@@ -131,10 +131,10 @@ def test_without_systems_all_stored_ones_are_taken(command, folder):
     assert "a pool has 2 to 200 systems; found 1" in ended.err
     world.store(folder, "later", world.GOOD)
     world.store(folder, "best", world.CHURN)
-    found = report(command("study pool --measure AP --json -"))
+    found = report(command("study pool --measure AP -o -"))
     assert found["systems"] == ["best", "later", "prod"]
     (folder / "riskguard.yaml").unlink()
-    ended = command("study pool --measure AP --qrels qrels.txt --json -")
+    ended = command("study pool --measure AP --qrels qrels.txt -o -")
     assert report(ended)["systems"] == ["best", "later", "prod"]
 
 
@@ -142,7 +142,7 @@ def test_two_systems_are_compared_but_not_ranked(command):
     ended = command("study pool good.run loss.run --measure AP")
     assert ended.status == 0
     assert "two systems are not enough" in " ".join(ended.out.split())
-    found = report(command("study pool good.run loss.run --measure AP --json -"))
+    found = report(command("study pool good.run loss.run --measure AP -o -"))
     assert found["agreements"] == []
     (one,) = found["measures"][0]["alphas"]
     assert one["rankings"] == []
@@ -153,26 +153,25 @@ def test_two_systems_are_compared_but_not_ranked(command):
 def test_negative_scores_are_welcome(command, folder):
     for name, values in SCORES.items():
         write(folder, name, values - 3)
-    shifted = report(command(f"study pool --scores {FILES} --json -"))["measures"][0]
+    shifted = report(command(f"study pool --scores {FILES} -o -"))["measures"][0]
     for name, values in SCORES.items():
         write(folder, name, values)
-    plain = report(command(f"study pool --scores {FILES} --json -"))["measures"][0]
+    plain = report(command(f"study pool --scores {FILES} -o -"))["measures"][0]
     np.testing.assert_allclose(shifted["alphas"][0]["urisk"], plain["alphas"][0]["urisk"], atol=1e-9)
     np.testing.assert_allclose(shifted["correlations"], plain["correlations"], atol=1e-9)
 
 
 @pytest.mark.usefixtures("pool")
 def test_the_bytes_do_not_depend_on_the_order_of_topics(command, folder):
-    first = command(f"study pool --scores {FILES} --json -").out
+    first = command(f"study pool --scores {FILES} -o -").out
     for path in folder.glob("*.csv"):
         head, *rows = path.read_text().splitlines(keepends=True)
         path.write_text(head + "".join(rows[::-1]))
-    second = json.loads(command(f"study pool --scores {FILES} --json -").out)
+    second = json.loads(command(f"study pool --scores {FILES} -o -").out)
     second["digests"] = json.loads(first)["digests"]  # of files that are others now
     assert json.dumps(second, indent=2) + "\n" == first
     assert (
-        command(f"study pool --scores {FILES} --json pool.json").out
-        == command(f"study pool --scores {FILES} --json -").err
+        command(f"study pool --scores {FILES} -o pool.json").out == command(f"study pool --scores {FILES} -o -").err
     )
     assert read_report(folder / "pool.json")["measures"] == second["measures"]
     assert str(folder) not in first
@@ -192,7 +191,7 @@ def test_systems_that_are_equal_share_their_places(command, folder):
         ["3", "3", "3", "."],
     ]
     write(folder, "d", SCORES["kin0"])
-    ended = command("study pool --scores a.csv b.csv c.csv d.csv --alpha 1 --json -")
+    ended = command("study pool --scores a.csv b.csv c.csv d.csv --alpha 1 -o -")
     assert report(ended)["measures"][0]["alphas"][0]["rankings"][0]["durbin"] is None
 
 
@@ -207,18 +206,18 @@ def test_systems_that_are_equal_share_their_places(command, folder):
     ],
 )
 def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, line, message):
-    ended = command(f"study pool {line} --json -")
+    ended = command(f"study pool {line} -o -")
     assert (ended.status, ended.out) == (2, "")
     assert message in ended.err
 
 
 @pytest.mark.usefixtures("pool")
 def test_bad_data_is_status_3_and_prints_no_json(command, folder):
-    ended = command("study pool good.run ./nowhere.run --measure AP --json -")
+    ended = command("study pool good.run ./nowhere.run --measure AP -o -")
     assert (ended.status, ended.out) == (3, "")
     assert "nowhere.run: no such file" in ended.err
     write(folder, "short", SCORES["kin0"][:-1], topics=TOPICS[:-1])
-    ended = command("study pool --scores kin0.csv kin1.csv short.csv --json -")
+    ended = command("study pool --scores kin0.csv kin1.csv short.csv -o -")
     assert (ended.status, ended.out) == (3, "")
     assert "the topics differ: short lacks 1 topic: q39" in ended.err
 
@@ -231,7 +230,7 @@ def test_missing_topics_can_score_0(command, folder):
     assert ended.status == 0
     assert "gain: 3 systems, 4 topics" in ended.out
     assert "c did not answer 3 topics; they score 0" in ended.out
-    found = report(command("study pool --scores a.csv b.csv c.csv --set missing=zero --json -"))
+    found = report(command("study pool --scores a.csv b.csv c.csv --set missing=zero -o -"))
     members = found["measures"][0]["members"]
     assert [member["missing"] for member in members] == [["q4"], ["q1"], ["q1", "q3", "q4"]]
     assert [member["mean"] for member in members] == pytest.approx([0.2, 0.2, 0.225])

@@ -11,7 +11,7 @@ RUNS = "./prod.run good=./good.run churn.run loss.run"
 
 
 def test_releases_are_judged_each_against_the_one_before(command):
-    ended = command(f"study replay {RUNS} --measure AP --regretted churn --json -")
+    ended = command(f"study replay {RUNS} --measure AP --regretted churn -o -")
     assert ended.status == 0, ended.err
     report = json.loads(ended.out)
     assert report["schema"] == "riskguard-replay/1"
@@ -29,7 +29,7 @@ def test_releases_are_judged_each_against_the_one_before(command):
 
 
 def test_answers_are_those_of_compare(command):
-    asked = "--baseline prod --measure AP --alpha 0 --alpha 5 --set tolerance=0 --json -"
+    asked = "--baseline prod --measure AP --alpha 0 --alpha 5 --set tolerance=0 -o -"
     made = json.loads(command(f"study replay churn.run loss.run {asked}").out)
     for release in made["replays"][0]["releases"]:
         compared = command(f"compare {release['name']}.run {asked}")
@@ -45,7 +45,7 @@ def test_a_stored_baseline_stands_for_all_runs_that_it_held(command, folder):
     collection = {"qrels": folder / "qrels.txt", "topics": folder / "topics.tsv", "measures": ["AP"]}
     for name in ("good", "loss"):
         store.update("prod", folder / f"{name}.run", **collection)
-    made = json.loads(command("study replay prod --measure AP --regretted prod --json -").out)["replays"][0]
+    made = json.loads(command("study replay prod --measure AP --regretted prod -o -").out)["replays"][0]
     assert [(r["name"], r["against"]) for r in made["releases"]] == [("0002", "0001"), ("prod", "0002")]
     assert made["releases"][1]["answers"][0]["reason"] == "loss"
 

@@ -13,7 +13,7 @@ def reports(command):
     folder = Path("reports")
     (folder / "deep").mkdir(parents=True)
     for name, path in (("good", "1.json"), ("loss", "2.json"), ("loss", "deep/3.json")):
-        command(f"compare {name}.run --baseline prod --measure AP --json reports/{path}")
+        command(f"compare {name}.run --baseline prod --measure AP -o reports/{path}")
     return folder
 
 
@@ -36,8 +36,8 @@ def test_what_cannot_be_read_is_said_and_ends_with_3(command, reports):
 
 def test_a_gate_that_could_not_be_judged_did_not_fail(command, reports):
     pytest.importorskip("jinja2")
-    command("compare nowhere.run --baseline prod --measure AP --json reports/deep/4.json")
-    ended = command("study trend reports --html trend.html")
+    command("compare nowhere.run --baseline prod --measure AP -o reports/deep/4.json")
+    ended = command("study trend reports -o trend.html")
     assert ended.status == 3  # the newest report has nothing to compare
     assert "against prod: AP failed in 2 of 4 runs, incomparable in 1; the newest is" in " ".join(ended.out.split())
     assert "1 of 1 gate did not pass in the newest run" in Path("trend.html").read_text(encoding="utf-8")
@@ -53,7 +53,7 @@ def test_a_folder_without_reports_is_an_error(command):
 
 
 def test_a_trend_does_not_replace_a_report(command, reports):
-    ended = command("study trend reports --json reports/1.json")
+    ended = command("study trend reports -o reports/1.json")
     assert ended.status == 2
     assert "would overwrite the file that this command reads" in ended.err
     assert "verdicts" in json.loads((reports / "1.json").read_text(encoding="utf-8"))
@@ -61,7 +61,7 @@ def test_a_trend_does_not_replace_a_report(command, reports):
 
 def test_the_page_is_one_file_without_scripts_or_addresses(command, reports):
     pytest.importorskip("jinja2")
-    assert command("study trend reports --html trend.html").status == 0
+    assert command("study trend reports -o trend.html").status == 0
     page = Path("trend.html").read_text(encoding="utf-8")
     assert "script-src 'none'" in page
     assert "<script" not in page
@@ -69,5 +69,5 @@ def test_the_page_is_one_file_without_scripts_or_addresses(command, reports):
     assert glossary.endswith("glossary.md")
     assert page.count('<svg viewBox="0 0 900') == page.count('<svg viewBox="0 0 330') == 1
     assert "failed in 2 of 3 runs" in page.lower()
-    command("study trend reports --html again.html")
+    command("study trend reports -o again.html")
     assert Path("again.html").read_text(encoding="utf-8") == page

@@ -14,18 +14,6 @@ const attempt = (action) => {
   try { return action(); } catch { return undefined; }
 };
 
-// Light or dark: the system's choice until the reader asks for the other, which is remembered.
-{
-  const key = "riskguard-theme";
-  const kept = attempt(() => localStorage.getItem(key));
-  if (kept === "light" || kept === "dark") root.style.colorScheme = kept;
-  byId("rg-theme").addEventListener("click", () => {
-    const now = root.style.colorScheme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-    root.style.colorScheme = now === "dark" ? "light" : "dark";
-    attempt(() => localStorage.setItem(key, root.style.colorScheme));
-  });
-}
-
 // Commands are copied; where that is not allowed they are selected, for the reader to copy.
 const copied = async (command) => {
   try {

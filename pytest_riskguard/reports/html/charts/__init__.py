@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from pytest_riskguard.gates.findings import ROUNDING_ERROR
@@ -18,8 +18,8 @@ from pytest_riskguard.text import clean, counted, plain, short, signed
 
 #: With more topics than this losses are one line, and wins another; and at how many topics it bends at most.
 MAX_BARS, _MAX_BENDS = 250, 200
-#: The axis of alpha is logarithmic if alpha goes beyond this; and of how many systems all are named.
-_MAX_LINEAR_ALPHA, _MAX_NAMED = 50.0, 12
+#: Of how many systems all are named.
+_MAX_NAMED = 12
 
 
 def charts(verdict: Verdict) -> list[Plot]:
@@ -154,7 +154,6 @@ def _urisk(verdict: Verdict) -> Iterator[Plot]:
     first, last = (f"{_figure(values[end])} at alpha {short(data.x[end])}" for end in (0, -1))
     drawn = _over_alpha(
         verdict,
-        data.x,
         name,
         _with_unit(verdict, name),
         description=f"{name} goes from {first} to {last}.",
@@ -180,7 +179,6 @@ def _georisk(verdict: Verdict) -> Iterator[Plot]:
     highest = sorted(by_system, key=lambda system: (-by_system[system][0], system))[:5]
     drawn = _over_alpha(
         verdict,
-        alphas,
         "GeoRisk",
         "GeoRisk (no unit)",
         description=f"GeoRisk of {counted(len(by_system), 'system')}. At alpha {short(alphas[0])} the highest are "
@@ -212,12 +210,10 @@ def _georisk(verdict: Verdict) -> Iterator[Plot]:
     yield drawn
 
 
-def _over_alpha(
-    verdict: Verdict, alphas: Sequence[float], name: str, unit: str, *, description: str, caption: str, key: str
-) -> Plot:
+def _over_alpha(verdict: Verdict, name: str, unit: str, *, description: str, caption: str, key: str) -> Plot:
     """A chart over alpha, with a line at that of the gate."""
-    log, what = max(alphas) > _MAX_LINEAR_ALPHA, "alpha (a loss counts 1 + alpha times)"
-    drawn = Plot(f"{name} over alpha", what, unit, description=description, caption=caption, log=log, key=key)
+    what = "alpha (a loss counts 1 + alpha times)"
+    drawn = Plot(f"{name} over alpha", what, unit, description=description, caption=caption, key=key)
     at = f"this gate: alpha {short(verdict.alpha)}"
     drawn.line([(verdict.alpha, -math.inf), (verdict.alpha, math.inf)], means=at, colour="muted", dashed=True)
     return drawn

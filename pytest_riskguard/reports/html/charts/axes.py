@@ -29,22 +29,18 @@ _SMALLEST = 1e-200
 
 @frozen
 class Scale:
-    """Values from ``low`` to ``high`` on an axis from ``start`` to ``end``; with ``symlog`` as ``log(1 + value)``."""
+    """Values from ``low`` to ``high`` on an axis from ``start`` to ``end``."""
 
     low: float
     high: float
     start: float = 0.0
     end: float = 1.0
-    symlog: bool = False
 
     def __call__(self, value: float) -> float:
         """The place of a value; one outside the axis is at its end."""
-        low, high, value = (self._bent(number) for number in (self.low, self.high, value))
-        share = (value / 2 - low / 2) / (high / 2 - low / 2)  # halves, since the difference may be infinite
+        low, high = self.low / 2, self.high / 2  # halves, since the difference may be infinite
+        share = (value / 2 - low) / (high - low)
         return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
-
-    def _bent(self, value: float) -> float:
-        return math.copysign(math.log1p(abs(value)), value) if self.symlog else value
 
     def between(self, start: float, end: float) -> Scale:
         """The same values on another axis."""
@@ -52,9 +48,6 @@ class Scale:
 
     def ticks(self, most: int) -> list[float]:
         """Round values on the axis, at most one more than ``most``."""
-        if self.symlog:
-            powers = (10.0**power for power in range(int(math.log10(max(self.high, 1.0))) + 1))
-            return [0.0, *(power for power in powers if power <= self.high)]
         step = _step(self.low, self.high, most)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [place * step for place in range(first, min(last, first + 2 * most) + 1)]
@@ -126,35 +119,24 @@ def apart(labels: Iterable[tuple[float, str]], *, low: float, high: float) -> li
     return kept
 
 
-def beside(
-    points: Sequence[tuple[Point, str]],
-    *,
-    within: Box,
-    taken: Iterable[Point],
-    along: Iterable[Point],
-    limit: float,
-) -> str:
+def beside(points: Sequence[tuple[Point, str]], *, within: Box, taken: Iterable[Box], limit: float) -> str:
     """Names beside their points, the first ones first; a name that has no room near its point is left out.
 
-    ``taken`` are all points, and ``along`` points of a line; no name may cover either.
+    No name covers what is ``taken``, or another name.
     """
-    boxes = [Box(x - 5, y - 5, x + 5, y + 5) for x, y in taken]
-    boxes += [Box(x - 1.5, y - 1.5, x + 1.5, y + 1.5) for x, y in along]
-    texts = []
+    boxes, texts = [*taken], []
     for (x, y), name in points:
         shown = clipped(clean(name), width=limit, size=SMALL)
         wide = text_width(shown, SMALL)
-        places = [
-            (x + 9, y - 8), (x - 9 - wide, y - 8), (x - wide / 2, y - 24), (x - wide / 2, y + 8),
-            (x + 7, y - 20), (x + 7, y + 5), (x - 7 - wide, y - 20), (x - 7 - wide, y + 5),
-            (x - 9 - wide, y - 14), (x + 9, y - 14), (x - 9 - wide, y - 2), (x + 9, y - 2),
-        ]  # fmt: skip
-        for left, top in places:
-            room = Box(left, top, left + wide, top + LINE_HEIGHT)
-            if room.within(within) and not any(map(room.overlaps, boxes)):
-                boxes.append(room)
-                texts.append(words(left, top + 12, shown, size=SMALL))
-                break
+        rooms = (
+            Box(left, top, left + wide, top + LINE_HEIGHT)
+            for left in (x + 9, x - 9 - wide, x - wide / 2)
+            for top in (y - 8, y - 24, y + 8, y - 20, y + 4, y - 14, y - 2)
+        )
+        room = next((one for one in rooms if one.within(within) and not any(map(one.overlaps, boxes))), None)
+        if room is not None:
+            boxes.append(room)
+            texts.append(words(room.left, room.top + 12, shown, size=SMALL))
     return "".join(texts)
 
 

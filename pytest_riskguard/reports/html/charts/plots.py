@@ -6,11 +6,12 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.html.charts.axes import (
+    Box,
     Entry,
     Frame,
     Scale,
@@ -29,7 +30,6 @@ from pytest_riskguard.reports.html.charts.drawing import (
     Symbol,
     box,
     circle,
-    clipped,
     curve,
     dashes,
     element,
@@ -39,17 +39,15 @@ from pytest_riskguard.reports.html.charts.drawing import (
     quoted,
     square,
     stroke,
-    text_width,
     upright,
     words,
 )
-from pytest_riskguard.reports.parts import shortened
 from pytest_riskguard.text import clean
 
 #: The part of an axis beyond the outermost points, and the pixels between places of a line that no name may cover.
 _ROOM, _STEP = 0.06, 4.0
-#: The room that a name may take, and names at one point together; that of a label of the x axis, and how many it has.
-_NAME_WIDTH, _NAMES_WIDTH, _LABEL_WIDTH, _MAX_LABELS = 118.0, 190.0, 62.0, 10
+#: The room that a name may take; that of a label of the x axis, and how many it has.
+_NAME_WIDTH, _LABEL_WIDTH, _MAX_LABELS = 118.0, 62.0, 10
 #: Widths between which a page chooses by that of its screen.
 _WIDE, _NARROW = 900.0, 330.0
 #: The part of its place that a bar takes.
@@ -110,8 +108,6 @@ class Plot:
         Whether 0 is on the y axis, with a line.
     wide : bool
         Whether it takes the whole width of the page.
-    log : bool
-        Whether the x axis shows values from 0 on as their logarithm, that of 1 more.
     key : str
         Its name among the charts of a gate.
     """
@@ -124,7 +120,6 @@ class Plot:
     labels: Sequence[str] = ()
     zero: bool = False
     wide: bool = False
-    log: bool = False
     key: str = ""
     _points: list[_Point] = field(default_factory=list, init=False, repr=False)
     _bars: list[_Bar] = field(default_factory=list, init=False, repr=False)
@@ -238,16 +233,20 @@ class Plot:
             if point.low is not None and point.high is not None
         ]
         drawn.append(lines(whiskers, colour=Colour.GREY, width=2))
-        along = list[Point]()
+        taken = list[Box]()
         for one in self._lines:
             for part in _unbroken(one.points):
                 corners = [(axes.x(x), axes.y(y)) for x, y in part]
-                along += _along(corners)
+                taken += [_around(place, 1.5) for place in _along(corners)]
                 drawn.append(curve(corners, colour=one.colour, dash="5 4" if one.dashed else None))
         at = [(axes.x(p.x), axes.room.bottom if p.y is None else axes.y(p.y)) for p in self._points]
-        together = _together(at)
-        drawn += self._marks(at, together, tooltips=tooltips)
-        names = beside(self._names(at, together), within=axes.room, taken=at, along=along, limit=_NAMES_WIDTH)
+        for point, where in zip(self._points, at, strict=True):
+            taken.append(_around(where, 5))
+            shapes = [point.symbol(*where, 4.5, point.colour)]
+            shapes += [circle(*where, 4.5, Colour.INK)] if point.circled else []
+            drawn.append(mark(point.text, *shapes) if tooltips else "".join(shapes))
+        named = [(where, point.name) for point, where in zip(self._points, at, strict=True) if point.name]
+        names = beside(named, within=axes.room, taken=taken, limit=_NAME_WIDTH)
         drawing = axes.axes + self._labels(axes) + keys + "".join(drawn) + names
         return drawing, axes.y.start + below + 7
 
@@ -257,9 +256,7 @@ class Plot:
         ends += [(bar.x + side, bar.y) for bar in self._bars for side in (-0.5, 0.5)]
         ys = [y for _, y in ends if y is not None and math.isfinite(y)]
         xs = [x for x, _ in ends if math.isfinite(x)]
-        x = Scale(0, max(xs, default=1.0), symlog=True) if self.log else _roomy(xs)
-        if self.labels:
-            x = Scale(-0.5, len(self.labels) - 0.5)
+        x = Scale(-0.5, len(self.labels) - 0.5) if self.labels else _roomy(xs)
         return x, scale_of(ys, zero=True) if self.zero else _roomy(ys)
 
     def _entries(self) -> list[Entry]:
@@ -280,29 +277,6 @@ class Plot:
             for place in range(count - 1, -1, -max(1, math.ceil(count / room)))
         )
 
-    def _marks(self, at: Sequence[Point], together: Sequence[Sequence[int]], *, tooltips: bool) -> Iterator[str]:
-        for place, (point, where) in enumerate(zip(self._points, at, strict=True)):
-            shapes = [point.symbol(*where, 4.5, point.colour)]
-            shapes += [circle(*where, 4.5, Colour.INK)] if point.circled else []
-            others = [clean(self._points[one].name, limit=60) for one in together[place] if one != place]
-            also = f" (same as {', '.join(filter(None, others))})" if any(others) else ""
-            yield mark(point.text + also, *shapes) if tooltips else "".join(shapes)
-
-    def _names(self, at: Sequence[Point], together: Sequence[Sequence[int]]) -> list[tuple[Point, str]]:
-        """A label for each place, those of circled points first: all names there, or one and how many others."""
-        named = [place for place, point in enumerate(self._points) if point.name]
-        cut = partial(clipped, width=_NAME_WIDTH, size=SMALL)
-        shown = dict(zip(named, shortened([self._points[place].name for place in named], cut), strict=True))
-        labels = []
-        for place in sorted(named, key=lambda place: not self._points[place].circled):
-            names = [shown[one] for one in together[place] if one in shown]
-            label = ", ".join(names)
-            if text_width(label, SMALL) > _NAMES_WIDTH:
-                label = f"{names[0]} and {len(names) - 1} more"
-            if names[0] == shown[place]:
-                labels.append((at[place], label))
-        return labels
-
 
 def _roomy(values: Sequence[float]) -> Scale:
     """An axis with some room on both sides, so that no point lies on its end."""
@@ -311,12 +285,9 @@ def _roomy(values: Sequence[float]) -> Scale:
     return Scale(low - room, high + room) if room > 0 else scale_of(values)
 
 
-def _together(at: Sequence[Point]) -> list[list[int]]:
-    """For each point all points at its place."""
-    by_place: dict[tuple[int, int], list[int]] = {}
-    for place, (x, y) in enumerate(at):
-        by_place.setdefault((round(x), round(y)), []).append(place)
-    return [by_place[round(x), round(y)] for x, y in at]
+def _around(place: Point, room: float) -> Box:
+    x, y = place
+    return Box(x - room, y - room, x + room, y + room)
 
 
 def _unbroken(points: Sequence[tuple[float, float | None]]) -> list[list[Point]]:
