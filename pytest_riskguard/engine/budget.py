@@ -60,7 +60,7 @@ class Budget:
         for question, aligned in zip(questions, found, strict=True):
             options = {name: str(value) for name, value in sorted(vars(question.gate).items()) if name != "name"}
             baseline, runs = question.baseline, []
-            systems = () if aligned is None else (aligned.candidate, aligned.baseline, *aligned.replicates)
+            systems = () if aligned is None else aligned.systems
             for system in systems:  # ten decimals are the same on all machines
                 values = (system.values.round(10) + 0.0).tolist()
                 runs.append([system.digest, digest_of([system.topics, values])])

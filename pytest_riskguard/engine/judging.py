@@ -44,7 +44,7 @@ from pytest_riskguard.reports.messages import message, worded
 from pytest_riskguard.risk.reference import reference_scores
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.scored import Scored
+    from pytest_riskguard.baselines.rescoring import Scored
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.engine.budget import Budget
 
@@ -88,10 +88,7 @@ class Engine:
         names = tuple(map(label, question.baselines))
         try:
             systems = self._systems(question)
-
-            def judged(systems: Sequence[Scored]) -> Verdict:
-                return self._judged(question, systems, family, together)
-
+            judged = functools.partial(self._judged, question, family, together)
             verdict = self._sure(judged(systems), question, systems, judged)
             verdict = worded(self._with_documents(verdict, question, systems))
         except DataError as error:
@@ -121,7 +118,7 @@ class Engine:
         """
         families: list[Family | None] = [None] * len(questions)
         if correction != "none" or budget is not None:
-            from pytest_riskguard.gates.families import Compared, at_the_rules_level, in_families
+            from pytest_riskguard.gates.families import Compared, in_families
 
             ruled = [self._ruled(question, len(questions)) for question in questions]
             pairs = [None if one is None or one.gate.is_pool else one for one in ruled]
@@ -130,16 +127,17 @@ class Engine:
                 for one in pairs
             ]
             look, p_values = None, [None if one is None else one.p_value for one in ruled]
-            of_look = p_values
+            of_look = None
             if budget is not None and any(p is not None for p in p_values):
                 look = budget.look(questions, pairs, self.sources)
                 of_look = [None if one is None else one.p_value_of_look for one in pairs]
             try:
                 gates = [question.gate for question in questions]
-                families = in_families(gates, of_look, correction=correction, look=look, compared=compared)
+                families = in_families(
+                    gates, p_values, correction=correction, look=look, of_look=of_look, compared=compared
+                )
             except ValueError as error:
                 raise UsageError(str(error)) from None
-            families = at_the_rules_level(families, p_values, of_look)
         return [
             self.verdict(question, family=family, together=len(questions))
             for question, family in zip(questions, families, strict=True)
@@ -208,7 +206,7 @@ class Engine:
             )
         return self.sources.topics.tags
 
-    def _judged(self, question: Question, systems: Sequence[Scored], family: Family | None, together: int) -> Verdict:
+    def _judged(self, question: Question, family: Family | None, together: int, systems: Sequence[Scored]) -> Verdict:
         """What the rule says of these scores; nothing else about the systems is asked."""
         candidate, baselines, replicates = sides(question, systems)
         verdict = judge(
@@ -287,7 +285,7 @@ class Engine:
         try:
             candidate, baselines, replicates = sides(question, self._systems(question))
             others = (*baselines, *replicates)
-            found = compare(question.gate, candidate, others, topics=self.sources.topics, together=together)
+            found = compare(question.gate, candidate, *others, topics=self.sources.topics, together=together)
             return None if found.p_value is None else found
         except DataError:
             return None

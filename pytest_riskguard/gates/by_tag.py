@@ -39,8 +39,8 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
     Clusters are no slices: each is a single observation.
     """
     topics, columns = aligned.candidate.topics, dict[str, dict[str, list[int]]]()
-    for place, topic in enumerate(topics if aligned.tags else ()):
-        for tag, value in aligned.tags.get(topic, {}).items():
+    for place, topic in enumerate(topics if aligned.about.tags else ()):
+        for tag, value in aligned.about.tags.get(topic, {}).items():
             if value and (tag != CLUSTER or aligned.clusters is None):
                 columns.setdefault(tag, {}).setdefault(value, []).append(place)
     return tuple(
@@ -60,7 +60,7 @@ def slices(comparison: Comparison, responsible: Sequence[str]) -> tuple[Slice, .
     """
     gate, aligned, tags = comparison.gate, comparison.aligned, tagged(comparison.aligned)
     whole = Ruling(gate.as_kind(NotSignificantlyRisky), comparison.evidence)
-    parts = [whole.only(one.places) for one in tags]
+    parts = [Ruling(whole.gate, whole.evidence.only(one.places)) for one in tags]
     tested = [place for place, part in enumerate(parts) if part.enough_topics and not gate.by_topic]
     adjusted = dict(zip(tested, _adjusted([tags[i] for i in tested], [parts[i] for i in tested]), strict=True))
     rows = []

@@ -79,9 +79,9 @@ class Evidence:
             )
 
     @classmethod
-    def of(cls, differences: FloatArray) -> Evidence:
-        """Differences alone: neither noise nor weights, the linear trade-off."""
-        return cls(differences, np.zeros((0, differences.size)))
+    def of(cls, differences: FloatArray, *, kind: str = "linear") -> Evidence:
+        """Differences alone: neither noise nor weights."""
+        return cls(differences, np.zeros((0, differences.size)), kind=kind)
 
     @property
     def n(self) -> int:

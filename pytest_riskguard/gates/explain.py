@@ -67,7 +67,7 @@ def explain(comparison: Comparison) -> Findings:
         ),
         intervals=tuple(
             ReportedInterval(one.method, one.level, one.lower, one.upper, one == deciding)
-            for one in comparison.intervals
+            for one in comparison.ruling.intervals
         ),
         responsible_topics=losers,
         warnings=warnings(comparison),
@@ -75,7 +75,7 @@ def explain(comparison: Comparison) -> Findings:
         slices=_slices(comparison, () if more else losers),
         power=power,
         pool=pool,
-        topics=_counts(pair, first("missing_in_candidate", pair.aligned.missing_in_candidate), left_out),
+        topics=_counts(pair, first("missing_in_candidate", pair.aligned.missing[0]), left_out),
     )
 
 
@@ -171,7 +171,7 @@ def _columns(comparison: Comparison, places: IntArray, tags: Iterable[str] = ())
         contributions=tuple((comparison.parts[places] / comparison.n).tolist()),
         standardised=tuple(comparison.standardised[places].tolist()),
         critical_value=pair.critical_value,
-        tags={tag: tuple(pair.aligned.tags.get(topic, {}).get(tag, "") for topic in topics) for tag in tags},
+        tags={tag: tuple(pair.aligned.about.tags.get(topic, {}).get(tag, "") for topic in topics) for tag in tags},
     )
 
 
@@ -227,7 +227,7 @@ def exhibits(comparison: Comparison) -> Exhibits:
 
     Of very many topics, those with the lowest and the highest contributions.
     """
-    places, tags = np.arange(comparison.n), comparison.pair.aligned.tags
+    places, tags = np.arange(comparison.n), comparison.pair.aligned.about.tags
     if places.size > 2 * MAX_LISTED:
         parts = np.round(comparison.parts, 12)
         highest = places.size - 1 - first_in_order(-parts[::-1], MAX_LISTED)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.limits import margin_of
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.ruling import Ruling, margin_of
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 if TYPE_CHECKING:

@@ -191,25 +191,6 @@ class Gate(EveryOption):
                     name,
                 )
 
-    def largest_loss(self, span: float) -> float:
-        """The largest possible loss, if scores span this much and every topic falls all the way."""
-        return span * (1 + self.alpha)
-
-    def refuse_if_it_cannot_fail(self, span: float) -> None:
-        """``ValueError``, beginning with the option at fault, if no scores with this span could fail it.
-
-        ``span``: 1 for a measure in [0, 1], infinity for one without a greatest value.
-        """
-        largest = self.largest_loss(span)
-        for name in ("tolerance", "max_mde"):
-            value = getattr(self, name)
-            if value and value >= largest:
-                useless = "the gate could never fail" if name == "tolerance" else "it would have no effect"
-                raise ValueError(
-                    f"{name}: {value:g} is at least the most that can be lost ({largest:g}), so {useless}; "
-                    "choose a smaller one, or leave it out"
-                )
-
 
 @frozen
 class _ByInterval(Gate):
@@ -297,10 +278,6 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
         "The baseline to compare GeoRisk with, any of them, or their median. [default: the first baseline]",
         in_report=False,
     )
-
-    def largest_loss(self, span: float) -> float:
-        """GeoRisk is at most the square root of the greatest score."""
-        return math.sqrt(span)
 
 
 @frozen
@@ -400,19 +377,6 @@ class NoTopicCollapse(Gate):
         if self.allowed >= 1:
             return int(self.allowed)
         return math.floor(self.allowed * topics + ROUNDED) if topics >= MIN_SHARED_TOPICS else 0
-
-    def refuse_if_it_cannot_fail(self, span: float) -> None:
-        """As of other kinds: no topic can lose more than the measure spans, or than its whole score."""
-        if self.protected or (self.max_loss is not None and self.max_loss < span):
-            return
-        if self.max_share is not None and (self.max_share < 1 or span == math.inf):
-            return
-        name = "max_share" if self.max_loss is None else "max_loss"
-        most = "the whole score" if name == "max_share" else f"{span:g}"
-        raise ValueError(
-            f"{name}: {getattr(self, name):g} lets a topic lose {most}, the most that it can, so the gate could "
-            "never fail; choose a smaller limit"
-        )
 
 
 #: Every kind, by the word that YAML, command line and reports use.

@@ -123,7 +123,7 @@ def other_judgements(
     """
     rows = unjudged.rows[is_open]
     topics, sizes = np.unique(unjudged.topics[is_open], return_counts=True)
-    begins, every = np.cumsum(sizes) - sizes, np.arange(len(topics))
+    begins = np.cumsum(sizes) - sizes
     grades, is_every_grade = grades_to_try(runs[0])
     of_row: list[IntArray] = []
     scores: list[FloatArray] = []
@@ -134,21 +134,23 @@ def other_judgements(
         scores.append(values_if_judged(runs, topics[of], counts, rows[documents], given))
         return scores[-1][:, 0] - scores[-1][:, 1]
 
-    as_judged = score(every, np.zeros_like(every), every[:0], np.zeros(0))
     count = (len(grades) + 1.0) ** np.minimum(sizes, 64)
     is_tried = (count <= MOST_WAYS) & bool(np.sum(np.log2(count)) <= math.log2(MOST_TOGETHER))
-    for topic in np.flatnonzero(is_tried).tolist():
-        # a way has for each document the place of its grade, from 1; 0: it stays unjudged
-        ways = np.indices((len(grades) + 1,) * sizes[topic]).reshape(sizes[topic], -1).T[1:]
-        judged, documents = ways > 0, np.broadcast_to(begins[topic] + np.arange(sizes[topic]), ways.shape)
-        given = np.append(0.0, grades)[ways[judged]]
-        score(np.full(len(ways), topic), np.count_nonzero(judged, axis=1), documents[judged], given)
-
     # Of the other topics each document alone, relevant or not; then those that raise, or lower, the difference alone
     # together.
     others = np.flatnonzero(~is_tried)
     documents, of = first_rows(begins[others], sizes[others]), np.repeat(others, sizes[others])
-    if 0 < len(documents) <= MOST_ALONE and len(grades):
+    tries_alone = 0 < len(documents) <= MOST_ALONE and len(grades) > 0
+    asked = np.flatnonzero(is_tried | tries_alone)
+    as_judged = np.zeros(len(topics))
+    as_judged[asked] = score(asked, np.zeros_like(asked), asked[:0], np.zeros(0))
+    for topic in np.flatnonzero(is_tried).tolist():
+        # a way has for each document the place of its grade, from 1; 0: it stays unjudged
+        ways = np.indices((len(grades) + 1,) * sizes[topic]).reshape(sizes[topic], -1).T[1:]
+        judged, of_topic = ways > 0, np.broadcast_to(begins[topic] + np.arange(sizes[topic]), ways.shape)
+        given = np.append(0.0, grades)[ways[judged]]
+        score(np.full(len(ways), topic), np.count_nonzero(judged, axis=1), of_topic[judged], given)
+    if tries_alone:
         extremes = grades[(grades == 0) | (grades == grades[-1])]
         alone = [score(of, np.ones_like(of), documents, np.full(len(of), grade)) for grade in extremes]
         effects = np.round(np.array(alone) - as_judged[of], 12)

@@ -19,7 +19,7 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import IfJudged, Judgements, TopicDocuments
-from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.other_judgements import OtherJudgements, other_judgements
 from pytest_riskguard.gates.unjudged_documents import UnjudgedDocuments, unjudged_documents, values_if_judged
@@ -120,7 +120,7 @@ class Rejudged:
     @cached_property
     def comparison(self) -> Comparison:
         """The question on the judgements as they are."""
-        return rule(self.gate, *self.labels.scores, topics=self.topics)
+        return compare(self.gate, *self.labels.scores, topics=self.topics)
 
     @cached_property
     def as_judged(self) -> IfJudged:
@@ -130,7 +130,7 @@ class Rejudged:
     def case(self, name: str, scores: FloatArray) -> IfJudged:
         """What the gate says where scores are these."""
         systems = [replace(one, values=values) for one, values in zip(self.labels.scores, scores.T, strict=True)]
-        return _said(name, rule(self.gate, *systems, topics=self.topics))
+        return _said(name, compare(self.gate, *systems, topics=self.topics))
 
     def other_cases(self, others: OtherJudgements) -> Iterator[IfJudged]:
         """What the gate says in each of these ways of judging, the two extremes first; none twice."""

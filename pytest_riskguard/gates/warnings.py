@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from pytest_riskguard.data.scores import Repeated, TopicScores
+from pytest_riskguard.data.scores import Repeated
 from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.could_fail import cannot_fail, few_changes
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.limits import limit_of, own_method, witnesses
 from pytest_riskguard.gates.pool import PoolComparison, ReferenceRuling
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.ruling import Ruling, limit_of, own_method, witnesses
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 
 #: Below this many topics every interval covers less than its level says.
@@ -22,28 +22,19 @@ FEW_TOPICS = 25
 #: (docs/explanation/georisk.md).
 ENOUGH_FOR_POOLS, MODEST_ALPHA = 50, 1.0
 
-#: The candidate, then its baselines: name, scores, and the topics that it did not answer.
-Systems = list[tuple[str, TopicScores, tuple[str, ...]]]
-
 
 def warnings(comparison: Comparison) -> tuple[VerdictWarning, ...]:
     """All warnings of a verdict, in a fixed order."""
     if isinstance(comparison, PoolComparison):
-        scores = (comparison.candidate, *comparison.baselines)
-        systems = list(zip(comparison.names, scores, comparison.missing, strict=True))
-        return (*_about_the_data(comparison, systems), *_about_a_pool(comparison))
-    aligned = comparison.aligned
-    systems = [
-        ("the candidate", aligned.candidate, aligned.missing_in_candidate),
-        ("the baseline", aligned.baseline, aligned.missing_in_baseline),
-    ]
-    return (*_about_the_data(comparison, systems), *_about_a_pair(comparison))
+        return (*_about_the_data(comparison, comparison.names), *_about_a_pool(comparison))
+    return (*_about_the_data(comparison, ("the candidate", "the baseline")), *_about_a_pair(comparison))
 
 
-def _about_the_data(comparison: Comparison, systems: Systems) -> Iterator[VerdictWarning]:
+def _about_the_data(comparison: Comparison, names: Sequence[str]) -> Iterator[VerdictWarning]:
     """What was not answered or not judged, and what the order of equal scores hides."""
-    _, candidate, unanswered = systems[0]
-    answered = {*candidate.topics} - {*unanswered}
+    aligned, candidate = comparison.aligned, comparison.aligned.candidate
+    systems = list(zip(names, aligned.systems, aligned.missing, strict=False))  # nothing is said of replicates
+    answered = {*candidate.topics} - {*aligned.missing[0]}
     for name, scores, missing in systems:
         free = () if scores is candidate else tuple(topic for topic in missing if topic in answered)
         if len(free) > candidate.a_few:  # fewer decide nothing, see ``alignment.refuse_if_unanswered_decide``
@@ -96,16 +87,16 @@ def _about_a_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
     if comparison.deciding is None:
         return
     student = ruling.interval("student_t")
-    cannot_fail = not gate.must_show and ruling.cannot_fail
+    powerless, few = not gate.must_show and cannot_fail(ruling), few_changes(ruling)
     if student.lower == student.upper and not comparison.identical:  # there the answer says so
         yield warning("no_variation")
-    if comparison.changed > 0 and (ruling.few_changes or cannot_fail):
+    if comparison.changed > 0 and (few or powerless):
         moved = np.flatnonzero(evidence.moved(gate.alpha)).tolist()
         yield warning(
             "few_changed_topics",
             topics=tuple(comparison.topics[place] for place in moved),
-            needs_student_t=gate.method != "student_t" and ruling.few_changes,
-            cannot_fail=cannot_fail,
+            needs_student_t=gate.method != "student_t" and few,
+            cannot_fail=powerless,
         )
     if evidence.units < FEW_TOPICS:
         yield warning("few_topics", enough=FEW_TOPICS)
@@ -118,7 +109,7 @@ def _about_a_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
         yield from _unseen_changes(comparison)
     yield from _disagreement(ruling)
     better = gate.side != "both" and all(ruling.plain.interval(method).lower > 0 for method in witnesses(gate))
-    if passes and ruling.passes and better and comparison.mean_difference > 0 and not ruling.few_changes:
+    if passes and ruling.passes and better and comparison.mean_difference > 0 and not few:
         yield warning("significantly_better", mean_difference=comparison.mean_difference)
 
 

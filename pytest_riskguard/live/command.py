@@ -17,8 +17,7 @@ from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import ANSWER_BYTES
-from pytest_riskguard.live.failures import FailedSearchError
-from pytest_riskguard.live.retrieval import Search, Topic
+from pytest_riskguard.live.retrieval import FailedSearchError, Search, Topic
 from pytest_riskguard.serialization import JsonError, parsed_value
 from pytest_riskguard.text import clean
 

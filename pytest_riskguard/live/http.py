@@ -26,8 +26,7 @@ from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.data.json_nodes import at, outline
 from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
-from pytest_riskguard.live.failures import FailedSearchError
-from pytest_riskguard.live.retrieval import Topic
+from pytest_riskguard.live.retrieval import FailedSearchError, Topic
 from pytest_riskguard.serialization import JsonError, parsed_value
 from pytest_riskguard.text import clean
 

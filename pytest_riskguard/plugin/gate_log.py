@@ -58,6 +58,10 @@ class GateLog:
         self._roll: dict[str, RollEntry] = {}
         #: passed, failed, xfailed, skipped, crashed, lost, not_collected or not_run; None while it runs.
         self.ended: dict[str, str | None] = {}
+        #: How a test failed, in one line.
+        self.messages: dict[str, str] = {}
+        #: The file, from the rootdir, and the line of each test.
+        self.places: dict[str, tuple[str, int | None]] = {}
         self._failures: dict[str, int] = {}
         #: Attempts that ended with their worker, and those before them, which the next worker does not know.
         self._crashes: Counter[str] = Counter()
@@ -79,7 +83,12 @@ class GateLog:
         """Record the next step of a test; ``failures`` came with its verdicts, None where these did not come."""
         id = report.nodeid
         if report.when == "setup":
-            self.ended[id] = None
+            file, line, _ = report.location
+            self.ended[id], self.places[id] = None, (file, None if line is None else line + 1)
+            self.messages.pop(id, None)
+        if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            self.messages.setdefault(id, getattr(crash, "message", "").partition("\n")[0])
         if failures is not None:
             self._failures[id] = failures
         if report.when == _CRASHED:

@@ -151,11 +151,6 @@ class RiskguardSession:
             return
         self.log.receive(report, self.relay.receive(report))
 
-    def is_of_gate_file(self, nodeid: str) -> bool:
-        """Whether a test belongs to a gate file."""
-        path = (self.config.rootpath / nodeid.split("::")[0]).resolve()
-        return any(path == file.resolve() for file in self.mode.gate_files)
-
     @property
     def policy_changes(self) -> PolicyChanges | None:
         """What the judged commit changed about how it is judged, in every process the same; found out once."""
@@ -246,6 +241,37 @@ class RiskguardSession:
         return problems
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """List the gates, and tell GitHub Actions of those that failed, each on a line of its own."""
+        self._summarise(terminalreporter)
+        if run_context.github_reads():
+            for line in self._annotations():
+                terminalreporter.ensure_newline()
+                terminalreporter.line(line)
+
+    def _annotations(self) -> list[str]:
+        """For verdicts that failed their test, for gate files that could not be judged, and for the whole run."""
+        from pytest_riskguard.reports.ci.github import Annotation, annotation, place, told
+
+        log, root, judged = self.log, self.config.rootpath, self.relay.by_test()
+        places = {test: (place(root / file), line) for test, (file, line) in log.places.items()}
+        files = {file.resolve() for file in self.mode.gate_files}
+        failed = [(test, verdict) for test, verdict in judged if test in log.messages and not verdict.passed]
+        others = {
+            test: Annotation("riskguard", [message], *places.get(test, ()))
+            for test, message in log.messages.items()
+            if (root / test.partition("::")[0]).resolve() in files
+        }
+        for test, _ in failed:
+            others.pop(test, None)
+        return told(
+            self.verdicts,
+            [annotation(verdict, *places[test]) for test, verdict in failed],
+            [*others.values(), *(Annotation("riskguard", [problem]) for problem in self.problems)],
+            gates=self.gates,
+            policy=self.policy_changes,
+        )
+
+    def _summarise(self, terminalreporter: pytest.TerminalReporter) -> None:
         """List all gates, with ``-q`` those that want attention. Problems of the run are always shown."""
         quiet = self.config.get_verbosity() < 0
         shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and _is_fine(verdict))]

@@ -46,7 +46,7 @@ def details(verdict: Verdict) -> list[Section]:
     """The sections of a verdict that have something to show, the most telling first."""
     if verdict.outcome == "incomparable":
         return []
-    parts = (_statistics, _documents, _slices, _judgements, _pool, _lineage)
+    parts = (_statistics, _documents, _slices, _judgements, _pool)
     return [section for part in parts if (section := part(verdict)) is not None]
 
 
@@ -339,18 +339,6 @@ def _pool(verdict: Verdict) -> Section | None:
         for one in pool.references
     ]
     return Section("Pool", parts=[systems, Table("Against each reference", columns, rows)])
-
-
-def _lineage(verdict: Verdict) -> Section | None:
-    """The accepted runs of the baseline."""
-    if verdict.lineage is None:
-        return None
-    runs = verdict.lineage.runs
-    columns = {"Run": "name", "Mean": ".4f", "Against the oldest": "+.4f", "URisk against the oldest": "+.4f"}
-    rows = [(run.run, run.mean, run.mean - runs[0].mean, run.urisk) for run in runs]
-    return Section(
-        "Accepted runs of the baseline, oldest first, then the candidate", parts=[Table("", columns, rows)]
-    )
 
 
 def settings(verdict: Verdict) -> Section:

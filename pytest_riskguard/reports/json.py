@@ -219,30 +219,23 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
 
 
 def _check_columns(exhibits: Exhibits, lines: Sequence[str]) -> None:
-    """Check that lists which charts and the strip read in parallel have the same length."""
+    """Check that lists which charts and the strip read in parallel have the same length, and their numbers a size."""
     if lines and (curve := exhibits.curve) is not None and sorted(curve.lines) != [*lines]:
         found = named(sorted(curve.lines), most=5)
         raise ValueError(f"exhibits.curve.lines: expected {', '.join(lines)}, found {found}")
-    parts: dict[str, TopicColumns | Lines | None] = {
-        part.name: getattr(exhibits, part.name) for part in fields(Exhibits)
-    }
-    for part, given in parts.items():
-        if given is None:
-            continue
+    for part in ("topics", "curve"):
+        given: TopicColumns | Lines | None = getattr(exhibits, part)
         columns = dict[str, Sequence[object]]()
-        for field in fields(given):
+        for field in () if given is None else fields(given):
             value = getattr(given, field.name)
             if isinstance(value, tuple):
                 columns[field.name] = value
             elif isinstance(value, Mapping):
                 columns |= {f"{field.name}[{key!r:.60}]": column for key, column in value.items()}
         for name, column in columns.items():
-            sizes = [abs(value) for value in column if isinstance(value, int | float)]
-            if any(size > MAX_SIZE for size in sizes):  # not NaN, which stands for null
-                raise ValueError(f"exhibits.{part}.{name}: expected numbers up to {MAX_SIZE:g}, found {max(sizes):g}")
-        lengths = {name: len(column) for name, column in columns.items()}
-        for name, length in lengths.items():
-            first, expected = next(iter(lengths.items()))
-            if length != expected:
-                where = f"exhibits.{part}.{name}"
-                raise ValueError(f"{where}: expected {expected} values as {first} has, found {length}")
+            where, (first, *_) = f"exhibits.{part}.{name}", columns.items()
+            if len(column) != len(first[1]):
+                raise ValueError(f"{where}: expected {len(first[1])} values as {first[0]} has, found {len(column)}")
+            huge = [abs(value) for value in column if isinstance(value, int | float) and abs(value) > MAX_SIZE]
+            if huge:
+                raise ValueError(f"{where}: expected numbers up to {MAX_SIZE:g}, found {max(huge):g}")

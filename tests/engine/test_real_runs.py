@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.baselines.scored import Scored
+from pytest_riskguard.baselines.rescoring import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question, RunFile, Stored

@@ -20,7 +20,7 @@ from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import IfJudged, Judgements, RankedDocument
-from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.unjudged import ToJudge
 from tests.data.plain_orders import ranked, untied
@@ -141,7 +141,7 @@ class SlowComparison:
         affected = [topic for topic, documents in relevant.items() if documents]
         values = scores_of(self.measure, (v for topic in affected for v in self._variants(topic, relevant[topic])))
         candidate, baseline = (_changed(scores, affected, values[side::2]) for side, scores in enumerate(self.scores))
-        comparison = rule(self.gate, candidate, baseline, topics=self.topics)
+        comparison = compare(self.gate, candidate, baseline, topics=self.topics)
         return comparison.evidence.estimate(self.gate.alpha), comparison.answer[0]
 
     def effects(self, gap: Unjudged) -> dict[str, float]:

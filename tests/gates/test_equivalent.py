@@ -12,8 +12,7 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Equivalent, Gate, NotInferior, gate_of
-from pytest_riskguard.gates.limits import limit_of, margin_of, witnesses
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.ruling import Ruling, limit_of, margin_of, witnesses
 from pytest_riskguard.inference.break_even import break_even_above
 from pytest_riskguard.inference.intervals import interval
 from tests.gates.conftest import evidence, pair

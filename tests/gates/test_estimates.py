@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.explain import explain
 from pytest_riskguard.gates.findings import Estimates
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.power import Basis
 from pytest_riskguard.gates.verdict import Family
 from tests.gates.conftest import topic_scores
@@ -21,8 +22,8 @@ BASE = np.linspace(0.45, 0.6, 12)
 RISK = gate_of("g", alpha=2, method="student_t")
 
 
-def compared(gate=RISK, d: np.ndarray = D, **options) -> Comparison:
-    return rule(gate, topic_scores("new", BASE + d), topic_scores("old", BASE), **options)
+def compared(gate=RISK, d: np.ndarray = D, *replicates: TopicScores, **options) -> Comparison:
+    return compare(gate, topic_scores("new", BASE + d), topic_scores("old", BASE), *replicates, **options)
 
 
 def estimates(comparison: Comparison) -> Estimates:
@@ -56,7 +57,7 @@ def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     ):
         assert value == pytest.approx(np.average(per_topic, weights=weights), abs=1e-14)
     noise = np.roll(D, 1)
-    noisy = estimates(compared(replicates=[topic_scores("old/1", BASE + noise)]))
+    noisy = estimates(compared(RISK, D, topic_scores("old/1", BASE + noise)))
     noise_urisk = np.where(noise < 0, 3 * noise, noise).mean()
     assert noisy.noise_urisk == pytest.approx(noise_urisk, abs=1e-14)
     assert noisy.urisk == pytest.approx((1.05 - 2.7) / 12 - noise_urisk, abs=1e-14)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_riskguard.gates.could_fail import refuse_options
 from pytest_riskguard.gates.kinds import (
     KINDS,
     OPTIONS,
@@ -94,10 +95,13 @@ def test_what_no_gate_may_ask_is_refused_in_words(kind, options, error, message)
     ],
 )
 def test_a_gate_that_some_scores_from_0_to_1_fail_is_let_through(kind, options):
-    gate_of("g", kind, **options).refuse_if_it_cannot_fail(1.0)
+    refuse_options(gate_of("g", kind, **options), 1.0)
 
 
-TOO_MUCH = "lets a topic lose {}, the most that it can, so the gate could never fail; choose a smaller limit"
+TOO_MUCH = (
+    "{} is at least the most that can be lost (1), so the gate could never fail; choose a smaller one, or "
+    "leave it out"
+)
 
 
 @pytest.mark.parametrize(
@@ -121,16 +125,16 @@ TOO_MUCH = "lets a topic lose {}, the most that it can, so the gate could never 
             "tolerance: 1 is at least the most that can be lost (1), so the gate could never fail; "
             "choose a smaller one, or leave it out",
         ),
-        ("no_topic_collapse", {"max_loss": 1}, f"max_loss: 1 {TOO_MUCH.format(1)}"),
-        ("no_topic_collapse", {"max_loss": 1.5, "max_share": 1}, f"max_loss: 1.5 {TOO_MUCH.format(1)}"),
+        ("no_topic_collapse", {"max_loss": 1}, f"max_loss: {TOO_MUCH.format(1)}"),
+        ("no_topic_collapse", {"max_loss": 1.5, "max_share": 1}, f"max_loss: {TOO_MUCH.format(1.5)}"),
         (
             "no_topic_collapse",
             {"max_loss": None, "max_share": 1},
-            f"max_share: 1 {TOO_MUCH.format('the whole score')}",
+            f"max_share: {TOO_MUCH.format(1)}",
         ),
     ],
 )
 def test_a_gate_that_no_scores_from_0_to_1_fail_is_refused(kind, options, message):
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
-        gate_of("g", kind, **options).refuse_if_it_cannot_fail(1.0)
+        refuse_options(gate_of("g", kind, **options), 1.0)
     assert str(refused.value) == message

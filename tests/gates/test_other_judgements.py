@@ -14,7 +14,7 @@ from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.gates import other_judgements
-from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.unjudged import judge_next
 from pytest_riskguard.gates.unjudged_documents import unjudged_documents
 from tests.data.scoring import plain
@@ -56,7 +56,7 @@ def near_the_bound(seed: int) -> Pair:
     alpha = 0 if kind == "equivalent" else rng.choice([0, 1, 5])
     least = 1e-3 if kind == "equivalent" else 0.0
     pair = Pair(candidate, baseline, grades, measure, gate_of("g", kind=kind, alpha=alpha, tolerance=least))
-    ruling = rule(gate_of("g", kind=kind, alpha=alpha, tolerance=least), *pair.scores()).ruling
+    ruling = compare(gate_of("g", kind=kind, alpha=alpha, tolerance=least), *pair.scores()).ruling
     tolerance = max(least, least + rng.uniform(-0.02, 0.02) - ruling.margin_by(ruling.deciding.method))
     return replace(pair, gate=gate_of("g", kind=kind, alpha=alpha, tolerance=tolerance))
 
@@ -84,7 +84,7 @@ def outcomes(pair: Pair) -> set[str]:
     found: set[str] = set()
     for combination in itertools.product(*options):
         candidate, baseline = np.array(combination).T
-        found.add(rule(pair.gate, replace(ours, values=candidate), replace(theirs, values=baseline)).answer[0])
+        found.add(compare(pair.gate, replace(ours, values=candidate), replace(theirs, values=baseline)).answer[0])
         if len(found) > 1:
             break
     return found

@@ -120,7 +120,7 @@ def test_clusters_within_strata_are_the_units():
 def test_left_out_topics_leave_their_stratum_its_share():
     evidence = evidence_of()
     rest = evidence.without(np.array([0, 30, 31]))
-    assert rest.strata.counts.tolist() == [29, 18, 12]
+    assert np.bincount(rest.strata.numbers).tolist() == [29, 18, 12]
     assert rest.strata.weights.mean() == pytest.approx(1)
     tail = evidence.without(np.arange(50, 61))  # one topic of the tail is left
     assert np.all(np.isfinite(tail.scores(1.0)))
@@ -179,11 +179,14 @@ def test_topics_that_do_not_fit_the_shares_are_refused():
     assert "expected at least 2 judged topics in every stratum, tail has 0" in refusal(known, 50)
     assert "tail has 1;" in refusal(known, 51)
     lacking = changed(known, {names[3]: {}, names[4]: {"stratum": ""}})
-    assert f"topics.tsv: no stratum for 2 topics: {names[3]}, {names[4]}; give every judged topic" in refusal(lacking)
+    assert f"found none for 2 topics: {names[3]}, {names[4]}; give every judged topic" in refusal(lacking)
     strange = changed(known, {names[3]: {"stratum": "middle"}})
-    assert "topics.tsv: no share of middle; expected one of head, torso, tail" in refusal(strange)
+    assert (
+        "topics.tsv: expected one of head, torso, tail in the column `stratum`, found middle for 1 topic: t00003"
+        in refusal(strange)
+    )
     crossed = topics_in(names, cluster=[*range(29), 5, 5, *range(31, 62)])
-    assert "1 cluster with topics in two strata, such as head and torso" in refusal(crossed)
+    assert "1 cluster with topics in two strata; strata are drawn apart" in refusal(crossed)
     few = topics_in(names, cluster=[*range(50), *[50] * 12])
     assert "at least 2 judged clusters in every stratum, tail has 1" in refusal(few)
     weighted = replace(known, weights=dict.fromkeys(names, 2.0))

@@ -114,14 +114,13 @@ def test_a_pool_lists_its_systems_by_georisk_and_the_candidate_against_each_refe
     assert "significantly below 1 of 2 references (Holm): prod (-0.0300, adjusted p 0.0080)" in said
 
 
-def test_a_lineage_lists_each_run_against_the_oldest():
+def test_a_lineage_says_the_means_and_what_is_lost_in_all():
     runs = (ChainedRun("first", 0.5, 0.0), ChainedRun("second", 0.48, -0.05), ChainedRun("candidate", 0.45, -0.125))
-    verdict = altered(judged(LOSS), lineage=Lineage(runs, -0.2, -0.1, risky=True))
-    assert table(verdict, "Accepted runs of the baseline, oldest first, then the candidate").cells == [
-        ["first", "0.5000", "+0.0000", "+0.0000"],
-        ["second", "0.4800", "-0.0200", "-0.0500"],
-        ["candidate", "0.4500", "-0.0500", "-0.1250"],
-    ]
+    verdict = altered(judged(LOSS), lineage=Lineage(runs, -0.2, -0.1, risky=True), figures=())
+    assert (
+        "1 accepted change since first; means so far, candidate last: 0.5000, 0.4800, 0.4500; in total -0.0500, "
+        "URisk -0.1250 [-0.2000, -0.1000]"
+    ) in section(verdict, "Statistics").text
 
 
 def settings_of(verdict: Verdict) -> dict[str, str]:

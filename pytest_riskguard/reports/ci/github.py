@@ -47,7 +47,7 @@ class Annotation:
         return f"::{self.level} {details}::{_data(chr(10).join(clean(line, limit=_MAX_TEXT) for line in self.lines))}"
 
 
-def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = None) -> Annotation:
+def annotation(verdict: Verdict, file: str | None = None, line: int | None = None) -> Annotation:
     """The annotation of a verdict that did not pass, at its line."""
     from pytest_riskguard.reports import words
     from pytest_riskguard.reports.card import Card

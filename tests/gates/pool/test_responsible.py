@@ -11,16 +11,16 @@ import pytest
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.by_tag import slices
 from pytest_riskguard.gates.explain import explain
-from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.risk import georisk, topic_contributions
-from tests.gates.conftest import topic_scores
+from tests.gates.conftest import pooled, topic_scores
 from tests.strict import gate_of
 
 
 def compared(x: np.ndarray, *, topics: Topics | None = None, **options: Any) -> PoolComparison:
     candidate, *baselines = (topic_scores(f"s{row}", values) for row, values in enumerate(x))
-    return PoolComparison(gate_of("g", kind="georisk_not_worse", **options), candidate, baselines, topics=topics)
+    return pooled(gate_of("g", kind="georisk_not_worse", **options), candidate, *baselines, topics=topics)
 
 
 def normal(z: float) -> float:
@@ -89,7 +89,7 @@ def test_topics_of_a_pool_have_their_part_and_their_slices():
         i = int(row.topic[1:])
         assert row.contribution == pytest.approx(parts[i], abs=1e-15)
     found = explain(comparison)
-    paired = rule(
+    paired = compare(
         gate_of("g", alpha=2.0, method="percentile", level=0.6),
         topic_scores("s0", x[0]),
         topic_scores("s2", x[2]),
