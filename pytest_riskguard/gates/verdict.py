@@ -12,6 +12,7 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
 from pytest_riskguard.gates.codes import REASONS, WARNINGS
 from pytest_riskguard.gates.findings import (
+    Alpha,
     Count,
     Documents,
     Estimates,
@@ -28,7 +29,7 @@ from pytest_riskguard.gates.findings import (
     Slice,
     TopicCounts,
 )
-from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
+from pytest_riskguard.gates.kinds import COMPUTED, KINDS, METHODS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.looks import Look
 from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, JsonError, Words, decoded, to_plain
 from pytest_riskguard.text import clean
@@ -339,7 +340,10 @@ JSON_TYPES: dict[str, Any] = {
     "reason": Annotated[str | None, Words((*REASONS, None), open=True)],
     "warnings": tuple[VerdictWarning, ...],
     "measure": str | None,
-    **{name: OPTIONS[name].json_type for name in ("alpha", "level", "method", "tolerance")},
+    "alpha": Alpha,
+    "level": Level,
+    "method": Annotated[str, Words(METHODS)],
+    "tolerance": Annotated[float, Bounds(ge=0)],
     "options": Mapping[str, bool | float | str | tuple[str, ...] | None],
     "candidate": str,
     "baselines": Annotated[tuple[str, ...], Bounds(min_length=1)],

@@ -11,8 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.config.asking import Asking
-from pytest_riskguard.config.candidate_settings import CommandCandidate, Retrieve, key_of
-from pytest_riskguard.config.http_settings import HttpCandidate
+from pytest_riskguard.config.candidate_settings import CommandCandidate, HttpCandidate, Retrieve, key_of
 from pytest_riskguard.config.setting_types import ASKING, Queried
 from pytest_riskguard.data.given_file import TIES, InputData, Ties
 from pytest_riskguard.data.records import checked_metadata, latency_of

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus, urlencode, urljoin
 
+from pytest_riskguard.config.candidate_settings import VARIABLE, address_problem, parameters
 from pytest_riskguard.config.http_presets import PLACEHOLDER, placeholders
-from pytest_riskguard.config.http_settings import VARIABLE, address_problem, parameters
 from pytest_riskguard.data.engines import AnswerError, Hits, identifier, said_in, whole_scores
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.data.json_nodes import at, outline
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from pytest_riskguard.config.asking import Asking
-    from pytest_riskguard.config.http_settings import Http
+    from pytest_riskguard.config.candidate_settings import Http
 
 
 #: Statuses after which another attempt may succeed.

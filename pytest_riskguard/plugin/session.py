@@ -226,16 +226,10 @@ class RiskguardSession:
             from pytest_riskguard.reports.provenance import provenance_of
 
             provenance = provenance_of(self.verdicts, this_build(self.config.rootpath), report_date())
+            report = comparisons.Report(self.verdicts, self.gates, provenance, self.said_of_policy)
         for path in paths:
             try:
-                target = self.config.invocation_params.dir / path
-                files.write(
-                    target,
-                    self.verdicts,
-                    gates=self.gates,
-                    provenance=provenance,
-                    policy_changes=self.said_of_policy,
-                )
+                files.write(self.config.invocation_params.dir / path, report)
             except OSError as error:
                 problems.append(f"could not write the report {path}: {error.strerror}")
         return problems
@@ -264,10 +258,9 @@ class RiskguardSession:
         for test, _ in failed:
             others.pop(test, None)
         return told(
-            self.verdicts,
+            comparisons.Report(self.verdicts, self.gates, policy_changes=self.said_of_policy),
             [annotation(verdict, *places[test]) for test, verdict in failed],
             [*others.values(), *(Annotation("riskguard", [problem]) for problem in self.problems)],
-            gates=self.gates,
             policy=self.policy_changes,
         )
 

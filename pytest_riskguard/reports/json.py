@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_riskguard import __version__
 from pytest_riskguard.data.input_files import read_limited
@@ -16,7 +16,7 @@ from pytest_riskguard.gates.findings import Exhibits, Lines, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.limits import REPORT_BYTES, TOPICS
 from pytest_riskguard.reports import comparisons
-from pytest_riskguard.reports.comparisons import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.serialization import JsonError, decoded, parsed, to_plain
 from pytest_riskguard.text import counted, listed, named, short
@@ -34,8 +34,8 @@ def document(schema: str, content: Any) -> str:
     Numbers keep 12 digits, and null stands for those that are not finite. The text is ASCII, so that any console can
     print it, and of two ``#`` in a row, which begin a command of some CI systems, the first is an escape.
     """
-    plain = {key: to_plain(part) for key, part in content.items()} if isinstance(content, dict) else to_plain(content)
-    return _text(_headed(schema, plain))
+    known = {key: to_plain(part) for key, part in content.items()} if isinstance(content, dict) else to_plain(content)
+    return _text(_headed(schema, known))
 
 
 def _text(headed: Mapping[str, Any]) -> str:
@@ -46,47 +46,20 @@ def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:
     return {"schema": schema, "generated_by": f"pytest-riskguard {__version__}", **content}
 
 
-class Report(NamedTuple):
-    """Verdicts, the gates that the run knew (none if it was no run of tests), and where the report comes from.
-
-    ``policy_changes`` are what the judged commit changed about how it is judged, if anything.
-    """
-
-    verdicts: list[Verdict]
-    gates: tuple[KnownGate, ...] = ()
-    provenance: Provenance | None = None
-    policy_changes: tuple[str, ...] = ()
-
-    @property
-    def commit(self) -> str | None:
-        """The commit that was judged, where the report says it."""
-        return None if self.provenance is None else self.provenance.commit
-
-
-def report(
-    verdicts: Sequence[Verdict],
-    gates: Sequence[KnownGate] = (),
-    provenance: Provenance | None = None,
-    policy_changes: Sequence[str] = (),
-) -> dict[str, Any]:
+def plain(report: Report) -> dict[str, Any]:
     """The report as plain types, its keys in the order of the schema."""
-    content = {"verdicts": [verdict.to_dict() for verdict in verdicts]}
+    content = {"verdicts": [verdict.to_dict() for verdict in report.verdicts]}
     optional = {
-        "gates": tuple(gates),
-        "provenance": provenance,
-        "policy_changes": tuple(policy_changes),
+        "gates": report.gates,
+        "provenance": report.provenance,
+        "policy_changes": report.policy_changes,
     }
     return _headed(SCHEMA, content | {key: to_plain(value) for key, value in optional.items() if value})
 
 
-def dumps(
-    verdicts: Sequence[Verdict],
-    gates: Sequence[KnownGate] = (),
-    provenance: Provenance | None = None,
-    policy_changes: Sequence[str] = (),
-) -> str:
+def dumps(report: Report) -> str:
     """The report as text."""
-    return _text(report(verdicts, gates, provenance, policy_changes))
+    return _text(plain(report))
 
 
 def read_plain(path: Path) -> dict[str, Any]:

@@ -56,22 +56,6 @@ def test_alpha_is_written_and_explained(command, nothing, options, alpha, commen
     assert max(map(len, text.splitlines())) <= 118
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ("--alpha -1", "--alpha"),
-        ("--alpha nan", "--alpha"),
-        ("--alpha 1 --alpha 5", "--alpha: give one"),
-        ("--output .", "already exists"),
-        ("--output none/riskguard.yaml", "cannot write"),
-    ],
-)
-def test_what_cannot_be_written_is_refused(command, nothing, options, problem):
-    ended = command(f"init {options}")
-    assert (ended.status, problem in ended.err) == (2, True)
-    assert not (nothing / "riskguard.schema.json").exists()
-
-
 def test_too_few_queries_are_pointed_out(command, nothing):
     (nothing / "few.txt").write_text("".join(f"q{i} 0 d 1\n" for i in range(9)))
     assert "at least 10 judged queries" in command("init --qrels few.txt").err

@@ -75,22 +75,6 @@ def test_metadata_of_both_systems_are_in_the_report_and_what_differs(command):
     assert baseline["stored"]
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        ("--meta index", "expected KEY=VALUE, such as index=v7, found 'index'"),
-        ("--meta =v7", "expected KEY=VALUE, such as index=v7, found '=v7'"),
-        ("--meta a=1 --meta a=2", "expected each key once"),
-        (f"--meta a={'x' * 501}", "'a': expected text of at most 500 characters, found 'xxx"),
-    ],
-)
-def test_wrong_options_are_refused(command, options, problem):
-    ended = command(f"{COMPARE} {options}")
-    assert ended.status == 2
-    assert problem in " ".join(ended.err.split())
-    assert not Path("r.json").exists()
-
-
 def test_a_documents_file_that_cannot_be_read_is_named_and_nothing_is_compared(command):
     documents("{")
     named("documents: documents.jsonl")

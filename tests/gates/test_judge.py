@@ -13,6 +13,7 @@ from pytest_riskguard.data.memory import topic_scores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report
+from pytest_riskguard.reports.comparisons import Report
 from tests.gates.conftest import pair
 from tests.reports.schema import SCHEMA_FILE
 from tests.strict import gate_of
@@ -48,11 +49,11 @@ def test_outcome_and_reason(example, alpha, outcome, reason):
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_verdict_follows_the_published_schema_and_reads_back(example):
     verdict = judge(gate_of("g", alpha=1), *pair(EXAMPLES[example]))
-    text = report.dumps([verdict])
+    text = report.dumps(Report([verdict]))
     jsonschema.validate(json.loads(text), json.loads(SCHEMA_FILE.read_text()))
     data = verdict.to_dict()
     assert Verdict.from_dict(data).to_dict() == data
-    assert report.dumps([Verdict.from_dict(data)]) == text
+    assert report.dumps(Report([Verdict.from_dict(data)])) == text
 
 
 def test_differences_that_no_tool_prints_are_changes_but_no_losses():

@@ -67,7 +67,7 @@ def test_a_gate_without_a_name_has_that_of_its_kind():
             "tradeoff: smooth is for alpha 1 only, found alpha 2",
         ),
         ("not_inferior", {"tradeoff": "smooth", "tolerance": 0.01}, ValueError, f"tolerance: {UNITS}"),
-        ("not_significantly_risky", {"tradeoff": "smooth", "max_mde": 0.0}, ValueError, f"max_mde: {UNITS}"),
+        ("not_significantly_risky", {"tradeoff": "smooth", "max_mde": 0.1}, ValueError, f"max_mde: {UNITS}"),
         (
             "no_topic_collapse",
             {"max_loss": None},

@@ -16,6 +16,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.ci import github, junit
 from pytest_riskguard.reports.ci.junit import properties
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.json import verdicts_of
 from pytest_riskguard.reports.markdown import render
 from pytest_riskguard.reports.terminal import gates_table
@@ -115,7 +116,7 @@ def assert_markdown(said: str, verdict: Verdict) -> None:
     assert page.comments <= {""}
     # as many rows, cells and boxes as a verdict of harmless text has
     harmless = Page(
-        MARKDOWN.render(render([verdict_with("x") if verdict.problem is None else incomparable_with("x")]))
+        MARKDOWN.render(render(Report([verdict_with("x") if verdict.problem is None else incomparable_with("x")])))
     )
     for tag in ("tr", "td", "th", "h3", "details", "table"):
         count = sum(name == tag for name, _ in page.tags)
@@ -128,11 +129,11 @@ def assert_markdown(said: str, verdict: Verdict) -> None:
 def assert_safe(verdict: Verdict) -> None:
     assert_plain(of_terminal(verdict))
     assert_annotations(of_annotations(verdict))
-    assert_markdown(render([verdict]), verdict)
+    assert_markdown(render(Report([verdict])), verdict)
     for name, value in properties(verdict):
         assert_plain(name + value)
         assert "\n" not in value
-    for element in ElementTree.fromstring(junit.render([verdict])).iter():  # noqa: S314 - our own text
+    for element in ElementTree.fromstring(junit.render(Report([verdict]))).iter():  # noqa: S314 - our own text
         for part in (element.text or "", *element.attrib.values()):
             assert_plain(part.strip())
 
@@ -154,7 +155,7 @@ def test_so_is_any_mixture(text):
 
 def test_json_says_what_was_there_and_reads_back(text):
     verdict = verdict_with(text)
-    said = report_json.dumps([verdict])
+    said = report_json.dumps(Report([verdict]))
     assert said.isascii()
     assert "\x1b" not in said
     assert not re.search(r"^\s*::|##", said, re.MULTILINE)
@@ -164,5 +165,5 @@ def test_json_says_what_was_there_and_reads_back(text):
 
 def test_what_is_copied_from_markdown_is_the_text_itself():
     for name in ("pipes", "backslashes", "entities", "mention", "link", "emphasis", "percent escapes"):
-        page = Page(MARKDOWN.render(render([verdict_with(STRINGS[name])])))
+        page = Page(MARKDOWN.render(render(Report([verdict_with(STRINGS[name])]))))
         assert STRINGS[name] in page.data, name

@@ -15,7 +15,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from pytest_riskguard.config.asking import Asking
-from pytest_riskguard.config.http_settings import HttpCandidate
+from pytest_riskguard.config.candidate_settings import HttpCandidate
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.live.http import HttpSearch, http_search
 from pytest_riskguard.live.retrieval import FailedSearchError, Topic

@@ -24,6 +24,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.html.charts import charts
 from pytest_riskguard.reports.html.charts.plots import Plot
@@ -55,7 +56,7 @@ def once(function: Callable[..., R]) -> Callable[..., R]:
 @once
 def page_of(*verdicts: Verdict) -> str:
     """The page of these verdicts."""
-    return render(verdicts)
+    return render(Report(verdicts))
 
 
 @once
