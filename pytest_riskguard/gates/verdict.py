@@ -430,10 +430,7 @@ def digests(
 ) -> Inputs | None:
     """The digests of everything that is compared; None where nothing has one."""
     systems = (candidate, *baselines, *replicates)
-    if all(system.digest is None and system.qrels_digest is None for system in systems):
+    qrels = next((system.qrels_digest for system in systems if system.qrels_digest is not None), None)
+    if qrels is None and not any(system.digest for system in systems):
         return None
-    return Inputs(
-        qrels=next((system.qrels_digest for system in systems if system.qrels_digest is not None), None),
-        candidate=candidate.digest,
-        baselines={baseline.name: baseline.digest for baseline in baselines},
-    )
+    return Inputs(qrels, candidate.digest, {baseline.name: baseline.digest for baseline in baselines})
