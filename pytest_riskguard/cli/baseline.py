@@ -318,16 +318,17 @@ def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
 def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
     """The effect of the accepted changes, a table for each measure."""
     from pytest_riskguard.data.topics import read_collection, read_topics
-    from pytest_riskguard.gates.history import drift
+    from pytest_riskguard.gates.history import Chain
+    from pytest_riskguard.gates.kinds import NotSignificantlyRisky
     from pytest_riskguard.reports.drift import explain
 
     qrels, topics = Collection().files(surroundings())
     known = None if topics is None else read_topics(topics)
     judgements = None if qrels is None else read_collection(qrels, topics)[0]
     for measure in manifest.measures:
-        chain = [scored.scores for scored in store.lineage(manifest.name, measure, qrels=judgements)]
-        steps = drift(chain, alpha=alpha, level=OPTIONS["level"].default, topics=known)
-        yield explain(steps, names=[*(f"{number:04d}" for number in range(1, len(chain))), "now"])
+        runs = [scored.scores for scored in store.lineage(manifest.name, measure, qrels=judgements)]
+        chain = Chain(NotSignificantlyRisky(alpha=alpha, tolerance=0.0), runs, known)
+        yield explain(chain, [*(f"{number:04d}" for number in range(1, len(runs))), "now"])
 
 
 @baseline.command()
