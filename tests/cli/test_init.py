@@ -26,7 +26,7 @@ def test_init_writes_the_gates_that_compare_asks_without_a_file(command, nothing
         ("tail", "fail"),
         ("no-collapse", "pass"),
     ]
-    stored = ("inputs", "explanation", "exhibits", "documents", "warnings")
+    stored = ("inputs", "summary", "exhibits", "documents", "warnings")
     for one, other in zip(asked, checked, strict=True):
         assert {**one, **dict.fromkeys(stored)} == {**other, **dict.fromkeys(stored)}
 

@@ -54,7 +54,7 @@ def test_topics_that_lose_more_than_they_may_fail_the_gate_and_are_named(losses,
     assert (verdict.outcome, verdict.reason) == (("fail", "collapse") if guilt else ("pass", None))
     assert guilty(verdict) == guilt
     assert verdict.estimates.flip_set == tuple(guilt)
-    assert verdict.explanation.pivotal_topics == tuple(pivotal)
+    assert verdict.pivotal_topics == tuple(pivotal)
     assert len(verdict.responsible_topics) == sum(loss > 0 for loss in losses)
 
 
@@ -141,9 +141,9 @@ def test_the_topics_that_must_go_are_as_few_as_are_needed():
     assert len(verdict.responsible_topics) == 8
     flips = verdict.estimates.flip_set
     assert flips == ("t00000", "t00001", "t00002", "t00003")  # of the 96 left 4 may lose so much, and 4 do
-    assert verdict.explanation.pivotal_topics == ()
+    assert verdict.pivotal_topics == ()
     assert tail(100, 5).estimates.flip_set == ()
-    assert len(tail(100, 4, allowed=3).explanation.pivotal_topics) == 4
+    assert len(tail(100, 4, allowed=3).pivotal_topics) == 4
 
 
 def test_protected_topics_may_not_lose_at_all_however_many_may():

@@ -127,7 +127,6 @@ def test_a_clear_gain_is_not_equivalence_and_its_wins_are_responsible():
     assert named[:3] == ["t00001", "t00002", "t00000"]
     assert len(named) == 37  # all that won, none that lost
     assert sum(topic.share or 0.0 for topic in verdict.responsible_topics) == pytest.approx(1)
-    assert verdict.flagged_wins == ()
     assert verdict.responsible_topics[0].flagged
 
 

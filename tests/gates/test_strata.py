@@ -150,7 +150,7 @@ def test_a_slice_has_no_strata_for_shares_within_it_are_not_known():
     candidate, baseline = pair(d.tolist())
     topics = topics_in(baseline.topics, language=np.arange(d.size) % 2)
     verdict = judge(gate_of("g", alpha=1), candidate, baseline, topics=topics)
-    (even,) = (row for row in verdict.explanation.slices if (row.tag, row.value) == ("language", "0"))
+    (even,) = (row for row in verdict.slices if (row.tag, row.value) == ("language", "0"))
     assert even.urisk == pytest.approx(linear(d[::2], alpha=1).mean(), abs=1e-12)
     sliced = gate_of("g", alpha=1, slice="language=0")
     assert align(sliced, candidate, baseline, topics=topics).strata is None

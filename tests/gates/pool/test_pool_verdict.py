@@ -20,8 +20,7 @@ def test_what_is_asked_of_a_pool_is_what_the_verdict_has():
     assert verdict.pool is not None
     x = np.array([system.values for system in pool])
     assert verdict.pool.decided_by == "s1"
-    assert verdict.explanation is not None
-    assert [part.value for part in verdict.explanation.slices] == ["x", "y"]
+    assert [part.value for part in verdict.slices] == ["x", "y"]
     (against,) = verdict.pool.references
     (decisive,) = [interval for interval in verdict.intervals if interval.decisive]
     assert decisive.level == pytest.approx(0.6)
