@@ -37,7 +37,7 @@ SCHEMA_FILE = PACKAGE / "reports" / "riskguard-report-1.schema.json"
 MAX_VALUES = 8
 _VERDICT = "verdicts[]."
 #: Fields of the file that have fields of their own, besides the verdicts.
-_OF_FILE = ("gates", "gates[]", "rankings", "rankings[]", "provenance", "policy_changes")
+_OF_FILE = ("gates", "gates[]", "provenance", "policy_changes")
 
 
 @dataclass(frozen=True)

@@ -39,14 +39,18 @@ def output_options(what: str, *suffixes: str) -> Callable[[Command], Command]:
     known = ", ".join((".json", ".md", ".html (needs the extra [report])", *suffixes))
     help = f"Write {what} here, in the format of the suffix: {known}; - is JSON on standard output. Repeatable."
     option = click.option("-o", "--output", "paths", type=FILE, multiple=True, metavar="PATH|-", help=help)
-    return grouped("outputs", Outputs, option)
+    return grouped("outputs", partial(Outputs, of_verdicts=bool(suffixes)), option)
 
 
 @frozen
 class Outputs:
-    """The files that a command was asked to write; ``output_options`` gives it to a command."""
+    """The files that a command was asked to write; ``output_options`` gives it to a command.
+
+    Those ``of_verdicts`` have any format of reports, all others one of a ``Section``.
+    """
 
     paths: tuple[Path, ...] = ()
+    of_verdicts: bool = False
 
     @property
     def on_stdout(self) -> bool:
@@ -81,6 +85,8 @@ class Outputs:
             written.add(place)
             try:
                 files.check(path)
+                if not self.of_verdicts and files.format_of(path) not in files.OF_SECTIONS:
+                    raise UsageError("expected .json, .md or .html")
             except UsageError as error:
                 raise UsageError(f"--output {path}: {error}") from None
 
@@ -105,11 +111,10 @@ class Outputs:
         from pytest_riskguard.reports import files
 
         click.echo(f"{shown.to_text(terminal_width())}\n{note}".rstrip("\n"), err=self.on_stdout)
-        contents = {files.JSON: lambda: json, files.MARKDOWN: shown.to_markdown, files.HTML: shown.to_page}
+        makers: tuple[Callable[[], str], ...] = (lambda: json, shown.to_markdown, shown.to_page)
+        contents = dict(zip(files.OF_SECTIONS, makers, strict=True))
         for path in self.paths:
-            content = contents.get(files.JSON if path == STDOUT else files.format_of(path))
-            if content is None:
-                raise UsageError(f"--output {path}: expected .json, .md or .html")
+            content = contents[files.JSON if path == STDOUT else files.format_of(path)]
             write_text(content(), None if path == STDOUT else path)
         if not problem:
             return ExitStatus.PASSED

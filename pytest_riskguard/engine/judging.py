@@ -33,12 +33,11 @@ from pytest_riskguard.engine.what_ifs import (
 from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.documents import topic_documents
+from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
-from pytest_riskguard.gates.rankings import side_by_side, titled
-from pytest_riskguard.gates.slices import all_within, slices_of
-from pytest_riskguard.gates.unjudged import Labels, Rejudged, judgements, rests_on_labels
+from pytest_riskguard.gates.slices import slices_of, within
+from pytest_riskguard.gates.unjudged import Labels, Rejudged, rests_on_labels
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.messages import message, worded
@@ -196,7 +195,7 @@ class Engine:
         if gate.slice is None:
             return systems
         with _about_slices():
-            parts = all_within(_scores(systems), gate.slice, self._tags_for(gate.slice))
+            parts = within(_scores(systems), gate.slice, self._tags_for(gate.slice))
         return [replace(scored, scores=scores) for scored, scores in zip(systems, parts, strict=True)]
 
     def _tags_for(self, asked: str) -> Mapping[str, Mapping[str, str]]:
@@ -309,14 +308,11 @@ class Engine:
             gate = replace(gate, level=verdict.family.level)
         try:
             rejudged = self._rejudged(gate, question, systems, place)
-            labels = rejudged.labels
-            losers, winners = verdict.responsible_topics, verdict.flagged_wins
-            documents = topic_documents(losers, winners, *labels.runs, labels.documents)
-            rankings = titled(side_by_side(labels, [topic.topic for topic in documents]), labels, self._titles)
-            verdict = replace(verdict, documents=documents, rankings=rankings)
+            responsible = [topic.topic for topic in verdict.responsible_topics]
+            verdict = replace(verdict, documents=documents(rejudged.labels, responsible, self._titles))
             if gate.is_pool or verdict.replicates or not self.sources.qrels.is_uncertain:
                 return verdict
-            found = judgements(rejudged)
+            found = rejudged.found
         except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation
             return verdict
         verdict = replace(verdict, judgements=found)

@@ -12,8 +12,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.alignment import align, refuse_if_unanswered_decide, refuse_other_order
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.could_fail import doubts
-from pytest_riskguard.gates.exhibits import exhibits
-from pytest_riskguard.gates.explain import explain
+from pytest_riskguard.gates.explain import exhibits, explain
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.verdict import Deferred, Family, Findings, Verdict, refused, unanswered

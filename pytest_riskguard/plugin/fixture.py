@@ -12,8 +12,8 @@ from typing import Any, TypeVar, cast
 import pytest
 
 from pytest_riskguard.assertions import System, assertion, demand
-from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.config.setting_types import TIMEOUT
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.memory import is_data, run, system_in_memory
 from pytest_riskguard.data.records import checked_metadata

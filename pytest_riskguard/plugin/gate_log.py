@@ -126,7 +126,7 @@ class GateLog:
 #: The attribute of a test report that holds a payload: plain types only, since xdist carries no others.
 CARRIED = "riskguard"
 #: What a verdict holds besides its JSON, and travels with it.
-BESIDE = ("rankings", "origins", "commands")
+BESIDE = ("origins", "commands")
 
 
 class Relay:
@@ -166,23 +166,17 @@ class Relay:
 
 def _as_plain(verdict: Verdict) -> dict[str, Any]:
     """A verdict as JSON, with what that leaves out."""
-    groups = () if verdict.explanation is None else verdict.explanation.groups
-    return verdict.to_dict() | {key: to_plain(getattr(verdict, key)) for key in BESIDE} | {"groups": to_plain(groups)}
+    return verdict.to_dict() | {key: to_plain(getattr(verdict, key)) for key in BESIDE}
 
 
 def _as_verdict(data: dict[str, Any]) -> Verdict:
     """The verdict that ``_as_plain`` wrote."""
-    from pytest_riskguard.gates.findings import TopicGroup
     from pytest_riskguard.gates.origins import Origins
-    from pytest_riskguard.gates.rankings import Rankings, of_systems
     from pytest_riskguard.gates.verdict import Commands, Verdict
 
     beside: dict[str, Any] = {
         key: decoded(kind, data[key], where=key)
-        for key, kind in zip(BESIDE, (Rankings, Origins, Commands), strict=True)
+        for key, kind in zip(BESIDE, (Origins, Commands), strict=True)
         if data.get(key) is not None
     }
-    verdict = Verdict.from_dict(data)
-    if "rankings" in beside:
-        beside["rankings"] = of_systems(beside["rankings"], verdict)
-    return replace(verdict, **beside).with_groups(decoded(tuple[TopicGroup, ...], data["groups"], where="groups"))
+    return replace(Verdict.from_dict(data), **beside)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Generator
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,6 @@ class RiskguardSession:
         self.gates: tuple[KnownGate, ...] = ()
         #: The gates that this process has collected, before anything was deselected.
         self._items: list[pytest.Item] = []
-        self._policy: tuple[PolicyChanges | None] | None = None
         if not self.is_worker:
             self._withdraw_reports()
 
@@ -151,18 +151,16 @@ class RiskguardSession:
             return
         self.log.receive(report, self.relay.receive(report))
 
-    @property
+    @cached_property
     def policy_changes(self) -> PolicyChanges | None:
-        """What the judged commit changed about how it is judged, in every process the same; found out once."""
-        if self._policy is None:
-            from pytest_riskguard.config.load import find_config
-            from pytest_riskguard.engine.base_commit import policy_changes
+        """What the judged commit changed about how it is judged, in every process the same."""
+        from pytest_riskguard.config.load import find_config
+        from pytest_riskguard.engine.base_commit import policy_changes
 
-            root = self.config.rootpath
-            tests = {*(item.path for item in self._items), *(root / gate.file for gate in self.gates)}
-            nearest = (find_config(test.parent, stop=root) for test in sorted(tests) if test.suffix == ".py")
-            self._policy = (policy_changes([*self.mode.gate_files, *filter(None, nearest)]),)
-        return self._policy[0]
+        root = self.config.rootpath
+        tests = {*(item.path for item in self._items), *(root / gate.file for gate in self.gates)}
+        nearest = (find_config(test.parent, stop=root) for test in sorted(tests) if test.suffix == ".py")
+        return policy_changes([*self.mode.gate_files, *filter(None, nearest)])
 
     @property
     def said_of_policy(self) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ _OPENING_BYTES = 4096
 #: Folders in which only the system makes links.
 _OF_SYSTEM = (Path("/dev"), Path("/proc"))
 JSON, MARKDOWN, HTML, JUNIT = FORMATS = tuple(map(Format, ((".json",), (".md",), (".html", ".htm"), (".xml",))))
+#: Those of a figure or a table.
+OF_SECTIONS = (JSON, MARKDOWN, HTML)
 
 
 def format_of(path: Path) -> Format:

@@ -12,9 +12,7 @@ from typing import Any
 from pytest_riskguard import __version__
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import ReportFormatError
-from pytest_riskguard.gates import rankings
 from pytest_riskguard.gates.findings import Exhibits, Lines, TopicColumns
-from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.limits import REPORT_BYTES, TOPICS
 from pytest_riskguard.reports import comparisons
@@ -53,7 +51,6 @@ def plain(report: Report) -> dict[str, Any]:
     content = {"verdicts": [verdict.to_dict() for verdict in report.verdicts]}
     optional = {
         "gates": report.gates,
-        "rankings": rankings.collected(report.verdicts),
         "provenance": report.provenance,
         "policy_changes": report.policy_changes,
     }
@@ -71,7 +68,7 @@ def read_plain(path: Path) -> dict[str, Any]:
 
 
 def read(path: Path) -> Report:
-    """The verdicts of a report, with their rankings, its gates and where it comes from.
+    """The verdicts of a report, its gates and where it comes from.
 
     ``MissingFileError`` if it is not a regular file that can be read; ``ReportFormatError``, which says where, if it
     is too large, not a report of this format version, or holds values that no verdict has.
@@ -83,11 +80,10 @@ def _read(path: Path) -> tuple[dict[str, Any], Report]:
     try:
         data = parsed(read_limited(path, REPORT_BYTES, error=ReportFormatError))
         verdicts = verdicts_of(data)
-        entries = decoded(tuple[Rankings, ...], data.get("rankings", []), where="rankings")
         provenance = decoded(Provenance, data["provenance"], where="provenance") if "provenance" in data else None
         changes = decoded(tuple[str, ...], data.get("policy_changes", []), where="policy_changes")
         gates = _gates_of(data, len(verdicts))
-        return data, Report(rankings.restored(verdicts, entries), gates, provenance, changes)
+        return data, Report(verdicts, gates, provenance, changes)
     except JsonError as error:
         raise ReportFormatError(path, None, f"expected a JSON report of riskguard: {error}") from None
     except ValueError as error:
@@ -105,10 +101,6 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
         try:
             verdict = Verdict.from_dict(data)
             _check(verdict)
-            if verdict.exhibits is not None and verdict.exhibits.topics.tags:
-                from pytest_riskguard.gates.explain import with_groups  # loads numpy
-
-                verdict = with_groups(verdict)
         except ValueError as error:
             raise ValueError(f"verdicts[{place}]: {error}") from None
         verdicts.append(verdict)

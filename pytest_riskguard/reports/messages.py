@@ -31,10 +31,10 @@ def _worded(verdict: Verdict, findings: Findings) -> Findings:
         for warning in sorted(findings.warnings, key=lambda warning: warning.code not in FIRST_WARNINGS)
     )
     findings = replace(findings, warnings=warnings, figures=tuple(figures(verdict)))
-    if findings.explanation is None:
+    if verdict.outcome == "incomparable":
         return findings
     summary = f"{line(verdict)}. {paragraph(verdict)}"
-    return replace(findings, explanation=replace(findings.explanation, summary=summary))
+    return replace(findings, summary=summary)
 
 
 def message(verdict: Verdict, warning: VerdictWarning) -> str:

@@ -152,9 +152,8 @@ def _collapse(card: Card) -> _Line:
         return _Line("{} lost {}", [_fall(lost[0]), may], (lost[0].topic, size(lost[0].difference)))
     what = f"lost {more_than(verdict, count)}"
     if (group := card.group) is not None:
-        which = (
-            f"all {count} queries" if card.members(group) == count else f"{card.members(group)} of {count} queries"
-        )
+        members = len(card.members(group))
+        which = f"all {count} queries" if members == count else f"{members} of {count} queries"
         return _Line(f"{which} that {what} are {{}}={{}}", [may], (group.tag, group.value))
     return _Line(f"{count} of {_all(verdict)} {what}", [may])
 
@@ -268,7 +267,7 @@ def _lost(card: Card) -> _Line:
     if card.is_churn and card.is_too_few_to_show:
         return _Line("too few changes to show a lower mean", counts)
     if (group := card.group) is not None and verdict.slice is None:  # figures of a slice are about all its topics
-        of_group = f"{card.members(group)} of {group.tagged} lost"
+        of_group = f"{len(card.members(group))} of {group.count} lost"
         return _Line("{}={} queries got worse", [of_group, mean, tolerated], (group.tag, group.value))
     if len(lost) == 1:
         return _Line("{} got worse", [_fall(lost[0]), *counts], (lost[0].topic,))
@@ -420,8 +419,7 @@ def _unanswered(card: Card) -> str:
 
 def _pivots(card: Card) -> str:
     """The topics that each decide the verdict alone."""
-    explanation = card.verdict.explanation
-    pivots = () if explanation is None or card.verdict.asked.by_topic else explanation.pivotal_topics
+    pivots = () if card.verdict.asked.by_topic else card.verdict.pivotal_topics
     if not pivots:
         return ""
     which = listed(pivots, most=_MAX_NAMED, left_out=card.left_out("pivotal_topics"))
@@ -615,7 +613,7 @@ def steps(
     unjudged = verdict.judgements
     if unjudged is not None and unjudged.depends:
         verb = "is" if unjudged.documents == 1 else "are"
-        documents = counted(unjudged.documents, f"top-{unjudged.depth} document")
+        documents = counted(unjudged.documents, f"top-{Card(verdict).ranks_searched} document")
         lists = "list those to judge first" if known.judge_next else "judge-next lists those to judge first"
         yield Step(f"{documents} {verb} unjudged; {lists}", known.judge_next)
     if not verdict.passed and reproduce:

@@ -318,13 +318,6 @@ def test_what_is_no_report_is_refused_with_its_name(command, content, said, what
     assert not Path("r.md").exists()
 
 
-def test_a_file_that_is_not_there_or_no_file_is_refused(command):
-    for name in ("nowhere.json", "."):
-        ended = command(f"show {name}")
-        assert ended.status == 3
-        assert re.search(f"{name}: (no such file|expected a regular file, found a folder)", ended.err)
-
-
 def test_a_report_that_is_too_large_is_not_read(command, monkeypatch, set_limit):
     command(f"{COMPARE.format('good')} -o r.json")
     set_limit("REPORT_BYTES", 100)

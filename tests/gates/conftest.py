@@ -31,6 +31,11 @@ def pair(differences: Sequence[float] | np.ndarray, *, level: float = 0.5) -> tu
     return topic_scores("candidate", base + np.asarray(differences)), topic_scores("baseline", base)
 
 
+def without(scores: TopicScores, topics: Sequence[str]) -> TopicScores:
+    """The scores on all other topics."""
+    return scores.only(lambda topic: topic not in topics)
+
+
 def judge_pool(gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScores], **options: Any) -> Verdict:
     return judge(gate, candidate, *baselines, **options)
 

@@ -9,7 +9,8 @@ from scipy import stats
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.explain import estimates, explain, topic_counts
+from pytest_riskguard.gates.explain import explain
+from pytest_riskguard.gates.findings import Estimates
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.power import Basis
 from pytest_riskguard.gates.verdict import Family
@@ -23,6 +24,10 @@ RISK = gate_of("g", alpha=2, method="student_t")
 
 def compared(gate=RISK, d: np.ndarray = D, *replicates: TopicScores, **options) -> Comparison:
     return compare(gate, topic_scores("new", BASE + d), topic_scores("old", BASE), *replicates, **options)
+
+
+def estimates(comparison: Comparison) -> Estimates:
+    return explain(comparison).estimates
 
 
 def test_estimates_of_two_systems():
@@ -67,8 +72,8 @@ def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_i
     assert (found.responsible_topics[0].topic, found.estimates.flip_set) == ("t00000", ("t00000",))
     assert found.estimates.alpha_star is None
     assert found.estimates.decision_p_value == lost.p_value
-    assert "t00000" in found.explanation.pivotal_topics
-    assert found.topics == topic_counts(lost)
+    assert "t00000" in found.pivotal_topics
+    assert (found.topics.count, found.topics.wins, found.topics.losses, found.topics.left_out) == (12, 3, 8, {})
     assert found.power.minimum_detectable_effect == Basis(lost.ruling).minimum_detectable_effect
     assert [warning.code for warning in found.warnings] == ["few_topics"]
 

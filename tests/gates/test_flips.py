@@ -62,7 +62,7 @@ def about(units: str, n: int) -> dict[str, Any]:
     return {}
 
 
-@pytest.mark.parametrize("law", ["dense", "few"])
+@pytest.mark.parametrize("law", ["few", pytest.param("dense", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("units", ["topics", "weights", "clusters", "replicates"])
 @pytest.mark.parametrize("name", GATES)
 def test_pivotal_topics_are_those_whose_removal_gives_the_other_verdict(name, units, law):
@@ -99,23 +99,22 @@ def test_pivotal_topics_of_a_verdict(d, gate, expected):
 
 
 def pivots_of(verdict: Verdict) -> tuple[str, ...]:
-    assert verdict.explanation is not None
-    return verdict.explanation.pivotal_topics
+    return verdict.pivotal_topics
 
 
 @pytest.mark.parametrize("on_churn", ["fail", "warn"])
 def test_a_failure_that_would_be_inconclusive_without_a_topic_does_not_hang_on_it(on_churn):
     blind, sharp = (gate_of("g", alpha=1, on_churn=on_churn, max_mde=seen) for seen in (0.01, 0.9))
     found = [
-        (judge(blind, *pair(d)), judge(sharp, *pair(d))) for d in (at_the_bound(s, sharp, n=30) for s in range(8))
+        (judge(blind, *pair(d)), judge(sharp, *pair(d))) for d in (at_the_bound(s, sharp, n=30) for s in range(4))
     ]
     failed = [(seen, other) for seen, other in found if seen.outcome == "fail" and pivots_of(other)]
     assert failed
     for seen, other in failed:
         assert other.outcome == "fail"
         assert pivots_of(seen) == ()
-        assert "ithout " not in worded(seen).explanation.summary
-        assert "ithout " in worded(other).explanation.summary
+        assert "ithout " not in worded(seen).summary
+        assert "ithout " in worded(other).summary
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -185,11 +184,18 @@ def pool(seed: int, *, n: int = 30, **options: Any) -> PoolComparison:
     return pooled(gate, candidate, *baselines)
 
 
-@pytest.mark.parametrize("options", [{}, {"reference": "any"}, {"on_churn": "warn", "alpha": 5.0}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        pytest.param({"reference": "any"}, marks=pytest.mark.slow),
+        pytest.param({"on_churn": "warn", "alpha": 5.0}, marks=pytest.mark.slow),
+    ],
+)
 def test_a_pool_flips_as_a_pair_does(options):
     flipped = 0
-    for seed in range(3):
-        comparison = pool(seed, **options)
+    for seed in range(2):
+        comparison = pool(seed, n=18, **options)
         if comparison.answer[0] != "fail":
             assert pivots(comparison) == ()
             continue
@@ -224,7 +230,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("noisy", [False, True])
+@pytest.mark.parametrize("noisy", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_alpha_star_is_the_first_failure_of_a_scan(options, noisy):
     """A few changed topics of many, some on a grid, where limits are steps."""

@@ -53,6 +53,20 @@ def test_a_gate_without_a_name_has_that_of_its_kind():
             ValueError,
             "level: expected a number between 0.000001 and 0.9999, found the number 0.99999",
         ),
+        (
+            "equivalent",
+            {},
+            ValueError,
+            "tolerance: expected a number above 0, the smallest difference of the mean that matters, found the "
+            "number 0.0",
+        ),
+        (
+            "equivalent",
+            {"tolerance": 0.1, "alpha": 1},
+            ValueError,
+            "alpha: expected 0, since equivalence is about the mean difference, where a loss counts like a win, "
+            "found the number 1",
+        ),
         ("not_inferior", {"slice": "kind"}, ValueError, "slice: expected TAG=VALUE, found 'kind'"),
         (
             "georisk_not_worse",

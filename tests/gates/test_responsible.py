@@ -39,7 +39,6 @@ def test_losses_by_hand():
     assert [row.share for row in rows] == pytest.approx([0.6, 0.2, 0.2])
     assert [row.standardised for row in rows] == pytest.approx(x[[0, 1, 4]] / x.std(ddof=1))
     assert [(row.flagged, row.exceeds) for row in rows] == [(True, ()), *[(False, ())] * 2]
-    assert verdict.flagged_wins == ()
 
 
 def test_a_loss_that_the_baselines_noise_excuses_has_no_share():

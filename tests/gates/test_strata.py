@@ -19,7 +19,7 @@ from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.reports.details import figures
 from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.risk.tradeoff import linear
-from tests.gates.conftest import pair
+from tests.gates.conftest import pair, without
 from tests.strict import gate_of
 
 SHARES = {"head": 0.6, "torso": 0.3, "tail": 0.1}
@@ -141,13 +141,8 @@ def test_a_verdict_shows_its_strata():
     assert STRATA.shares @ list(verdict.topics.strata.values()) == pytest.approx(verdict.estimates.urisk)
     text = "\n".join(figures(verdict))
     assert re.search(r"URisk of each stratum: head -0\.\d{4}; torso", text)
-    left = [topic for topic in baseline.topics if topic not in verdict.estimates.flip_set]
-
-    def without(scores):
-        kept = [topic in left for topic in scores.topics]
-        return replace(scores, topics=tuple(left), values=scores.values[kept])
-
-    assert judge(gate_of("g", alpha=1), without(candidate), without(baseline), topics=topics).outcome == "pass"
+    left = [without(one, verdict.estimates.flip_set) for one in (candidate, baseline)]
+    assert judge(gate_of("g", alpha=1), *left, topics=topics).outcome == "pass"
 
 
 def test_a_slice_has_no_strata_for_shares_within_it_are_not_known():
@@ -155,7 +150,7 @@ def test_a_slice_has_no_strata_for_shares_within_it_are_not_known():
     candidate, baseline = pair(d.tolist())
     topics = topics_in(baseline.topics, language=np.arange(d.size) % 2)
     verdict = judge(gate_of("g", alpha=1), candidate, baseline, topics=topics)
-    (even,) = (row for row in verdict.explanation.slices if (row.tag, row.value) == ("language", "0"))
+    (even,) = (row for row in verdict.slices if (row.tag, row.value) == ("language", "0"))
     assert even.urisk == pytest.approx(linear(d[::2], alpha=1).mean(), abs=1e-12)
     sliced = gate_of("g", alpha=1, slice="language=0")
     assert align(sliced, candidate, baseline, topics=topics).strata is None

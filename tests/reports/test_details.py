@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pytest_riskguard.gates.findings import AgainstReference, ChainedRun, Lineage, RankedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import (
+    AgainstReference,
+    ChainedRun,
+    Documents,
+    Lineage,
+    RankedDocument,
+    TopicDocuments,
+)
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import Section, Table
 from pytest_riskguard.reports.details import details, settings
@@ -26,8 +33,9 @@ def table(verdict: Verdict, title: str, place: int = 0) -> Table:
 
 
 def moved(*found: RankedDocument, new: tuple[RankedDocument, ...] = (), **options: Any) -> Table:
-    topic = TopicDocuments("t07", options.pop("exact", True), found, new, depth=options.pop("depth", 10))
-    return table(replace(judged(LOSS), documents=(topic,)), "Documents that moved")
+    topic = TopicDocuments("t07", options.pop("exact", True), (*found, *new))
+    verdict = replace(judged(LOSS), measure=options.pop("measure", "nDCG@10"), documents=Documents(10, (topic,)))
+    return table(verdict, "Documents that moved")
 
 
 def test_a_document_is_told_from_its_rank_to_its_rank():
@@ -40,19 +48,19 @@ def test_a_document_is_told_from_its_rank_to_its_rank():
         ["t07", "m", "0", "30 -> 2", "new"],
     ]
     assert shown.note == "The measure looks at the first 10 ranks. The effects add up to the topic's difference."
-    other = moved(RankedDocument("d", 2, 1, 14, -0.4), exact=False, depth=0)
+    other = moved(RankedDocument("d", 2, 1, 14, -0.4), exact=False, measure="AP")
     assert other.note.startswith("The measure looks at all ranks. An effect is what moving this document alone back ")
 
 
 def test_slices_have_their_figures_and_of_a_gate_on_single_topics_no_test():
     shown = table(explained(), "Topics by tag")
     assert shown.cells[0] == [
-        "intent=code", "12", "0", "12", "-0.4000", "-2.4000", "[-2.6000, -2.3000]", "< 0.0001", "yes",
+        "intent=code", "12", "12", "0.0%", "-0.4000", "-2.4000", "[-2.6000, -2.3000]", "< 0.0001", "yes",
     ]  # fmt: skip
     assert shown.cells[2][6:] == ["too few topics", "", ""]
-    collapse = altered(judged(LOSS, "no_topic_collapse", max_loss=0.42), explanation=explained().explanation)
+    collapse = altered(judged(LOSS, "no_topic_collapse", max_loss=0.42), slices=explained().slices)
     labels = list(table(collapse, "Topics by tag").columns)
-    assert labels == ["Slice", "Topics", "Wins", "Losses", "Mean change", "URisk"]
+    assert labels == ["Slice", "Topics", "Losses", "Share", "Mean change", "URisk"]
 
 
 def test_judgements_say_whether_the_verdict_rests_on_them():

@@ -189,7 +189,7 @@ class ComparisonView:
     @property
     def has_panels(self) -> bool:
         """Whether a query can be opened."""
-        return any(gate.verdict.rankings or gate.verdict.documents for gate in self.gates)
+        return any(gate.verdict.documents for gate in self.gates)
 
     def other_charts(self, gate: GateView) -> list[Plot]:
         """The charts of a gate that no gate before it shows: those of the first one stand by themselves."""

@@ -183,10 +183,10 @@ def _width(screen: Screen) -> int:
 
 def _new_results(card: Card, screen: Screen) -> list[str]:
     """In one line: what users see now where documents were lost, in the worst topics."""
-    line = ""
+    line, depth = "", 0 if card.verdict.documents is None else card.verdict.documents.depth
     for topic in card.worst[:MAX_WORST]:
         moved = card.documents.get(topic.topic)
-        for best in moved.replacements[:1] if moved is not None else ():
+        for best in moved.new(depth)[:1] if moved is not None else ():
             grade = "unjudged" if best.grade is None else f"grade {best.grade}"
             document, name = clean(best.document, limit=40), clean(topic.topic, limit=16)
             new = f"{name} {document} at rank {best.candidate_rank} ({grade})"
