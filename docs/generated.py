@@ -12,8 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard import limits as every_limit
-from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
-from pytest_riskguard.config.http_settings import Http, HttpCandidate
+from pytest_riskguard.config.candidate_settings import (
+    CommandCandidate,
+    DescribedRun,
+    DescribedScores,
+    Http,
+    HttpCandidate,
+    Retrieve,
+)
 from pytest_riskguard.config.json_schema import documented
 from pytest_riskguard.config.schema import Collection, Config, Documents, GateSettings, QrelsFile
 from pytest_riskguard.config.setting_types import Model
@@ -31,7 +37,7 @@ SCHEMA_FILE = PACKAGE / "reports" / "riskguard-report-1.schema.json"
 MAX_VALUES = 8
 _VERDICT = "verdicts[]."
 #: Fields of the file that have fields of their own, besides the verdicts.
-_OF_FILE = ("gates", "gates[]", "rankings", "rankings[]", "provenance", "policy_changes")
+_OF_FILE = ("gates", "gates[]", "provenance", "policy_changes")
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,7 @@ from pytest_riskguard.errors import DataError, RiskyError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, Gate, gate_of, options_of
 from pytest_riskguard.gates.option_types import SHARES, Number, OptionTypeError, Text
 from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
-from pytest_riskguard.reports.terminal.failure import explain
-from pytest_riskguard.reports.terminal.layout import command, report_hint
+from pytest_riskguard.reports.terminal import command, explain, report_hint
 from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
@@ -87,9 +86,13 @@ def check(
     """
     __tracebackhide__ = True
     gate = _gate(kind, options, weighted=weights is not None)
-    for name, given in (("clusters", clusters), ("strata", strata), ("replicates", replicates or None)):
-        is_known = gate.takes_replicates if name == "replicates" else not gate.by_topic
-        if given is not None and not (is_known and (name == "clusters" or not gate.is_pool)):
+    about_means = not gate.by_topic
+    for name, given, is_known in (
+        ("clusters", clusters, about_means),
+        ("strata", strata, about_means and not gate.is_pool),
+        ("replicates", replicates or None, gate.takes_replicates),
+    ):
+        if given is not None and not is_known:
             raise ValueError(f"{name} have no meaning for {kind}: leave them out")
     if (strata is None) != (shares is None):
         raise ValueError(
@@ -109,11 +112,7 @@ def check(
         first, second, *pool = systems
         question = Question(gate, first, second, column, pool=tuple(pool), replicates=tuple(others))
         report = run_context.current().report_wanted
-        engine = Engine(
-            qrels=judgements,
-            topics=topics if topics.queries or topics.tags or topics.weights else None,
-            report=report,
-        )
+        engine = Engine(qrels=judgements, topics=topics, report=report)
         return record(replace(engine.verdict(question), commands=Commands()))  # of data in memory nothing is typed
     except UsageError as error:
         raise ValueError(str(error)) from None
@@ -143,28 +142,29 @@ def _topics(
     shares: Mapping[str, float] | None,
 ) -> Topics:
     """What is said about topics without a topics file."""
-    tags: dict[str, dict[str, str]] = {}
-    for tag, given in ((CLUSTER, clusters), (STRATUM, strata)):
-        for topic, value in _by_topic(tag, given, _NAME).items():
-            tags.setdefault(topic, {})[tag] = value
-    try:
-        of_strata = {} if shares is None else dict(SHARES(shares))
-    except ValueError as error:
-        raise type(error)(f"shares: {error}") from None
+    named = {tag: _by_topic(tag, given, _NAME) for tag, given in ((CLUSTER, clusters), (STRATUM, strata))}
+    tags = {
+        topic: {tag: values[topic] for tag, values in named.items() if topic in values}
+        for topic in dict.fromkeys(topic for values in named.values() for topic in values)
+    }
+    of_strata = {} if shares is None else dict(_checked("shares", shares, SHARES))
     return Topics({}, tags, _by_topic("weight", weights, _WEIGHT), shares=of_strata)
 
 
 def _by_topic(what: str, given: Mapping[str, Any] | None, check: Callable[[Any], Any]) -> dict[str, Any]:
     """Values by topic, whose names are compared as text, as those of scores are."""
-    found: dict[str, Any] = {}
-    for topic, value in (given or {}).items():
-        try:
-            found[str(topic)] = check(value)
-        except ValueError as error:
-            raise type(error)(f"{what} of topic {str(topic)!r}: {error}") from None
-    if len(found) < len(given or {}):
+    given = given or {}
+    found = {str(topic): _checked(f"{what} of topic {str(topic)!r}", value, check) for topic, value in given.items()}
+    if len(found) < len(given):
         raise ValueError(f"{what}: expected each topic once, found two with the same name as text")
     return found
+
+
+def _checked(what: str, value: Any, check: Callable[[Any], Any]) -> Any:
+    try:
+        return check(value)
+    except ValueError as error:
+        raise type(error)(f"{what}: {error}") from None
 
 
 def _pool(baselines: Any) -> list[tuple[str, Any]]:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.reader import stored_scores
+    from pytest_riskguard.baselines.store import stored_scores
 
 __all__ = ["stored_scores"]
 
 __getattr__ = lazily(
     __name__,
     {
-        "baselines.reader": "stored_scores",
+        "baselines.store": "stored_scores",
     },
 )

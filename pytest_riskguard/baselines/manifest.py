@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, field
@@ -16,6 +17,24 @@ from pytest_riskguard.serialization import JsonError, decoded, parsed
 FORMAT = 2
 #: The distribution that a provider of ir-measures computes with; other providers are part of ir-measures itself.
 _DISTRIBUTIONS = {"pytrec_eval": "pytrec-eval-terrier", "cwl_eval": "cwl-eval"}
+
+
+MAX_NAME_LENGTH = 100
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+# Windows reserves these for devices, with any extension ("Naming Files, Paths, and Namespaces", Microsoft).
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+
+
+def name_problem(name: str) -> str | None:
+    """Why ``name``, which must also suit a folder on every system, cannot name a baseline; None if it can."""
+    if not _NAME.fullmatch(name):
+        return "expected letters, digits, '.', '_' and '-', beginning with a letter or digit"
+    if ".." in name or name.endswith("."):
+        return "'..' and a final '.' have a special meaning in file systems"
+    if name.split(".")[0].lower() in _DEVICES:
+        return f"Windows reserves {name.split('.')[0]!r} for a device"
+    return f"longer than {MAX_NAME_LENGTH} characters" if len(name) > MAX_NAME_LENGTH else None
 
 
 def now() -> str:

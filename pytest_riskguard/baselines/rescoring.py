@@ -12,7 +12,7 @@ import numpy as np
 
 from pytest_riskguard.baselines import queries
 from pytest_riskguard.baselines.entry import RUN, Entry
-from pytest_riskguard.baselines.scored import Scored
+from pytest_riskguard.baselines.stored_files import Scored
 from pytest_riskguard.data import cache
 from pytest_riskguard.data.judged import JudgedRun, depth_for
 from pytest_riskguard.data.measures import parse_measure

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -245,12 +246,20 @@ def list_() -> int:
         first = Remedy("store one with {}", "add NAME RUN").here(place_words)
         click.echo(f"no baselines in {store.root}; {first}", err=True)
     for name in store.names():
-        try:
+        with _noted(damaged, f"{name}\tdamaged"):
             click.echo(f"{name}\t{_stored(store, name)}; {_age(store.manifest(name))}")
-        except BaselineError as error:
-            click.echo(f"{name}\tdamaged")
-            damaged.append(str(error))
     return _status(damaged)
+
+
+@contextmanager
+def _noted(damaged: list[str], instead: str = "") -> Iterator[None]:
+    """Note damage for the end, and show something ``instead``."""
+    try:
+        yield
+    except DataError as error:
+        damaged.append(str(error))
+        if instead:
+            click.echo(instead)
 
 
 def _status(damaged: Iterable[str]) -> ExitStatus:
@@ -272,28 +281,20 @@ def show(name: str, *, alphas: tuple[float, ...]) -> int:
     """
     store, damaged = opened(), list[str]()
     manifest = store.manifest(name)
-    try:
+    with _noted(damaged):
         click.echo(_stored(store, name))
-    except BaselineError as error:
-        damaged.append(str(error))
     for key, value in _facts(manifest):
         click.echo(f"  {key:<22} {value}")
     for number in sorted(map(int, manifest.replicates)):
-        try:
-            line = _line(store.manifest(name, replicate=number))
-        except BaselineError as error:
-            line = "damaged"
-            damaged.append(str(error))
-        click.echo(f"replicate {number}: {line}")
+        with _noted(damaged, f"replicate {number}: damaged"):
+            click.echo(f"replicate {number}: {_line(store.manifest(name, replicate=number))}")
     if manifest.number > 1:
-        try:
+        with _noted(damaged):
             for line in _chain(store.history(name)):
                 click.echo(line)
             for alpha in alphas or (OPTIONS["alpha"].default,):
                 for table in _drift(store, manifest, alpha):
                     click.echo(f"\n{table}")
-        except DataError as error:
-            damaged.append(str(error))
     return _status(damaged)
 
 
@@ -317,16 +318,17 @@ def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
 def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
     """The effect of the accepted changes, a table for each measure."""
     from pytest_riskguard.data.topics import read_collection, read_topics
-    from pytest_riskguard.gates.history import drift
+    from pytest_riskguard.gates.history import Chain
+    from pytest_riskguard.gates.kinds import NotSignificantlyRisky
     from pytest_riskguard.reports.drift import explain
 
     qrels, topics = Collection().files(surroundings())
     known = None if topics is None else read_topics(topics)
     judgements = None if qrels is None else read_collection(qrels, topics)[0]
     for measure in manifest.measures:
-        chain = [scored.scores for scored in store.lineage(manifest.name, measure, qrels=judgements)]
-        steps = drift(chain, alpha=alpha, level=OPTIONS["level"].default, topics=known)
-        yield explain(steps, names=[*(f"{number:04d}" for number in range(1, len(chain))), "now"])
+        runs = [scored.scores for scored in store.lineage(manifest.name, measure, qrels=judgements)]
+        chain = Chain(NotSignificantlyRisky(alpha=alpha, tolerance=0.0), runs, known)
+        yield explain(chain, [*(f"{number:04d}" for number in range(1, len(runs))), "now"])
 
 
 @baseline.command()

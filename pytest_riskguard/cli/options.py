@@ -106,16 +106,14 @@ def _places() -> dict[str, str]:
     return {} if context is None else context.meta.get(_PLACES, {})
 
 
-def place_words(command: str) -> list[str]:
-    """The options of places that are given, of ``riskguard baseline`` those that its command knows."""
-    given = _places()
-    if not given:
-        return []
-    from pytest_riskguard.cli.baseline import baseline
+#: Commands of ``riskguard baseline`` that need neither judgements nor topics.
+_OF_STORE = ("list", "remove", "show", "verify")
 
-    parameters = baseline.commands[command].params if command in baseline.commands else ()
-    known = {option for parameter in parameters for option in parameter.opts} or given
-    return [word for option, value in given.items() if option in known for word in (option, value)]
+
+def place_words(command: str) -> list[str]:
+    """The options of places that are given, as far as a command, perhaps of ``riskguard baseline``, knows them."""
+    known = {"--config"} if command in _OF_STORE else _places()
+    return [word for option, value in _places().items() if option in known for word in (option, value)]
 
 
 def reader() -> Reader:

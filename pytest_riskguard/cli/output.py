@@ -21,9 +21,8 @@ from pytest_riskguard.text import clean, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.reports.comparisons import KnownGate
+    from pytest_riskguard.reports.comparisons import KnownGate, Report
     from pytest_riskguard.reports.parts import Section
-    from pytest_riskguard.reports.provenance import Provenance
 
 #: Characters of the name of a gate or a system, and of a line below the verdicts.
 MAX_NAME, MAX_NOTE = 60, 1000
@@ -40,14 +39,18 @@ def output_options(what: str, *suffixes: str) -> Callable[[Command], Command]:
     known = ", ".join((".json", ".md", ".html (needs the extra [report])", *suffixes))
     help = f"Write {what} here, in the format of the suffix: {known}; - is JSON on standard output. Repeatable."
     option = click.option("-o", "--output", "paths", type=FILE, multiple=True, metavar="PATH|-", help=help)
-    return grouped("outputs", Outputs, option)
+    return grouped("outputs", partial(Outputs, of_verdicts=bool(suffixes)), option)
 
 
 @frozen
 class Outputs:
-    """The files that a command was asked to write; ``output_options`` gives it to a command."""
+    """The files that a command was asked to write; ``output_options`` gives it to a command.
+
+    Those ``of_verdicts`` have any format of reports, all others one of a ``Section``.
+    """
 
     paths: tuple[Path, ...] = ()
+    of_verdicts: bool = False
 
     @property
     def on_stdout(self) -> bool:
@@ -82,31 +85,24 @@ class Outputs:
             written.add(place)
             try:
                 files.check(path)
+                if not self.of_verdicts and files.format_of(path) not in files.OF_SECTIONS:
+                    raise UsageError("expected .json, .md or .html")
             except UsageError as error:
                 raise UsageError(f"--output {path}: {error}") from None
 
-    def write(
-        self,
-        verdicts: Sequence[Verdict],
-        gates: Sequence[KnownGate] = (),
-        provenance: Provenance | None = None,
-        policy_changes: Sequence[str] = (),
-        *,
-        charts: bool = False,
-    ) -> None:
+    def write(self, report: Report, *, charts: bool = False) -> None:
         """Write all of them; an ``OutputError`` at the end names those that could not be written."""
         from pytest_riskguard.reports import files
         from pytest_riskguard.reports.json import dumps
 
-        about: dict[str, Any] = {"gates": gates, "provenance": provenance, "policy_changes": policy_changes}
         failed = []
         for path in self.files:
             try:
-                files.write(path, verdicts, **about, charts=charts)
+                files.write(path, report, charts=charts)
             except OSError as error:
                 failed.append(f"--output {path}: cannot write ({error.strerror})")
         if self.on_stdout:
-            click.echo(dumps(verdicts, **about), nl=False)
+            click.echo(dumps(report), nl=False)
         if failed:
             raise OutputError("; ".join(failed))
 
@@ -115,11 +111,10 @@ class Outputs:
         from pytest_riskguard.reports import files
 
         click.echo(f"{shown.to_text(terminal_width())}\n{note}".rstrip("\n"), err=self.on_stdout)
-        contents = {files.JSON: lambda: json, files.MARKDOWN: shown.to_markdown, files.HTML: shown.to_page}
+        makers: tuple[Callable[[], str], ...] = (lambda: json, shown.to_markdown, shown.to_page)
+        contents = dict(zip(files.OF_SECTIONS, makers, strict=True))
         for path in self.paths:
-            content = contents.get(files.JSON if path == STDOUT else files.format_of(path))
-            if content is None:
-                raise UsageError(f"--output {path}: expected .json, .md or .html")
+            content = contents[files.JSON if path == STDOUT else files.format_of(path)]
             write_text(content(), None if path == STDOUT else path)
         if not problem:
             return ExitStatus.PASSED
@@ -181,7 +176,8 @@ def show(
     ``complete``, and has no answer.
     """
     from pytest_riskguard.reports import comparisons
-    from pytest_riskguard.reports.terminal.failure import (
+    from pytest_riskguard.reports.parts import wrapped
+    from pytest_riskguard.reports.terminal import (
         explain,
         first_warnings,
         most_topics,
@@ -190,7 +186,6 @@ def show(
         repeats,
         typed,
     )
-    from pytest_riskguard.reports.terminal.layout import wrapped
     from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Detail, Screen
 
@@ -256,6 +251,8 @@ def present(
     file and line of each verdict; ``notes`` follow them; what else there is, ``show`` takes. ``config`` is the
     riskguard.yaml that was used: what the judged commit changed about it is said.
     """
+    from pytest_riskguard.reports.comparisons import Report
+
     changes = None
     if config is not None:
         from pytest_riskguard.engine.base_commit import policy_changes
@@ -276,7 +273,8 @@ def present(
             from pytest_riskguard.build import report_date, this_build
             from pytest_riskguard.reports.provenance import provenance_of
 
-            outputs.write(verdicts, gates, provenance_of(verdicts, this_build(folder), report_date()), said)
+            provenance = provenance_of(verdicts, this_build(folder), report_date())
+            outputs.write(Report(verdicts, gates, provenance, said))
     if github_reads():
         from pytest_riskguard.reports.ci import github
 
@@ -287,6 +285,6 @@ def present(
             for verdict, (file, line) in zip(verdicts, located, strict=True)
             if not verdict.passed
         ]
-        for line in github.told(verdicts, annotations, gates=gates, policy=changes):
+        for line in github.told(Report(verdicts, gates, policy_changes=said), annotations, policy=changes):
             click.echo(line, err=outputs.on_stdout)
     return status_of(verdicts)

@@ -54,7 +54,7 @@ def report(report: Path, outputs: Outputs, charts: bool) -> int:
         raise UsageError("--charts needs --output FILE.md")
     outputs.check(report)
     outputs.withdraw()
-    outputs.write(*read(report), charts=charts)
+    outputs.write(read(report), charts=charts)
     return ExitStatus.PASSED
 
 

@@ -9,8 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from pytest_riskguard.config.candidate_settings import FORMS, form_of
-from pytest_riskguard.config.http_settings import Http
+from pytest_riskguard.config.candidate_settings import FORMS, Http, form_of
 from pytest_riskguard.config.schema import Collection, Config, Documents, GateModel, QrelsFile, TopicsFile
 from pytest_riskguard.config.setting_types import SettingError
 from pytest_riskguard.config.yaml_lines import Document, Path

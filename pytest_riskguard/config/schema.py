@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_riskguard.baselines.names import name_problem
+from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.config.candidate_settings import Candidate, DescribedScores
 from pytest_riskguard.config.setting_types import Described, Model, Place, SettingError, Whole, checked, list_of
 from pytest_riskguard.config.yaml_lines import Document

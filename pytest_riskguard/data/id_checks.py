@@ -128,11 +128,11 @@ def refuse_other_ids(source: str, qrels: Qrels, run: JudgedRun) -> None:
 
 def _first_documents(run: JudgedRun, topics: IntArray) -> dict[str, list[str]]:
     """Topic -> its first documents in the order as written, of some of these topics."""
-    sample, bounds = topics[examined(run.places[topics], MAX_SAMPLE)].tolist(), run.offsets.tolist()
-    return {
-        run.topics[topic]: [run.documents[row] for row in range(*bounds[topic : topic + 2])[:FIRST_RANKS]]
-        for topic in sample
-    }
+    sample = topics[examined(run.places[topics], MAX_SAMPLE)]
+    counts = np.minimum(np.diff(run.offsets)[sample], FIRST_RANKS)
+    ids = iter(run.documents.at(first_rows(run.offsets[sample], counts)).strings())
+    names = map(run.topics.__getitem__, sample.tolist())
+    return {topic: list(islice(ids, count)) for topic, count in zip(names, counts.tolist(), strict=True)}
 
 
 def _all(rankings: Iterable[Iterable[str]]) -> Collection[str]:

@@ -154,7 +154,8 @@ class Ids:
         last = len(text) - WORD_BYTES
         every: Words = np.ndarray((last + 1,), dtype="<u8", buffer=text, strides=(1,))
         late = np.flatnonzero(starts > last)  # these are read from before, too
-        words = every[np.minimum(starts, last) if len(late) else starts].astype(np.uint64, copy=False)
+        places = np.minimum(starts, last, dtype=np.int64)  # an index of 32 bits takes half as long again
+        words = every[places].astype(np.uint64, copy=False)
         words[late] >>= (WORD_BYTES * (starts[late] - last)).astype(np.uint64)
         return words
 
@@ -189,7 +190,7 @@ def starts_of(lengths: IntArray) -> IntArray:
 
 def topics_with(rows: BoolArray, offsets: IntArray) -> BoolArray:
     """The topics that have one of these rows; ``rows`` may lack the last ones."""
-    counts = np.append(0, np.cumsum(rows))[np.minimum(offsets, len(rows))]
+    counts = np.searchsorted(np.flatnonzero(rows), offsets)
     return counts[1:] > counts[:-1]
 
 

@@ -20,7 +20,7 @@ from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of, 
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
 from pytest_riskguard.data.runs import Order, Ranks, Run, by_rank, order_of, ranking
 from pytest_riskguard.data.scores import Judged
-from pytest_riskguard.data.scoring import JudgedRows, labels_for
+from pytest_riskguard.data.scoring import JudgedRows, kernel_of, labels_for
 from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
@@ -194,6 +194,13 @@ class RankedRun:
     def rows(self) -> JudgedRows:
         """All judgements, with the ranks of their documents."""
         return self.run.judged_rows(self.order, self.qrels)
+
+    @cached_property
+    def counted(self) -> tuple[JudgedRows, IntArray]:
+        """The judgements that the measure counts, and how many a topic has; for measures with a kernel."""
+        kernel = kernel_of(self.measure, self.qrels.rules)
+        counted = self.rows.at(kernel.is_counted(kernel.value(self.rows.value)))
+        return counted, counted.sums().astype(np.int64)
 
     @property
     def last(self) -> int:

@@ -33,20 +33,19 @@ from pytest_riskguard.engine.what_ifs import (
 from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.documents import topic_documents
+from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
-from pytest_riskguard.gates.rankings import side_by_side, titled
-from pytest_riskguard.gates.slices import all_within, slices_of
-from pytest_riskguard.gates.unjudged import Labels, Rejudged, judgements, rests_on_labels
+from pytest_riskguard.gates.slices import slices_of, within
+from pytest_riskguard.gates.unjudged import Labels, Rejudged, rests_on_labels
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.messages import message, worded
 from pytest_riskguard.risk.reference import reference_scores
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.scored import Scored
     from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.baselines.stored_files import Scored
     from pytest_riskguard.engine.budget import Budget
 
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
@@ -89,10 +88,7 @@ class Engine:
         names = tuple(map(label, question.baselines))
         try:
             systems = self._systems(question)
-
-            def judged(systems: Sequence[Scored]) -> Verdict:
-                return self._judged(question, systems, family, together)
-
+            judged = functools.partial(self._judged, question, family, together)
             verdict = self._sure(judged(systems), question, systems, judged)
             verdict = worded(self._with_documents(verdict, question, systems))
         except DataError as error:
@@ -122,7 +118,7 @@ class Engine:
         """
         families: list[Family | None] = [None] * len(questions)
         if correction != "none" or budget is not None:
-            from pytest_riskguard.gates.families import Compared, at_the_rules_level, in_families
+            from pytest_riskguard.gates.families import Compared, in_families
 
             ruled = [self._ruled(question, len(questions)) for question in questions]
             pairs = [None if one is None or one.gate.is_pool else one for one in ruled]
@@ -131,16 +127,17 @@ class Engine:
                 for one in pairs
             ]
             look, p_values = None, [None if one is None else one.p_value for one in ruled]
-            of_look = p_values
+            of_look = None
             if budget is not None and any(p is not None for p in p_values):
                 look = budget.look(questions, pairs, self.sources)
                 of_look = [None if one is None else one.p_value_of_look for one in pairs]
             try:
                 gates = [question.gate for question in questions]
-                families = in_families(gates, of_look, correction=correction, look=look, compared=compared)
+                families = in_families(
+                    gates, p_values, correction=correction, look=look, of_look=of_look, compared=compared
+                )
             except ValueError as error:
                 raise UsageError(str(error)) from None
-            families = at_the_rules_level(families, p_values, of_look)
         return [
             self.verdict(question, family=family, together=len(questions))
             for question, family in zip(questions, families, strict=True)
@@ -198,7 +195,7 @@ class Engine:
         if gate.slice is None:
             return systems
         with _about_slices():
-            parts = all_within(_scores(systems), gate.slice, self._tags_for(gate.slice))
+            parts = within(_scores(systems), gate.slice, self._tags_for(gate.slice))
         return [replace(scored, scores=scores) for scored, scores in zip(systems, parts, strict=True)]
 
     def _tags_for(self, asked: str) -> Mapping[str, Mapping[str, str]]:
@@ -209,7 +206,7 @@ class Engine:
             )
         return self.sources.topics.tags
 
-    def _judged(self, question: Question, systems: Sequence[Scored], family: Family | None, together: int) -> Verdict:
+    def _judged(self, question: Question, family: Family | None, together: int, systems: Sequence[Scored]) -> Verdict:
         """What the rule says of these scores; nothing else about the systems is asked."""
         candidate, baselines, replicates = sides(question, systems)
         verdict = judge(
@@ -288,7 +285,7 @@ class Engine:
         try:
             candidate, baselines, replicates = sides(question, self._systems(question))
             others = (*baselines, *replicates)
-            found = compare(question.gate, candidate, others, topics=self.sources.topics, together=together)
+            found = compare(question.gate, candidate, *others, topics=self.sources.topics, together=together)
             return None if found.p_value is None else found
         except DataError:
             return None
@@ -311,14 +308,11 @@ class Engine:
             gate = replace(gate, level=verdict.family.level)
         try:
             rejudged = self._rejudged(gate, question, systems, place)
-            labels = rejudged.labels
-            losers, winners = verdict.responsible_topics, verdict.flagged_wins
-            documents = topic_documents(losers, winners, *labels.runs, labels.documents)
-            rankings = titled(side_by_side(labels, [topic.topic for topic in documents]), labels, self._titles)
-            verdict = replace(verdict, documents=documents, rankings=rankings)
+            responsible = [topic.topic for topic in verdict.responsible_topics]
+            verdict = replace(verdict, documents=documents(rejudged.labels, responsible, self._titles))
             if gate.is_pool or verdict.replicates or not self.sources.qrels.is_uncertain:
                 return verdict
-            found = judgements(rejudged)
+            found = rejudged.found
         except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation
             return verdict
         verdict = replace(verdict, judgements=found)

@@ -145,9 +145,11 @@ class Question:
         if measure is None and isinstance(candidate, TopicScores):
             measure = candidate.measure
         if measure is not None:
+            from pytest_riskguard.gates.could_fail import refuse_options  # loads numpy and what decides
+
             try:
                 refuse_uninformative(measure)
-                self.gate.refuse_if_it_cannot_fail(span(measure))
+                refuse_options(self.gate, span(measure))
             except ValueError as error:
                 raise UsageError(f"{self.gate.kind}, {measure}: {error}") from None
         if not isinstance(candidate, RunFile | ScoreFile):

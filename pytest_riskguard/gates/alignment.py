@@ -1,10 +1,10 @@
-"""Both systems on one list of topics, or the reason why they cannot be."""
+"""All systems on one list of topics, or the reason why they cannot be."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from pytest_riskguard.text import counted, listed, named
 
 #: Topics about which nothing is known.
 NO_TOPICS = Topics()
-
-
 #: A stratum with fewer topics, or clusters, does not show how much it varies.
 MIN_IN_STRATUM = 2
 
@@ -37,14 +35,10 @@ class Strata:
     numbers: IntArray
 
     @property
-    def counts(self) -> IntArray:
-        """How many topics each stratum has."""
-        return np.bincount(self.numbers, minlength=self.shares.size)
-
-    @property
     def weights(self) -> FloatArray:
         """What each topic counts, shape (n_topics,), 1 on average: its stratum's share by that of its topics."""
-        weights: FloatArray = (self.shares * self.numbers.size / self.counts)[self.numbers]
+        sizes = np.bincount(self.numbers, minlength=self.shares.size)
+        weights: FloatArray = (self.shares * self.numbers.size / sizes)[self.numbers]
         return weights
 
     def only(self, places: IntArray) -> Strata:
@@ -54,37 +48,54 @@ class Strata:
         return Strata(tuple(self.names[i] for i in kept.tolist()), shares / np.sum(shares), numbers)
 
 
-@frozen
+@frozen(eq=False)
 class Aligned:
-    """Both systems' scores on the same topics, with a 0 on topics that a system missed.
+    """Systems with scores on the same topics, and for each the topics that it was ``missing``, where it scores 0.
 
-    ``weights`` (n_topics,) are None where the gate counts all topics the same; ``tags`` map topic to tag to
-    value. ``clusters`` (n_topics,) number the cluster of each topic from 0; None where no two topics share one.
-    ``topics``: what else is known about them. ``strata`` are None where the topics have none, and for gates on single
-    topics and on slices.
+    The candidate comes first, then the baselines of a pool, or a baseline and its replicates. ``about`` is what is
+    known of the topics. ``weights`` (n_topics,) are None where the gate counts all topics the same; ``clusters``
+    (n_topics,) number the cluster of each topic from 0, None where no two topics share one; ``strata`` are None where
+    the topics have none, and for gates on single topics and on slices.
     """
 
-    candidate: TopicScores
-    baseline: TopicScores
-    missing_in_candidate: tuple[str, ...] = ()
-    missing_in_baseline: tuple[str, ...] = ()
-    replicates: tuple[TopicScores, ...] = ()
+    systems: tuple[TopicScores, ...]
+    missing: tuple[tuple[str, ...], ...]
+    about: Topics = NO_TOPICS
     weights: FloatArray | None = None
-    tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     clusters: IntArray | None = None
-    topics: Topics = NO_TOPICS
     strata: Strata | None = None
 
+    @property
+    def candidate(self) -> TopicScores:
+        """The system that is judged."""
+        return self.systems[0]
 
-def align(
-    gate: Gate,
-    candidate: TopicScores,
-    baseline: TopicScores,
-    *,
-    replicates: Sequence[TopicScores] = (),
-    topics: Topics | None = None,
-) -> Aligned:
-    """Put all runs on one list of topics, with their clusters and strata, and weights where the gate asks for them.
+    @property
+    def baseline(self) -> TopicScores:
+        """What it is compared with; of a pool the first."""
+        return self.systems[1]
+
+    @property
+    def replicates(self) -> tuple[TopicScores, ...]:
+        """Of a pair, other runs of the baseline."""
+        return self.systems[2:]
+
+    def with_candidate(self, candidate: TopicScores) -> Aligned:
+        """The same with another candidate on these topics."""
+        return replace(self, systems=(candidate, *self.systems[1:]))
+
+
+Systems = Sequence[TopicScores]
+"""The candidate, then the baselines of a pool, or a baseline and its replicates."""
+
+
+def baselines_of(gate: Gate, systems: Systems) -> Systems:
+    """The systems that a gate compares the candidate with, without replicates."""
+    return systems[1:] if gate.is_pool else systems[1:2]
+
+
+def align(gate: Gate, candidate: TopicScores, *others: TopicScores, topics: Topics | None = None) -> Aligned:
+    """Put all systems on one list of topics, with what the gate asks about these.
 
     Runs scored with the same qrels are on one already. Per-topic scores must name the same topics, unless a
     missing topic scores 0 (``missing: zero``).
@@ -92,36 +103,30 @@ def align(
     ``topics_differ``, ``missing_input`` (a topic without a weight), ``bad_strata`` (a topic without a stratum, or
     strata that do not fit their shares) and ``bad_baseline`` (a baseline that leaves out topics that the candidate
     answers, a replicate that leaves out others).
-    ``ValueError`` if the gate weights topics, but there are no weights, or strata too.
+    ``ValueError`` if the gate weights topics, but there are no weights, or strata too, or a pool has strata.
     """
-    (candidate, baseline), (gaps, baseline_gaps) = on_one_list(gate, (candidate, baseline))
-    refuse_unanswered(gate, candidate, baseline)
-    others = []
-    for replicate in replicates:
-        (other, _), (replicate_gaps, _) = on_one_list(gate, (replicate, baseline))
-        if gate.missing == "refuse" and (lacking := sorted({*replicate_gaps} - {*baseline_gaps})):
-            raise _partial_replicate(replicate, baseline, lacking)
-        if other.topics != baseline.topics:  # the replicate has a topic that neither side has
-            raise _differ([replicate.name, baseline.name], [(), tuple(sorted({*other.topics} - {*baseline.topics}))])
-        others.append(other)
-    topics = topics or NO_TOPICS
-    weights = weights_of(topics, baseline.topics) if gate.weighted else None
-    clusters = clusters_of(topics, baseline.topics)
-    strata = strata_of(gate, topics, baseline.topics, clusters)
-    return Aligned(
-        candidate, baseline, gaps, baseline_gaps, tuple(others), weights, topics.tags, clusters, topics, strata
-    )
-
-
-def _partial_replicate(replicate: TopicScores, baseline: TopicScores, lacking: Sequence[str]) -> DataError:
-    """Incomplete replicates are refused: missing topics would count as noise, and excuse the candidate."""
-    return DataError(
-        f"{replicate.name}, a replicate of {baseline.name}, did not answer {counted(len(lacking), 'topic')} "
-        f"that {baseline.name} answered: {named(lacking)}; expected a whole run, because missing topics "
-        "would count as noise of the baseline",
-        reason="bad_baseline",
-        remedy="store it again, or let missing topics score 0 (missing: zero)",
-    )
+    systems, missing = on_one_list(gate, (candidate, *others))
+    baselines = baselines_of(gate, systems)
+    for baseline in baselines:
+        if len(free := free_wins(gate, systems[0], baseline)) > baseline.a_few:
+            raise _unanswered(candidate, baseline, free)
+    for replicate, gaps in zip(others[len(baselines) :], missing[len(baselines) + 1 :], strict=True):
+        name = others[0].name
+        if strays := {*replicate.topics} - {*candidate.topics, *others[0].topics}:
+            raise _differ([name], [tuple(sorted(strays))])
+        if gate.missing == "refuse" and (lacking := sorted({*gaps} - {*missing[1]})):
+            # missing topics would count as noise, and excuse the candidate
+            raise DataError(
+                f"{replicate.name}, a replicate of {name}, did not answer {counted(len(lacking), 'topic')} that "
+                f"{name} answered: {named(lacking)}; expected a whole run, because missing topics would count as "
+                "noise of the baseline",
+                reason="bad_baseline",
+                remedy="store it again, or let missing topics score 0 (missing: zero)",
+            )
+    about, wanted = topics or NO_TOPICS, systems[0].topics
+    clusters = clusters_of(about, wanted)
+    weights = weights_of(about, wanted) if gate.weighted else None
+    return Aligned(systems, missing, about, weights, clusters, strata_of(gate, about, wanted, clusters))
 
 
 def clusters_of(topics: Topics, wanted: tuple[str, ...]) -> IntArray | None:
@@ -153,65 +158,52 @@ def strata_of(gate: Gate, topics: Topics, wanted: tuple[str, ...], clusters: Int
     """
     if not topics.shares or gate.by_topic or gate.slice is not None:
         return None
+    names = tuple(sorted(topics.shares, key=lambda name: (-topics.shares[name], name)))
+    if gate.is_pool:
+        raise ValueError(
+            f"{gate.kind}: GeoRisk is not defined for strata with shares; ask about one stratum (`slice: "
+            f"{STRATUM}={names[0]}`), or ask another kind of gate"
+        )
     if gate.weighted:
         raise ValueError("weighted: the shares of strata are weights already; leave out `weighted` or the strata")
-    names = tuple(sorted(topics.shares, key=lambda name: (-topics.shares[name], name)))
-    number = {name: place for place, name in enumerate(names)}
-    where = topics.path_name or "the strata"
-    named_in = [topics.strata.get(topic) for topic in wanted]
-    lacking = [topic for topic, name in zip(wanted, named_in, strict=True) if not name]
-    if lacking:
-        raise DataError(
-            f"{where}: no stratum for {counted(len(lacking), 'topic')}: {named(lacking)}",
-            reason="bad_strata",
-            remedy=f"give every judged topic one of {', '.join(names)} in the column `{STRATUM}`",
-        )
-    strange = sorted({name for name in named_in if name and name not in number})
-    if strange:
-        raise DataError(
-            f"{where}: no share of {named(strange)}; expected one of {', '.join(names)} in the column `{STRATUM}`",
-            reason="bad_strata",
-            remedy="correct it, or declare the share",
-        )
-    found = Strata(
-        names,
-        np.array([topics.shares[name] for name in names]),
-        np.array([number[name] for name in named_in if name], dtype=np.int64),
-    )
-    _refuse_small(found, clusters, where)
-    return found
 
+    def refused(problem: str, remedy: str) -> DataError:
+        where = topics.path_name or "the strata"
+        return DataError(f"{where}: {problem}", reason="bad_strata", remedy=remedy)
 
-def _refuse_small(strata: Strata, clusters: IntArray | None, where: str) -> None:
-    """``DataError`` (``bad_strata``) for a cluster in two strata, and for strata whose variation is not known."""
-    units, what = strata.numbers, "topic"
+    found = [topics.strata.get(topic) for topic in wanted]
+    if wrong := [topic for topic, name in zip(wanted, found, strict=True) if name not in topics.shares]:
+        others = sorted({name for name in found if name and name not in topics.shares})
+        raise refused(
+            f"expected one of {', '.join(names)} in the column `{STRATUM}`, found {named(others) or 'none'} for "
+            f"{counted(len(wrong), 'topic')}: {named(wrong)}",
+            "give every judged topic one of them, or declare the share of another",
+        )
+    numbers = np.array([names.index(name) for name in found if name], dtype=np.int64)
+    units = numbers
     if clusters is not None:
-        pairs = np.unique(np.stack([clusters, strata.numbers]), axis=1)
-        twice = np.flatnonzero(np.diff(pairs[0]) == 0)
-        if twice.size:
-            both = " and ".join(strata.names[i] for i in pairs[1, twice[0] : twice[0] + 2].tolist())
-            raise DataError(
-                f"{where}: {counted(twice.size, 'cluster')} with topics in two strata, such as {both}",
-                reason="bad_strata",
-                remedy="strata are drawn apart, so give all topics of a cluster one stratum",
+        pairs = np.unique(np.stack([clusters, numbers]), axis=1)
+        twice, units = int(np.count_nonzero(np.diff(pairs[0]) == 0)), pairs[1]
+        if twice:
+            raise refused(
+                f"{counted(twice, 'cluster')} with topics in two strata",
+                "strata are drawn apart, so give all topics of a cluster one stratum",
             )
-        units, what = pairs[1], "cluster"
-    sizes = np.bincount(units, minlength=len(strata.names)).tolist()
-    few = [f"{name} has {size}" for name, size in zip(strata.names, sizes, strict=True) if size < MIN_IN_STRATUM]
-    if few:
-        raise DataError(
-            f"{where}: expected at least {MIN_IN_STRATUM} judged {what}s in every stratum, {'; '.join(few)}",
-            reason="bad_strata",
-            remedy="judge more of them, or join strata and add up their shares",
+    sizes = np.bincount(units, minlength=len(names)).tolist()
+    if few := [f"{name} has {size}" for name, size in zip(names, sizes, strict=True) if size < MIN_IN_STRATUM]:
+        what = "topics" if clusters is None else "clusters"
+        raise refused(
+            f"expected at least {MIN_IN_STRATUM} judged {what} in every stratum, {'; '.join(few)}",
+            "judge more of them, or join strata and add up their shares",
         )
+    return Strata(names, np.array([topics.shares[name] for name in names]), numbers)
 
 
 def weights_of(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
     """Each topic's weight; raises as ``align``."""
     if not topics.weights:
         raise ValueError("weighted: there are no weights; give a topics file with a column named weight")
-    lacking = [topic for topic in wanted if topic not in topics.weights]
-    if lacking:
+    if lacking := [topic for topic in wanted if topic not in topics.weights]:
         raise DataError(
             f"{topics.path_name or 'the weights'}: no weight for {counted(len(lacking), 'topic')}: {named(lacking)}",
             reason="missing_input",
@@ -232,118 +224,23 @@ def on_one_list(
                 reason="inputs_changed",
                 remedy="score both with the same file",
             )
-        if first.topics != other.topics and not {*first.topics} & {*other.topics}:
-            raise DataError(
-                f"{first.name} ({_such_as(first)}) and {other.name} ({_such_as(other)}) have no topic in common",
-                reason="no_common_topic",
-            )
+        if first.topics != other.topics and {*first.topics}.isdisjoint(other.topics):
+            such = [f"{s.name} ({counted(len(s.topics), 'topic')}, such as {s.topics[0]!r})" for s in (first, other)]
+            raise DataError(f"{' and '.join(such)} have no topic in common", reason="no_common_topic")
     lacking: list[tuple[str, ...]] = [()] * len(systems)
     if any(other.topics != first.topics for other in others):
-        all_topics = tuple(sorted({topic for system in systems for topic in system.topics}))
-        lacking = [tuple(sorted({*all_topics} - {*system.topics})) for system in systems]
+        topics = tuple(sorted(set().union(*(system.topics for system in systems))))
+        lacking = [tuple(sorted({*topics} - {*system.topics})) for system in systems]
         if gate.missing == "refuse":
             raise _differ([system.name for system in systems], lacking)
-        systems = tuple(_spread(system, all_topics) for system in systems)
+        spread = []
+        for system in systems:
+            values = dict(zip(system.topics, system.values, strict=True))
+            values_of_all = np.array([values.get(topic, 0.0) for topic in topics])
+            spread.append(replace(system, topics=topics, values=values_of_all))
+        systems = spread
     missing = [tuple(sorted({*system.unanswered, *gaps})) for system, gaps in zip(systems, lacking, strict=True)]
     return tuple(systems), tuple(missing)
-
-
-def free_wins(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> tuple[str, ...]:
-    """The topics that the candidate answered and the baseline did not: it scores 0 there, so any answer wins.
-
-    None where such topics are known to have no result (``missing: zero``, or accepted when the baseline was stored).
-    """
-    if gate.missing == "zero":
-        return ()
-    return tuple(sorted({*baseline.unanswered} - {*baseline.accepted} - {*candidate.unanswered}))
-
-
-def refuse_unanswered(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> None:
-    """``DataError`` (``bad_baseline``) for a baseline with more than a small share of free wins."""
-    free = free_wins(gate, candidate, baseline)
-    if len(free) > baseline.a_few:
-        raise _unanswered(candidate, baseline, free)
-
-
-def refuse_if_unanswered_decide(
-    gate: Gate,
-    candidate: TopicScores,
-    baselines: Sequence[TopicScores],
-    passes: Callable[[Sequence[TopicScores]], bool],
-) -> None:
-    """Check that a pass does not rest on free wins; ``passes`` asks the gate's question of other baselines.
-
-    ``DataError`` (``bad_baseline``) if the candidate would not pass had the baselines the best score on these topics.
-    """
-    free = [free_wins(gate, candidate, baseline) for baseline in baselines]
-    if not any(free):
-        return
-    at_best = [_at_best(candidate, baseline, topics) for baseline, topics in zip(baselines, free, strict=True)]
-    if not passes(at_best):
-        baseline, topics = next(pair for pair in zip(baselines, free, strict=True) if pair[1])
-        raise _unanswered(candidate, baseline, topics, ", and the gate would not pass if it did well there")
-
-
-def _at_best(candidate: TopicScores, baseline: TopicScores, topics: Sequence[str]) -> TopicScores:
-    reach = math.inf if baseline.measure is None else span(baseline.measure)
-    best = reach if math.isfinite(reach) else float(max(np.max(candidate.values), np.max(baseline.values)))
-    lacking = np.isin(baseline.topics, topics)
-    return replace(baseline, values=np.where(lacking, best, baseline.values))
-
-
-def _unanswered(candidate: TopicScores, baseline: TopicScores, free: Sequence[str], why: str = "") -> DataError:
-    queries = "these queries" if len(free) > 1 else "this query"
-    return DataError(
-        f"{baseline.name} did not answer {len(free)} of {counted(len(baseline.topics), 'topic')} that "
-        f"{candidate.name} answered ({listed(tuple(free), most=5)}), where any answer would count as a win{why}",
-        reason="bad_baseline",
-        remedy=f"use a whole run; if the search finds nothing for {queries}, let that count as 0 (missing: zero, or "
-        "--set missing=zero)",
-    )
-
-
-def refuse_other_order(
-    gate: Gate,
-    candidate: TopicScores,
-    others: Sequence[TopicScores],
-    outcome: str,
-    outcome_of: Callable[[TopicScores, Sequence[TopicScores]], str],
-) -> None:
-    """Check that the order of equal scores does not decide; ``outcome_of`` asks the gate's question again.
-
-    ``DataError`` with reason ``order_as_written`` if the gate has another outcome where all runs are scored in the
-    order as written (see ``data.runs``). Never one run in one order and another in the other: runs whose
-    scores are tied by design would then differ where nothing changed. A run that changes little is left as scored,
-    unless single topics decide.
-    """
-    before = (candidate, *others)
-    is_changed = [bool(system.reordered) if gate.by_topic else system.is_reordered for system in before]
-    if not any(is_changed):
-        return
-    after = [
-        system.in_written_order() if changed else system for system, changed in zip(before, is_changed, strict=True)
-    ]
-    other_outcome = outcome_of(after[0], after[1:])
-    if other_outcome != outcome:
-        changes = [_reordered(*pair) for pair in zip(before, after, strict=True) if pair[0] is not pair[1]]
-        raise DataError(
-            f"the order of equal scores decides: {'; '.join(changes)}. The gate's answer is {outcome} as scored and "
-            f"{other_outcome} as written",
-            reason="order_as_written",
-            remedy="give each rank its own score, different even in 32 bits",
-        )
-
-
-def _reordered(scored: TopicScores, written: TopicScores) -> str:
-    return (
-        f"{scored.name} has equal scores (trec_eval compares 32 bits), which are ranked by document id; in "
-        f"{counted(len(scored.reordered), 'topic')} that is not the order as written: mean {scored.measure} "
-        f"{scored.mean:.4f} as scored, {written.mean:.4f} as written"
-    )
-
-
-def _such_as(scores: TopicScores) -> str:
-    return f"{counted(len(scores.topics), 'topic')}, such as {scores.topics[0]!r}"
 
 
 def _differ(names: Sequence[str], lacking: Sequence[tuple[str, ...]]) -> DataError:
@@ -359,6 +256,69 @@ def _differ(names: Sequence[str], lacking: Sequence[tuple[str, ...]]) -> DataErr
     )
 
 
-def _spread(scores: TopicScores, topics: tuple[str, ...]) -> TopicScores:
-    values = dict(zip(scores.topics, scores.values, strict=True))
-    return replace(scores, topics=topics, values=np.array([values.get(topic, 0.0) for topic in topics]))
+def free_wins(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> tuple[str, ...]:
+    """The topics that the candidate answered and the baseline did not: it scores 0 there, so any answer wins.
+
+    None where such topics are known to have no result (``missing: zero``, or accepted when the baseline was stored).
+    """
+    if gate.missing == "zero":
+        return ()
+    return tuple(sorted({*baseline.unanswered} - {*baseline.accepted} - {*candidate.unanswered}))
+
+
+def _unanswered(candidate: TopicScores, baseline: TopicScores, free: tuple[str, ...], why: str = "") -> DataError:
+    return DataError(
+        f"{baseline.name} did not answer {len(free)} of {counted(len(baseline.topics), 'topic')} that "
+        f"{candidate.name} answered ({listed(free, most=5)}), where any answer would count as a win{why}",
+        reason="bad_baseline",
+        remedy="use a whole run; if the search finds nothing there, let that count as 0 (missing: zero, or --set "
+        "missing=zero)",
+    )
+
+
+def refuse_if_unanswered_decide(gate: Gate, systems: Systems, outcome_of: Callable[[Systems], str]) -> None:
+    """Check that a pass does not rest on free wins; ``outcome_of`` asks the gate's question of other scores.
+
+    ``DataError`` (``bad_baseline``) if the candidate would not pass had the baselines the best score on these topics.
+    """
+    candidate, baselines = systems[0], enumerate(baselines_of(gate, systems), start=1)
+    free = {place: topics for place, one in baselines if (topics := free_wins(gate, candidate, one))}
+    if not free:
+        return
+    at_best = list(systems)
+    for place, topics in free.items():
+        baseline = systems[place]
+        best = math.inf if baseline.measure is None else span(baseline.measure)
+        if not math.isfinite(best):
+            best = float(max(np.max(candidate.values), np.max(baseline.values)))
+        values = np.where(np.isin(baseline.topics, topics), best, baseline.values)
+        at_best[place] = replace(baseline, values=values)
+    if outcome_of(at_best) != "pass":
+        place, topics = next(iter(free.items()))
+        raise _unanswered(candidate, systems[place], topics, ", and the gate would not pass if it did well there")
+
+
+def refuse_other_order(gate: Gate, systems: Systems, outcome: str, outcome_of: Callable[[Systems], str]) -> None:
+    """Check that the order of equal scores does not decide; ``outcome_of`` asks the gate's question again.
+
+    ``DataError`` with reason ``order_as_written`` if the gate has another outcome where all runs are scored in the
+    order as written (see ``data.runs``). Never one run in one order and another in the other: runs whose
+    scores are tied by design would then differ where nothing changed. A run that changes little is left as scored,
+    unless single topics decide.
+    """
+    after, changes = list(systems), []
+    for place, scored in enumerate(systems):
+        if scored.reordered if gate.by_topic else scored.is_reordered:
+            after[place] = written = scored.in_written_order()
+            changes.append(
+                f"{scored.name} has equal scores (trec_eval compares 32 bits), which are ranked by document id; in "
+                f"{counted(len(scored.reordered), 'topic')} that is not the order as written: mean {scored.measure} "
+                f"{scored.mean:.4f} as scored, {written.mean:.4f} as written"
+            )
+    if changes and (other_outcome := outcome_of(after)) != outcome:
+        raise DataError(
+            f"the order of equal scores decides: {'; '.join(changes)}. The gate's answer is {outcome} as scored and "
+            f"{other_outcome} as written",
+            reason="order_as_written",
+            remedy="give each rank its own score, different even in 32 bits",
+        )

@@ -1,21 +1,21 @@
-"""A gate applied to two systems: what they differ by, the ruling on it, and the answer."""
+"""A gate applied to two systems or to a pool: what they differ by, the ruling on it, and the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.alignment import Aligned
+from pytest_riskguard.gates.collapse import beyond_allowed, collapsed
 from pytest_riskguard.gates.evidence import BoolArray, Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
-from pytest_riskguard.gates.limits import beyond_allowed, collapsed, limit_of, witnesses
-from pytest_riskguard.gates.power import Basis, is_strong_enough
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.power import Basis
+from pytest_riskguard.gates.ruling import Ruling, limit_of, witnesses
 from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.inference.intervals import Interval, critical_value, without_each
 from pytest_riskguard.risk import standard_error
@@ -34,33 +34,24 @@ MISSED, CLOSE = 0.25, 0.005
 class Comparison:
     """A gate applied to two systems: their ``evidence``, and the ``ruling`` on it.
 
-    A ``family`` leaves the gate its level, or its draws may overrule what the gate says alone. Of ``n`` topics,
+    A ``family`` leaves the gate its level, or its draws may overrule what the gate says alone. Of ``n`` ``topics``,
     ``changed`` have a part in the estimate at the gate's alpha: without replicates of the baseline, those whose score
-    changed. ``DataError`` (``bad_scores``): differences beyond the smooth trade-off.
+    changed. ``differences`` (n_topics,) are candidate minus baseline, in units of the measure. ``DataError``
+    (``bad_scores``): differences beyond the smooth trade-off.
     """
 
     def __init__(self, gate: Gate, aligned: Aligned, *, family: Family | None = None) -> None:
-        self.own_level, self.family = gate.level, family
+        self.own_level, self.family, self.aligned = gate.level, family, aligned
         self.gate = gate if family is None else replace(gate, level=family.level)
-        self.aligned = aligned
         self.evidence = Evidence.between(aligned, tradeoff=gate.tradeoff)
         self.ruling = Ruling(self.gate, self.evidence)
+        self.topics, self.differences = aligned.candidate.topics, self.evidence.differences
         self.n, self.changed = self.evidence.n, self.evidence.changed(gate.alpha)
 
     @property
     def pair(self) -> Comparison:
         """The two systems that figures of two systems are about."""
         return self
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """Those that are compared."""
-        return self.aligned.candidate.topics
-
-    @property
-    def differences(self) -> FloatArray:
-        """Candidate minus baseline, shape (n_topics,), in units of the measure."""
-        return self.evidence.differences
 
     @property
     def mean_difference(self) -> float:
@@ -97,12 +88,14 @@ class Comparison:
     @cached_property
     def collapsed(self) -> dict[int, tuple[str, ...]]:
         """The topics that lost more than they may, by index, each with the limits that it exceeds."""
-        return collapsed(self.gate, self.aligned, self.differences)
+        return collapsed(self.gate, self.aligned, self.differences) if self.gate.by_topic else {}
 
     @cached_property
     def too_many(self) -> tuple[int, ...]:
         """Of these the topics without which the gate passes: the worst first, as few as needed, by index."""
         return beyond_allowed(self.gate, self.collapsed, self.differences)
+
+    # ---- the answer
 
     @cached_property
     def alone(self) -> Answer:
@@ -116,7 +109,7 @@ class Comparison:
             return "inconclusive", "too_few_topics"
         if not ruling.holds:
             if self.gate.must_show:
-                shown = all(ruling.reaches(method) for method in witnesses(self.gate))
+                shown = all(map(ruling.reaches, witnesses(self.gate)))
                 if shown and ruling.too_few_changes:
                     return "inconclusive", "too_few_changes"
                 return "fail", "not_shown"
@@ -124,12 +117,21 @@ class Comparison:
                 return "fail", "loss"
             if self.gate.on_churn != "warn":
                 return "fail", "churn"
-        return ("inconclusive", "too_weak") if self.is_too_weak else ("pass", None)
+        return self._passed(ruling)
 
-    @property
-    def is_too_weak(self) -> bool:
-        """Whether a pass says nothing: a loss of ``max_mde`` would not be seen."""
-        return not _is_strong_enough(self.ruling)
+    def _passed(self, ruling: Any) -> Answer:
+        if self.could_see(ruling):
+            return "pass", None
+        return "inconclusive", "too_weak"
+
+    def could_see(self, ruling: Any) -> bool:
+        """Whether a ruling that finds nothing says something: a loss of ``max_mde`` would be seen."""
+        most = self.gate.max_mde
+        return most is None or ((effect := self.detectable(ruling)) is not None and effect <= most)
+
+    def detectable(self, ruling: Any) -> float | None:
+        """The minimum detectable effect."""
+        return Basis(ruling).minimum_detectable_effect
 
     @cached_property
     def answer(self) -> Answer:
@@ -139,7 +141,7 @@ class Comparison:
             return outcome, reason
         if outcome == "fail" and self.family.adjusted_p_value <= 1 - self.own_level:
             return outcome, reason
-        return ("pass", None) if _is_strong_enough(self.detecting) else ("inconclusive", "too_weak")
+        return self._passed(self.detecting)
 
     @property
     def overruled(self) -> bool:
@@ -157,27 +159,22 @@ class Comparison:
     @property
     def p_value(self) -> float | None:
         """The smallest ``1 - level`` at which the gate fails; None for kinds without p-values, and too few topics."""
-        return self._p_value(lambda: self.ruling.p_value)
+        return self._p_value("p_value")
 
     @property
     def p_value_of_look(self) -> float | None:
         """The same by the rule for one of many looks at a collection: never smaller."""
-        return self._p_value(lambda: self.ruling.p_value_of_look)
+        return self._p_value("p_value_of_look")
 
-    def _p_value(self, of_ruling: Callable[[], float]) -> float | None:
+    def _p_value(self, name: str) -> float | None:
         if not self.gate.is_tested or not self.ruling.enough_topics:
             return None
-        return 1.0 if self.identical else of_ruling()
+        p: float = 1.0 if self.identical else getattr(self.ruling, name)
+        return p
 
-    def fails(self, *, gate: Gate | None = None, **changes: object) -> bool:
-        """Whether this gate, or another, fails alone where the systems are changed so."""
-        aligned = replace(self.aligned, **changes) if changes else self.aligned  # type: ignore[arg-type]
-        return Comparison(gate or self.gate, aligned).alone[0] == "fail"
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        """All the intervals that a verdict reports."""
-        return self.ruling.intervals
+    def fails(self, gate: Gate | None = None, *, aligned: Aligned | None = None) -> bool:
+        """Whether this gate, or another, fails alone for these systems, or others."""
+        return Comparison(gate or self.gate, aligned or self.aligned).alone[0] == "fail"
 
     @property
     def deciding(self) -> Interval | None:
@@ -206,7 +203,7 @@ class Comparison:
     def without(self, places: npt.NDArray[np.intp]) -> tuple[bool, Callable[[], float]]:
         """Whether the gate passes without these topics, and the limit that decides then."""
         rest = self.ruling.without(places)
-        passes = rest.lets_through and (self.alone[0] != "fail" or _is_strong_enough(rest))
+        passes = rest.lets_through and (self.alone[0] != "fail" or self.could_see(rest))
         return passes, lambda: limit_of(rest.gate, rest.deciding) if rest.enough_topics else np.nan
 
     @property
@@ -215,30 +212,25 @@ class Comparison:
 
         Near: a limit without the topic may lie on the other side of its bound.
         """
-        rulings = [self.ruling]
-        if self.gate.on_churn == "warn" and self.gate.alpha > 0:
+        gate, near = self.gate, np.zeros(self.n, dtype=np.bool_)
+        rulings = [*self.ruling.all_asked]
+        if gate.on_churn == "warn" and gate.alpha > 0:
             rulings.append(self.ruling.plain)
-        if self.ruling.at_zero_too is not None:
-            rulings.append(self.ruling.at_zero_too)
-        near = np.zeros(self.n, dtype=np.bool_)
         for ruling in rulings:
-            asked = witnesses(ruling.gate)
-            if len({ruling.reaches(method) for method in asked}) > 1:
+            asked, tolerance = witnesses(gate), ruling.gate.tolerance
+            if len(set(map(ruling.reaches, asked))) > 1:
                 return np.ones(self.n, dtype=np.bool_)
-            here, tolerance = np.zeros(self.n, dtype=np.bool_), ruling.gate.tolerance
             for interval in map(ruling.interval, asked):
-                ends = [(limit_of(ruling.gate, interval), -tolerance)]
-                if self.gate.side == "both":
+                ends = [(limit_of(gate, interval), -tolerance)]
+                if gate.side == "both":
                     ends = [(interval.lower, -tolerance), (interval.upper, tolerance)]
                 for limit, bound in ends:
                     if self.evidence.counts_alike:
-                        level = self.gate.level
-                        limits = without_each(ruling.scores, limit, method=interval.method, level=level)
+                        limits = without_each(ruling.scores, limit, method=interval.method, level=gate.level)
                         room = MISSED * np.abs(limits - limit) + CLOSE * (ruling.test.standard_error or 0.0)
-                        here |= (limits - bound) * np.sign(limit - bound) <= room
+                        near |= (limits - bound) * np.sign(limit - bound) <= room
                     else:
-                        here |= NEAR * _shifts(ruling, limit) >= abs(limit - bound)
-            near |= here
+                        near |= NEAR * _shifts(ruling, limit) >= abs(limit - bound)
         return near
 
     def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:
@@ -261,17 +253,11 @@ class Comparison:
         return reached
 
 
-def _is_strong_enough(ruling: Ruling) -> bool:
-    """Whether a gate that finds nothing may pass."""
-    return ruling.gate.max_mde is None or is_strong_enough(ruling.gate, Basis(ruling).minimum_detectable_effect)
-
-
 def _shifts(ruling: Ruling, limit: float) -> FloatArray:
     """How far mean and width move the limit when each topic is left out."""
-    scores = ruling.scores
+    scores, evidence = ruling.scores, ruling.evidence
     mean = exact_sum(scores) / scores.size
     shifts: FloatArray = (np.abs(scores - mean) + abs(limit - mean)) / (scores.size - 1)
-    if ruling.evidence.clusters is not None:  # a topic may hold a larger part of its cluster than all of it
-        parts = ruling.evidence.parts(ruling.alpha)
-        shifts = shifts[ruling.evidence.clusters] + np.abs(parts - mean) / ruling.evidence.n
+    if evidence.clusters is not None:  # a topic may hold a larger part of its cluster than all of it
+        shifts = shifts[evidence.clusters] + np.abs(evidence.parts(ruling.alpha) - mean) / evidence.n
     return shifts

@@ -53,35 +53,27 @@ class Evidence:
     @classmethod
     def between(cls, aligned: Aligned, *, tradeoff: str) -> Evidence:
         """What two systems differ by; ``DataError`` (``bad_scores``) where the smooth trade-off is not defined."""
-        baseline = aligned.baseline.values
-        noise = [_differences(replicate.values, baseline) for replicate in aligned.replicates]
-        evidence = cls(
-            _differences(aligned.candidate.values, baseline),
-            np.array(noise).reshape(len(noise), baseline.size),
-            aligned.weights,
-            tradeoff,
-            aligned.clusters,
-            aligned.strata,
-            _largest_loss(aligned),
-        )
+        candidate, baseline, *replicates = (system.values for system in aligned.systems)
+        noise = np.array([_differences(values, baseline) for values in replicates]).reshape(-1, baseline.size)
+        differences, measure = _differences(candidate, baseline), aligned.baseline.measure
         if tradeoff == "smooth":
-            evidence._refuse_wide_differences(aligned.candidate.topics)
-        return evidence
-
-    def _refuse_wide_differences(self, topics: tuple[str, ...]) -> None:
-        sizes = np.max(np.abs(np.vstack([self.differences, self.noise])), axis=0)
-        worst = int(np.argmax(sizes))
-        if sizes[worst] > 1:
-            raise DataError(
-                f"scores of topic {topics[worst]!r} differ by {sizes[worst]:g}; the smooth trade-off is for "
-                "differences up to 1 (tradeoff: linear takes any)",
-                reason="bad_scores",
-            )
+            sizes = np.max(np.abs(np.vstack([differences, noise])), axis=0)
+            worst = int(np.argmax(sizes))
+            if sizes[worst] > 1:
+                raise DataError(
+                    f"scores of topic {aligned.candidate.topics[worst]!r} differ by {sizes[worst]:g}; the smooth "
+                    "trade-off is for differences up to 1 (tradeoff: linear takes any)",
+                    reason="bad_scores",
+                )
+        reach = math.inf if measure is None else span(measure)
+        if np.max(baseline, initial=0.0) > reach * (1 + ROUNDING_ERROR):  # beyond its bounds, as percentages are
+            reach = math.inf
+        return cls(differences, noise, aligned.weights, tradeoff, aligned.clusters, aligned.strata, reach)
 
     @classmethod
-    def of(cls, differences: FloatArray) -> Evidence:
-        """Differences alone: neither noise nor weights, the linear trade-off."""
-        return cls(differences, np.zeros((0, differences.size)))
+    def of(cls, differences: FloatArray, *, kind: str = "linear") -> Evidence:
+        """Differences alone: neither noise nor weights."""
+        return cls(differences, np.zeros((0, differences.size)), kind=kind)
 
     @property
     def n(self) -> int:
@@ -114,7 +106,8 @@ class Evidence:
             sizes = np.array([part.effective for _, part in self.by_stratum])
             units = [part.units for _, part in self.by_stratum]
             return _degrees_of_freedom(self.strata.shares**2 / sizes, units) + 1
-        return float(self.n) if self.counts_alike else _effective(self._by_unit(self._relative))
+        weights = self._by_unit(self._relative)
+        return float(self.n) if self.counts_alike else exact_sum(weights) ** 2 / exact_sum(weights**2)
 
     @property
     def uneven(self) -> bool:
@@ -155,8 +148,7 @@ class Evidence:
         x = self._traded(self.differences, alpha)
         if not self.noisy:
             return x
-        noise_scores = np.array([self._traded(row, alpha) for row in self.noise])
-        x = x - np.sum(noise_scores, axis=0) / self.noise.shape[0]
+        x = x - np.sum([self._traded(row, alpha) for row in self.noise], axis=0) / len(self.noise)
         # where candidate and noise are the same, what rounding leaves is not a change
         return np.where(np.abs(x) > ROUNDING_ERROR * (1 + alpha), x, 0.0)
 
@@ -180,9 +172,8 @@ class Evidence:
             lost = self.differences[moved] < 0
             sizes = np.abs(self.differences[moved])
             gains, losses = self._traded(sizes, alpha), -self._traded(-sizes, alpha)
-        if not self._alike:
-            gains, losses = gains * self._relative[moved], losses * self._relative[moved]
-        return gains, losses, lost
+        relative = self._relative[moved]
+        return gains * relative, losses * relative, lost
 
     def _one_sided(self, alpha: float) -> FloatArray:
         """How far the topics of each cluster went one way: from 0, wins and losses alike, to 1, one of them alone."""
@@ -190,14 +181,9 @@ class Evidence:
         won, lost = self._by_unit(np.maximum(parts, 0.0)), self._by_unit(np.maximum(-parts, 0.0)) / (1 + alpha)
         return np.abs(won - lost) / np.maximum(won + lost, np.finfo(np.float64).tiny)
 
-    @property
-    def _alike(self) -> bool:
-        """Whether the estimate is the plain mean over topics."""
-        return self.weights is None and self.strata is None
-
     def weighed(self, values: FloatArray) -> FloatArray:
         """Values per topic times the topic's weight, in weights whose mean is 1."""
-        return values if self._alike else values * self._relative
+        return values * self._relative
 
     def mean(self, values: FloatArray) -> float:
         """The mean over topics, weighted where there are weights."""
@@ -220,8 +206,7 @@ class Evidence:
         """The mean URisk of the baseline's replicates against it; None without replicates."""
         if not self.noisy:
             return None
-        values = [replace(self, differences=row, noise=self.noise[:0]).estimate(alpha) for row in self.noise]
-        return math.fsum(values) / len(values)
+        return math.fsum(self.mean(self._traded(row, alpha)) for row in self.noise) / len(self.noise)
 
     def scores(self, alpha: float) -> FloatArray:
         """The vector that every interval is computed from; its mean is the estimate.
@@ -304,24 +289,21 @@ class Evidence:
     def without(self, places: npt.NDArray[np.intp] | int) -> Evidence:
         """The evidence without these topics, the others in their strata."""
         left = np.delete(np.arange(self.n), places)
-        return replace(self.only(left), strata=None if self.strata is None else self.strata.only(left))
+        return self.only(left, strata=None if self.strata is None else self.strata.only(left))
 
-    def only(self, places: npt.NDArray[np.intp]) -> Evidence:
+    def only(self, places: npt.NDArray[np.intp], *, strata: Strata | None = None) -> Evidence:
         """The evidence on these topics alone; the shares of strata are not those among them, so they have none."""
-        weights = None if self.weights is None else self.weights[places]
-        clusters = None if self.clusters is None else np.unique(self.clusters[places], return_inverse=True)[1]
-        differences, noise = self.differences[places], self.noise[:, places]
-        return Evidence(differences, noise, weights, self.kind, clusters, largest_loss=self.largest_loss)
+        return replace(
+            self,
+            differences=self.differences[places],
+            noise=self.noise[:, places],
+            weights=None if self.weights is None else self.weights[places],
+            clusters=None if self.clusters is None else np.unique(self.clusters[places], return_inverse=True)[1],
+            strata=strata,
+        )
 
     def _traded(self, differences: FloatArray, alpha: float) -> FloatArray:
         return tradeoff(differences, kind="linear" if alpha == 0 else self.kind, alpha=alpha)
-
-
-def _largest_loss(aligned: Aligned) -> float:
-    """How far apart scores of the measure can be; infinity where some are beyond its bounds, as percentages are."""
-    measure, highest = aligned.baseline.measure, float(np.max(aligned.baseline.values, initial=0.0))
-    reach = math.inf if measure is None else span(measure)
-    return reach if highest <= reach * (1 + ROUNDING_ERROR) else math.inf
 
 
 def _differences(candidate: FloatArray, baseline: FloatArray) -> FloatArray:
@@ -342,7 +324,3 @@ def _degrees_of_freedom(terms: FloatArray, units: Sequence[int]) -> float:
     """Satterthwaite's, of a sum of variances that are each estimated from so many units."""
     terms = terms / np.max(terms)
     return exact_sum(terms) ** 2 / exact_sum(terms**2 / np.maximum(np.array(units) - 1, 1))
-
-
-def _effective(weights: FloatArray) -> float:
-    return exact_sum(weights) ** 2 / exact_sum(weights**2)

@@ -1,275 +1,253 @@
-"""Why a verdict is what it is: its figures, what would flip it, the topics responsible, and groups of topics."""
+"""Why a verdict is what it is: its figures, what would flip it, the topics responsible, and what charts draw."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from pytest_riskguard.gates.by_tag import slices
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import (
     MAX_LISTED,
     AgainstReference,
     Estimates,
-    Explanation,
+    Exhibits,
+    Lines,
     PoolFigures,
     Power,
     ReportedInterval,
     ResponsibleTopic,
+    Slice,
+    TopicColumns,
     TopicCounts,
-    TopicGroup,
 )
 from pytest_riskguard.gates.flips import alpha_star, flip_set, pivots
 from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.power import power_of_verdict
-from pytest_riskguard.gates.slices import Tagged, slices, tagged, tagged_topics
-from pytest_riskguard.gates.verdict import Findings, Verdict
+from pytest_riskguard.gates.verdict import Findings
 from pytest_riskguard.gates.warnings import warnings
-from pytest_riskguard.risk import counts, zrisk
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
+from pytest_riskguard.risk import counts, georisk, zrisk
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, IntArray, exact_sum, first_in_order, stable_order
+
+T = TypeVar("T")
+
+#: Alphas at which curves have points, besides the gate's own: those of the literature are among them.
+ALPHAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
 
 
 def explain(comparison: Comparison) -> Findings:
     """All findings about an answer; lists of topics name at most ``MAX_LISTED``, and how many more there are."""
-    losers, winners, left_out = responsible_topics(comparison)
+    losers, more = responsible(comparison)
+    left_out = {"responsible_topics": more} if more else {}
+
+    def first(name: str, topics: Sequence[T]) -> tuple[T, ...]:
+        if len(topics) > MAX_LISTED:
+            left_out[name] = len(topics) - MAX_LISTED
+        return tuple(topics[:MAX_LISTED])
+
+    pair, names = comparison.pair, comparison.topics
     deciding, p_value = comparison.deciding, comparison.p_value  # before the many other laws, kept in its place
-    found = estimates(comparison)
-    topics, flips = topic_counts(comparison.pair), found.flip_set or ()
-    explained, missing = explanation(comparison, pivots(comparison)), topics.missing_in_candidate
-    lists = {"flip_set": flips, "pivotal_topics": explained.pivotal_topics, "missing_in_candidate": missing}
-    left_out |= {name: len(listed) - MAX_LISTED for name, listed in lists.items()}
-    pool = None
+    flips, star = _what_flips(comparison)
+    estimates, pool = _estimates(pair), None
     if isinstance(comparison, PoolComparison):
+        of_pool, pool = _of_pool(comparison)
+        estimates |= of_pool
         power = Power(minimum_detectable_effect=comparison.ruling.minimum_detectable_effect)
-        pool = _pool_figures(comparison)
     else:
         power = power_of_verdict(comparison.detecting)
     return Findings(
-        topics=replace(
-            topics,
-            missing_in_candidate=missing[:MAX_LISTED],
-            left_out={name: count for name, count in left_out.items() if count > 0},
+        estimates=Estimates(
+            **estimates,
+            decision_p_value=p_value,
+            alpha_star=star,
+            flip_set=None if flips is None else first("flip_set", [names[place] for place in flips]),
         ),
-        estimates=replace(found, decision_p_value=p_value, flip_set=found.flip_set and flips[:MAX_LISTED]),
         intervals=tuple(
             ReportedInterval(one.method, one.level, one.lower, one.upper, one == deciding)
-            for one in comparison.intervals
+            for one in comparison.ruling.intervals
         ),
         responsible_topics=losers,
-        flagged_wins=winners,
         warnings=warnings(comparison),
-        explanation=replace(explained, pivotal_topics=explained.pivotal_topics[:MAX_LISTED]),
+        pivotal_topics=first("pivotal_topics", [names[place] for place in pivots(comparison)]),
+        slices=_slices(comparison, () if more else losers),
         power=power,
         pool=pool,
+        topics=_counts(pair, first("missing_in_candidate", pair.aligned.missing[0]), left_out),
     )
 
 
-def estimates(comparison: Comparison) -> Estimates:
-    """The figures of the literature, and what would flip the answer."""
+def _what_flips(comparison: Comparison) -> tuple[tuple[int, ...] | None, float | Literal["any"] | None]:
+    """The topics without which a failure would pass, and the largest alpha at which it does; None where unknown."""
     failed = comparison.answer[0] == "fail"
-    places: tuple[int, ...] | None = None
-    star: float | Literal["any"] | None = None
     if isinstance(comparison, PoolComparison):
-        if comparison.ruling.enough_topics:
-            places = flip_set(comparison) if failed else ()
-    elif comparison.gate.by_topic:
-        places = comparison.too_many
-    elif comparison.identical:
-        any_alpha = comparison.gate.tradeoff == "linear" and comparison.gate.side != "both"
-        places, star = (), "any" if any_alpha else None
-    elif comparison.answer[0] != "inconclusive" and not comparison.overruled:
-        places = flip_set(comparison) if failed else ()
-        star = alpha_star(comparison.ruling)
-    pair = comparison.pair
+        known = comparison.ruling.enough_topics
+        return (flip_set(comparison) if failed else ()) if known else None, None
+    gate = comparison.gate
+    if gate.by_topic:
+        return comparison.too_many, None
+    if comparison.identical:
+        return (), "any" if gate.tradeoff == "linear" and gate.side != "both" else None
+    if comparison.answer[0] == "inconclusive" or comparison.overruled:
+        return None, None
+    return flip_set(comparison) if failed else (), alpha_star(comparison.ruling)
+
+
+def _estimates(pair: Comparison) -> dict[str, Any]:
+    """The figures of two systems."""
     evidence, ruling, by_topic = pair.evidence, pair.ruling, pair.gate.by_topic
-    found = Estimates(
-        candidate_mean=evidence.mean(pair.aligned.candidate.values),
-        baseline_mean=evidence.mean(pair.aligned.baseline.values),
-        mean_difference=pair.mean_difference,
-        urisk=ruling.estimate,
-        standard_error=ruling.test.standard_error,
-        trisk=ruling.test.statistic,
-        p_value=ruling.test.p_value,
-        break_even_p_value=None if by_topic else ruling.break_even,
-        noise_urisk=evidence.noise_estimate(pair.gate.alpha),
-        collapsed=len(pair.collapsed) if by_topic else None,
-        flip_set=None if places is None else tuple(comparison.topics[place] for place in places),
-        alpha_star=star,
+    return {
+        "candidate_mean": evidence.mean(pair.aligned.candidate.values),
+        "baseline_mean": evidence.mean(pair.aligned.baseline.values),
+        "mean_difference": pair.mean_difference,
+        "urisk": ruling.estimate,
+        "standard_error": ruling.test.standard_error,
+        "trisk": ruling.test.statistic,
+        "p_value": ruling.test.p_value,
+        "break_even_p_value": None if by_topic else ruling.break_even,
+        "noise_urisk": evidence.noise_estimate(pair.gate.alpha),
+        "collapsed": len(pair.collapsed) if by_topic else None,
+    }
+
+
+def _of_pool(comparison: PoolComparison) -> tuple[dict[str, Any], PoolFigures | None]:
+    """The figures of all systems, and the candidate against each reference; None for too few topics."""
+    gate, names, ruling = comparison.gate, comparison.names, comparison.ruling
+    by_z = zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff).tolist()
+    estimates: dict[str, Any] = {
+        "zrisk": dict(zip(names, by_z, strict=True)),
+        "georisk": dict(zip(names, comparison.georisk.tolist(), strict=True)),
+    }
+    if not ruling.enough_topics:
+        return estimates, None
+    estimates["georisk_difference"] = ruling.decisive.difference.estimate
+    references = tuple(
+        AgainstReference(
+            reference.name,
+            one.difference.estimate,
+            one.deciding.lower,
+            one.deciding.upper,
+            one.adjusted_p_value,
+            one.passes,
+        )
+        for reference, one in zip(comparison.references, ruling.against, strict=True)
     )
-    if not isinstance(comparison, PoolComparison):
-        return found
-    by_z = zrisk(comparison.scores, alpha=comparison.gate.alpha, kind=comparison.gate.tradeoff).tolist()
-    pool = comparison.ruling
-    return replace(
-        found,
-        zrisk=dict(zip(comparison.names, by_z, strict=True)),
-        georisk=dict(zip(comparison.names, comparison.georisk.tolist(), strict=True)),
-        georisk_difference=pool.decisive.difference.estimate if pool.enough_topics else None,
-    )
+    return estimates, PoolFigures(comparison.reference.name, references)
 
 
-def _pool_figures(comparison: PoolComparison) -> PoolFigures | None:
-    """The candidate against each reference; None for too few topics."""
-    if not comparison.ruling.enough_topics:
-        return None
-    return PoolFigures(
-        comparison.reference.name,
-        tuple(
-            AgainstReference(
-                reference=reference.name,
-                georisk_difference=ruling.difference.estimate,
-                lower=ruling.deciding.lower,
-                upper=ruling.deciding.upper,
-                adjusted_p_value=ruling.adjusted_p_value,
-                passes=ruling.passes,
-            )
-            for reference, ruling in zip(comparison.references, comparison.ruling.against, strict=True)
-        ),
-    )
-
-
-def topic_counts(comparison: Comparison) -> TopicCounts:
-    """How many topics there are, how many moved, and which were missing or unknown."""
-    aligned, evidence, alpha = comparison.aligned, comparison.evidence, comparison.gate.alpha
+def _counts(pair: Comparison, missing: tuple[str, ...], left_out: dict[str, int]) -> TopicCounts:
+    """How many topics there are, how many moved, and which were missing."""
+    aligned, evidence, alpha = pair.aligned, pair.evidence, pair.gate.alpha
     tally, strata = counts(aligned.candidate.values, aligned.baseline.values), {}
     if evidence.strata is not None:  # what each says on its own, the largest first
         parts = (part.estimate(alpha) for _, part in evidence.by_stratum)
         strata = dict(zip(evidence.strata.names, parts, strict=True))
     return TopicCounts(
-        count=comparison.n,
-        changed=comparison.changed,
+        count=pair.n,
+        changed=pair.changed,
         wins=tally.wins,
         losses=tally.losses,
         ties=tally.ties,
-        missing_in_candidate=aligned.missing_in_candidate,
+        missing_in_candidate=missing,
+        left_out=left_out,
         clusters=0 if evidence.clusters is None else evidence.units,
-        effective=None if comparison.gate.by_topic else evidence.effective_topics(alpha),
+        effective=None if pair.gate.by_topic else evidence.effective_topics(alpha),
         strata=strata,
     )
 
 
-Rows = tuple[ResponsibleTopic, ...]
+def _columns(comparison: Comparison, places: IntArray, tags: Iterable[str] = ()) -> TopicColumns:
+    """Some topics with their figures."""
+    pair = comparison.pair
+    candidate, baseline = pair.aligned.candidate, pair.aligned.baseline
+    topics = tuple(candidate.topics[i] for i in places.tolist())
+    return TopicColumns(
+        topics=topics,
+        queries=tuple(candidate.queries.get(topic, baseline.queries.get(topic)) for topic in topics),
+        candidate=tuple(candidate.values[places].tolist()),
+        baseline=tuple(baseline.values[places].tolist()),
+        contributions=tuple((comparison.parts[places] / comparison.n).tolist()),
+        standardised=tuple(comparison.standardised[places].tolist()),
+        critical_value=pair.critical_value,
+        tags={tag: tuple(pair.aligned.about.tags.get(topic, {}).get(tag, "") for topic in topics) for tag in tags},
+    )
 
 
-def responsible_topics(comparison: Comparison) -> tuple[Rows, Rows, dict[str, int]]:
-    """The topics that lost, most harmful first, and separately the wins that are flagged.
+def responsible(comparison: Comparison) -> tuple[tuple[ResponsibleTopic, ...], int]:
+    """The topics that lost, most harmful first, and how many more there are.
 
     Flagged: the standardised part lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21).
     Where both limits are asked for and the upper one decides, the topics that won are responsible, the largest win
-    first, and no win is listed separately. Where there are more than ``MAX_LISTED`` losses, topics that lost more
-    than they may and the largest loss are listed before more harmful ones. Figures are computed column by column,
-    since rows are many.
+    first. Of too many, topics that lost more than they may and the largest loss are kept.
     """
-    pair, parts, n = comparison.pair, comparison.parts, comparison.n
-    candidate, baseline, differences = pair.aligned.candidate, pair.aligned.baseline, pair.differences
-    sense, exceeded, standard = pair.ruling.sense, pair.collapsed, comparison.standardised
-    critical = math.inf if pair.critical_value is None else pair.critical_value
-    lost, harm = sense * differences < -ROUNDING_ERROR, sense * parts
-    total_loss = exact_sum(np.minimum(harm[lost], 0.0))
-    losses = np.flatnonzero(lost)
-    losses = losses[stable_order(np.round(harm[losses], 12))]
-    flagged_wins = np.flatnonzero((differences > ROUNDING_ERROR) & (standard > critical) & (sense > 0))
-    flagged_wins = flagged_wins[np.argsort(np.round(-parts[flagged_wins], 12), kind="stable")]
-    left_out = {
-        "responsible_topics": losses.size - MAX_LISTED,
-        "flagged_wins": flagged_wins.size - MAX_LISTED,
-    }
-    if losses.size > MAX_LISTED:
-        preferred = np.isin(losses, [*exceeded, int(np.argmin(sense * differences))])
-        losses = losses[np.sort(np.argsort(~preferred, kind="stable")[:MAX_LISTED])]
-    flagged_wins = flagged_wins[:MAX_LISTED]
-
-    def rows(places: npt.NDArray[np.intp], shares: Sequence[float | None]) -> Rows:
-        topics = [candidate.topics[i] for i in places.tolist()]
-        columns: dict[str, Iterable[Any]] = {
-            "topic": topics,
-            "query": [candidate.queries.get(topic, baseline.queries.get(topic)) for topic in topics],
-            "candidate": candidate.values[places].tolist(),
-            "baseline": baseline.values[places].tolist(),
-            "difference": differences[places].tolist(),
-            "contribution": (parts[places] / n).tolist(),
-            "share": shares,
-            "standardised": standard[places].tolist(),
-            "flagged": (np.abs(standard[places]) > critical).tolist(),
-            "exceeds": [exceeded.get(place, ()) for place in places.tolist()],
-        }
-        return tuple(map(ResponsibleTopic, *(columns[field.name] for field in fields(ResponsibleTopic))))
-
-    shares = (np.minimum(harm[losses], 0.0) / total_loss + 0.0).tolist() if total_loss < 0 else [None] * losses.size
-    return rows(losses, shares), rows(flagged_wins, [None] * flagged_wins.size), left_out
+    pair, sense = comparison.pair, comparison.pair.ruling.sense
+    moved, harm = sense * pair.differences, sense * comparison.parts
+    places = np.flatnonzero(moved < -ROUNDING_ERROR)
+    places = places[stable_order(np.round(harm[places], 12))]
+    total, more = exact_sum(np.minimum(harm[places], 0.0)), max(places.size - MAX_LISTED, 0)
+    if more:
+        preferred = np.isin(places, [*pair.collapsed, int(np.argmin(moved))])
+        places = places[np.sort(np.argsort(~preferred, kind="stable")[:MAX_LISTED])]
+    columns, losses = _columns(comparison, places), np.minimum(harm[places], 0.0)
+    shares: list[float | None] = (losses / total + 0.0).tolist() if total < 0 else [None] * places.size
+    rows = (
+        ResponsibleTopic(
+            topic=topic,
+            query=columns.queries[row],
+            candidate=columns.candidate[row],
+            baseline=columns.baseline[row],
+            difference=float(pair.differences[place]),
+            contribution=columns.contributions[row],
+            share=shares[row],
+            flagged=columns.flagged(row),
+            exceeds=pair.collapsed.get(place, ()),
+            standardised=columns.standardised[row],
+        )
+        for row, (topic, place) in enumerate(zip(columns.topics, places.tolist(), strict=True))
+    )
+    return tuple(rows), more
 
 
-def explanation(comparison: Comparison, pivots: Sequence[int]) -> Explanation:
-    """Pivotal topics, groups by their part in the estimate, and slices.
+def _slices(comparison: Comparison, losers: Sequence[ResponsibleTopic]) -> tuple[Slice, ...]:
+    """Each slice, with the topics that are responsible there.
 
     Slices of a pool are by URisk against the reference: the score that the pool leads to expect on a topic depends on
     all topics, so the GeoRisk of a few is no part of the GeoRisk of all.
     """
-    topics, n = comparison.topics, comparison.n
     pair = comparison.pair
     if isinstance(comparison, PoolComparison):
         pair = comparison.against(comparison.reference, asked=True)
-    tags = tagged(pair.aligned)
-    return Explanation(
-        pivotal_topics=tuple(topics[i] for i in pivots),
-        groups=groups(pair.differences, comparison.parts, topics, tags) if n <= 2 * MAX_LISTED else (),
-        slices=slices(pair, tags),
-    )
+    return slices(pair, [topic.topic for topic in losers])
 
 
-#: The fewest topics that changed the same way and make a group.
-MIN_GROUP = 2
+def exhibits(comparison: Comparison) -> Exhibits:
+    """What the charts of a gate show; the topics of a pool are those of candidate and the reference that decided.
 
-Groups = tuple[TopicGroup, ...]
-_CHANGES: tuple[tuple[Literal["loss", "win"], float], ...] = (("loss", -1.0), ("win", 1.0))
-
-
-def groups(differences: FloatArray, parts: FloatArray, topics: tuple[str, ...], tags: tuple[Tagged, ...]) -> Groups:
-    """Topics of one tag that lost, and those that won, where there are at least two; the largest part first.
-
-    ``parts`` (n_topics,) are each topic's part in the estimate, times the number of topics.
+    Of very many topics, those with the lowest and the highest contributions.
     """
-    contributions = parts / parts.size
-    all_groups = []
-    for change, sign in _CHANGES:
-        moved = sign * differences > ROUNDING_ERROR
-        gains = np.maximum(sign * contributions, 0.0)
-        total = exact_sum(gains[moved])
-        for tagging in tags:
-            members = tagging.places[moved[tagging.places]]
-            if members.size < MIN_GROUP:
-                continue
-            members = members[np.argsort(np.round(-sign * parts[members], 12), kind="stable")]
-            all_groups.append(
-                TopicGroup(
-                    tag=tagging.tag,
-                    value=tagging.value,
-                    change=change,
-                    topics=tuple(topics[int(i)] for i in members),
-                    contribution=exact_sum(contributions[members]),
-                    share=exact_sum(gains[members]) / total if total > 0 else None,
-                    tagged=int(tagging.places.size),
-                )
-            )
-    all_groups.sort(key=lambda group: (-round(abs(group.contribution), 12), group.tag, group.value, group.change))
-    return tuple(all_groups)
+    places, tags = np.arange(comparison.n), comparison.pair.aligned.about.tags
+    if places.size > 2 * MAX_LISTED:
+        parts = np.round(comparison.parts, 12)
+        highest = places.size - 1 - first_in_order(-parts[::-1], MAX_LISTED)
+        places = np.sort(np.concatenate([first_in_order(parts, MAX_LISTED), highest]))
+    shown = (tags.get(comparison.topics[place], {}) for place in (places.tolist() if tags else ()))
+    columns = _columns(comparison, places, sorted({tag for of_topic in shown for tag in of_topic}))
+    return Exhibits(columns, _curve(comparison))
 
 
-def with_groups(verdict: Verdict) -> Verdict:
-    """A verdict that was read, with the groups among the topics that its report draws, where these are all."""
-    columns = None if verdict.exhibits is None else verdict.exhibits.topics
-    if columns is None or not columns.tags or len(columns.topics) < verdict.topics.count:
-        return verdict
-    baseline, rows = np.array(columns.baseline), zip(*columns.tags.values(), strict=True)
-    tags = {topic: dict(zip(columns.tags, row, strict=True)) for topic, row in zip(columns.topics, rows, strict=True)}
-    found = groups(
-        np.array(columns.candidate) - baseline,
-        np.array(columns.contributions) * baseline.size,
-        columns.topics,
-        tagged_topics(columns.topics, tags, clustered=bool(verdict.topics.clusters)),
-    )
-    return verdict.with_groups(found)
+def _curve(comparison: Comparison) -> Lines | None:
+    """GeoRisk of all systems over alpha, or URisk with the limits that decide; None where no alpha varies."""
+    gate, alphas = comparison.gate, tuple(sorted({*ALPHAS, comparison.gate.alpha}))
+    if gate.by_topic or comparison.n < 2 or gate.tradeoff != "linear" or gate.side == "both":
+        return None
+    if isinstance(comparison, PoolComparison):
+        by_alpha = [georisk(comparison.scores, alpha=alpha).tolist() for alpha in alphas]
+        return Lines(alphas, dict(zip(comparison.names, zip(*by_alpha, strict=True), strict=True)))
+    rows = []
+    for alpha in alphas:
+        ruling = comparison.ruling.at(alpha)
+        limits = (ruling.deciding.lower, ruling.deciding.upper) if ruling.enough_topics else (math.nan, math.nan)
+        rows.append([value if math.isfinite(value) else None for value in (ruling.estimate, *limits)])
+    return Lines(alphas, dict(zip(("urisk", "lower", "upper"), zip(*rows, strict=True), strict=True)))

@@ -30,8 +30,6 @@ MOST_POOLED, MOST_FLIPPED = 2_000, 20_000
 #: Beyond this level too few draws lie in the tail.
 MAX_DRAWN_LEVEL = 0.99
 
-_ADJUST = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
-
 
 @frozen
 class Compared:
@@ -48,16 +46,19 @@ def in_families(
     *,
     correction: str,
     look: Look | None = None,
+    of_look: Sequence[float | None] | None = None,
     compared: Sequence[Compared | None] = (),
 ) -> list[Family | None]:
     """What each gate has to meet in its family; None without a p-value, or without a correction.
 
     A gate judged by its family fails exactly where its adjusted p-value is at most 1 less its own level. A ``look``
-    leaves all of them together its share of the error; ``none`` is then the correction for a single gate. ``auto``
-    is the draws that suit what is ``compared``, and Holm's method where none do, or for a look. ``ValueError`` if the
-    gates have different levels, or so many are judged, or were before, that one would keep a level beyond 0.999999.
+    leaves all of them together its share of the error, by the p-values ``of_look``, those of the stricter rule for
+    one of many looks; ``none`` is then the correction for a single gate. ``auto`` is the draws that suit what is
+    ``compared``, and Holm's method where none do, or for a look. ``ValueError`` if the gates have different levels,
+    or so many are judged, or were before, that one would keep a level beyond 0.999999.
     """
-    members = [i for i, p in enumerate(p_values) if p is not None]
+    decisive = p_values if of_look is None else of_look
+    members = [i for i, p in enumerate(decisive) if p is not None]
     families: list[Family | None] = [None] * len(gates)
     if (correction == "none" and look is None) or not members:
         return families
@@ -66,8 +67,7 @@ def in_families(
         raise ValueError(
             f"a family of gates has one level, got {', '.join(f'{level:g}' for level in sorted(levels))}"
         )
-    p, own = [p_values[i] or 0.0 for i in members], levels.pop()
-    drawn = None
+    p, own, drawn = [decisive[i] or 0.0 for i in members], levels.pop(), None
     if correction == "auto" and look is None and compared:
         drawn = adjusted_by_draws([gates[i] for i in members], p, [compared[i] for i in members])
     if drawn is not None:
@@ -75,52 +75,44 @@ def in_families(
     else:
         found = _at_levels(p, own, correction="holm" if correction == "auto" else correction, look=look)
     for i, family in zip(members, found, strict=True):
-        families[i] = family
+        families[i] = _for_the_rule(family, p_values[i], decisive[i])
     return families
 
 
 def _at_levels(p: Sequence[float], own: float, *, correction: str, look: Look | None) -> list[Family]:
     """Families whose gates keep a level each."""
     method = "holm" if correction == "none" else correction
-    share = 1.0 if look is None else look.share
-    together = own if look is None else 1 - (1 - own) * share
-    if look is not None and together > MAX_LEVEL:
+    adjusted = (benjamini_hochberg if method == "benjamini_hochberg" else holm)(p)
+    together = own if look is None else 1 - (1 - own) * look.share
+    levels = np.array([together])
+    if together <= MAX_LEVEL:
+        levels = 1 - effective_levels(p, level=together, correction=method)
+    if np.max(levels) > MAX_LEVEL:
+        looks = "" if look is None else f"budget: after {look.number - 1} looks at this collection "
         raise ValueError(
-            f"budget: after {look.number - 1} looks at this collection level {together:.9g} would be left, and "
-            f"intervals go up to {MAX_LEVEL:.6f}: judge new topics, or remove the budget"
+            f"{looks}level {np.max(levels):.9g} would be left to one of {len(p)} gates at level {own:g}, and "
+            f"intervals go up to {MAX_LEVEL:.6f}: choose a lower level, correct fewer gates together, or judge "
+            "new topics"
         )
-    families = []
-    thresholds = effective_levels(p, level=together, correction=method)
-    for adjusted_p, threshold in zip(_ADJUST[method](p).tolist(), thresholds.tolist(), strict=True):
-        level = 1 - threshold
-        if level > MAX_LEVEL:
-            raise ValueError(
-                f"a family of {len(p)} gates at level {own:g} leaves level {level:.9g} to one of "
-                f"them; intervals go up to {MAX_LEVEL:.6f}: choose a lower level, or correct fewer gates together"
-            )
-        families.append(Family(correction, len(p), level, _of_all(adjusted_p, own, together, share), look))
-    return families
+    if look is not None:  # in terms of the error of all looks; rounding never moves it across 1 - own
+        of_all, fails = np.minimum(adjusted / look.share, 1.0), adjusted <= 1 - together
+        adjusted = np.where(fails, np.minimum(of_all, 1 - own), np.maximum(of_all, np.nextafter(1 - own, 1)))
+    pairs = zip(levels.tolist(), adjusted.tolist(), strict=True)
+    return [Family(correction, len(p), level, adjusted_p, look) for level, adjusted_p in pairs]
 
 
-def at_the_rules_level(
-    families: Sequence[Family | None], p_values: Sequence[float | None], of_look: Sequence[float | None]
-) -> list[Family | None]:
-    """Families of a look whose levels make a gate's ordinary rule decide as the stricter one of a look does.
+def _for_the_rule(family: Family, p: float | None, stricter: float | None) -> Family:
+    """The family with the level that makes a gate's ordinary rule decide as the stricter one of a look does.
 
     Where the p-value of the stricter rule is r times as large, the ordinary rule is asked for a p-value r times as
     small.
     """
-    found: list[Family | None] = []
-    for family, p, stricter in zip(families, p_values, of_look, strict=True):
-        if family is not None and p is not None and stricter is not None and stricter > p:
-            most = 1 - family.level
-            if stricter <= most:
-                level = 1 - max(most * (p / stricter), p)
-            else:
-                level = 1 - min(most * (p / stricter), float(np.nextafter(p, 0)))
-            family = replace(family, level=min(level, MAX_LEVEL))
-        found.append(family)
-    return found
+    if p is None or stricter is None or stricter <= p:
+        return family
+    most = 1 - family.level
+    asked = most * (p / stricter)
+    asked = max(asked, p) if stricter <= most else min(asked, float(np.nextafter(p, 0)))
+    return replace(family, level=min(1 - asked, MAX_LEVEL))
 
 
 def adjusted_by_draws(
@@ -135,46 +127,37 @@ def adjusted_by_draws(
     systems = [one for one in compared if one is not None and one.evidence.counts_alike and not one.evidence.noisy]
     if len(systems) < len(gates) or max(gate.level for gate in gates) > MAX_DRAWN_LEVEL:
         return None
-    topics, changed = [one.topics for one in systems], [one.evidence.changed(0.0) for one in systems]
+    topics, evidence = [one.topics for one in systems], [one.evidence for one in systems]
+    changed = [one.changed(0.0) for one in evidence]
     asked = [(gate.alpha, gate.tolerance) for gate in gates]
     if all(some == topics[0] for some in topics):
-        if len(gates) == 1 or min(changed) < FLIPPED_CHANGES or sum(changed) > MOST_FLIPPED:
-            return None
-        method = FLIPS
+        method, draw = FLIPS, _flipped
+        suits = len(gates) > 1 and min(changed) >= FLIPPED_CHANGES and sum(changed) <= MOST_FLIPPED
     else:
         questions = {(*own, gate.tradeoff, one.measure) for own, gate, one in zip(asked, gates, systems, strict=True)}
-        disjoint = len(set().union(*topics)) == sum(map(len, topics))
-        enough = sum(map(bool, changed)) >= POOLED_GATES and POOLED_CHANGES <= sum(changed) <= MOST_POOLED
-        if not (disjoint and enough) or len(questions) > 1:
-            return None
-        method = POOL
+        disjoint = len(questions) == 1 and len(set().union(*topics)) == sum(map(len, topics))
+        method, draw = POOL, _pooled
+        suits = disjoint and sum(map(bool, changed)) >= POOLED_GATES and POOLED_CHANGES <= sum(changed) <= MOST_POOLED
+    if not suits:
+        return None
     plain = [(0.0, 0.0) if gate.on_churn == "warn" else own for gate, own in zip(gates, asked, strict=True)]
-    evidence, draw = [one.evidence for one in systems], _pooled if method == POOL else _flipped
     p = draw(evidence, asked) if asked == plain else np.maximum(draw(evidence, asked), draw(evidence, plain))
     return method, np.maximum(p_values, np.minimum(2 * p, 1.0))
 
 
 def _pooled(evidence: Sequence[Evidence], conditions: Sequence[tuple[float, float]]) -> FloatArray:
     """One-sided p-values of gates on disjoint topics, all at one alpha and tolerance."""
-    ((alpha, tolerance),) = set(conditions)
+    alpha, tolerance = conditions[0]
     return pooled_draws([one.scores(alpha) for one in evidence], bound=-tolerance)
 
 
 def _flipped(evidence: Sequence[Evidence], conditions: Sequence[tuple[float, float]]) -> FloatArray:
     """One-sided p-values of gates on the same topics, each at its alpha and tolerance."""
-    shape = len(evidence), evidence[0].n
-    gains, losses, lost = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+    n = evidence[0].n
+    gains, losses, lost = np.zeros((3, len(evidence), n))
     for i, (one, (alpha, _)) in enumerate(zip(evidence, conditions, strict=True)):
         moved = one.moved(alpha)
         gains[i, moved], losses[i, moved], lost[i, moved] = one.stakes(alpha)
     some = np.any(losses > 0, axis=0)
-    tolerated = [shape[1] * tolerance for _, tolerance in conditions]
-    return joint_flips(gains[:, some], losses[:, some], lost[:, some], n=shape[1], tolerated=tolerated)
-
-
-def _of_all(adjusted_p: float, own: float, together: float, share: float) -> float:
-    """An adjusted p-value in terms of the error of all looks; rounding never moves it across ``1 - own``."""
-    if share == 1.0:
-        return adjusted_p
-    of_all = min(adjusted_p / share, 1.0)
-    return min(of_all, 1 - own) if adjusted_p <= 1 - together else max(of_all, float(np.nextafter(1 - own, 1)))
+    tolerated = [n * tolerance for _, tolerance in conditions]
+    return joint_flips(gains[:, some], losses[:, some], lost[:, some] > 0, n=n, tolerated=tolerated)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Annotated, Literal
@@ -24,26 +25,11 @@ ROUNDING_ERROR, COUNTED = 1e-12, 1e-6
 
 
 @frozen
-class TopicGroup:
-    """Topics with one value of a tag that changed the same way, largest part first.
-
-    ``share`` is their part of what all topics lost (or won); ``tagged`` is how many topics carry this value.
-    """
-
-    tag: str
-    value: str
-    change: Literal["loss", "win"]
-    topics: tuple[str, ...]
-    contribution: float
-    share: float | None
-    tagged: int
-
-
-@frozen
 class Slice:
     """The comparison on the topics of one tag, at the gate's alpha and level; limits and p-values need 10 topics.
 
-    ``risky``: ``adjusted_p_value`` (by ``family: auto``, over all slices that have one) is at most ``1 - level``.
+    ``risky``: ``adjusted_p_value`` (by ``family: auto``, over all slices that have one) is at most ``1 - level``. The
+    topics ``responsible`` are the most harmful first; none are named where a verdict leaves some out.
     """
 
     tag: str
@@ -56,28 +42,15 @@ class Slice:
     lower: float | None
     upper: float | None
     adjusted_p_value: float | None
-    risky: bool | None = field(default=None, metadata=UNWRITTEN)
-
-
-@frozen
-class Explanation:
-    """Why the verdict is what it is, from the scores alone; ``summary`` is empty until reports have written it.
-
-    Leaving out any single one of ``pivotal_topics`` gives the other verdict; most decisive first. Of more topics than
-    charts draw there are no ``groups``.
-    """
-
-    summary: str = ""
-    pivotal_topics: tuple[str, ...] = ()
-    slices: tuple[Slice, ...] = ()
-    groups: tuple[TopicGroup, ...] = field(default=(), metadata=UNWRITTEN)
+    risky: bool | None
+    responsible: tuple[str, ...] = ()
 
 
 @frozen
 class RankedDocument:
     """A document in both rankings; ``grade`` is None if it is unjudged, a rank if the run does not hold it.
 
-    ``effect`` is its part in the topic's difference, in units of the measure, of one that moved.
+    ``effect`` is its part in the topic's difference, in units of the measure.
     """
 
     document: str
@@ -86,21 +59,49 @@ class RankedDocument:
     candidate_rank: Positive | None
     effect: float = field(default=0.0, metadata=UNLESS_EMPTY)
 
+    @property
+    def best_rank(self) -> float:
+        """The better of its two ranks."""
+        return min(self.baseline_rank or math.inf, self.candidate_rank or math.inf)
+
 
 @frozen
 class TopicDocuments:
-    """What moved in one topic: relevant documents, largest loss first, and what is new in the first ranks.
+    """The documents of a topic in the first ranks of either system, and further relevant ones that moved.
 
-    ``depth`` is how many ranks the measure looks at (0: all). ``exact``: the effects add up to the topic's
-    difference, as for sums over documents (nDCG, DCG); otherwise each is what moving this document alone back
-    would undo.
+    ``exact``: the effects add up to the topic's difference, as for sums over documents (nDCG, DCG); otherwise each is
+    what moving this document alone back would undo.
     """
 
     topic: str
     exact: bool
-    moved: tuple[RankedDocument, ...]
-    replacements: tuple[RankedDocument, ...]
-    depth: int = field(default=0, metadata=UNWRITTEN)
+    documents: tuple[RankedDocument, ...]
+
+    @property
+    def moved(self) -> list[RankedDocument]:
+        """Documents whose move has an effect, largest loss first."""
+        return sorted(
+            (row for row in self.documents if row.effect),
+            key=lambda row: (round(row.effect, 12), row.best_rank, row.document),
+        )
+
+    def new(self, depth: int) -> list[RankedDocument]:
+        """Documents that the candidate has in its first ranks, and the baseline has not, best rank first."""
+        ranks = {row.candidate_rank: row for row in self.documents if (row.baseline_rank or math.inf) > depth}
+        return [ranks[rank] for rank in sorted(rank for rank in ranks if rank is not None and rank <= depth)]
+
+
+@frozen
+class Documents:
+    """What both systems returned for the topics responsible, and for the largest wins.
+
+    Of each ranking ``depth`` ranks are listed; ``titles`` and ``urls`` are by document, where they are known.
+    """
+
+    depth: Positive
+    topics: tuple[TopicDocuments, ...]
+    titles: Mapping[str, str] = field(default_factory=dict)
+    urls: Mapping[str, str] = field(default_factory=dict)
 
 
 @frozen
@@ -261,7 +262,7 @@ class AgainstReference:
     lower: float
     upper: float
     adjusted_p_value: Probability
-    passes: bool = field(default=True, metadata=UNWRITTEN)
+    passes: bool
 
 
 @frozen
@@ -324,7 +325,7 @@ class IfJudged:
 
 @frozen
 class Judgements:
-    """Unjudged documents in the first ``depth`` ranks, and whether the outcome was found to ``depend`` on them.
+    """Unjudged documents in the first ranks, and whether the outcome was found to ``depend`` on them.
 
     Counts are of (topic, document) pairs: of ``documents`` in either ranking, and of those in each. It is ``certain``
     whether the outcome depends on them if a way of judging them changes it, or if all were tried. ``judges``: what
@@ -334,7 +335,6 @@ class Judgements:
     documents: Count
     depends: bool
     cases: tuple[IfJudged, ...] = ()
-    depth: Count = field(default=0, metadata=UNWRITTEN)
     candidate: Count = field(default=0, metadata=UNWRITTEN)
     baseline: Count = field(default=0, metadata=UNWRITTEN)
     certain: bool = False

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.limits import limit_of, margin_of, own_method
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.ruling import Ruling, limit_of, margin_of, own_method
 from pytest_riskguard.inference.intervals import without_each
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 

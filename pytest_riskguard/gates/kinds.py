@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import (
@@ -24,7 +24,6 @@ from pytest_riskguard.gates.option_types import (
     declared,
     option,
 )
-from pytest_riskguard.serialization import Bounds
 from pytest_riskguard.text import nearest
 
 Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca"]
@@ -34,9 +33,7 @@ Missing = Literal["refuse", "zero"]
 Correction = Literal["none", "auto", "holm", "benjamini_hochberg"]
 
 METHODS: tuple[str, ...] = get_args(Method)
-TRADEOFFS: tuple[str, ...] = get_args(Tradeoff)
 RESPONSES: tuple[str, ...] = get_args(Response)
-MISSING: tuple[str, ...] = get_args(Missing)
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
 #: Intervals of GeoRisk, which is not a mean; the other methods are intervals of means.
 GEORISK_METHODS = ("auto", "student_t", "percentile", "bca")
@@ -128,23 +125,20 @@ class Gate(EveryOption):
     side: ClassVar[Literal["upper", "lower", "both"]] = "upper"
 
     name: str = ""
-    alpha: float = option(
-        1.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.", report_type=Annotated[float, Bounds(ge=0)]
-    )
+    alpha: float = option(1.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.")
     level: float = option(
         0.95,
         _LEVEL,
         _LEVEL_HELP,
-        report_type=Annotated[float, Bounds(gt=0, lt=1)],
     )
     tradeoff: Tradeoff = option(
         "linear",
-        OneOf(TRADEOFFS),
+        OneOf(get_args(Tradeoff)),
         "How a difference becomes a trade-off score. smooth: at alpha 1 only, for scores that differ by at most 1.",
     )
     missing: Missing = option(
         "refuse",
-        OneOf(MISSING),
+        OneOf(get_args(Missing)),
         "A topic without a score on one side, or an answer of the baseline: refuse the comparison, or score zero.",
         in_report=False,
     )
@@ -183,31 +177,12 @@ class Gate(EveryOption):
         tolerance = options_of(type(self)).get("tolerance")
         if tolerance is not None and self.tolerance == tolerance.default:
             object.__setattr__(self, "tolerance", 0.0)  # the default is for scores in units of the measure
-        for name, is_given in (("tolerance", self.tolerance > 0), ("max_mde", self.max_mde is not None)):
-            if is_given:
+        for name in ("tolerance", "max_mde"):
+            if getattr(self, name):
                 raise OptionError(
                     "it is in units of the measure, but scores of tradeoff smooth are not; leave it out, or use "
                     "tradeoff linear",
                     name,
-                )
-
-    def largest_loss(self, span: float) -> float:
-        """The largest possible loss, if scores span this much and every topic falls all the way."""
-        return span * (1 + self.alpha)
-
-    def refuse_if_it_cannot_fail(self, span: float) -> None:
-        """``ValueError``, beginning with the option at fault, if no scores with this span could fail it.
-
-        ``span``: 1 for a measure in [0, 1], infinity for one without a greatest value.
-        """
-        largest = self.largest_loss(span)
-        for name in ("tolerance", "max_mde"):
-            value = getattr(self, name)
-            if value and value >= largest:
-                useless = "the gate could never fail" if name == "tolerance" else "it would have no effect"
-                raise ValueError(
-                    f"{name}: {value:g} is at least the most that can be lost ({largest:g}), so {useless}; "
-                    "choose a smaller one, or leave it out"
                 )
 
 
@@ -298,10 +273,6 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
         in_report=False,
     )
 
-    def largest_loss(self, span: float) -> float:
-        """GeoRisk is at most the square root of the greatest score."""
-        return math.sqrt(span)
-
 
 @frozen
 class NotInferior(_Weighted, _ByInterval):
@@ -332,7 +303,6 @@ class Equivalent(_Weighted, _ByInterval):
         0.0,
         Number(0, 0, words="0, since equivalence is about the mean difference, where a loss counts like a win"),
         "A loss counts like a win: 0 is the only value.",
-        report_type=Annotated[float, Bounds(ge=0)],
     )
     tolerance: float = option(
         0.0,
@@ -355,10 +325,8 @@ class NoDrift(_Weighted, _ByInterval):
     is_tested = True
     looks_back = True
 
-    alpha: float = option(
-        0.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.", report_type=Annotated[float, Bounds(ge=0)]
-    )
-    level: float = option(0.995, _LEVEL, _LEVEL_HELP, report_type=Annotated[float, Bounds(gt=0, lt=1)])
+    alpha: float = option(0.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.")
+    level: float = option(0.995, _LEVEL, _LEVEL_HELP)
     tolerance: float = option(0.0, _AT_LEAST_ZERO, "How much may be lost since then, in units of the measure.")
 
 
@@ -400,19 +368,6 @@ class NoTopicCollapse(Gate):
         if self.allowed >= 1:
             return int(self.allowed)
         return math.floor(self.allowed * topics + ROUNDED) if topics >= MIN_SHARED_TOPICS else 0
-
-    def refuse_if_it_cannot_fail(self, span: float) -> None:
-        """As of other kinds: no topic can lose more than the measure spans, or than its whole score."""
-        if self.protected or (self.max_loss is not None and self.max_loss < span):
-            return
-        if self.max_share is not None and (self.max_share < 1 or span == math.inf):
-            return
-        name = "max_share" if self.max_loss is None else "max_loss"
-        most = "the whole score" if name == "max_share" else f"{span:g}"
-        raise ValueError(
-            f"{name}: {getattr(self, name):g} lets a topic lose {most}, the most that it can, so the gate could "
-            "never fail; choose a smaller limit"
-        )
 
 
 #: Every kind, by the word that YAML, command line and reports use.

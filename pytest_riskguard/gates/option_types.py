@@ -6,18 +6,15 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Any
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.serialization import Bounds, Words
 from pytest_riskguard.text import did_you_mean
 
 _MAX_SHOWN = 60
 _METADATA = "option"
 #: How far shares may be from 1 together.
 ROUNDED = 1e-9
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class OptionError(ValueError):
@@ -32,30 +29,18 @@ class OptionTypeError(OptionError, TypeError):
     """An option's value has the wrong type; a ``ValueError`` too, because files and commands report it as one."""
 
 
-class Check(Protocol):
-    """States what a value must be, and checks it."""
-
-    @property
-    def expected(self) -> str:
-        """What the value must be, in words."""
-
-    def __call__(self, value: Any) -> Any:
-        """The value as the gate holds it; ``ValueError`` with what was expected and what was found."""
-
-
 @frozen
 class Option:
     """One option of a kind of gate: its name, type and default as declared, one sentence of help, and the check.
 
     ``in_assertions`` says whether plain assertions take it, ``in_report`` whether it is a key of the verdicts in a
-    report; ``report_type`` is its type there, if wider than what the check lets through.
+    report.
     """
 
     help: str
     check: Check
     in_assertions: bool = True
     in_report: bool = True
-    report_type: Any = None
     name: str = ""
     type: str = ""
     default: Any = None
@@ -64,24 +49,6 @@ class Option:
     def type_text(self) -> str:
         """The type as documentation writes it: for a choice of words, the words."""
         return "{" + ", ".join(map(repr, self.check.words)) + "}" if isinstance(self.check, OneOf) else self.type
-
-    @property
-    def json_type(self) -> Any:
-        """The type of the value in a report, for its JSON Schema."""
-        if self.report_type is not None:
-            return self.report_type
-        match self.check:
-            case Number(low=low, high=high):
-                kind: Any = Annotated[float, Bounds(ge=low, le=high if high < math.inf else None)]
-            case OneOf(words=words):
-                kind = Annotated[str, Words(words)]
-            case TrueOrFalse():
-                kind = bool
-            case Texts():
-                kind = tuple[str, ...]
-            case _:
-                kind = str
-        return kind | None if getattr(self.check, "optional", False) else kind
 
 
 def option(default: Any, check: Check, help: str, **more: Any) -> Any:
@@ -243,6 +210,10 @@ class Texts:
         if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
             raise _refusal(value, self.expected, right_type=False)
         return tuple(str(self.entry(entry)) for entry in value)
+
+
+#: States what a value must be (``expected``), and checks it.
+Check = Number | OneOf | TrueOrFalse | Text | Texts
 
 
 def _refusal(value: Any, expected: str, *, right_type: bool, hint: str = "") -> ValueError:

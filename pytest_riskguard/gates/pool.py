@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.topics import STRATUM, Topics
 from pytest_riskguard.distributions import ndtr
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, clusters_of, on_one_list, refuse_unanswered
+from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, MIN_TOPICS, Gate, NotSignificantlyRisky
-from pytest_riskguard.gates.limits import witnesses
-from pytest_riskguard.gates.power import is_strong_enough
+from pytest_riskguard.gates.ruling import witnesses
+from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.inference.power import minimum_detectable_effect
 from pytest_riskguard.risk import expected_scores, georisk, topic_contributions
@@ -41,6 +39,8 @@ LITTLE = 0.01
 NEAR = 3.0
 #: Between ZRisks per topic this close, the slope of Phi is taken at their middle.
 CLOSE = 1e-4
+#: Instead of a sum of roots that is 0, where what it divides is 0 as well.
+TINY = 1e-300
 
 
 @frozen(eq=False)
@@ -59,14 +59,9 @@ class ReferenceRuling:
     p_value: float
     adjusted_p_value: float
 
-    @cached_property
-    def intervals(self) -> tuple[Interval, ...]:
-        """All the intervals that a verdict reports."""
-        return tuple(self.difference.interval(method=method, level=self.level) for method in REPORTED)
-
     def interval(self, method: str) -> Interval:
         """The interval of this method."""
-        return self.intervals[REPORTED.index(method)]
+        return self.difference.interval(method=method, level=self.level)
 
     @cached_property
     def deciding(self) -> Interval:
@@ -75,7 +70,7 @@ class ReferenceRuling:
 
     def reaches(self, method: str) -> bool:
         """Whether the upper limit of an interval reaches the bound."""
-        return self.interval(method).upper - self.bound >= 0
+        return self.interval(method).upper >= self.bound
 
     @property
     def margin(self) -> float:
@@ -97,8 +92,9 @@ class ReferenceRuling:
         return minimum_detectable_effect(error * math.sqrt(units), units, level=self.level, critical=critical)
 
 
+@frozen(eq=False)
 class PoolRuling:
-    """What the rule says of a pool at one alpha and tolerance: ``against`` each of its references.
+    """What the rule says of a pool: ``against`` each of its references, as ``Ruling`` says it of two systems.
 
     ``scores`` has shape (n_systems, n_topics), the candidate first. ``rows`` are the references: rows, or ``median``.
     ``level`` is what a family of gates leaves of the gate's own; ``together`` is how many gates are judged together,
@@ -106,38 +102,28 @@ class PoolRuling:
     None where each topic stands for itself.
     """
 
-    has_intervals = True
-
-    def __init__(
-        self,
-        gate: Gate,
-        scores: FloatArray,
-        rows: Sequence[int | str],
-        *,
-        level: float,
-        together: int = 1,
-        clusters: IntArray | None = None,
-        is_plain: bool = False,
-    ) -> None:
-        self.gate, self.scores, self.rows, self.clusters = gate, scores, rows, clusters
-        self.level, self.together = level, together
-        self.alpha, self.tolerance = (0.0, 0.0) if is_plain else (gate.alpha, gate.tolerance)
-        self.n = int(scores.shape[1])
-        self.units = self.n if clusters is None else int(np.max(clusters)) + 1
-
-    def _with(self, scores: FloatArray, clusters: IntArray | None, *, is_plain: bool = False) -> PoolRuling:
-        asked: dict[str, Any] = {"level": self.level, "together": self.together, "is_plain": is_plain}
-        return PoolRuling(self.gate, scores, self.rows, clusters=clusters, **asked)
+    gate: Gate
+    scores: FloatArray
+    rows: tuple[int | str, ...]
+    level: float
+    together: int
+    clusters: IntArray | None
 
     @cached_property
     def plain(self) -> PoolRuling:
         """The ruling at alpha 0 and tolerance 0."""
-        return self._with(self.scores, self.clusters, is_plain=True)
+        strict: dict[str, Any] = {"alpha": 0.0, "tolerance": 0.0, "tradeoff": "linear"}
+        return replace(self, gate=replace(self.gate, **strict))
 
     def without(self, places: IntArray) -> PoolRuling:
         """The ruling without these topics."""
         left = None if self.clusters is None else np.unique(np.delete(self.clusters, places), return_inverse=True)[1]
-        return self._with(np.delete(self.scores, places, axis=1), left)
+        return replace(self, scores=np.delete(self.scores, places, axis=1), clusters=left)
+
+    @property
+    def units(self) -> int:
+        """How many topics there are, or clusters."""
+        return int(self.scores.shape[1] if self.clusters is None else np.max(self.clusters) + 1)
 
     @property
     def enough_topics(self) -> bool:
@@ -154,11 +140,12 @@ class PoolRuling:
         from pytest_riskguard.inference.families import effective_levels, holm
         from pytest_riskguard.inference.georisk import georisk_differences, replicates_for
 
-        count, n_systems = len(self.rows), self.scores.shape[0]
+        gate, count = self.gate, len(self.rows)
+        n_systems, n_topics = self.scores.shape
         replicates = replicates_for(
-            level=self.gate.level,
+            level=gate.level,
             n_systems=n_systems,
-            n_topics=self.n,
+            n_topics=n_topics,
             n_differences=2 * count,
             n_tests=self.together * count,
         )
@@ -166,14 +153,14 @@ class PoolRuling:
             self.scores,
             candidate=CANDIDATE,
             references=self.rows,
-            alphas=(self.alpha,),
-            tradeoff="linear" if self.alpha == 0 else self.gate.tradeoff,
+            alphas=(gate.alpha,),
+            tradeoff=gate.tradeoff,
             replicates=replicates,
             clusters=self.clusters,
         )
-        bound = -self.tolerance - ROUNDING_ERROR * min(float(np.max(found.georisk)), 1.0)
+        bound = -gate.tolerance - ROUNDING_ERROR * min(float(np.max(found.georisk)), 1.0)
         p_values = [
-            max(difference.p_value(method=method, bound=bound) for method in witnesses(self.gate))
+            max(difference.p_value(method=method, bound=bound) for method in witnesses(gate))
             for difference in found.differences
         ]
         levels = np.array([self.level])
@@ -183,8 +170,7 @@ class PoolRuling:
         levels = np.minimum(levels, 1 - 2 / replicates)
         rows = zip(found.differences, levels.tolist(), p_values, holm(p_values).tolist(), strict=True)
         return tuple(
-            ReferenceRuling(self.gate, difference, level, bound, p, adjusted)
-            for difference, level, p, adjusted in rows
+            ReferenceRuling(gate, difference, level, bound, p, adjusted) for difference, level, p, adjusted in rows
         )
 
     @property
@@ -202,8 +188,8 @@ class PoolRuling:
     @property
     def p_value(self) -> float:
         """The smallest ``1 - level`` at which the gate fails."""
-        p = min(one.adjusted_p_value for one in self.against)
-        return p if self.gate.on_churn == "fail" else max(p, min(one.adjusted_p_value for one in self.plain.against))
+        asked = (self, self.plain) if self.gate.on_churn == "warn" else (self,)
+        return max(min(one.adjusted_p_value for one in ruling.against) for ruling in asked)
 
     @cached_property
     def place(self) -> int:
@@ -226,6 +212,11 @@ class PoolRuling:
         return self.against[self.place]
 
     @property
+    def has_intervals(self) -> bool:
+        """Always: GeoRisk is about all topics together."""
+        return True
+
+    @property
     def deciding(self) -> Interval:
         """The interval whose limit decided."""
         return self.decisive.deciding
@@ -233,7 +224,7 @@ class PoolRuling:
     @property
     def intervals(self) -> tuple[Interval, ...]:
         """All the intervals that a verdict reports."""
-        return self.decisive.intervals if self.enough_topics else ()
+        return tuple(map(self.decisive.interval, REPORTED)) if self.enough_topics else ()
 
     @cached_property
     def minimum_detectable_effect(self) -> float | None:
@@ -244,8 +235,8 @@ class PoolRuling:
         """
         if not self.enough_topics:
             return None
-        of_gate = self.tolerance + self.decisive.detectable
-        return of_gate if self.gate.on_churn == "fail" else max(of_gate, self.plain.against[self.place].detectable)
+        asked = (self, self.plain) if self.gate.on_churn == "warn" else (self,)
+        return max(ruling.gate.tolerance + ruling.against[self.place].detectable for ruling in asked)
 
 
 @frozen
@@ -263,53 +254,23 @@ class Reference:
 class PoolComparison(Comparison):
     """A ``georisk_not_worse`` gate applied to a pool: the ruling on it, and whose scores they are of.
 
-    ``level`` and ``together`` are as in ``PoolRuling``. ``DataError`` if the systems cannot be compared, or have
-    scores that GeoRisk is not defined for; ``ValueError`` for no baseline, a reference that is not a baseline, two
-    baselines of one name, or topics in strata.
+    ``family`` and ``together`` are as in ``PoolRuling``. ``DataError`` if the systems have scores that GeoRisk is not
+    defined for; ``ValueError`` for no baseline, a reference that is not a baseline, and two baselines of one name.
     """
 
     ruling: PoolRuling  # type: ignore[assignment]
 
-    def __init__(
-        self,
-        gate: Gate,
-        candidate: TopicScores,
-        baselines: Sequence[TopicScores],
-        *,
-        level: float | None = None,
-        together: int = 1,
-        topics: Topics | None = None,
-    ) -> None:
-        if not baselines:
-            raise ValueError("georisk_not_worse needs at least one baseline, got none")
-        self.gate, self.own_level, self.family, self.about = gate, gate.level, None, topics or NO_TOPICS
-        if self.about.shares and gate.slice is None:
-            raise ValueError(
-                f"{gate.kind}: GeoRisk is not defined for strata with shares; ask about one stratum (`slice: "
-                f"{STRATUM}={next(iter(self.about.shares))}`), or ask another kind of gate"
-            )
-        systems, self.missing = on_one_list(gate, (candidate, *baselines))
-        for baseline in systems[1:]:
-            refuse_unanswered(gate, candidate, baseline)
+    def __init__(self, gate: Gate, aligned: Aligned, *, family: Family | None = None, together: int = 1) -> None:
+        self.gate, self.own_level, self.family, self.aligned = gate, gate.level, family, aligned
+        systems = aligned.systems
         self.scores = np.array([system.values for system in systems])
-        self.n = int(self.scores.shape[1])
-        self.candidate, self.baselines = systems[0], systems[1:]
+        self.topics, self.n = systems[CANDIDATE].topics, int(self.scores.shape[1])
         self.names = _distinct([system.name for system in systems])
         self._refuse_scores()
         self.references = self._references()
-        self.ruling = PoolRuling(
-            gate,
-            self.scores,
-            tuple(reference.row for reference in self.references),
-            level=level or gate.level,
-            together=together,
-            clusters=clusters_of(self.about, systems[0].topics),
-        )
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """Those that are compared."""
-        return self.candidate.topics
+        rows = tuple(reference.row for reference in self.references)
+        level = gate.level if family is None else family.level
+        self.ruling = PoolRuling(gate, self.scores, rows, level, together, aligned.clusters)
 
     def _refuse_scores(self) -> None:
         smooth = self.gate.tradeoff == "smooth"
@@ -318,13 +279,13 @@ class PoolComparison(Comparison):
             wrong = np.abs(self.scores - expected_scores(self.scores)) > 1
         if not np.any(wrong):
             return
-        row, column = (int(place) for place in np.argwhere(wrong)[0])
+        row, column = np.argwhere(wrong)[0].tolist()
         expected = "that are not negative"
         if smooth:
             expected = "from 0 to 1, and within 1 of what the pool leads to expect (tradeoff: smooth)"
         raise DataError(
-            f"{self.names[row]}: the score of topic {self.topics[column]!r} is "
-            f"{self.scores[row, column]:g}, expected scores {expected} for GeoRisk",
+            f"{self.names[row]}: the score of topic {self.topics[column]!r} is {self.scores[row, column]:g}, "
+            f"expected scores {expected} for GeoRisk",
             reason="bad_scores",
         )
 
@@ -352,18 +313,22 @@ class PoolComparison(Comparison):
 
     def _references(self) -> tuple[Reference, ...]:
         """The references that the gate names; a baseline called ``any`` or ``median`` comes before these words."""
-        asked, names = self.gate.reference, self.names[1:]
-        baselines = tuple(Reference(name, row, self.baselines[row - 1]) for row, name in enumerate(names, start=1))
-        if asked is None or asked in names:
-            return (baselines[0 if asked is None else names.index(asked)],)
+        baselines = {
+            name: Reference(name, row, scores)
+            for row, (name, scores) in enumerate(zip(self.names, self.aligned.systems, strict=True))
+            if row != CANDIDATE
+        }
+        asked = self.gate.reference or next(iter(baselines))
+        if asked in baselines:
+            return (baselines[asked],)
         if asked == ANY:
-            return baselines
+            return tuple(baselines.values())
         if asked == MEDIAN:
-            name = " and ".join(self.names[row] for row in self.middle)
-            values = np.mean(self.scores[self.middle], axis=0)
-            return (Reference(MEDIAN, MEDIAN, replace(self.baselines[self.middle[0] - 1], name=name, values=values)),)
+            name, values = " and ".join(self.names[row] for row in self.middle), self.scores[self.middle]
+            scores = replace(self.aligned.systems[self.middle[0]], name=name, values=np.mean(values, axis=0))
+            return (Reference(MEDIAN, MEDIAN, scores),)
         raise ValueError(
-            f"reference: {asked!r} is not a baseline of this gate; expected {', '.join(names)}, any or median"
+            f"reference: {asked!r} is not a baseline of this gate; expected {', '.join(baselines)}, any or median"
         )
 
     @cached_property
@@ -371,16 +336,18 @@ class PoolComparison(Comparison):
         """Whether the candidate is the same run as every reference, none of which is a median."""
         return all(one.row != MEDIAN and self.against(one).identical for one in self.references)
 
-    @property
-    def is_too_weak(self) -> bool:
-        """Whether a pass says nothing: too little GeoRisk is left, or a loss of ``max_mde`` would not be seen."""
-        return self.vanished or not is_strong_enough(self.gate, self.ruling.minimum_detectable_effect)
+    def could_see(self, ruling: PoolRuling) -> bool:
+        """Whether a pass says something: enough GeoRisk is left, and a loss of ``max_mde`` would be seen."""
+        return not self.vanished and super().could_see(ruling)
 
-    def of(self, candidate: TopicScores) -> PoolComparison:
-        """The same question about another candidate."""
-        ruling = self.ruling
-        asked: dict[str, Any] = {"level": ruling.level, "together": ruling.together, "topics": self.about}
-        return PoolComparison(self.gate, candidate, self.baselines, **asked)
+    def detectable(self, ruling: PoolRuling) -> float | None:
+        """The minimum detectable effect."""
+        return ruling.minimum_detectable_effect
+
+    def fails(self, gate: Gate | None = None, *, aligned: Aligned | None = None) -> bool:
+        """Whether the gate fails for these systems, or others."""
+        asked: dict[str, Any] = {"family": self.family, "together": self.ruling.together}
+        return PoolComparison(gate or self.gate, aligned or self.aligned, **asked).alone[0] == "fail"
 
     @property
     def reference(self) -> Reference:
@@ -393,19 +360,12 @@ class PoolComparison(Comparison):
         With ``asked``, the gate's interval, trade-off and ``on_churn`` apply too, but not its tolerance, which is
         in units of GeoRisk.
         """
-        own = self.gate
+        own, aligned = self.gate, self.aligned
         gate = NotSignificantlyRisky(own.name, alpha=own.alpha, level=own.level, tolerance=0.0, on_churn="fail")
         if asked:
             gate = replace(gate, method=own.method, tradeoff=own.tradeoff, on_churn=own.on_churn)
-        aligned = Aligned(
-            self.candidate,
-            reference.scores,
-            self.missing[CANDIDATE],
-            tags=self.about.tags,
-            clusters=self.ruling.clusters,
-            topics=self.about,
-        )
-        return Comparison(gate, aligned)
+        two = (aligned.candidate, reference.scores)
+        return Comparison(gate, replace(aligned, systems=two, missing=(aligned.missing[CANDIDATE], ())))
 
     @cached_property
     def pair(self) -> Comparison:
@@ -441,16 +401,6 @@ class PoolComparison(Comparison):
     # ---- what flips asks
 
     @property
-    def order(self) -> npt.NDArray[np.intp]:
-        """Topics by contribution, most harmful first."""
-        return np.argsort(np.round(self.contributions, 12), kind="stable")
-
-    def without(self, places: npt.NDArray[np.intp]) -> tuple[bool, Callable[[], float]]:
-        """Whether the gate passes without these topics, and the limit that decides then."""
-        rest = self.ruling.without(places)
-        return rest.lets_through, lambda: rest.deciding.upper if rest.enough_topics else math.nan
-
-    @property
     def near(self) -> BoolArray:
         """Topics without which all of the rulings that fail might pass; those of a cluster go by all of it.
 
@@ -470,7 +420,7 @@ class PoolComparison(Comparison):
             near |= might if clusters is None else might[clusters]
         return near
 
-    def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:
+    def reached(self, order: IntArray, most: int) -> FloatArray:
         """How far limits lie above the bound without the first 1, 2, ... of these topics, by contributions alone."""
         margin = min(one.margin for one in self.ruling.against)
         return np.asarray(margin - 1.02 * np.cumsum(self.contributions[order[:most]]))
@@ -481,23 +431,20 @@ def _split(x: FloatArray, parts: FloatArray) -> FloatArray:
     n = x.shape[1]
     roots = np.sqrt([math.fsum(row) / n for row in x])
     a, b = (math.fsum(row) / n for row in parts)
-    shapes = np.sqrt(ndtr(np.array([a, b])))
-    middle = (a + b) / 2
+    shapes, middle = np.sqrt(ndtr(np.array([a, b]))), (a + b) / 2
     slope = math.exp(-middle * middle / 2) / math.sqrt(2 * math.pi)
     if abs(a - b) > CLOSE:  # else rounding would show
         slope = float((ndtr(a) - ndtr(b)) / (a - b))
-    by_score = (x[0] - x[1]) / n * _over(float(np.mean(shapes)), float(np.sum(roots)))
-    by_z = (parts[0] - parts[1]) / n * slope * _over(float(np.mean(roots)), float(np.sum(shapes)))
+    by_score = (x[0] - x[1]) / n * (np.mean(shapes) / max(np.sum(roots), TINY))
+    by_z = (parts[0] - parts[1]) / n * slope * (np.mean(roots) / max(np.sum(shapes), TINY))
     return np.asarray(by_score + by_z)
-
-
-def _over(value: float, divisor: float) -> float:
-    return value / divisor if divisor > 0 else 0.0
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Names of the pool's systems; a candidate with the name of a baseline has ``(candidate)`` added."""
     candidate, *baselines = names
+    if not baselines:
+        raise ValueError("georisk_not_worse needs at least one baseline, got none")
     for place, name in enumerate(baselines):
         if name in baselines[:place]:
             raise ValueError(f"two baselines of a pool are called {name!r}; give each its own name")

@@ -7,23 +7,16 @@ topics without which the verdict flips, slices, families (its p-value), charts a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.evidence import BoolArray, Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL, MIN_TOPICS, Gate
-from pytest_riskguard.gates.limits import (
-    highest_p,
-    limit_of,
-    margin_of,
-    own_method,
-    witnesses,
-)
 from pytest_riskguard.inference.break_even import break_even, break_even_above, break_even_quantile
 from pytest_riskguard.inference.intervals import Interval, intervals, upper_p_value
 from pytest_riskguard.inference.power import observed_critical
@@ -38,12 +31,37 @@ CHANGES_TO_SHOW = 10, 25
 STRETCHED_BELOW, STRETCH, LOSSES_WEIGH = 0.05, 2 / 3, 1.0
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
 REPORTED = ("student_t", "basic", "percentile", "bca")
-#: Lesser losses as a share of the largest, and the least of all, where it is asked what could fail.
-LESSER, LEAST = (0.7, 0.5, 0.3, 0.1, 0.01), 1e-6
-#: The loss that the smooth trade-off weighs most beside a win as large.
-WORST_SMOOTH = 0.289
-#: So many of its answers are kept: the gates of a file, and of a family, ask for the same.
-MAX_KEPT = 256
+#: How far a p-value may lie above the threshold by rounding, as a share of it.
+ROUNDED = 1e-9
+
+
+def own_method(gate: Gate) -> str:
+    """The interval that the gate's ``method`` names: BCa for ``auto``."""
+    return "bca" if gate.method == "auto" else gate.method
+
+
+def witnesses(gate: Gate) -> tuple[str, ...]:
+    """The intervals that the rule asks: the gate's own, and Student-t."""
+    return tuple(dict.fromkeys((own_method(gate), "student_t")))
+
+
+def limit_of(gate: Gate, interval: Interval) -> float:
+    """The limit that the gate's question is about; of both, the one further from 0, which shows less."""
+    if gate.side == "both":
+        return max(interval.lower, interval.upper, key=abs)
+    return interval.lower if gate.side == "lower" else interval.upper
+
+
+def margin_of(gate: Gate, limit: float) -> float:
+    """How far a limit is from the bound, in units of the measure: at least 0 exactly where it suffices.
+
+    An upper limit must reach the bound, a lower one must lie above it, and where both are asked for either must lie
+    between the two bounds. NaN for a limit that is not finite, so that it fails.
+    """
+    if not math.isfinite(limit):
+        return math.nan
+    margin = gate.tolerance + (-abs(limit) if gate.side == "both" else limit)
+    return margin - ROUNDING_ERROR if gate.must_show else margin + ROUNDING_ERROR
 
 
 class Ruling:
@@ -57,7 +75,11 @@ class Ruling:
 
     def __init__(self, gate: Gate, evidence: Evidence, *, alpha: float | None = None) -> None:
         self.gate, self.evidence = gate, evidence
-        self.alpha = gate.alpha if alpha is None else alpha
+        self.alpha, self.own = gate.alpha if alpha is None else alpha, own_method(gate)
+        #: The tolerance, in units of the sum over topics.
+        self.tolerated = evidence.n * gate.tolerance
+        #: The highest one-sided p-value with which a test fails at the gate's level, half of ``1 - level``.
+        self.highest_p = (1 - gate.level) / 2 * (1 + ROUNDED)
         self._intervals: dict[str, Interval] = {}
         self._others: dict[float, Ruling] = {}
 
@@ -82,10 +104,6 @@ class Ruling:
         """The ruling without these topics."""
         return Ruling(self.gate, self.evidence.without(places), alpha=self.alpha)
 
-    def only(self, places: npt.NDArray[np.intp]) -> Ruling:
-        """The ruling on these topics alone."""
-        return Ruling(self.gate, self.evidence.only(places), alpha=self.alpha)
-
     @cached_property
     def scores(self) -> FloatArray:
         """The vector that every interval is computed from."""
@@ -108,7 +126,19 @@ class Ruling:
     @property
     def estimate(self) -> float:
         """URisk at this alpha; see ``Evidence.estimate``."""
-        return self.test.estimate if self.evidence.counts_alike else self.evidence.estimate(self.alpha)
+        return self.evidence.estimate(self.alpha)
+
+    @cached_property
+    def bets(self) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """What each unit that moved wins or loses, and whether it lost; see ``Evidence.stakes``."""
+        return self.evidence.stakes(self.alpha)
+
+    # ---- limits
+
+    @property
+    def enough_topics(self) -> bool:
+        """Whether there are enough topics for any interval, their weights and clusters considered."""
+        return self.evidence.effective >= MIN_TOPICS - ROUNDING_ERROR
 
     @property
     def has_intervals(self) -> bool:
@@ -117,32 +147,16 @@ class Ruling:
 
     def interval(self, method: str) -> Interval:
         """The interval of this method."""
-        return self._computed((method,))[0]
+        if method not in self._intervals:
+            self._intervals[method] = intervals(self.sample, methods=[method], level=self.gate.level)[0]
+        return self._intervals[method]
 
     @property
     def intervals(self) -> tuple[Interval, ...]:
         """All the intervals that a verdict reports."""
         if not self.has_intervals:
             return ()
-        return self._computed(tuple(dict.fromkeys((*REPORTED, *witnesses(self.gate)))))
-
-    def _computed(self, methods: tuple[str, ...]) -> tuple[Interval, ...]:
-        missing = [method for method in methods if method not in self._intervals]
-        if missing:
-            self._intervals |= {i.method: i for i in intervals(self.sample, methods=missing, level=self.gate.level)}
-        return tuple(self._intervals[method] for method in methods)
-
-    @cached_property
-    def deciding(self) -> Interval:
-        """The interval whose limit decides: it reaches the bound where the rule is met, an upper one only there.
-
-        Where both must show it, the one that shows less, though the break-even test may still not. Otherwise the
-        gate's own, unless it fails and the gate does not: then Student-t's, which the break-even test confirms.
-        """
-        own, student_t = self.interval(own_method(self.gate)), self.interval("student_t")
-        if self.gate.must_show:
-            return min(own, student_t, key=lambda interval: margin_of(self.gate, limit_of(self.gate, interval)))
-        return student_t if self.passes and not self.reaches(own.method) else own
+        return tuple(map(self.interval, dict.fromkeys((*REPORTED, *witnesses(self.gate)))))
 
     def margin_by(self, method: str) -> float:
         """How far the limit of an interval is from the bound."""
@@ -153,151 +167,99 @@ class Ruling:
         return self.margin_by(method) >= 0
 
     @cached_property
+    def deciding(self) -> Interval:
+        """The interval whose limit decides: it reaches the bound where the rule is met, an upper one only there.
+
+        Where both must show it, the one that shows less, though the break-even test may still not. Otherwise the
+        gate's own, unless it fails and the gate does not: then Student-t's, which the break-even test confirms.
+        """
+        if self.gate.must_show:
+            return self.interval(min(self.own, "student_t", key=self.margin_by))
+        return self.interval("student_t" if self.passes and not self.reaches(self.own) else self.own)
+
+    @property
+    def sense(self) -> float:
+        """1 where what lost is in the way of a pass; -1 where both limits are asked for and the upper one decides."""
+        upper = self.gate.side == "both" and self.has_intervals and limit_of(self.gate, self.deciding) > 0
+        return -1.0 if upper else 1.0
+
+    # ---- the break-even test
+
+    @cached_property
     def break_even(self) -> float:
         """How likely a URisk this low is if every change is a fair bet: the one-sided p-value of that test.
 
         How likely one this high is, where a lower limit is asked for; where both are, the larger of this and of how
         likely one this low is if URisk is the tolerance.
         """
-        gains, losses, lost = self.evidence.stakes(self.alpha)
+        gains, losses, lost = self.bets
         if not self.gate.must_show:
-            return break_even(gains, losses, lost, tolerated=self._tolerated).p_value
-        above = break_even_above(gains, losses, lost, tolerated=self._tolerated).p_value
+            return break_even(gains, losses, lost, tolerated=self.tolerated).p_value
+        above = break_even_above(gains, losses, lost, tolerated=self.tolerated).p_value
         if self.gate.side == "lower":
             return above
-        return max(above, break_even_above(losses, gains, ~lost, tolerated=self._tolerated).p_value)
-
-    @property
-    def _tolerated(self) -> float:
-        """The tolerance, in units of the sum over topics."""
-        return self.evidence.n * self.gate.tolerance
+        return max(above, break_even_above(losses, gains, ~lost, tolerated=self.tolerated).p_value)
 
     @property
     def breaks_even(self) -> bool:
         """Whether the break-even test finds nothing at the gate's level."""
-        return self.break_even > highest_p(self.gate)
+        return self.break_even > self.highest_p
 
-    @property
-    def safety(self) -> float:
-        """How far Student-t and the break-even test are from finding a loss, where below 0 one of them does.
+    @cached_property
+    def is_tolerable(self) -> bool:
+        """Whether all changes together are within the tolerance, even if every one had been a loss.
 
-        In standard errors and as a logarithm of the p-value, whichever is less.
+        Where both limits are asked for, or a win: at alpha 0 that is the same.
         """
-        by_student_t = self.margin_by("student_t") / (self.test.standard_error or 1.0)
-        return (
-            min(by_student_t, math.log(self.break_even / highest_p(self.gate))) if by_student_t >= 0 else by_student_t
-        )
+        return exact_sum(self.bets[1]) <= self.tolerated
 
-    @property
-    def room(self) -> float:
-        """At least 0 where the rule is met, and near 0 about where that changes, for an upper limit."""
-        if self.gate.must_show:
-            return 1.0 if self.passes else -1.0
-        own = self.margin_by(own_method(self.gate)) / (self.test.standard_error or 1.0)
-        return own if own >= 0 or own_method(self.gate) == "student_t" else max(own, self.safety)
+    @cached_property
+    def too_few_changes(self) -> bool:
+        """Whether too few topics changed to show a limit, however well they did; at alpha 0 the same for either."""
+        gains, losses, lost = self.bets
+        if not self.gate.must_show or self.is_tolerable:
+            return False
+        least, most = CHANGES_TO_SHOW
+        if lost.size < least + (most - least) * min(self.alpha, 1.0):
+            return True
+        every_win = break_even_above(gains, losses, np.zeros_like(lost), tolerated=self.tolerated)
+        return every_win.p_value > self.highest_p
+
+    # ---- the answer
 
     @cached_property
     def passes(self) -> bool:
         """Whether the rule is met at this alpha; what takes longest is asked last."""
         if not self.has_intervals:
             return False
-        own = own_method(self.gate)
         by_student_t = self.reaches("student_t")
         if self.gate.must_show:
-            return by_student_t and self.reaches(own) and self.changes_show
-        if own == "student_t":
+            if not (by_student_t and self.reaches(self.own)):
+                return False
+            return self.is_tolerable or not (self.too_few_changes or self.breaks_even)
+        if self.own == "student_t":
             return by_student_t
-        return self.reaches(own) or (by_student_t and self.breaks_even)
+        return self.reaches(self.own) or (by_student_t and self.breaks_even)
 
-    @cached_property
-    def at_zero_too(self) -> Ruling | None:
-        """The ruling at alpha 0 where the rule must be met there as well, else None.
+    @property
+    def all_asked(self) -> tuple[Ruling, ...]:
+        """The rulings that must all be met: at alpha 0 too where the baseline's noise is subtracted.
 
-        A higher alpha can turn a failure into a pass only where the baseline's noise, which then counts more,
-        is subtracted.
+        Since that noise counts more the higher alpha is, a higher alpha could turn a failure into a pass.
         """
-        return self.at(0.0) if self.evidence.noisy and self.alpha > 0 else None
+        return (self, self.at(0.0)) if self.evidence.noisy and self.alpha > 0 else (self,)
 
     @property
     def holds(self) -> bool:
         """Whether the rule is met at this alpha, and at alpha 0 where that is asked too."""
-        return self.passes and (self.at_zero_too is None or self.at_zero_too.passes)
+        return all(ruling.passes for ruling in self.all_asked)
 
     @property
     def lets_through(self) -> bool:
         """Whether the gate lets these differences through, churn that only warns included."""
         return self.enough_topics and ((self.gate.on_churn == "warn" and self.plain.passes) or self.holds)
 
-    @property
-    def enough_topics(self) -> bool:
-        """Whether there are enough topics for any interval, their weights and clusters considered."""
-        return self.evidence.effective >= MIN_TOPICS - ROUNDING_ERROR
-
-    @property
-    def changes_show(self) -> bool:
-        """Whether the break-even test shows what the gate asks for.
-
-        It is not asked where all changes together are within the tolerance, even if every one had been a loss (or,
-        where both limits are asked for, a win: at alpha 0 that is the same).
-        """
-        return self._is_tolerable or not (self.too_few_changes or self.breaks_even)
-
-    @property
-    def _is_tolerable(self) -> bool:
-        _, losses, _ = self.evidence.stakes(self.alpha)
-        return exact_sum(losses) <= self._tolerated
-
-    @cached_property
-    def too_few_changes(self) -> bool:
-        """Whether too few topics changed to show a limit, however well they did; at alpha 0 the same for either."""
-        gains, losses, lost = self.evidence.stakes(self.alpha)
-        if not self.gate.must_show or self._is_tolerable:
-            return False
-        least, most = CHANGES_TO_SHOW
-        if lost.size < least + (most - least) * min(self.alpha, 1.0):
-            return True
-        every_win = break_even_above(gains, losses, np.zeros(lost.size, dtype=np.bool_), tolerated=self._tolerated)
-        return every_win.p_value > highest_p(self.gate)
-
-    def unseen_losses(self, *, plausible: float) -> tuple[float, float] | None:
-        """Losses that the topics may have missed: the share that may have them, and the least size that matters.
-
-        If none of n topics has such a loss, shares up to ``1 - q^(1/n)`` cannot be excluded, where q is half of 1
-        less the level: the exact rule of three (J. A. Hanley, A. Lippman-Hand, "If Nothing Goes Wrong, Is Everything
-        All Right?", JAMA 249, 1983). With losses of that size on so many topics, the others as observed, the estimate
-        would lie on the bound. Where both limits are asked for, these are wins if the nearer bound is above. None if
-        the size is more than ``plausible``, or a topic has such a loss.
-        """
-        share = 1 - ((1 - self.gate.level) / 2) ** (1 / self.evidence.effective)
-        sign = -1.0 if self.gate.side == "both" and self.estimate > 0 else 1.0
-        size = (self.gate.tolerance + (1 - share) * sign * self.estimate) / (share * (1 + self.alpha))
-        largest = float(np.max(-sign * self.evidence.differences, initial=0.0))
-        return (share, size) if largest < size <= plausible else None
-
-    @property
-    def few_changes(self) -> bool:
-        """Whether so few topics or clusters changed that the break-even test finds no loss even if all lost.
-
-        Where churn only warns, it is asked at alpha 0 as well.
-        """
-        asked = (self, self.plain) if self.gate.on_churn == "warn" else (self,)
-        return any(ruling._few_bets for ruling in asked)
-
-    @property
-    def _few_bets(self) -> bool:
-        gains, losses, _ = self.evidence.stakes(self.alpha)
-        return float(np.prod(gains / (gains + losses))) > highest_p(self.gate)
-
-    @cached_property
-    def cannot_fail(self) -> bool:
-        """Whether no losses of this many changed topics would fail the gate; see ``could_fail``.
-
-        Not known where units count differently, by weights, strata or clusters of several sizes.
-        """
-        changed, units = self.evidence.stakes(self.alpha)[0].size, self.evidence.units
-        if changed == 0 or units < 2 or units - self.evidence.effective > ROUNDING_ERROR * units:
-            return False
-        return not could_fail(self.gate, changed, units, largest_loss=self.evidence.largest_loss)
+    # ---- p-values
 
     @cached_property
     def p_value(self) -> float:
@@ -306,7 +268,7 @@ class Ruling:
         Where noise is subtracted, failing at alpha 0 is enough. Where churn only warns, the mean alone must fail
         too, at alpha 0 and tolerance 0.
         """
-        return self._by_all(lambda ruling: ruling._p_value_here)
+        return self._of_all(lambda ruling: ruling._p_value_here)
 
     @cached_property
     def p_value_of_look(self) -> float:
@@ -323,19 +285,17 @@ class Ruling:
             student_t = ruling._p_by("student_t") if ruling.alpha < LOSSES_WEIGH else 0.0
             return max(ruling._p_value_here, student_t, stretched(min(2 * ruling.break_even, 1.0)))
 
-        return self._by_all(p_of)
+        return self._of_all(p_of)
 
-    def _by_all(self, p_of: Callable[[Ruling], float]) -> float:
+    def _of_all(self, p_of: Callable[[Ruling], float]) -> float:
         """The p-value of all rulings that decide, from that of each."""
-        p = p_of(self)
-        if self.at_zero_too is not None:
-            p = min(p, p_of(self.at_zero_too))
+        p = min(map(p_of, self.all_asked))
         return max(p, p_of(self.plain)) if self.gate.on_churn == "warn" else p
 
     @cached_property
     def _p_value_here(self) -> float:
         """The p-value of the rule at this alpha alone."""
-        own, student_t = self._p_by(own_method(self.gate)), self._p_by("student_t")
+        own, student_t = map(self._p_by, (self.own, "student_t"))
         # the break-even test matters only where Student-t alone would let the gate pass at a level where it fails
         return own if student_t <= own else max(own, min(student_t, 2 * self.break_even))
 
@@ -343,73 +303,64 @@ class Ruling:
         """The smallest ``1 - level`` at which an interval alone fails."""
         return upper_p_value(self.sample, method=method, bound=-self.gate.tolerance - ROUNDING_ERROR)
 
+    # ---- how near the answer is
+
+    @property
+    def safety(self) -> float:
+        """How far Student-t and the break-even test are from finding a loss, where below 0 one of them does.
+
+        In standard errors and as a logarithm of the p-value, whichever is less.
+        """
+        by_student_t = self.margin_by("student_t") / (self.test.standard_error or 1.0)
+        if by_student_t < 0:
+            return by_student_t
+        return min(by_student_t, math.log(self.break_even / self.highest_p))
+
+    @property
+    def room(self) -> float:
+        """At least 0 where the rule is met, and near 0 about where that changes, for an upper limit."""
+        if self.gate.must_show:
+            return 1.0 if self.passes else -1.0
+        own = self.margin_by(self.own) / (self.test.standard_error or 1.0)
+        return own if own >= 0 or self.own == "student_t" else max(own, self.safety)
+
     def critical(self, *, side: str) -> float | None:
         """Standard errors from the mean to where the rule changes its answer; None where scores do not vary.
 
         Below, and where both limits are asked for, that is the one that shows less. Else, above, both the gate's own
         interval and one of the others must fail: Student-t, or the break-even test.
         """
-        own = observed_critical(self.sample, self.interval(own_method(self.gate)), side=side)
-        student_t = observed_critical(self.sample, self.interval("student_t"), side=side)
+        own, student_t = (
+            observed_critical(self.sample, self.interval(method), side=side) for method in (self.own, "student_t")
+        )
         if own is None or student_t is None:
             return None
         if side == "lower" or self.gate.side == "both":
             return max(own, student_t)
-        return own if student_t <= own else max(own, min(student_t, self._break_even_critical))
+        if student_t <= own:
+            return own
+        # below the bound, where the break-even test finds a loss; infinitely far if it never does
+        gains, losses, _ = self.bets
+        lowest = break_even_quantile(gains, losses, (1 - self.gate.level) / 2, tolerated=self.tolerated)
+        by_bets = -(lowest + self.tolerated) / self.evidence.n / self.sample.standard_error
+        return max(own, min(student_t, by_bets))
 
-    @property
-    def _break_even_critical(self) -> float:
-        """How many standard errors below the bound the break-even test finds a loss; infinite if it never does."""
-        gains, losses, _ = self.evidence.stakes(self.alpha)
-        n, tolerated = self.evidence.n, self.evidence.n * self.gate.tolerance
-        lowest = break_even_quantile(gains, losses, (1 - self.gate.level) / 2, tolerated=tolerated)
-        return -(lowest + tolerated) / n / self.sample.standard_error
+    def unseen_losses(self, *, plausible: float) -> tuple[float, float] | None:
+        """Losses that the topics may have missed: the share that may have them, and the least size that matters.
 
-    @cached_property
-    def sense(self) -> float:
-        """1 where what lost is in the way of a pass; -1 where both limits are asked for and the upper one decides."""
-        if self.gate.side != "both" or not self.has_intervals:
-            return 1.0
-        return -1.0 if limit_of(self.gate, self.deciding) > 0 else 1.0
+        If none of n topics has such a loss, shares up to ``1 - q^(1/n)`` cannot be excluded, where q is half of 1
+        less the level: the exact rule of three (J. A. Hanley, A. Lippman-Hand, "If Nothing Goes Wrong, Is Everything
+        All Right?", JAMA 249, 1983). With losses of that size on so many topics, the others as observed, the estimate
+        would lie on the bound. Where both limits are asked for, these are wins if the nearer bound is above. None if
+        the size is more than ``plausible``, or a topic has such a loss.
+        """
+        share = 1 - ((1 - self.gate.level) / 2) ** (1 / self.evidence.effective)
+        sign = -1.0 if self.gate.side == "both" and self.estimate > 0 else 1.0
+        size = (self.gate.tolerance + (1 - share) * sign * self.estimate) / (share * (1 + self.alpha))
+        largest = float(np.max(-sign * self.evidence.differences, initial=0.0))
+        return (share, size) if largest < size <= plausible else None
 
 
 def stretched(p: float) -> float:
     """A p-value of a look, enlarged the more the smaller it is: at 0.0005 ten times, from 0.05 on not at all."""
     return max(p, STRETCHED_BELOW * math.pow(p / STRETCHED_BELOW, STRETCH))
-
-
-def could_fail(gate: Gate, changed: int, n: int, *, largest_loss: float) -> bool:
-    """Whether any scores of so many changed topics of n would fail a gate that asks for an upper limit.
-
-    A topic can lose up to ``largest_loss``, in units of the measure; if that is infinite no tolerance matters. What
-    fails most easily is that all of them lose: the break-even test then asks only how many they are, Student-t finds
-    most in equal losses, and BCa in losses each of which is small beside the one before. So the whole rule is asked
-    for equal losses and for some that are not. With fewer topics than a verdict needs, it is asked as if there were
-    enough.
-    """
-    limited = largest_loss < math.inf
-    options: dict[str, Any] = {"name": ""} if limited else {"name": "", "tolerance": 0.0}
-    return _could_fail(replace(gate, **options), changed, max(n, MIN_TOPICS), largest_loss if limited else 1.0)
-
-
-@lru_cache(maxsize=MAX_KEPT)
-def _could_fail(gate: Gate, changed: int, n: int, largest: float) -> bool:
-    scales = (largest,) if gate.tradeoff == "linear" else (1.0, WORST_SMOOTH)
-    tried = (scale * sizes for scale in scales for sizes in _sizes(changed))
-    return any(not _on_losses(gate, n, sizes).lets_through for sizes in tried)
-
-
-def _sizes(changed: int) -> Iterator[FloatArray]:
-    """Sizes of losses of which the largest is 1: all equal, all but one, and each as a share of the one before."""
-    yield np.ones(changed)
-    for ratio in LESSER:
-        sizes = np.full(changed, ratio)
-        sizes[0] = 1.0
-        yield sizes
-        yield np.maximum(ratio ** np.arange(changed), LEAST)
-
-
-def _on_losses(gate: Gate, n: int, sizes: FloatArray) -> Ruling:
-    losses = np.zeros(n)
-    losses[: sizes.size] = -sizes
-    return Ruling(gate, Evidence(losses, np.zeros((0, n)), kind=gate.tradeoff))

@@ -7,47 +7,40 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice, zip_longest
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from pytest_riskguard.data.ids import BoolArray, FloatArray, IntArray
-from pytest_riskguard.data.judged import RankedRun, depth_of
+from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.findings import IfJudged, Judgements
-from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.findings import IfJudged, Judgements, TopicDocuments
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.other_judgements import OtherJudgements, possible_scores
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.other_judgements import OtherJudgements, other_judgements
 from pytest_riskguard.gates.unjudged_documents import UnjudgedDocuments, unjudged_documents, values_if_judged
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 
-if TYPE_CHECKING:
-    from pytest_riskguard.gates.documents import Known as KnownDocuments
-    from pytest_riskguard.gates.findings import RankedDocument
-
-Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
-OtherCase = Literal["lowest", "highest", "other"]
-Answer = Literal["pass", "fail", "inconclusive"]
-
-#: Which unjudged documents count as relevant in each case, by side favoured (1: the candidate).
-_CASES: Mapping[Case, Sequence[int]] = {
-    "irrelevant": (),
+#: Which unjudged documents count as relevant in each case, by the side that ranks them higher (1: the candidate).
+CASES: Mapping[str, Sequence[int]] = {
     "relevant": (-1, 0, 1),
     "candidate_relevant": (1,),
     "baseline_relevant": (-1,),
 }
+#: With more judges than this, nothing is said of them: each has judged little.
+MOST_JUDGES = 50
 
 
 class Labels:
     """Two runs, candidate and baseline, ranked by one measure, and what other labels would make of their scores.
 
     It is the same for all gates that compare these runs on the same topics, so what is found is kept, with
-    ``documents`` and ``rankings`` of topics; ``alike`` is about another measure that sees the same documents.
+    ``documents`` of topics; ``alike`` is about another measure that sees the same documents. What scores would be is
+    an array of shape (n_topics, 2).
     """
 
     def __init__(
@@ -58,9 +51,13 @@ class Labels:
     ) -> None:
         self.scores, self.runs, self._alike = scores, runs, alike
         self.measure, self.rules = runs[0].measure, runs[0].qrels.rules
-        self.documents: KnownDocuments = {}
-        self.rankings: dict[str, tuple[RankedDocument, ...]] = {}
-        self._values: dict[Case, Values] = {}
+        self.documents: dict[str, TopicDocuments] = {}
+
+    @cached_property
+    def by_topic(self) -> tuple[dict[str, float], dict[str, float]]:
+        """The scores of candidate and baseline."""
+        candidate, baseline = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in self.scores)
+        return candidate, baseline
 
     @cached_property
     def unjudged(self) -> UnjudgedDocuments:
@@ -70,11 +67,7 @@ class Labels:
     @cached_property
     def others(self) -> OtherJudgements:
         """The scores that topics could have if all these documents were judged."""
-        return self.others_of(np.ones(len(self.unjudged), dtype=np.bool_))
-
-    def others_of(self, is_open: BoolArray) -> OtherJudgements:
-        """The scores that topics could have if some of them were judged."""
-        return OtherJudgements(possible_scores(self.unjudged, self.runs, is_open))
+        return other_judgements(self.unjudged, self.runs, np.ones(len(self.unjudged), dtype=np.bool_))
 
     @cached_property
     def places(self) -> IntArray:
@@ -85,6 +78,11 @@ class Labels:
         return places
 
     @cached_property
+    def cases(self) -> dict[str, FloatArray]:
+        """The scores in each of ``CASES``."""
+        return {case: self.if_relevant(np.isin(self.unjudged.favours, sides)) for case, sides in CASES.items()}
+
+    @cached_property
     def effects(self) -> FloatArray:
         """How much each unjudged document would move its topic's difference if it alone were relevant."""
         topics = self.unjudged.topics
@@ -93,38 +91,24 @@ class Labels:
         effects: FloatArray = candidate - baseline - now
         return effects
 
-    def in_favour(self, case: Case) -> BoolArray:
-        """Which unjudged documents are relevant in a case."""
-        return np.isin(self.unjudged.favours, _CASES[case])
+    def changed(self, topics: IntArray, values: FloatArray) -> FloatArray:
+        """The scores where those of some topics, by their places in the judgements' columns, are others."""
+        scores = np.stack([one.values for one in self.scores], axis=1)
+        scores[self.places[topics]] = values
+        return scores
 
-    def values_in(self, case: Case) -> Values:
-        """The scores that change in an extreme case."""
-        if case not in self._values:
-            self._values[case] = self.values_if(self.in_favour(case))
-        return self._values[case]
-
-    def values_if(self, relevant: BoolArray) -> Values:
-        """The scores that change if some of the unjudged documents had the highest grade of their topic."""
+    def if_relevant(self, relevant: BoolArray) -> FloatArray:
+        """The scores if some of the unjudged documents had the highest grade of their topic."""
         topics, counts = np.unique(self.unjudged.topics[relevant], return_counts=True)
-        values = values_if_judged(self.runs, topics, counts, self.unjudged.rows[relevant])
-        return Values(self.places[topics], values)
+        return self.changed(topics, values_if_judged(self.runs, topics, counts, self.unjudged.rows[relevant]))
 
-    def under(self, judge: str) -> Values:
-        """All scores on the grades of one judge; ``DataError`` for grades that the measure does not take."""
+    def under(self, judge: str) -> FloatArray:
+        """The scores on the grades of one judge; ``DataError`` for grades that the measure does not take."""
         qrels = self.runs[0].qrels.under(judge)
         check_labels(self.measure, qrels)
         runs = [RankedRun(run.run, qrels, run.measure) for run in self.runs]
         topics = qrels.arrays.places_of(self.scores[0].topics)
-        none = np.zeros((0, 2), dtype=np.int64)
-        values = values_if_judged(runs, topics, np.zeros_like(topics), none, np.zeros(0))
-        return Values(np.arange(len(topics)), values)
-
-
-class Values(NamedTuple):
-    """Scores that change: their places, and there those of candidate and baseline, shape (n_places, 2)."""
-
-    places: IntArray
-    scores: FloatArray
+        return values_if_judged(runs, topics, np.zeros_like(topics), np.zeros((0, 2), dtype=np.int64), np.zeros(0))
 
 
 class Rejudged:
@@ -133,103 +117,85 @@ class Rejudged:
     def __init__(self, gate: Gate, labels: Labels, topics: Topics | None = None) -> None:
         self.gate, self.labels, self.topics = gate, labels, topics
 
-    def _comparison(self, *systems: TopicScores) -> Comparison:
-        return rule(self.gate, *systems, topics=self.topics)
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The question on the judgements as they are."""
+        return compare(self.gate, *self.labels.scores, topics=self.topics)
 
     @cached_property
-    def ruling(self) -> Ruling:
-        """The gate's ruling on the judgements as they are."""
-        return self._comparison(*self.labels.scores).ruling
+    def as_judged(self) -> IfJudged:
+        """What the gate says on the judgements as they are."""
+        return _said("irrelevant", self.comparison)
 
-    @cached_property
-    def as_judged(self) -> tuple[float, Answer]:
-        """URisk and the gate's answer on the judgements as they are."""
-        return self.ruled(Values(np.zeros(0, dtype=np.int64), np.zeros((0, 2))))
+    def case(self, name: str, scores: FloatArray) -> IfJudged:
+        """What the gate says where scores are these."""
+        systems = [replace(one, values=values) for one, values in zip(self.labels.scores, scores.T, strict=True)]
+        return _said(name, compare(self.gate, *systems, topics=self.topics))
 
-    def ruled(self, changed: Values) -> tuple[float, Answer]:
-        """URisk and the gate's answer where these scores change."""
-        systems = []
-        for scores, values in zip(self.labels.scores, changed.scores.T, strict=True):
-            new = np.array(scores.values)
-            new[changed.places] = values
-            systems.append(replace(scores, values=new))
-        comparison = self._comparison(*systems)
-        return comparison.evidence.estimate(self.gate.alpha), comparison.answer[0]
-
-    def other_cases(self, others: OtherJudgements) -> Iterator[tuple[OtherCase, float, Answer]]:
-        """URisk and the gate's answer in each of these ways of judging, the two extremes first; none twice."""
-        places, known = self.labels.places[others.topics], {}
-        searched = (
-            others.combinations() if others.exhaustive else others.searched(self.gate, self.ruling.evidence, places)
-        )
-        extremes: tuple[tuple[OtherCase, IntArray], ...] = (("lowest", others.lowest), ("highest", others.highest))
-        more: Iterator[tuple[OtherCase, IntArray]] = (("other", rows) for rows in searched)
-        for case, rows in chain(extremes, more):
+    def other_cases(self, others: OtherJudgements) -> Iterator[IfJudged]:
+        """What the gate says in each of these ways of judging, the two extremes first; none twice."""
+        labels, known = self.labels, dict[bytes, IfJudged]()
+        extremes = [("lowest", others.best(-others.differences)), ("highest", others.best(others.differences))]
+        searched = others.combinations()
+        if not others.exhaustive:
+            searched = others.searched(self.gate, self.comparison.evidence, labels.places[others.topics])
+        for name, rows in chain(extremes, (("other", rows) for rows in searched)):
             key = rows.tobytes()
-            if case == "other" and key in known:
-                continue
             if key not in known:
-                known[key] = self.ruled(Values(places, others.scores[rows]))
-            yield case, *known[key]
+                known[key] = self.case(name, labels.changed(others.topics, others.scores[rows]))
+            elif name == "other":
+                continue
+            yield replace(known[key], case=name)
 
     @cached_property
     def found(self) -> Judgements:
         """Which documents are unjudged, and what the gate would say if they were judged in the ways that were tried.
 
-        The verdict's own way first, then the other extremes, then the first other way that changes the outcome.
+        The verdict's own way first, then the extremes, then the first other way that changes the outcome. Where
+        judgements are complete, only what each judge says alone.
         """
-        unjudged, others = self.labels.unjudged, self.labels.others
-        ways = (IfJudged(case, urisk, answer) for case, urisk, answer in self.other_cases(others))
-        cases = [IfJudged("irrelevant", *self.as_judged)]
-        cases += [IfJudged(case, *self.ruled(self.labels.values_in(case))) for case in [*_CASES][1:]]
+        labels, judges = self.labels, self._under_judges()
+        if labels.rules.is_complete:
+            return Judgements(0, depends=False, certain=True, judges=judges)
+        ways, outcome = self.other_cases(labels.others), self.as_judged.outcome
+        cases = [self.as_judged, *(self.case(case, scores) for case, scores in labels.cases.items())]
         cases += islice(ways, 2)
-        outcome = cases[0].outcome
         if all(case.outcome == outcome for case in cases):
             cases += islice((way for way in ways if way.outcome != outcome), 1)
         depends = any(case.outcome != outcome for case in cases)
-        candidate, baseline = np.count_nonzero(unjudged.found, axis=0).tolist()
+        candidate, baseline = np.count_nonzero(labels.unjudged.found, axis=0).tolist()
         return Judgements(
-            depth=unjudged.depth,
-            documents=len(unjudged),
+            documents=len(labels.unjudged),
             candidate=candidate,
             baseline=baseline,
             cases=tuple(cases),
             depends=depends,
-            certain=depends or others.exhaustive,
+            certain=depends or labels.others.exhaustive,
+            judges=judges,
         )
+
+    def _under_judges(self) -> tuple[IfJudged, ...]:
+        """What the gate says under each judge alone; nothing where a grade does not suit the measure."""
+        by_judge = self.labels.runs[0].qrels.by_judge or {}
+        judges = sorted({judge for given in by_judge.values() for judge in given})
+        if len(judges) > MOST_JUDGES:
+            return ()
+        try:
+            return tuple(self.case(judge, self.labels.under(judge)) for judge in judges)
+        except DataError:
+            return ()
 
     def changes(self, is_open: BoolArray) -> bool:
         """Whether the verdict was found to change, if documents that are not open are irrelevant."""
-        outcome, labels = self.as_judged[1], self.labels
-        for case in _CASES:
-            relevant = labels.in_favour(case) & is_open
-            if np.any(relevant) and self.ruled(labels.values_if(relevant))[1] != outcome:
-                return True
-        return any(answer != outcome for _, _, answer in self.other_cases(labels.others_of(is_open)))
+        labels = self.labels
+        masks = (np.isin(labels.unjudged.favours, sides) & is_open for sides in CASES.values())
+        cases = (self.case("relevant", labels.if_relevant(mask)) for mask in masks if np.any(mask))
+        others = self.other_cases(other_judgements(labels.unjudged, labels.runs, is_open))
+        return any(case.outcome != self.as_judged.outcome for case in chain(cases, others))
 
 
-#: With more judges than this, nothing is said of them: each has judged little.
-MOST_JUDGES = 50
-
-
-def judgements(rejudged: Rejudged) -> Judgements:
-    """What the labels could say otherwise; where judgements are complete, only what each judge says alone."""
-    judges, labels = under_judges(rejudged), rejudged.labels
-    if not labels.rules.is_complete:
-        return replace(rejudged.found, judges=judges)
-    return Judgements(0, depends=False, depth=depth_of(labels.measure), certain=True, judges=judges)
-
-
-def under_judges(rejudged: Rejudged) -> tuple[IfJudged, ...]:
-    """What the gate says under each judge alone; nothing where a grade does not suit the measure."""
-    by_judge = rejudged.labels.runs[0].qrels.by_judge or {}
-    judges = sorted({judge for given in by_judge.values() for judge in given})
-    if len(judges) > MOST_JUDGES:
-        return ()
-    try:
-        return tuple(IfJudged(judge, *rejudged.ruled(rejudged.labels.under(judge))) for judge in judges)
-    except DataError:
-        return ()
+def _said(name: str, comparison: Comparison) -> IfJudged:
+    return IfJudged(name, comparison.evidence.estimate(comparison.gate.alpha), comparison.answer[0])
 
 
 def rests_on_labels(outcome: Outcome, labels: Judgements) -> Iterator[VerdictWarning]:
@@ -258,11 +224,8 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     if not rejudged.found.depends:
         return ()
     labels, unjudged = rejudged.labels, rejudged.labels.unjudged
-    topics = labels.runs[0].qrels.arrays.topics
-    names = [
-        ToJudge(topics[topic], document)
-        for topic, document in zip(unjudged.topics.tolist(), unjudged.documents.strings(), strict=True)
-    ]
+    topics = map(labels.runs[0].qrels.arrays.topics.__getitem__, unjudged.topics.tolist())
+    names = [*map(ToJudge, topics, unjudged.documents.strings())]
     # effects are rounded, so that equal ones go by topic and document on every machine
     sizes = [-round(abs(effect), 12) for effect in labels.effects.tolist()]
     order = sorted(range(len(names)), key=lambda place: (sizes[place], names[place]))

@@ -109,9 +109,8 @@ def values_if_judged(
     if grades is None:
         grades = np.repeat(runs[0].qrels.arrays.highest[topics], counts)
     for side, run in enumerate(runs):
-        kernel, judged = kernel_of(run.measure, run.qrels.rules), run.rows
-        judged = judged.at(kernel.is_counted(kernel.value(judged.value)))
-        sizes, ranks = judged.sums().astype(np.int64), run.ranks_of(rows[:, side])
+        kernel, (judged, sizes) = kernel_of(run.measure, run.qrels.rules), run.counted
+        ranks = run.ranks_of(rows[:, side])
         begins, costs = np.cumsum(sizes) - sizes, np.cumsum(sizes[topics] + counts)
         for batch in np.split(np.arange(len(topics)), np.flatnonzero(np.diff(costs // ROWS_AT_ONCE)) + 1):
             variants, of = np.arange(len(batch)), topics[batch]

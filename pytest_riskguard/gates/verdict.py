@@ -7,16 +7,16 @@ from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
 
-from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
 from pytest_riskguard.gates.codes import REASONS, WARNINGS
 from pytest_riskguard.gates.findings import (
+    Alpha,
     Count,
+    Documents,
     Estimates,
     Exhibits,
-    Explanation,
     Judgements,
     Level,
     Lineage,
@@ -26,11 +26,10 @@ from pytest_riskguard.gates.findings import (
     Probability,
     ReportedInterval,
     ResponsibleTopic,
+    Slice,
     TopicCounts,
-    TopicDocuments,
-    TopicGroup,
 )
-from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
+from pytest_riskguard.gates.kinds import COMPUTED, KINDS, METHODS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.looks import Look
 from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, JsonError, Words, decoded, to_plain
 from pytest_riskguard.text import clean
@@ -38,7 +37,6 @@ from pytest_riskguard.text import clean
 if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
     from pytest_riskguard.data.scores import TopicScores
     from pytest_riskguard.gates.origins import Origins
-    from pytest_riskguard.gates.rankings import Rankings
 
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
@@ -159,10 +157,11 @@ class Findings:
     estimates: Estimates = field(default_factory=Estimates, kw_only=True)
     intervals: tuple[ReportedInterval, ...] = field(default=(), kw_only=True)
     responsible_topics: tuple[ResponsibleTopic, ...] = field(default=(), kw_only=True)
-    flagged_wins: tuple[ResponsibleTopic, ...] = field(default=(), kw_only=True)
     power: Power = field(default_factory=Power, kw_only=True)
     pool: PoolFigures | None = field(default=None, kw_only=True)
-    explanation: Explanation | None = field(default=None, kw_only=True)
+    summary: str = field(default="", kw_only=True)
+    pivotal_topics: tuple[str, ...] = field(default=(), kw_only=True)
+    slices: tuple[Slice, ...] = field(default=(), kw_only=True)
     figures: tuple[str, ...] = field(default=(), kw_only=True)
 
 
@@ -217,13 +216,11 @@ class Verdict(_Read):
     lineage : Lineage or None
     exhibits : Exhibits or None
         What charts draw, where a report is written.
-    rankings : Rankings or None
-        What both systems returned, where there are ``documents``; reports write it once for several verdicts.
     origins : Origins or None
         Where the systems come from.
     commands : Commands or None
         What its reader can type in the folder where it was judged; None where nobody knows where it is read.
-        ``error``, ``rankings``, ``origins`` and ``commands`` are no part of the verdict's JSON.
+        ``error``, ``origins`` and ``commands`` are no part of the verdict's JSON.
     """
 
     asked: Gate
@@ -240,11 +237,10 @@ class Verdict(_Read):
     remedy: str | None = None
     findings: Deferred[Findings] = field(default_factory=lambda: Deferred.of(Findings()), hash=False)
     lineage: Lineage | None = None
-    documents: tuple[TopicDocuments, ...] | None = None
+    documents: Documents | None = None
     judgements: Judgements | None = None
     exhibits: Exhibits | None = None
     error: DataError | None = field(default=None, compare=False)
-    rankings: Rankings | None = field(default=None, compare=False)
     origins: Origins | None = field(default=None, compare=False)
     commands: Commands | None = field(default=None, compare=False)
 
@@ -330,37 +326,7 @@ class Verdict(_Read):
         kind, options = KINDS[given["kind"]], {**given["options"], **given}
         asked = kind(given["gate"], **{name: options[name] for name in options_of(kind) if name in options})
         findings, rest = ({p.name: given[p.name] for p in fields(one) if p.name in given} for one in (Findings, cls))
-        return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)._completed()
-
-    def _completed(self) -> Verdict:
-        """A verdict that was read, with what follows from its other fields."""
-        level = self.level if self.family is None else self.family.level
-        cutoff, verdict = cutoff_of(self.measure), self
-        if self.documents is not None:
-            documents = tuple(replace(moved, depth=cutoff or 0) for moved in self.documents)
-            verdict = replace(verdict, documents=documents)
-        if self.judgements is not None:
-            depth = min(cutoff or DEFAULT_DEPTH, MAX_DEPTH)
-            verdict = replace(verdict, judgements=replace(self.judgements, depth=depth))
-        if (pool := self.pool) is not None:
-            against = tuple(replace(one, passes=one.adjusted_p_value > 1 - level) for one in pool.references)
-            pool, level = replace(pool, references=against), self.level
-        explanation = self.explanation
-        if explanation is not None:
-            slices = tuple(
-                part if part.adjusted_p_value is None else replace(part, risky=part.adjusted_p_value <= 1 - level)
-                for part in explanation.slices
-            )
-            explanation = replace(explanation, slices=slices)
-        findings = Deferred.of(replace(self.findings.value, pool=pool, explanation=explanation))
-        return replace(verdict, findings=findings)
-
-    def with_groups(self, groups: tuple[TopicGroup, ...]) -> Verdict:
-        """The same verdict with groups of topics in its explanation, where it has one."""
-        if self.explanation is None:
-            return self
-        explanation = replace(self.explanation, groups=groups)
-        return self.with_findings(lambda findings: replace(findings, explanation=explanation))
+        return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
 
 
 #: Codes of warnings that come first and are never folded.
@@ -374,7 +340,10 @@ JSON_TYPES: dict[str, Any] = {
     "reason": Annotated[str | None, Words((*REASONS, None), open=True)],
     "warnings": tuple[VerdictWarning, ...],
     "measure": str | None,
-    **{name: OPTIONS[name].json_type for name in ("alpha", "level", "method", "tolerance")},
+    "alpha": Alpha,
+    "level": Level,
+    "method": Annotated[str, Words(METHODS)],
+    "tolerance": Annotated[float, Bounds(ge=0)],
     "options": Mapping[str, bool | float | str | tuple[str, ...] | None],
     "candidate": str,
     "baselines": Annotated[tuple[str, ...], Bounds(min_length=1)],
@@ -385,14 +354,15 @@ JSON_TYPES: dict[str, Any] = {
     "estimates": Estimates,
     "intervals": tuple[ReportedInterval, ...],
     "responsible_topics": tuple[ResponsibleTopic, ...],
-    "flagged_wins": tuple[ResponsibleTopic, ...],
     "power": Power,
     "yardstick": Yardstick | None,
     "lineage": Lineage | None,
     "pool": PoolFigures | None,
-    "explanation": Explanation | None,
+    "summary": str,
+    "pivotal_topics": tuple[str, ...],
+    "slices": tuple[Slice, ...],
     "figures": tuple[str, ...],
-    "documents": tuple[TopicDocuments, ...] | None,
+    "documents": Documents | None,
     "judgements": Judgements | None,
     "exhibits": Exhibits | None,
     "problem": str | None,
@@ -460,10 +430,7 @@ def digests(
 ) -> Inputs | None:
     """The digests of everything that is compared; None where nothing has one."""
     systems = (candidate, *baselines, *replicates)
-    if all(system.digest is None and system.qrels_digest is None for system in systems):
+    qrels = next((system.qrels_digest for system in systems if system.qrels_digest is not None), None)
+    if qrels is None and not any(system.digest for system in systems):
         return None
-    return Inputs(
-        qrels=next((system.qrels_digest for system in systems if system.qrels_digest is not None), None),
-        candidate=candidate.digest,
-        baselines={baseline.name: baseline.digest for baseline in baselines},
-    )
+    return Inputs(qrels, candidate.digest, {baseline.name: baseline.digest for baseline in baselines})

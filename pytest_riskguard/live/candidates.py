@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.config.asking import Asking
-from pytest_riskguard.config.candidate_settings import CommandCandidate, Retrieve, key_of
-from pytest_riskguard.config.http_settings import HttpCandidate
-from pytest_riskguard.config.setting_types import ASKING, Queried
-from pytest_riskguard.data.given_file import TIES, InputData, Ties
-from pytest_riskguard.data.records import checked_metadata, latency_of
+from pydantic import ValidationError
+
+from pytest_riskguard.config.candidate_settings import CommandCandidate, HttpCandidate, Retrieve, key_of
+from pytest_riskguard.config.setting_types import Queried
+from pytest_riskguard.data.given_file import InputData, Ties
+from pytest_riskguard.data.records import latency_of
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.engine.question import LiveRun
-from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
-from pytest_riskguard.gates.option_types import OneOf, shown
+from pytest_riskguard.errors import ConfigError, DataError, ScoringError, UsageError
+from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live.command import command_search
-from pytest_riskguard.live.failures import failure
 from pytest_riskguard.live.http import http_search
-from pytest_riskguard.live.python import SignatureError, asked_by_topic, imported
-from pytest_riskguard.live.results import Pairs
-from pytest_riskguard.live.retrieval import Search, Topic, retrieve
+from pytest_riskguard.live.retrieval import Pairs, Search, Topic, failure, retrieve, told
 from pytest_riskguard.text import counted
 
 if TYPE_CHECKING:
@@ -41,44 +40,39 @@ def live_run(
     name: str = "candidate",
     metadata: Mapping[str, str] | None = None,
     ties: Ties = "as_returned",
-    **asking: Any,
+    **options: Any,
 ) -> LiveRun:
     """A run made by calling ``search`` with the query of each judged topic of the collection.
 
-    ``TypeError`` if ``search`` cannot be called so, ``ValueError`` for a wrong field of ``Asking`` or metadata.
+    ``TypeError`` if ``search`` cannot be called so, ``ValueError`` for a wrong field of ``Queried``.
     """
     if not callable(search):
         raise TypeError(f"search: expected a function that takes a query, found {shown(search)}")
-    given = {"metadata": metadata or {}, "ties": ties, **asking}
-    checked: dict[str, Any] = {}
-    checks: dict[str, Callable[[Any], Any]] = {**ASKING, "metadata": checked_metadata, "ties": OneOf(TIES)}
-    for option, check in checks.items():
-        try:
-            checked[option] = check(given[option])
-        except ValueError as error:
-            raise ValueError(f"{option}: {error}") from None
-    about, asked = checked.pop("metadata"), asked_by_topic(search, depth=checked["depth"])
-    ties = checked.pop("ties")
-    return LiveRun(lambda: _retrieved(collection, asked, Asking(**checked), ties), name, about)
+    try:
+        asked = Queried.model_validate({"metadata": metadata or {}, "ties": ties, **options})
+    except ValidationError as error:
+        detail = error.errors()[0]
+        raise ValueError(f"{detail['loc'][0]}: {detail['ctx']['error']}") from None
+    by_topic = asked_by_topic(search, depth=asked.depth)
+    return LiveRun(lambda: _retrieved(collection, by_topic, asked), name, dict(asked.metadata))
 
 
 def live_candidate(collection: Engine, settings: Config, candidate: Queried, line: int) -> LiveRun:
     """The live candidate of a riskguard.yaml, which stands in this line; nothing is imported before it is queried."""
-    asking = Asking(**{option: getattr(candidate, option) for option in ASKING})
 
     def retrieved() -> Run:
         try:
             if isinstance(candidate, HttpCandidate):
-                with http_search(candidate.http, asking) as engine:
-                    return _retrieved(collection, engine, asking, candidate.ties)
+                with http_search(candidate) as engine:
+                    return _retrieved(collection, engine, candidate)
             if isinstance(candidate, CommandCandidate):
                 # The command's own time limit ends it with all that it started.
-                unlimited = replace(asking, timeout=None)
-                with command_search(candidate, asking, settings.path.parent) as command:
-                    return _retrieved(collection, command, unlimited, candidate.ties)
+                unlimited = candidate.model_copy(update={"timeout": None})
+                with command_search(candidate, settings.path.parent) as command:
+                    return _retrieved(collection, command, unlimited)
             assert isinstance(candidate, Retrieve)
-            search = asked_by_topic(imported(candidate.retrieve), depth=asking.depth)
-            return _retrieved(collection, search, asking, candidate.ties)
+            search = asked_by_topic(imported(candidate.retrieve), depth=candidate.depth)
+            return _retrieved(collection, search, candidate)
         except (SignatureError, UsageError) as error:
             raise ConfigError(settings.path, line, f"candidate.{key_of(candidate)}: {error}") from None
 
@@ -99,7 +93,7 @@ def _wanted(collection: Engine) -> dict[str, Topic]:
     return {topic: Topic(queries[topic], id=topic, tags=tags.get(topic, {})) for topic in judged}
 
 
-def _retrieved(collection: Engine, search: Search, asking: Asking, ties: Ties) -> Run:
+def _retrieved(collection: Engine, search: Search, asking: Queried) -> Run:
     """The answers for all topics; where standard error is a terminal, a line counts them meanwhile."""
     wanted, is_watched = _wanted(collection), sys.stderr.isatty()
     try:
@@ -109,8 +103,8 @@ def _retrieved(collection: Engine, search: Search, asking: Asking, ties: Ties) -
             print(end=f"\r{' ' * _LINE}\r", file=sys.stderr, flush=True)
     if retrieved.failed:
         raise failure(retrieved.failed, asked=retrieved.asked, wanted=len(wanted))
-    run = _run(retrieved.answers, ties).with_source(latency=latency_of(retrieved.seconds))
-    return run.with_source(again=_run(retrieved.again, ties), asked_again=tuple(sorted(retrieved.again)))
+    run = _run(retrieved.answers, asking.ties).with_source(latency=latency_of(retrieved.seconds))
+    return run.with_source(again=_run(retrieved.again, asking.ties), asked_again=tuple(sorted(retrieved.again)))
 
 
 def _count(done: int, total: int) -> None:
@@ -125,3 +119,60 @@ def _run(answers: Mapping[str, Pairs], ties: Ties) -> Run:
         for topic, pairs in answers.items()
     )
     return run_of_rankings(given, rows)
+
+
+# A function of Python: imported, and called with what its signature asks for.
+
+#: The name of a first parameter that takes the topic, with its id and tags, where a text would be passed otherwise.
+TOPIC = "topic"
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class SignatureError(TypeError):
+    """A search whose arguments are not those that it gets."""
+
+
+def imported(target: str) -> Callable[..., Any]:
+    """The search ``package.module:function``; ``DataError`` if it cannot be imported, or is no function."""
+    module, _, function = target.partition(":")
+    try:
+        search: Callable[..., Any] = attrgetter(function)(import_module(module))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        advice = "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
+        advice = advice if isinstance(error, ImportError | AttributeError) else ""
+        raise DataError(f"cannot import {target!r}: {told(error)}{advice}", reason="missing_input") from None
+    if not callable(search):
+        raise DataError(f"{target!r} is not a function", reason="missing_input")
+    return search
+
+
+def asked_by_topic(search: Callable[..., object], *, depth: int) -> Search:
+    """A search that is called with a topic, made of one that takes ``(query)``, ``(query, k)`` or ``(topic)``.
+
+    A first parameter that is named ``topic`` or annotated with ``Topic`` gets the topic, any other the query's text.
+    A second one gets the depth if it has no default. ``SignatureError`` for other signatures.
+    """
+    try:
+        signature = inspect.signature(search)
+    except (TypeError, ValueError):  # written in C
+        return lambda topic: search(topic.text)
+    positional = [parameter for parameter in signature.parameters.values() if parameter.kind in _POSITIONAL]
+    more = (depth,) if len(positional) > 1 and positional[1].default is inspect.Parameter.empty else ()
+    try:
+        signature.bind(None, *more)
+    except TypeError as error:
+        name = getattr(search, "__name__", type(search).__name__)
+        raise SignatureError(
+            f"a search takes (query), (query, k) or (topic), {name}() does not ({error}); give the others "
+            "defaults, or wrap it in a function"
+        ) from None
+    takes_topic = bool(positional) and _is_topic(positional[0])
+    return lambda topic: search(topic if takes_topic else topic.text, *more)
+
+
+def _is_topic(parameter: inspect.Parameter) -> bool:
+    annotation: Any = parameter.annotation
+    name = annotation.rpartition(".")[2] if isinstance(annotation, str) else annotation
+    return parameter.name == TOPIC or name in (Topic, Topic.__name__)

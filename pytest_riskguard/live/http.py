@@ -19,23 +19,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus, urlencode, urljoin
 
+from pytest_riskguard.config.candidate_settings import VARIABLE, address_problem, parameters
 from pytest_riskguard.config.http_presets import PLACEHOLDER, placeholders
-from pytest_riskguard.config.http_settings import VARIABLE, address_problem, parameters
 from pytest_riskguard.data.engines import AnswerError, Hits, identifier, said_in, whole_scores
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.data.json_nodes import at, outline
 from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
-from pytest_riskguard.live.failures import FailedSearchError
-from pytest_riskguard.live.retrieval import Topic
+from pytest_riskguard.live.retrieval import FailedSearchError, Topic
 from pytest_riskguard.serialization import JsonError, parsed_value
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
     import httpx2
 
-    from pytest_riskguard.config.asking import Asking
-    from pytest_riskguard.config.http_settings import Http
+    from pytest_riskguard.config.candidate_settings import Http, HttpCandidate
 
 
 #: Statuses after which another attempt may succeed.
@@ -47,7 +45,7 @@ MAX_SAID = 200
 
 
 @contextmanager
-def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
+def http_search(candidate: HttpCandidate) -> Iterator[HttpSearch]:
     """A search that sends each query to an engine; its connections end with the context.
 
     Raises ``UsageError`` if httpx2 is missing or a template is wrong, ``DataError`` for a secret that is not set.
@@ -56,11 +54,11 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
         import httpx2
     except ImportError:
         raise missing_extra("httpx2") from None
-    secrets = Secrets(http)
+    secrets = Secrets(candidate.http)
     try:
         client = httpx2.Client(
-            timeout=asking.timeout,
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=asking.workers),
+            timeout=candidate.timeout,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=candidate.workers),
             follow_redirects=False,
             # No cookie is kept: one answer must not depend on another.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -71,16 +69,17 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
     except Exception as error:  # such as for a proxy that the environment names
         raise UsageError(clean(secrets.hidden_in(f"httpx2 cannot be used: {error}"))) from None
     with client:
-        yield HttpSearch(client, http, secrets, asking)
+        yield HttpSearch(client, candidate, secrets)
 
 
 class HttpSearch:
     """Sends a query and reads the hits of the answer; ``UsageError`` for a body that is not a template."""
 
-    def __init__(self, client: httpx2.Client, http: Http, secrets: Secrets, asking: Asking) -> None:
-        self._client, self._http, self._secrets, self._asking = client, http, secrets, asking
+    def __init__(self, client: httpx2.Client, candidate: HttpCandidate, secrets: Secrets) -> None:
+        self._client, self._http, self._secrets, self._asking = client, candidate.http, secrets, candidate
+        http = candidate.http
         self._find = None if http.hits is None else _compiled(http.hits)
-        template, body, params, depth = http.request, http.body or http.request.body, http.params, asking.depth
+        template, body, params, depth = http.request, http.body or http.request.body, http.params, candidate.depth
         content = _template(http, body) if isinstance(body, Path) else json.loads(body or "null")
         if "depth" not in placeholders([params, content, http.url]):
             if template.key is not None and isinstance(content, Mapping):

@@ -13,19 +13,29 @@ import asyncio
 import contextvars
 import inspect
 import queue
+import reprlib
+import sysconfig
 import threading
 import time
-from collections.abc import AsyncIterable, Callable, Generator, Mapping, Sequence
-from contextlib import closing
+import traceback
+import uuid
+from collections.abc import AsyncIterable, Callable, Generator, Iterable, Mapping, Sequence, Set
+from contextlib import closing, suppress
 from dataclasses import field
 from itertools import islice
+from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pytest_riskguard.config.asking import Asking
+import numpy as np
+
+from pytest_riskguard.config.setting_types import TIMEOUT, Queried
+from pytest_riskguard.data.headers import SYNONYMS
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.live.failures import MAX_TIMEOUTS, FailedQuery, FailedSearchError, OutOfTimeError, told
-from pytest_riskguard.live.results import Pairs, pairs_of
+from pytest_riskguard.text import counted, listed
+
+# Queries: each is sent, perhaps again, and ends with an answer or a failure.
 
 #: For how many topics a query is sent twice, to compare the answers.
 ASK_TWICE = 10
@@ -88,17 +98,16 @@ class Retrieved:
 
 
 class _Outcome(NamedTuple):
-    """How a query ended: with an answer that took so many seconds, or an error after so many attempts."""
+    """How a query ended: with an answer that took so many seconds, or an error."""
 
     topic: str
     pairs: Pairs | None
     seconds: float
     error: BaseException | None
-    attempts: int
 
 
 def retrieve(
-    search: Search, queries: Mapping[str, Topic], asking: Asking, *, progress: Progress | None = None
+    search: Search, queries: Mapping[str, Topic], asking: Queried, *, progress: Progress | None = None
 ) -> Retrieved:
     """Send every query, by topic; a generator that ``search`` returns is read in the thread that called it.
 
@@ -117,7 +126,7 @@ def spread(topics: Sequence[str], size: int) -> list[str]:
     return [topics[i * len(topics) // size] for i in range(size)] if size < len(topics) else list(topics)
 
 
-def _asked(search: Search, queries: Mapping[str, Topic], asking: Asking, progress: Progress | None) -> Retrieved:
+def _asked(search: Search, queries: Mapping[str, Topic], asking: Queried, progress: Progress | None) -> Retrieved:
     """Send each query once, until the system seems to have stopped answering."""
     answers, failed, seconds, unanswered = dict[str, Pairs](), dict[str, FailedQuery](), dict[str, float](), 0
     with closing(_outcomes(search, queries, asking)) as outcomes:
@@ -126,7 +135,7 @@ def _asked(search: Search, queries: Mapping[str, Topic], asking: Asking, progres
             if outcome.pairs is not None:
                 answers[topic], seconds[topic], unanswered = outcome.pairs, outcome.seconds, 0
             elif error is not None:
-                failed[topic] = FailedQuery(topic, queries[topic].text, told(error), outcome.attempts)
+                failed[topic] = FailedQuery(topic, queries[topic].text, told(error))
                 unanswered = unanswered + 1 if isinstance(error, FailedSearchError) else 0
             if progress is not None:
                 progress(len(answers) + len(failed), len(queries))
@@ -140,7 +149,7 @@ def _asked(search: Search, queries: Mapping[str, Topic], asking: Asking, progres
     )
 
 
-def _outcomes(search: Search, queries: Mapping[str, Topic], asking: Asking) -> Generator[_Outcome, None, None]:
+def _outcomes(search: Search, queries: Mapping[str, Topic], asking: Queried) -> Generator[_Outcome, None, None]:
     """How each query ended, as it ends; a worker gets another one when its outcome has been taken."""
     if asking.workers == 1:
         for topic in queries:
@@ -177,7 +186,7 @@ def _outcomes(search: Search, queries: Mapping[str, Topic], asking: Asking) -> G
             todo.put(None)
 
 
-def _outcome(search: Search, topic: str, query: Topic, asking: Asking) -> _Outcome:
+def _outcome(search: Search, topic: str, query: Topic, asking: Queried) -> _Outcome:
     """How a query ends after all attempts."""
     attempt = 1
     while True:
@@ -187,10 +196,10 @@ def _outcome(search: Search, topic: str, query: Topic, asking: Asking) -> _Outco
             seconds = time.perf_counter() - start
             if asking.timeout is not None and seconds > asking.timeout:
                 raise OutOfTimeError(asking.timeout)
-            return _Outcome(topic, pairs, seconds, None, attempt)
+            return _Outcome(topic, pairs, seconds, None)
         except BaseException as error:
             if (wait := pause(attempt, error)) is None:
-                return _Outcome(topic, None, 0.0, error, attempt)
+                return _Outcome(topic, None, 0.0, error)
         time.sleep(wait)
         attempt += 1
 
@@ -252,3 +261,182 @@ def _running_loop() -> asyncio.AbstractEventLoop:
             _loop = asyncio.new_event_loop()
             threading.Thread(target=_loop.run_forever, name="riskguard-loop", daemon=True).start()
         return _loop
+
+
+# Answers: ids in order, pairs, a mapping of ids to scores, hits, or a frame of hits.
+
+Pairs = list[tuple[str, float]]
+
+#: What an id may be.
+_IDS = str | int | np.integer | uuid.UUID
+#: Characters of a document's id.
+MAX_ID = 1000
+
+#: Under which names a hit has its id and its score; the first that is there counts.
+ID_NAMES = (*SYNONYMS["document"], "uuid", "node_id")
+SCORE_NAMES = (*SYNONYMS["score"], "relevance")
+EXPECTED = "expected ids, (docid, score) pairs, a mapping of ids to scores, or hits with an id"
+
+
+def pairs_of(results: object, depth: int) -> Pairs:
+    """The first documents of an answer with their scores, in Python's own types.
+
+    Nothing of the search runs after it has answered. Where there is only an order, scores fall with the rank; of a
+    mapping those with equal scores stay in its order. ``NoAnswerError`` for anything but the shapes of ``EXPECTED``.
+    """
+    if isinstance(results, str | bytes | Set) or not isinstance(results := _rows(results), Iterable):
+        raise _refused(results)  # None: a forgotten return statement
+    if isinstance(results, Mapping):
+        return sorted((_pair(*pair) for pair in results.items()), key=lambda pair: pair[1], reverse=True)[:depth]
+    entries = [_entry(result) for result in islice(results, depth)]
+    unscored = sum(score is None for _, score in entries)
+    if 0 < unscored < len(entries):
+        raise NoAnswerError(f"it returned {unscored} of {len(entries)} results without a score; {EXPECTED}")
+    ranks = range(len(entries), 0, -1)
+    return [
+        _pair(document, rank if unscored else score) for (document, score), rank in zip(entries, ranks, strict=True)
+    ]
+
+
+def _rows(results: Any) -> object:
+    """The rows of a frame of polars, Arrow or pandas as mappings; anything else as it is."""
+    if hasattr(results, "columns") and not isinstance(results, Mapping | type):
+        for method, arguments in (("to_dicts", ()), ("to_pylist", ()), ("to_dict", ("records",))):
+            if callable(rows := getattr(results, method, None)):
+                return rows(*arguments)
+    return results
+
+
+def _entry(result: object) -> tuple[object, object]:
+    """The id of a result, and its score or None."""
+    if isinstance(result, list | tuple):
+        if len(result) != 2:
+            raise _refused(result)
+        return _field(result[0], ID_NAMES) or result[0], result[1]
+    if isinstance(result, _IDS) and not isinstance(result, bool):
+        return result, None
+    document = _field(result, ID_NAMES)
+    if isinstance(document, Mapping):  # the whole document, as Typesense has it
+        document = _field(document, ID_NAMES)
+    if not isinstance(document, _IDS):
+        raise _refused(result)
+    return document, _field(result, SCORE_NAMES)
+
+
+def _field(hit: Any, names: Sequence[str]) -> Any:
+    """What a hit has under the first of some names; keys of mappings are compared in lower case."""
+    if isinstance(hit, Mapping):
+        fields = {key.lower(): value for key, value in hit.items() if isinstance(key, str)}
+        return next((fields[name] for name in names if fields.get(name) is not None), None)
+    values = (getattr(hit, name, None) for name in names)
+    return next((value for value in values if value is not None and not callable(value)), None)
+
+
+def _pair(document: object, score: Any) -> tuple[str, float]:
+    """A result as a pair of Python's own types; a score is no text."""
+    if not isinstance(document, bool | np.bool_ | bytes | None) and not isinstance(
+        score, str | bytes | bool | np.bool_
+    ):
+        with suppress(TypeError, ValueError, ArithmeticError):  # such as that of a fraction of huge numbers
+            text, number = "".join([str(document)]), float(score)
+            if len(text) <= MAX_ID:
+                return text, number
+    raise _refused((document, score))
+
+
+def _refused(value: object) -> NoAnswerError:
+    try:
+        shown = reprlib.repr(value)
+    except Exception:  # raised by the value, or for too many digits
+        shown = f"a value of type {type(value).__name__}"
+    return NoAnswerError(f"it returned {shown}, {EXPECTED}")
+
+
+# Failures: for which queries, and at which line of which file.
+
+#: After this many queries in a row without an answer in time, no more are sent.
+MAX_TIMEOUTS = 3
+#: How many errors a message tells, and topics of each; the others are counted.
+MAX_NAMED = 5
+#: How much of an error message is shown; some contain a whole page of a server.
+MAX_MESSAGE = 300
+_SCHEMES = ("stdlib", "platstdlib", "purelib", "platlib")
+#: Libraries, and this package, whose frames called the code under test.
+_NOT_OWN = (*(Path(sysconfig.get_paths()[name]) for name in _SCHEMES), Path(__file__).parents[1])
+
+
+class SearchError(Exception):
+    """A query without an answer; the message says why, in words for people."""
+
+
+class NoAnswerError(SearchError):
+    """A search returned something that is not an answer; the query is not tried again."""
+
+
+class FailedSearchError(SearchError):
+    """A system did not answer; ``wait``: the seconds before another attempt, None if there is to be none."""
+
+    def __init__(self, problem: str, *, wait: float | None = None) -> None:
+        super().__init__(problem)
+        self.wait = wait
+
+
+class OutOfTimeError(FailedSearchError):
+    """An answer took longer than it may."""
+
+    def __init__(self, timeout: float | None) -> None:
+        hint = " (the default; `timeout` changes it)" if timeout == TIMEOUT else ""
+        super().__init__(f"no answer within {timeout:g} s{hint}")
+
+
+@frozen
+class FailedQuery:
+    """A query without an answer after all attempts; ``problem`` says how the last one ended."""
+
+    topic: str
+    query: str
+    problem: str
+
+
+def failure(failed: Sequence[FailedQuery], *, asked: int, wanted: int) -> DataError:
+    """All failed queries in one message, which tells an error that several share once."""
+    alike: dict[str, list[FailedQuery]] = {}
+    for query in failed:
+        alike.setdefault(query.problem, []).append(query)
+    parts = []
+    for problem, queries in islice(alike.items(), MAX_NAMED):
+        topics, first = listed(tuple(query.topic for query in queries), most=MAX_NAMED), queries[0]
+        parts.append(f"{topics} ({first.query!r:.80}) failed: {problem}")
+    if len(alike) > MAX_NAMED:
+        parts.append(f"and {counted(len(alike) - MAX_NAMED, 'other error')}")
+    if left := wanted - asked:
+        topics = counted(left, "topic was", "topics were")
+        parts.append(f"{topics} not queried, because {MAX_TIMEOUTS} queries in a row had no answer")
+    text = f"the search failed for {len(failed)} of {counted(wanted, 'topic')}: {'; '.join(parts)}"
+    return DataError(text, reason="bad_run")
+
+
+def told(error: BaseException) -> str:
+    """How code failed, and at which line of which file; only the message of errors of ours."""
+    if isinstance(error, SearchError):
+        return str(error)
+    try:
+        text = str(error.msg if isinstance(error, SyntaxError) else error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as second:  # of the code under test: it could end the run
+        text = f"(its __str__ raised {type(second).__name__})"
+    text = text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}..."
+    kind, place = type(error).__name__, _place(error)
+    return f"{kind}{': ' if text else ''}{text}{f' ({place})' if place else ''}"
+
+
+def _place(error: BaseException) -> str | None:
+    """Where an error must be fixed: the line of a syntax error, or the innermost frame outside libraries."""
+    if isinstance(error, SyntaxError) and isinstance(error.filename, str):
+        return f"{Path(error.filename).name}:{error.lineno}"
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        path = Path(frame.f_code.co_filename)
+        if not (path.name.startswith("<") or any(path.is_relative_to(root) for root in _NOT_OWN)):
+            return f"{path.name}:{line}"
+    return None

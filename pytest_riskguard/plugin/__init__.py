@@ -34,17 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     from pytest_riskguard.errors import UsageError
     from pytest_riskguard.plugin.session import RiskguardSession
-    from pytest_riskguard.run_context import github_reads
 
     try:
         session = RiskguardSession(config, mode)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
     config.pluginmanager.register(session, SESSION)
-    if not session.is_worker and github_reads():
-        from pytest_riskguard.plugin.github_output import Github
-
-        config.pluginmanager.register(Github(session), "riskguard-github")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Literal
 
+from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.findings import COUNTED, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
+from pytest_riskguard.gates.findings import COUNTED, ROUNDING_ERROR, ResponsibleTopic, Slice, TopicDocuments
 from pytest_riskguard.gates.kinds import NoTopicCollapse
 from pytest_riskguard.gates.verdict import Verdict
 
@@ -213,65 +214,71 @@ class Card:
     @cached_property
     def decisive_topics(self) -> frozenset[str]:
         """The topics without any one of which a gate that failed would pass."""
-        explanation = self.verdict.explanation if self.verdict.outcome == "fail" else None
-        return frozenset() if explanation is None else frozenset(explanation.pivotal_topics)
+        return frozenset(self.verdict.pivotal_topics if self.verdict.outcome == "fail" else ())
 
     # ---- where
 
     @cached_property
-    def group(self) -> TopicGroup | None:
-        """The most telling group of losses: its share of the loss is far above its share of the topics."""
+    def group(self) -> Slice | None:
+        """The slice that tells most: its share of the loss is far above its share of the topics."""
         best, largest_excess = None, MIN_EXCESS_SHARE
-        explanation, change = self.verdict.explanation, "win" if self.explained_by_wins else "loss"
-        for group in () if explanation is None else explanation.groups:
-            members = self.members(group)
-            if group.change != change or members < 2:
-                continue
-            share = members / self.count if self.verdict.asked.by_topic else group.share or 0.0
-            excess = share - group.tagged / self.verdict.topics.count
-            if share >= MIN_GROUP_SHARE and excess > largest_excess:
-                best, largest_excess = group, excess
+        for part in self.verdict.slices:
+            members = self.members(part)
+            share = len(members) / max(self.count, 1) if self.verdict.asked.by_topic else self.share(part)
+            excess = share - part.count / self.verdict.topics.count
+            if len(members) > 1 and share >= MIN_GROUP_SHARE - ROUNDING_ERROR and excess > largest_excess:
+                best, largest_excess = part, excess
         return best
 
-    def members(self, group: TopicGroup) -> int:
-        """How many topics of the group an answer counts; at most so many, if the verdict does not name all that lost.
+    def members(self, part: Slice) -> frozenset[str]:
+        """The topics of a slice that an answer counts."""
+        return frozenset(topic.topic for topic in self.lost).intersection(part.responsible)
 
-        0 where single topics decide and the verdict does not name enough of them to say it.
-        """
-        if self.more:
-            return 0 if self.verdict.asked.by_topic else min(len(group.topics), self.count)
-        return len({topic.topic for topic in self.lost}.intersection(group.topics))
+    def share(self, part: Slice) -> float:
+        """The share of the loss that the topics of a slice have."""
+        within = {*part.responsible}
+        return math.fsum(topic.share or 0.0 for topic in self.verdict.responsible_topics if topic.topic in within)
 
     @property
     def slices(self) -> tuple[Slice, ...]:
         """Slices that are significantly risky, others, and those too small to say; by URisk among themselves."""
-        parts = () if self.verdict.explanation is None else self.verdict.explanation.slices
-        return tuple(sorted(parts, key=lambda part: (not part.risky, part.risky is None, round(part.urisk, 12))))
+        return tuple(
+            sorted(
+                self.verdict.slices,
+                key=lambda part: (not part.risky, part.risky is None, round(part.urisk, 12)),
+            )
+        )
 
     @property
     def fates(self) -> Counter[Fate]:
         """What became of the queries that lost, or of their most telling group, as far as it was examined."""
         if self.explained_by_wins:
             return Counter()
-        unanswered, examined = set(self.verdict.topics.missing_in_candidate), self.documents
-        found, within = Counter[Fate](), None if self.group is None else {*self.group.topics}
+        unanswered = set(self.verdict.topics.missing_in_candidate)
+        found, within = Counter[Fate](), None if self.group is None else {*self.group.responsible}
         for topic in self.lost:
             if within is not None and topic.topic not in within:
                 continue
             if topic.topic in unanswered:
                 found["empty"] += 1
-            elif (fate := _fate(examined.get(topic.topic))) is not None:
+            elif (fate := self._fate(topic.topic)) is not None:
                 found[fate] += 1
         return found
 
     @property
+    def ranks_searched(self) -> int:
+        """How many ranks of each system are searched for unjudged documents."""
+        return min(cutoff_of(self.verdict.measure) or DEFAULT_DEPTH, MAX_DEPTH)
+
+    @cached_property
     def documents(self) -> Mapping[str, TopicDocuments]:
-        """What moved in the topics that were examined."""
-        return {moved.topic: moved for moved in self.verdict.documents or ()}
+        """What both systems returned for the topics that were examined."""
+        documents = self.verdict.documents
+        return {} if documents is None else {topic.topic: topic for topic in documents.topics}
 
-
-def _fate(moved: TopicDocuments | None) -> Fate | None:
-    if moved is None or not moved.moved or moved.moved[0].effect >= 0 or moved.moved[0].baseline_rank is None:
-        return None
-    rank = moved.moved[0].candidate_rank
-    return "gone" if rank is None or 0 < moved.depth < rank else "lower"
+    def _fate(self, topic: str) -> Fate | None:
+        moved = self.documents[topic].moved if topic in self.documents else []
+        if not moved or moved[0].effect >= 0 or moved[0].baseline_rank is None:
+            return None
+        rank, last = moved[0].candidate_rank, cutoff_of(self.verdict.measure) or math.inf
+        return "gone" if rank is None or rank > last else "lower"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import Verdict
@@ -13,6 +13,9 @@ from pytest_riskguard.reports.card import MARKS, Card, Tone
 from pytest_riskguard.reports.words import advice
 from pytest_riskguard.serialization import Words, to_plain
 from pytest_riskguard.text import clean, counted
+
+if TYPE_CHECKING:
+    from pytest_riskguard.reports.provenance import Provenance
 
 #: How a gate can end, in the words of reports.
 BECAME: Mapping[str, str] = {
@@ -87,6 +90,23 @@ class KnownGate:
     def words(self) -> str:
         """How it ended."""
         return BECAME.get(self.became, clean(self.became))
+
+
+class Report(NamedTuple):
+    """What every format writes: verdicts, the gates that the run knew (none if it was no run of tests), their origin.
+
+    ``policy_changes`` are what the judged commit changed about how it is judged, if anything.
+    """
+
+    verdicts: Sequence[Verdict]
+    gates: Sequence[KnownGate] = ()
+    provenance: Provenance | None = None
+    policy_changes: Sequence[str] = ()
+
+    @property
+    def commit(self) -> str | None:
+        """The commit that was judged, where the report says it."""
+        return None if self.provenance is None else self.provenance.commit
 
 
 def missing(gates: Sequence[KnownGate]) -> list[KnownGate]:

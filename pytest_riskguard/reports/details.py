@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_riskguard.gates.findings import Lineage, PoolFigures, ResponsibleTopic, Slice, TopicGroup
+from pytest_riskguard.data.measures import cutoff_of
+from pytest_riskguard.gates.findings import Lineage, PoolFigures, ResponsibleTopic, Slice
 from pytest_riskguard.gates.kinds import MIN_TOPICS, options_of
 from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Family, Verdict
 from pytest_riskguard.reports.card import Card
@@ -45,7 +46,7 @@ def details(verdict: Verdict) -> list[Section]:
     """The sections of a verdict that have something to show, the most telling first."""
     if verdict.outcome == "incomparable":
         return []
-    parts = (_statistics, _documents, _slices, _judgements, _pool, _lineage)
+    parts = (_statistics, _documents, _slices, _judgements, _pool)
     return [section for part in parts if (section := part(verdict)) is not None]
 
 
@@ -136,7 +137,7 @@ def _figures(verdict: Verdict) -> Iterator[str]:
         yield f"URisk of each stratum: {'; '.join(said)}"
     if (labels := verdict.judgements) is not None and (labels.candidate or labels.baseline):
         whose = f"{labels.candidate} of the candidate, {labels.baseline} of the baseline"
-        yield f"unjudged documents in the first {labels.depth} ranks: {whose}"
+        yield f"unjudged documents in the first {Card(verdict).ranks_searched} ranks: {whose}"
     if verdict.outcome == "pass" and power:
         what = "mean loss" if verdict.on_churn == "warn" else "URisk"
         what = "difference of GeoRisk" if verdict.pool is not None else what
@@ -249,7 +250,7 @@ def _flips(card: Card) -> Iterator[str]:
 
 def _documents(verdict: Verdict) -> Section | None:
     """What moved in each topic that a failure lists."""
-    examined = Card(verdict).documents
+    examined, depth = Card(verdict).documents, 0 if verdict.documents is None else verdict.documents.depth
     listed_topics = [examined[topic.topic] for topic in Card(verdict).worst if topic.topic in examined]
     columns = {"topic": "name", "document": "name", "grade": "text", "ranks": "text", "effect": "+.4f"}
     rows = [
@@ -261,56 +262,36 @@ def _documents(verdict: Verdict) -> Section | None:
             effect,
         )
         for moved in listed_topics
-        for documents, new in ((moved.moved, False), (moved.replacements, True))
-        for document in documents
-        for effect in ["new" if new else document.effect]
+        for document in (*moved.moved, *(row for row in moved.new(depth) if not row.effect))
+        for effect in [document.effect or "new"]
     ]
     if not rows:
         return None
-    depth = {f"the first {moved.depth} ranks" if moved.depth else "all ranks" for moved in listed_topics}
+    looks_at = "all ranks" if (last := cutoff_of(verdict.measure)) is None else f"the first {last} ranks"
     adds_up = all(moved.exact for moved in listed_topics)
     note = (
         "The effects add up to the topic's difference."
         if adds_up
         else ("An effect is what moving this document alone back to its rank would gain; effects need not add up.")
     )
-    table = Table("", columns, rows, f"The measure looks at {' or '.join(sorted(depth))}. {note}")
+    table = Table("", columns, rows, f"The measure looks at {looks_at}. {note}")
     return Section("Documents that moved", parts=[table])
 
 
 def _slices(verdict: Verdict) -> Section | None:
-    """Groups of topics that changed alike, and each slice, the worst first."""
-    explanation, worst = verdict.explanation, Card(verdict).slices
-    if explanation is None or not (worst or explanation.groups):
-        return None
-    tables = []
-    if explanation.groups:
-        columns = {
-            "Tag": "name",
-            "Change": "text",
-            "Topics": "d",
-            "With the tag": "d",
-            "Share": ".1%",
-        }
-        alike = [
-            (_tagged(group), group.change, len(group.topics), group.tagged, group.share)
-            for group in explanation.groups
-        ]
-        tables.append(Table("Topics that changed alike", columns, alike))
-    if worst:
-        columns = {"Slice": "name", "Topics": "d", "Wins": "d", "Losses": "d", "Mean change": "+.4f", "URisk": "+.4f"}
-        tested = not verdict.asked.by_topic
-        columns |= {"Interval": "text", "Adjusted p": "p", "Risky": "text"} if tested else {}
-        rows = []
-        for part in worst:
-            row = [_tagged(part), part.count, part.wins, part.losses, part.mean_difference, part.urisk]
-            between = limits(part.lower, part.upper) or "too few topics"
-            rows.append(row + [between, part.adjusted_p_value, part.risky] * tested)
-        tables.append(Table("The comparison on each slice", columns, rows))
-    return Section("Topics by tag", parts=tables)
+    """Each slice, the worst first."""
+    card, tested, rows = Card(verdict), not verdict.asked.by_topic, []
+    columns = {"Slice": "name", "Topics": "d", "Losses": "d", "Share": ".1%", "Mean change": "+.4f", "URisk": "+.4f"}
+    columns |= {"Interval": "text", "Adjusted p": "p", "Risky": "text"} if tested else {}
+    for part in card.slices:
+        row = [_tagged(part), part.count, part.losses, card.share(part), part.mean_difference, part.urisk]
+        between = limits(part.lower, part.upper) or "too few topics"
+        rows.append(row + [between, part.adjusted_p_value, part.risky] * tested)
+    note = "Share: of what all topics lost." if not card.explained_by_wins else "Share: of what all topics won."
+    return Section("Topics by tag", parts=[Table("", columns, rows, note)]) if rows else None
 
 
-def _tagged(part: Slice | TopicGroup) -> str:
+def _tagged(part: Slice) -> str:
     return f"{clean(part.tag, limit=40)}={clean(part.value, limit=_MAX_NAME)}"
 
 
@@ -319,9 +300,10 @@ def _judgements(verdict: Verdict) -> Section | None:
     unjudged = verdict.judgements
     if unjudged is None:
         return None
-    where = f"{counted(unjudged.documents, 'unjudged document')} in the first {unjudged.depth} ranks"
+    ranks = f"in the first {Card(verdict).ranks_searched} ranks"
+    where = f"{counted(unjudged.documents, 'unjudged document')} {ranks}"
     if not unjudged.documents:
-        answer = f"every document in the first {unjudged.depth} ranks was judged"
+        answer = f"every document {ranks} was judged"
     elif unjudged.depends:
         answer = f"this verdict rests on {where}"
     elif unjudged.certain:
@@ -357,18 +339,6 @@ def _pool(verdict: Verdict) -> Section | None:
         for one in pool.references
     ]
     return Section("Pool", parts=[systems, Table("Against each reference", columns, rows)])
-
-
-def _lineage(verdict: Verdict) -> Section | None:
-    """The accepted runs of the baseline."""
-    if verdict.lineage is None:
-        return None
-    runs = verdict.lineage.runs
-    columns = {"Run": "name", "Mean": ".4f", "Against the oldest": "+.4f", "URisk against the oldest": "+.4f"}
-    rows = [(run.run, run.mean, run.mean - runs[0].mean, run.urisk) for run in runs]
-    return Section(
-        "Accepted runs of the baseline, oldest first, then the candidate", parts=[Table("", columns, rows)]
-    )
 
 
 def settings(verdict: Verdict) -> Section:

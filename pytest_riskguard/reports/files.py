@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,7 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.reports.comparisons import KnownGate
-    from pytest_riskguard.reports.provenance import Provenance
+    from pytest_riskguard.reports.comparisons import Report
 
 
 @frozen
@@ -53,6 +51,8 @@ _OPENING_BYTES = 4096
 #: Folders in which only the system makes links.
 _OF_SYSTEM = (Path("/dev"), Path("/proc"))
 JSON, MARKDOWN, HTML, JUNIT = FORMATS = tuple(map(Format, ((".json",), (".md",), (".html", ".htm"), (".xml",))))
+#: Those of a figure or a table.
+OF_SECTIONS = (JSON, MARKDOWN, HTML)
 
 
 def format_of(path: Path) -> Format:
@@ -88,53 +88,36 @@ def check(path: Path) -> None:
         raise UsageError(f"cannot write ({problem})")
 
 
-def write(
-    path: Path,
-    verdicts: Sequence[Verdict],
-    *,
-    gates: Sequence[KnownGate] = (),
-    provenance: Provenance | None = None,
-    policy_changes: Sequence[str] = (),
-    charts: bool = False,
-) -> None:
-    """Write a report, whole or not at all, in the format that its name asks for.
+def write(path: Path, report: Report, *, kind: Format | None = None, charts: bool = False) -> None:
+    """Write a report, whole or not at all; ``kind`` is its format, by default the one that its name asks for.
 
-    ``gates`` are all that are known, if the verdicts are those of a run of tests; ``provenance`` says where they come
-    from, ``policy_changes`` what the judged commit changed about how it is judged. With ``charts`` the pictures of a
-    Markdown report are written next to it, and before it.
+    With ``charts`` the pictures of a Markdown report are written next to it, and before it.
     """
-    kind = format_of(path)
+    kind = kind or format_of(path)
     if isinstance(kind, AddedFormat):
-        from pytest_riskguard.reports.json import report
+        from pytest_riskguard.reports.json import plain
 
-        write_bytes(path, kind.content(report(verdicts, gates, provenance, policy_changes)))
+        write_bytes(path, kind.content(plain(report)))
         return
     if kind is JSON:
         from pytest_riskguard.reports.json import dumps
 
-        text = dumps(verdicts, gates, provenance, policy_changes)
+        text = dumps(report)
     elif kind is HTML:
         from pytest_riskguard.reports.html import render as render_html
 
-        text = render_html(verdicts, gates, provenance=provenance, policy_changes=policy_changes)
+        text = render_html(report)
     elif kind is JUNIT:
         from pytest_riskguard.reports.ci.junit import render as render_junit
 
-        text = render_junit(verdicts, gates, policy_changes)
+        text = render_junit(report)
     else:
         from pytest_riskguard.reports.markdown import COMMENT_LIMIT, pictures, render
 
-        drawn = pictures(path, verdicts) if charts else []
+        drawn = pictures(path, report.verdicts) if charts else []
         for picture in (picture for of_gate in drawn for picture in of_gate):
             write_text(path.with_name(picture.file), picture.svg)
-        text = render(
-            verdicts,
-            gates=gates,
-            provenance=provenance,
-            policy_changes=policy_changes,
-            limit=COMMENT_LIMIT,
-            pictures=drawn,
-        )
+        text = render(report, limit=COMMENT_LIMIT, pictures=drawn)
     write_text(path, text)
 
 

@@ -7,18 +7,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_riskguard import __version__
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import ReportFormatError
-from pytest_riskguard.gates import rankings
 from pytest_riskguard.gates.findings import Exhibits, Lines, TopicColumns
-from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.limits import REPORT_BYTES, TOPICS
 from pytest_riskguard.reports import comparisons
-from pytest_riskguard.reports.comparisons import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.serialization import JsonError, decoded, parsed, to_plain
 from pytest_riskguard.text import counted, listed, named, short
@@ -36,8 +34,8 @@ def document(schema: str, content: Any) -> str:
     Numbers keep 12 digits, and null stands for those that are not finite. The text is ASCII, so that any console can
     print it, and of two ``#`` in a row, which begin a command of some CI systems, the first is an escape.
     """
-    plain = {key: to_plain(part) for key, part in content.items()} if isinstance(content, dict) else to_plain(content)
-    return _text(_headed(schema, plain))
+    known = {key: to_plain(part) for key, part in content.items()} if isinstance(content, dict) else to_plain(content)
+    return _text(_headed(schema, known))
 
 
 def _text(headed: Mapping[str, Any]) -> str:
@@ -48,48 +46,20 @@ def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:
     return {"schema": schema, "generated_by": f"pytest-riskguard {__version__}", **content}
 
 
-class Report(NamedTuple):
-    """Verdicts, the gates that the run knew (none if it was no run of tests), and where the report comes from.
-
-    ``policy_changes`` are what the judged commit changed about how it is judged, if anything.
-    """
-
-    verdicts: list[Verdict]
-    gates: tuple[KnownGate, ...] = ()
-    provenance: Provenance | None = None
-    policy_changes: tuple[str, ...] = ()
-
-    @property
-    def commit(self) -> str | None:
-        """The commit that was judged, where the report says it."""
-        return None if self.provenance is None else self.provenance.commit
-
-
-def report(
-    verdicts: Sequence[Verdict],
-    gates: Sequence[KnownGate] = (),
-    provenance: Provenance | None = None,
-    policy_changes: Sequence[str] = (),
-) -> dict[str, Any]:
+def plain(report: Report) -> dict[str, Any]:
     """The report as plain types, its keys in the order of the schema."""
-    content = {"verdicts": [verdict.to_dict() for verdict in verdicts]}
+    content = {"verdicts": [verdict.to_dict() for verdict in report.verdicts]}
     optional = {
-        "gates": tuple(gates),
-        "rankings": rankings.collected(verdicts),
-        "provenance": provenance,
-        "policy_changes": tuple(policy_changes),
+        "gates": report.gates,
+        "provenance": report.provenance,
+        "policy_changes": report.policy_changes,
     }
     return _headed(SCHEMA, content | {key: to_plain(value) for key, value in optional.items() if value})
 
 
-def dumps(
-    verdicts: Sequence[Verdict],
-    gates: Sequence[KnownGate] = (),
-    provenance: Provenance | None = None,
-    policy_changes: Sequence[str] = (),
-) -> str:
+def dumps(report: Report) -> str:
     """The report as text."""
-    return _text(report(verdicts, gates, provenance, policy_changes))
+    return _text(plain(report))
 
 
 def read_plain(path: Path) -> dict[str, Any]:
@@ -98,7 +68,7 @@ def read_plain(path: Path) -> dict[str, Any]:
 
 
 def read(path: Path) -> Report:
-    """The verdicts of a report, with their rankings, its gates and where it comes from.
+    """The verdicts of a report, its gates and where it comes from.
 
     ``MissingFileError`` if it is not a regular file that can be read; ``ReportFormatError``, which says where, if it
     is too large, not a report of this format version, or holds values that no verdict has.
@@ -110,11 +80,10 @@ def _read(path: Path) -> tuple[dict[str, Any], Report]:
     try:
         data = parsed(read_limited(path, REPORT_BYTES, error=ReportFormatError))
         verdicts = verdicts_of(data)
-        entries = decoded(tuple[Rankings, ...], data.get("rankings", []), where="rankings")
         provenance = decoded(Provenance, data["provenance"], where="provenance") if "provenance" in data else None
         changes = decoded(tuple[str, ...], data.get("policy_changes", []), where="policy_changes")
         gates = _gates_of(data, len(verdicts))
-        return data, Report(rankings.restored(verdicts, entries), gates, provenance, changes)
+        return data, Report(verdicts, gates, provenance, changes)
     except JsonError as error:
         raise ReportFormatError(path, None, f"expected a JSON report of riskguard: {error}") from None
     except ValueError as error:
@@ -132,10 +101,6 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
         try:
             verdict = Verdict.from_dict(data)
             _check(verdict)
-            if verdict.exhibits is not None and verdict.exhibits.topics.tags:
-                from pytest_riskguard.gates.explain import with_groups  # loads numpy
-
-                verdict = with_groups(verdict)
         except ValueError as error:
             raise ValueError(f"verdicts[{place}]: {error}") from None
         verdicts.append(verdict)
@@ -227,30 +192,23 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
 
 
 def _check_columns(exhibits: Exhibits, lines: Sequence[str]) -> None:
-    """Check that lists which charts and the strip read in parallel have the same length."""
+    """Check that lists which charts and the strip read in parallel have the same length, and their numbers a size."""
     if lines and (curve := exhibits.curve) is not None and sorted(curve.lines) != [*lines]:
         found = named(sorted(curve.lines), most=5)
         raise ValueError(f"exhibits.curve.lines: expected {', '.join(lines)}, found {found}")
-    parts: dict[str, TopicColumns | Lines | None] = {
-        part.name: getattr(exhibits, part.name) for part in fields(Exhibits)
-    }
-    for part, given in parts.items():
-        if given is None:
-            continue
+    for part in ("topics", "curve"):
+        given: TopicColumns | Lines | None = getattr(exhibits, part)
         columns = dict[str, Sequence[object]]()
-        for field in fields(given):
+        for field in () if given is None else fields(given):
             value = getattr(given, field.name)
             if isinstance(value, tuple):
                 columns[field.name] = value
             elif isinstance(value, Mapping):
                 columns |= {f"{field.name}[{key!r:.60}]": column for key, column in value.items()}
         for name, column in columns.items():
-            sizes = [abs(value) for value in column if isinstance(value, int | float)]
-            if any(size > MAX_SIZE for size in sizes):  # not NaN, which stands for null
-                raise ValueError(f"exhibits.{part}.{name}: expected numbers up to {MAX_SIZE:g}, found {max(sizes):g}")
-        lengths = {name: len(column) for name, column in columns.items()}
-        for name, length in lengths.items():
-            first, expected = next(iter(lengths.items()))
-            if length != expected:
-                where = f"exhibits.{part}.{name}"
-                raise ValueError(f"{where}: expected {expected} values as {first} has, found {length}")
+            where, (first, *_) = f"exhibits.{part}.{name}", columns.items()
+            if len(column) != len(first[1]):
+                raise ValueError(f"{where}: expected {len(first[1])} values as {first[0]} has, found {len(column)}")
+            huge = [abs(value) for value in column if isinstance(value, int | float) and abs(value) > MAX_SIZE]
+            if huge:
+                raise ValueError(f"{where}: expected numbers up to {MAX_SIZE:g}, found {max(huge):g}")

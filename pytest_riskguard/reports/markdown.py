@@ -12,11 +12,11 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import comparisons, words
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.comparisons import KnownGate, answer, urgency
+from pytest_riskguard.reports.comparisons import Report, answer, urgency
 from pytest_riskguard.reports.details import details, worst_topics
 from pytest_riskguard.reports.parts import Section, Table
-from pytest_riskguard.reports.provenance import Provenance, line
-from pytest_riskguard.reports.terminal.failure import remarks, repeats
+from pytest_riskguard.reports.provenance import line
+from pytest_riskguard.reports.terminal import remarks, repeats
 from pytest_riskguard.text import clean, counted
 
 #: Characters that names keep. A full stop after ``www`` would make a link, because links are found first.
@@ -165,41 +165,32 @@ def _plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "gate"
 
 
-def render(
-    verdicts: Sequence[Verdict],
-    *,
-    gates: Sequence[KnownGate] = (),
-    provenance: Provenance | None = None,
-    policy_changes: Sequence[str] = (),
-    limit: int | None = None,
-    pictures: Sequence[Sequence[Picture]] = (),
-) -> str:
+def render(report: Report, *, limit: int | None = None, pictures: Sequence[Sequence[Picture]] = ()) -> str:
     """The report, of at most ``limit`` bytes of UTF-8: the least important parts are dropped first; a line says so.
 
-    ``gates`` are all that the run knew: those without a verdict are named; ``provenance`` is a line at the top,
-    ``policy_changes`` another one above it. ``pictures`` are those of each verdict, if files are written beside it.
+    ``pictures`` are those of each verdict, if files are written beside it.
     """
-    head = [f"## riskguard: {answer(verdicts, gates).title}", ""]
-    came_from = [*policy_changes, *([] if provenance is None else [line(provenance)])]
+    head = [f"## riskguard: {answer(report.verdicts, report.gates).title}", ""]
+    came_from = [*report.policy_changes, *([] if report.provenance is None else [line(report.provenance)])]
     head += [text for said in came_from for text in (_sentence(said), "")]
-    return fitting(head, verdicts, gates, limit=limit, pictures=pictures)
+    return fitting(head, report, limit=limit, pictures=pictures)
 
 
 def fitting(
     head: Sequence[str],
-    verdicts: Sequence[Verdict],
-    gates: Sequence[KnownGate],
+    report: Report,
     *,
     limit: int | None,
     most: Extent = Extent.ALL,
     pictures: Sequence[Sequence[Picture]] = (),
 ) -> str:
     """The head and what follows it, as much of it as fits: first without details, then fewer and fewer gates."""
+    number = len(report.verdicts)
 
     def whole(extent: Extent, rows: int | None = None) -> str:
-        missing = [] if rows is None else [counted(len(verdicts) - rows, "gate")]
+        missing = [] if rows is None else [counted(number - rows, "gate")]
         missing += [_LEFT_OUT[extent]] if extent < most else []
-        lines = [*head, *_body(verdicts, gates, extent, pictures, rows)]
+        lines = [*head, *_body(report, extent, pictures, rows)]
         if missing:
             lines += [f"Left out to save space: {' and '.join(missing)}. The JSON and HTML reports have it.", ""]
         return "\n".join(lines)
@@ -207,7 +198,7 @@ def fitting(
     for extent in sorted(Extent, reverse=True):
         if extent <= most and _fits(text := whole(extent), limit):
             return text
-    rows = bisect_left(range(len(verdicts)), True, key=lambda n: not _fits(whole(Extent.TABLE, n + 1), limit))
+    rows = bisect_left(range(number), True, key=lambda n: not _fits(whole(Extent.TABLE, n + 1), limit))
     return whole(Extent.TABLE, rows)
 
 
@@ -215,14 +206,9 @@ def _fits(text: str, limit: int | None) -> bool:
     return limit is None or len(text.encode()) <= limit
 
 
-def _body(
-    verdicts: Sequence[Verdict],
-    gates: Sequence[KnownGate],
-    extent: Extent,
-    pictures: Sequence[Sequence[Picture]],
-    rows: int | None,
-) -> list[str]:
+def _body(report: Report, extent: Extent, pictures: Sequence[Sequence[Picture]], rows: int | None) -> list[str]:
     """The gates that failed, all of them in a table, those that were not judged, and those that passed, folded."""
+    verdicts, gates = report.verdicts, report.gates
     ordered = sorted(range(len(verdicts)), key=lambda place: urgency(verdicts[place]))
     failures, complete = comparisons.failures_before(gates), not comparisons.missing(gates)
     commands = {place: gate.reproduce for gate in gates for place in gate.verdicts}

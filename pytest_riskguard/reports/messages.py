@@ -31,10 +31,10 @@ def _worded(verdict: Verdict, findings: Findings) -> Findings:
         for warning in sorted(findings.warnings, key=lambda warning: warning.code not in FIRST_WARNINGS)
     )
     findings = replace(findings, warnings=warnings, figures=tuple(figures(verdict)))
-    if findings.explanation is None:
+    if verdict.outcome == "incomparable":
         return findings
     summary = f"{line(verdict)}. {paragraph(verdict)}"
-    return replace(findings, explanation=replace(findings.explanation, summary=summary))
+    return replace(findings, summary=summary)
 
 
 def message(verdict: Verdict, warning: VerdictWarning) -> str:
@@ -93,22 +93,10 @@ def _topics_changed(_: Verdict, *, systems: Sequence[str]) -> str:
 
 
 def _few_effective_topics(
-    verdict: Verdict,
-    *,
-    effective: float,
-    clusters: int | None = None,
-    strata: int | None = None,
-    needed: int | None = None,
+    verdict: Verdict, *, effective: float, clusters: int = 0, strata: int = 0, needed: int | None = None
 ) -> str:
-    text = f"the weights make {verdict.topics.count} topics count like {effective:.3g} of equal weight"
-    if clusters is not None:
-        sizes, equal = ("weights", "equal weight") if verdict.weighted else ("sizes", "equal size")
-        text = f"by their {sizes}, {clusters} clusters of topics count like {effective:.3g} clusters of {equal}"
-    if strata is not None:
-        text = (
-            f"drawn from {strata} strata as they are, {_units(verdict)} are worth as much as {effective:.3g} drawn "
-            "from all queries"
-        )
+    cause = "strata" if strata else "sizes" if clusters and not verdict.weighted else "weights"
+    text = f"the {cause} make {_units(verdict)} count like {effective:.3g} of equal weight"
     return text if needed is None else f"{text}; at least {needed} are needed"
 
 
@@ -147,14 +135,11 @@ def _few_changed_topics(
 
 
 def _cannot_fail(verdict: Verdict, *, mean: float, most: float, above: int) -> str:
-    baseline, n = verdict.baselines[0], verdict.topics.count
-    if verdict.asked.by_topic:
-        why = f"{baseline} scores {most:.4g} at most; choose smaller limits"
-    elif 2 * above < n:
-        why = f"{baseline} scores above 0 on only {counted(above, 'topic')} of {n}; choose another measure"
-    else:
-        why = f"{baseline} scores {mean:.4g} on average; choose another measure, or a smaller tolerance or level"
-    return f"no candidate can fail this gate, not even one that scores 0 on every topic: {why}"
+    return (
+        f"no candidate can fail this gate, not even one that scores 0 on every topic: {verdict.baselines[0]} scores "
+        f"above 0 on {above} of {counted(verdict.topics.count, 'topic')}, {mean:.4g} on average and {most:.4g} at "
+        "most; choose another measure, or a smaller tolerance, level or limit"
+    )
 
 
 def _units(verdict: Verdict) -> str:
@@ -171,7 +156,7 @@ def _few_topics(verdict: Verdict, *, enough: int | None = None) -> str:
 
 
 def _methods_disagree(
-    verdict: Verdict,
+    _verdict: Verdict,
     *,
     method: str,
     limit: float,
@@ -181,16 +166,13 @@ def _methods_disagree(
     break_even_p_value: float | None = None,
 ) -> str:
     student_t, other = ("passes", "fails") if student_t_passes else ("fails", "passes")
-    sides = [verdict.asked.side] * 2
-    if verdict.asked.side == "both":
-        sides = ["upper" if value > 0 else "lower" for value in (student_t_limit, limit)]
-    text = (
-        f"by Student-t it {student_t} ({sides[0]} limit {student_t_limit:+.3g}), by {METHODS[method]} it {other} "
-        f"({sides[1]} limit {limit:+.3g}); "
+    agrees = ""
+    if break_even_p_value is not None:
+        agrees = f", with which the break-even test agrees (p {probability(break_even_p_value)})"
+    return (
+        f"by Student-t it {student_t} (limit {student_t_limit:+.3g}), by {METHODS[method]} it {other} (limit "
+        f"{limit:+.3g}); {METHODS[decisive]} decided{agrees}"
     )
-    if break_even_p_value is None:
-        return f"{text}{METHODS[decisive]} decided"
-    return f"{text}the break-even test agrees with {METHODS[decisive]} (p {probability(break_even_p_value)})"
 
 
 def _slow_slide(verdict: Verdict) -> str:

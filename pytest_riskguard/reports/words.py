@@ -18,10 +18,6 @@ MAX_COLUMNS, _MIN_NAME, _NAME = 80, 8, 24
 MAX_NAME, _MAX_NAMED = 60, 3
 #: What is wrong with data that cannot be compared is cut to this length.
 MAX_PROBLEM = 2000
-#: A loss of the mean is spread over all queries if this share of them lost, none more than so many times the mean.
-_NEARLY_ALL, _ALIKE = 0.9, 4
-#: ... and it is a little up to this share of the baseline's mean.
-_A_LITTLE = 0.2
 #: Names of intervals as people write them.
 METHODS = {
     "student_t": "Student-t",
@@ -79,15 +75,11 @@ def extreme(verdict: Verdict) -> str:
 
 @frozen
 class _Line:
-    """What happened, with a place for each name of other people's; facts follow as far as there is room for them.
-
-    ``tells`` is a fact that the text has.
-    """
+    """What happened, with a place for each name of other people's; facts follow as far as there is room for them."""
 
     text: str
     facts: Sequence[str] = ()
     names: tuple[str, ...] = ()
-    tells: str = ""
 
 
 def line(verdict: Verdict, *, after_word: bool = False) -> str:
@@ -96,22 +88,21 @@ def line(verdict: Verdict, *, after_word: bool = False) -> str:
     ``after_word`` is for places where ``word`` stands before it.
     """
     if verdict.outcome == "incomparable" and after_word:
-        return _composed(_Line("{}", names=(verdict.problem or "",)))[0]
-    return _composed(_answer(Card(verdict)))[0]
+        return _composed(_Line("{}", names=(verdict.problem or "",)))
+    return _composed(_answer(Card(verdict)))
 
 
-def _composed(said: _Line) -> tuple[str, list[str]]:
-    """The line, and the facts that it has room for."""
+def _composed(said: _Line) -> str:
+    """The line with the facts that it has room for."""
     names = [clean(name) for name in said.names]
     text, joint = said.text.format(*(fitted(name, _NAME) for name in names)), "; "
-    facts, shown = "", list[str]()
+    facts = ""
     for fact in filter(None, said.facts):
         if columns(f"{text}{facts}{joint}{fact}") <= MAX_COLUMNS:
             facts, joint = f"{facts}{joint}{fact}", ", "
-            shown.append(fact)
     bare = columns(said.text.format(*[""] * len(names)))
     each = max((MAX_COLUMNS - bare - columns(facts)) // max(len(names), 1), _MIN_NAME)
-    return said.text.format(*(fitted(name, each) for name in names)) + facts, [said.text, said.tells, *shown]
+    return said.text.format(*(fitted(name, each) for name in names)) + facts
 
 
 def _answer(card: Card) -> _Line:
@@ -158,15 +149,11 @@ def _collapse(card: Card) -> _Line:
         loss = "" if worst is None or worst.difference >= 0 else f"the largest loss is {size(worst.difference)}"
         return _Line(f"no query lost {more_than(verdict, 1)}", [loss])
     if count == 1 and not allowed:
-        protected = " is protected and" * (lost[0].exceeds == ("protected",))
-        return _Line(f"{{}}{protected} lost {{}}", [_fall(lost[0]), may], (lost[0].topic, size(lost[0].difference)))
+        return _Line("{} lost {}", [_fall(lost[0]), may], (lost[0].topic, size(lost[0].difference)))
     what = f"lost {more_than(verdict, count)}"
-    if not card.more and verdict.outcome == "fail" and all(topic.candidate == 0 for topic in lost):
-        what = "lost everything"
     if (group := card.group) is not None:
-        which = (
-            f"all {count} queries" if card.members(group) == count else f"{card.members(group)} of {count} queries"
-        )
+        members = len(card.members(group))
+        which = f"all {count} queries" if members == count else f"{members} of {count} queries"
         return _Line(f"{which} that {what} are {{}}={{}}", [may], (group.tag, group.value))
     return _Line(f"{count} of {_all(verdict)} {what}", [may])
 
@@ -262,7 +249,7 @@ def _passed(card: Card) -> _Line:
         than = "no riskier than {}" if (card.risk or 0.0) >= 0 else "not shown to be riskier than {}"
         return _Line(than, [*counts, mean], (verdict.pool.decided_by,))
     if card.leans_down and difference < 0:
-        return _Line(f"{name} fell {means(verdict)}, as much as chance may explain", counts, tells=mean)
+        return _Line(f"{name} fell {means(verdict)}, as much as chance may explain", counts)
     if card.leans_down:
         return _Line(f"{_weighed(verdict)} outweigh gains, but not beyond chance", counts)
     if (loss := card.unseen_loss) is not None:
@@ -280,7 +267,7 @@ def _lost(card: Card) -> _Line:
     if card.is_churn and card.is_too_few_to_show:
         return _Line("too few changes to show a lower mean", counts)
     if (group := card.group) is not None and verdict.slice is None:  # figures of a slice are about all its topics
-        of_group = f"{card.members(group)} of {group.tagged} lost"
+        of_group = f"{len(card.members(group))} of {group.count} lost"
         return _Line("{}={} queries got worse", [of_group, mean, tolerated], (group.tag, group.value))
     if len(lost) == 1:
         return _Line("{} got worse", [_fall(lost[0]), *counts], (lost[0].topic,))
@@ -295,9 +282,6 @@ def _lost(card: Card) -> _Line:
         return _Line("worse than the baseline's own noise", [mean, *counts])
     if difference < 0 and (verdict.reason == "loss" or not verdict.topics.wins):
         fell = f"{_mean_name(verdict)} fell by {size(difference)}" if not mean or _stays(verdict) else mean
-        if _is_everywhere(card, difference):
-            every = "every query" if verdict.topics.losses == verdict.topics.count else "nearly every query"
-            return _Line(f"{every} lost a little", [fell, tolerated])
         return _Line(fell, [*counts, tolerated])
     return _Line(f"{_weighed(verdict)} outweigh gains", [*counts, mean])
 
@@ -308,14 +292,6 @@ def _fall(topic: ResponsibleTopic) -> str:
 
 def _weighed(verdict: Verdict) -> str:
     return f"losses counted {times(verdict)}" if verdict.tradeoff == "linear" else "larger losses"
-
-
-def _is_everywhere(card: Card, difference: float) -> bool:
-    """Whether nearly all queries lost a little, and none of them much more than the mean."""
-    if -difference > _A_LITTLE * abs(card.verdict.estimates.baseline_mean or 0.0):
-        return False
-    worst = max((-topic.difference for topic in card.lost), default=0.0)
-    return card.verdict.topics.losses >= _NEARLY_ALL * card.verdict.topics.count and worst <= -_ALIKE * difference
 
 
 # ---- what follows it
@@ -370,8 +346,8 @@ def _tally(card: Card) -> str:
     part = "" if verdict.slice is None else f" {clean(verdict.slice, limit=MAX_NAME)}"
     lost = f"{topics.losses} of {topics.count}{part} {'query' if topics.count == 1 else 'queries'} lost"
     lost += "" if topics.wins == 0 else f", {topics.wins} gained"
-    mean, (_, told) = _mean(verdict), _composed(_answer(card))
-    if {mean, *_counts(verdict)} <= {"", *told}:
+    mean, told = _mean(verdict), line(verdict)
+    if all(fact in told for fact in (mean, *_counts(verdict))):
         return ""
     beyond = verdict.reason == "loss" and (estimates.mean_difference or 0.0) < 0
     beyond &= verdict.pool is None and estimates.noise_urisk is None  # else other things were compared
@@ -414,10 +390,9 @@ def _churn(card: Card) -> str:
     if verdict.asked.is_pool:
         text = f"With losses counted no more than gains{_and_nothing(verdict)}, it would not be riskier"
     else:
-        few = "too few changes to show a lower mean: " if card.is_too_few_to_show else ""
         beyond = "beyond chance" + (f" and the tolerated {short(verdict.tolerance)}" if verdict.tolerance > 0 else "")
         weighed = f"losses {times(verdict)}" if verdict.tradeoff == "linear" else "larger losses more"
-        text = f"{few}the mean itself is not significantly down, but counting {weighed} the loss is {beyond}"
+        text = f"the mean itself is not significantly down, but counting {weighed} the loss is {beyond}"
     if verdict.outcome == "pass":
         return sentence(f"{text}; on_churn: fail would stop it")
     said = sentence(f"{text}; on_churn: warn would let it pass")
@@ -444,8 +419,7 @@ def _unanswered(card: Card) -> str:
 
 def _pivots(card: Card) -> str:
     """The topics that each decide the verdict alone."""
-    explanation = card.verdict.explanation
-    pivots = () if explanation is None or card.verdict.asked.by_topic else explanation.pivotal_topics
+    pivots = () if card.verdict.asked.by_topic else card.verdict.pivotal_topics
     if not pivots:
         return ""
     which = listed(pivots, most=_MAX_NAMED, left_out=card.left_out("pivotal_topics"))
@@ -639,7 +613,7 @@ def steps(
     unjudged = verdict.judgements
     if unjudged is not None and unjudged.depends:
         verb = "is" if unjudged.documents == 1 else "are"
-        documents = counted(unjudged.documents, f"top-{unjudged.depth} document")
+        documents = counted(unjudged.documents, f"top-{Card(verdict).ranks_searched} document")
         lists = "list those to judge first" if known.judge_next else "judge-next lists those to judge first"
         yield Step(f"{documents} {verb} unjudged; {lists}", known.judge_next)
     if not verdict.passed and reproduce:

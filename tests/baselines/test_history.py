@@ -11,9 +11,9 @@ from pytest_riskguard.baselines import manifest as manifests
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run
-from pytest_riskguard.errors import BaselineError, DataError
-from tests.baselines.conftest import MEASURES, content
-from tests.baselines.test_store import DAMAGE, assert_same_scores
+from pytest_riskguard.errors import BaselineError
+from tests.baselines.conftest import content
+from tests.baselines.test_store import assert_same_scores
 
 
 @pytest.fixture
@@ -28,24 +28,6 @@ def chain(add, update, collection):
 
 def place(store, number):
     return store.root / "prod" / "history" / f"{number:04d}"
-
-
-@pytest.mark.parametrize("keep_run", [True, False])
-def test_the_chain_is_read_back_bit_for_bit_oldest_first(store, add, update, collection, qrels, keep_run):
-    runs = [collection.run, collection.noisy_run(1), collection.noisy_run(2)]
-    add(keep_run=keep_run)
-    for run in runs[1:]:
-        assert not update(run, keep_run=keep_run).is_same
-    places = ["prod/history/0001", "prod/history/0002", "prod"]
-    for measure in MEASURES:
-        read = store.lineage("prod", measure, qrels=qrels)
-        assert [stored.rescored for stored in read] == [False] * 3
-        for stored, run, name in zip(read, runs, places, strict=True):
-            (scored,) = score_run(run, qrels, [measure], name=name)
-            assert_same_scores(stored.scores, scored)
-    assert len({stored.scores.values.tobytes() for stored in read}) == 3
-    assert place(store, 2).joinpath("run.gz").exists() == keep_run
-    assert store.verify("prod") == []
 
 
 def test_each_manifest_names_its_predecessor(store, chain):
@@ -81,19 +63,10 @@ def test_an_earlier_run_is_the_very_folder_that_the_baseline_had(store, add, rep
     assert problem.endswith("`riskguard baseline remove prod` and `riskguard baseline add prod RUN`")
 
 
-def test_a_bad_run_changes_nothing(store, add, update, tmp_path):
-    add()
-    before = content(store.root)
-    tmp_path.joinpath("bad.run").write_text("t1 Q0 d1 1 x\n")
-    for run in ("bad.run", "none.run"):
-        with pytest.raises(DataError, match=run.replace(".", r"\.")):
-            update(tmp_path / run)
-    assert content(store.root) == before
-
-
 def test_the_measures_of_a_baseline_are_kept_and_others_are_added(store, add, update):
     add(measures=["AP"])
-    assert update(measures=["RR"]).manifest.measures == ("AP", "RR")
+    update(measures=["RR"])
+    assert store.manifest("prod").measures == ("AP", "RR")
 
 
 def test_changed_judgements_score_the_whole_chain_anew(store, chain, collection):
@@ -152,23 +125,6 @@ def test_a_run_that_was_not_kept_is_not_scored_again(store, add, collection):
     add(keep_run=False)
     with pytest.raises(BaselineError, match="its run was not kept"):
         store.rescore("prod", qrels=collection.qrels, topics=None)
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_damage_is_found_and_named_and_stops_what_needs_the_run(store, chain, qrels, update, damage):
-    do, message = DAMAGE[damage]
-    do(place(store, 1))
-    if "JSON" in message or "empty" in message:
-        message = r"manifest\.json was changed"
-    with pytest.raises(BaselineError, match=message) as caught:
-        store.lineage("prod", "AP", qrels=qrels)
-    assert caught.value.reason == "bad_baseline"
-    assert str(caught.value).startswith(f"{place(store, 1)}: ")
-    assert caught.value.problem in store.verify("prod")
-    with pytest.raises(BaselineError, match=message):
-        update()
-    # The baseline itself is whole, and every question about it alone can be answered.
-    assert store.scores("prod", "AP", qrels=qrels).scores.name == "prod"
 
 
 def test_an_earlier_run_that_is_not_listed_is_not_passed_over(store, chain, qrels, update):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pytest_riskguard.baselines.names import MAX_NAME_LENGTH, name_problem
+from pytest_riskguard.baselines.manifest import MAX_NAME_LENGTH, name_problem
 
 
 @pytest.mark.parametrize(

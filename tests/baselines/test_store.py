@@ -15,8 +15,8 @@ from pytest_riskguard.baselines.manifest import GitState
 from pytest_riskguard.data.input_files import blocks
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run, scored_run
-from pytest_riskguard.errors import BaselineError, MissingFileError, RunFormatError, UsageError
-from tests.baselines.conftest import MEASURES
+from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, RunFormatError, UsageError
+from tests.baselines.conftest import MEASURES, content
 
 
 def assert_same_scores(read, scored):
@@ -29,14 +29,26 @@ def assert_same_scores(read, scored):
 
 
 @pytest.mark.parametrize("keep_run", [True, False])
-def test_scores_are_read_back_bit_for_bit(store, add, collection, qrels, keep_run):
+def test_scores_are_read_back_bit_for_bit(store, add, replicate, update, collection, qrels, keep_run):
+    """Of a baseline, of its earlier runs, oldest first, and of its replicates, by number."""
+    runs = [collection.run, *map(collection.noisy_run, (1, 2, 3, 4))]
     add(keep_run=keep_run)
+    for run in runs[1:3]:
+        assert not update(run, keep_run=keep_run).is_same
+    assert [replicate(run=run, keep_run=keep_run) for run in runs[3:]] == [1, 2]
+    places = ("history/0001", "history/0002", "", "replicates/1", "replicates/2")
     for measure in MEASURES:
-        (scored,) = score_run(collection.run, qrels, [measure], name="prod")
-        stored = store.scores("prod", measure, qrels=qrels)
-        assert_same_scores(stored.scores, scored)
-        assert not stored.rescored
-        assert len(set(scored.values)) > 5  # the collection tells its topics apart
+        read = [*store.lineage("prod", measure, qrels=qrels), *store.replicates("prod", measure, qrels=qrels)]
+        for stored, run, place in zip(read, runs, places, strict=True):
+            (scored,) = score_run(run, qrels, [measure], name="/".join(filter(None, ("prod", place))))
+            assert_same_scores(stored.scores, scored)
+            assert not stored.rescored
+            assert (store.root / "prod" / place / "run.gz").exists() == keep_run
+        assert len({stored.scores.values.tobytes() for stored in read}) == 5
+        assert len(set(read[2].scores.values)) > 5  # the collection tells its topics apart
+        assert_same_scores(store.scores("prod", measure, qrels=qrels).scores, read[2].scores)
+    assert store.verify("prod") == []
+    scored = read[0].scores
     assert (scored.unanswered, scored.unknown, scored.without_relevant) == (("t14",), ("t99",), ("t13",))
 
 
@@ -145,7 +157,7 @@ def test_a_name_cannot_lead_out_of_the_store(store, add, replicate, qrels, name)
 # What cannot be stored leaves nothing behind.
 
 
-def test_bad_files_are_told_as_they_are_and_store_nothing(store, add, tmp_path):
+def test_bad_files_are_told_as_they_are_and_change_nothing(store, add, replicate, update, tmp_path):
     bad = tmp_path / "bad.run"
     bad.write_text("t1 Q0 d1\n")
     with pytest.raises(RunFormatError, match=r"bad\.run:1"):
@@ -154,6 +166,16 @@ def test_bad_files_are_told_as_they_are_and_store_nothing(store, add, tmp_path):
         with pytest.raises(MissingFileError, match=r"gone\.txt"):
             add(**{missing: tmp_path / "gone.txt"})
     assert not store.root.exists()
+    add()
+    before = content(store.root)
+    for write in (replicate, update):
+        with pytest.raises(RunFormatError, match=r"bad\.run:1"):
+            write(run=bad)
+    bad.write_text("x1 Q0 d1 1 1.0 x\n")
+    with pytest.raises(DataError) as caught:
+        replicate(run=bad)
+    assert caught.value.reason == "no_common_topic"
+    assert content(store.root) == before
 
 
 def test_a_run_that_changes_while_it_is_stored_is_not_stored(store, add, collection, monkeypatch):
@@ -245,20 +267,40 @@ DAMAGE = {
 }
 
 
+@pytest.mark.parametrize("place", ["prod", "prod/replicates/2", "prod/history/0001"])
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damage_is_found_and_its_scores_are_not_used(store, add, qrels, damage):
+def test_damage_is_found_and_its_scores_are_not_used(store, add, replicate, update, collection, qrels, damage, place):
     add()
+    readers = {"prod": store.scores, "prod/replicates/2": store.replicates, "prod/history/0001": store.lineage}
+    if "replicates" in place:
+        replicate()
+        replicate(run=collection.noisy_run(2))
+    if "history" in place:
+        update()
     do, message = DAMAGE[damage]
-    do(store.root / "prod")
+    do(store.root / place)
+    if place != "prod" and ("JSON" in message or "empty" in message):  # another manifest has its digest
+        message = r"manifest\.json was changed"
     with pytest.raises(BaselineError, match=message) as caught:
-        store.scores("prod", "nDCG@10", qrels=qrels)
+        readers[place]("prod", "nDCG@10", qrels=qrels)
+    problem = caught.value.problem
     assert caught.value.reason == "bad_baseline"
-    assert str(caught.value).startswith(f"{store.root / 'prod'}: ")
-    (problem,) = store.verify("prod")
-    assert problem == caught.value.problem
-    assert problem.startswith("baselines/prod: ")
+    assert str(caught.value).startswith(f"{store.root / place}: ")
+    assert problem.startswith(f"baselines/{place}: ")
+    assert problem in store.verify("prod")
+    again = ("prod --replicate 2", " --replicate") if "replicates" in place else ("prod", "")
     if damage != "CRLF":
-        assert "store it again with `riskguard baseline remove prod` and `riskguard baseline add prod RUN`" in problem
+        commands = f"`riskguard baseline remove {again[0]}` and `riskguard baseline add prod RUN{again[1]}`"
+        assert f"store it again with {commands}" in problem
+    if place != "prod":
+        store.scores("prod", "nDCG@10", qrels=qrels)  # the baseline itself is whole
+    if "history" in place:
+        with pytest.raises(BaselineError, match=message):
+            update(collection.noisy_run(2))
+    if "replicates" in place:
+        store.remove_replicate("prod", 2)
+        assert store.verify("prod") == []
+        assert len(store.replicates("prod", "nDCG@10", qrels=qrels)) == 1
 
 
 def test_verify_tells_all_that_is_wrong(store, add):

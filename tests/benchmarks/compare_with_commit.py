@@ -30,7 +30,7 @@ NOT_COMPARED = (
     "verdicts[].warnings[].message",
     "verdicts[].problem",
     "verdicts[].remedy",
-    "verdicts[].explanation.summary",
+    "verdicts[].summary",
     "generated_by",
     "provenance.date",
     "provenance.candidate.latency.median_ms",

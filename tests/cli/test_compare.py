@@ -169,33 +169,6 @@ def test_a_limit_that_only_the_default_policy_sets_is_no_reason_to_judge_nothing
     assert (verdict["reason"], ended.status) == ("cannot_fail", 3)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--alpha nan", "expected a number from 0 to 1e+09, found the number nan"),
-        ("--alpha 1e10", "expected a number from 0 to 1e+09, found the number 10000000000.0"),
-        ("--set level=1", "expected a number between 0.000001 and 0.999999 such as 0.95, found the number 1.0"),
-        ("--set tolerance=-0.1", "expected a finite number, at least 0, found the number -0.1"),
-        ("--gate no_topic_collapse --set allowed=1.5", "expected a share of the topics from 0 to below 1"),
-        ("--set allowed=2", "allowed: without --gate the default gates are asked"),
-        ("--set method=magic", "expected auto, student_t"),
-        ("--gate magic", "'magic' is not"),
-        ("--measure nDGC@10", "nDCG@10"),
-        ("--baseline old=", "expected the name or path of a run"),
-        ("--nonsense", "No such option"),
-        ("-o nowhere/report.json", "cannot write"),
-    ],
-)
-def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, options, message):
-    json_option = "" if "-o" in options else "-o -"
-    ended = command(f"compare good.run --baseline prod --measure AP {json_option} {options}")
-    assert ended.status == 2
-    assert message in ended.err
-    assert "Traceback" not in ended.err
-    if json_option:
-        assert ended.out == ""
-
-
 def test_without_baseline_or_qrels_it_is_a_usage_error(command, folder):
     ended = command("compare good.run --qrels qrels.txt")
     assert ended.status == 2
@@ -398,20 +371,6 @@ def test_a_report_names_a_file_by_its_path_in_the_project_and_others_by_their_na
     bad = command(f"compare {folder}/runs/../runs/bad.run --baseline prod --measure AP -o - -o r.md")
     assert json.loads(bad.out)["verdicts"][0]["problem"].startswith("runs/bad.run:1: expected 6 columns")
     assert str(folder) not in bad.out + Path("r.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--measure MAP", "--measure: AP given twice"),
-        ("--alpha 1 --alpha 1.0", "--alpha: 1 given twice"),
-        ("--baseline ./prod.run", "--baseline: prod given twice; NAME=RUN gives one of them another name"),
-    ],
-)
-def test_what_would_be_judged_twice_is_a_usage_error(command, options, message):
-    ended = command(f"compare good.run --baseline prod --measure AP {options}")
-    assert (ended.status, ended.out) == (2, "")
-    assert message in ended.err
 
 
 def test_hostile_file_names_reach_no_terminal_and_begin_no_line(command, folder):

@@ -86,13 +86,11 @@ def test_a_stored_baseline_is_asked_with_its_run(command, folder):
     [
         ("judge-next none.run --baseline ./prod.run --qrels qrels.txt", 3, "none.run: no such file"),
         ("judge-next loss.run --baseline ./prod.run --qrels qrels.txt --measure nope", 2, "no measure 'nope'"),
-        ("judge-next loss.run --baseline ./prod.run --qrels qrels.txt --budget 0", 2, "--budget"),
         (
             "judge-next loss.run --baseline ./prod.run --qrels qrels.txt --gate no_topic_collapse --set tolerance=1",
             2,
             "",
         ),
-        (f"{ASKED} -o none/list.tsv", 2, "none/list.tsv: cannot write"),
     ],
 )
 def test_what_cannot_be_answered_is_said(command, arguments, status, said):
@@ -175,9 +173,6 @@ def test_query_texts_and_ids_are_data_in_every_format(name):
 def test_the_baseline_comes_first(command):
     named = command("judge-next loss.run --baseline prod.run --qrels qrels.txt --measure AP")
     assert command("judge-next prod.run loss.run --qrels qrels.txt --measure AP") == named
-    ended = command("judge-next loss.run --qrels qrels.txt")
-    assert ended.status == 2
-    assert "riskguard judge-next BASELINE CANDIDATE --qrels QRELS" in ended.err
 
 
 GATES = """\
@@ -198,22 +193,3 @@ def test_a_gate_of_riskguard_yaml_says_what_is_asked(command, folder):
     other = command("judge-next churn.run --gate tail --baseline prod=prod.run")
     assert other.status == 0
     assert other.out != command("judge-next --gate tail").out
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("judge-next --gate tial", "did you mean 'tail'?"),
-        ("judge-next --gate no_topic_colapse", "did you mean 'no_topic_collapse'?"),
-        ("judge-next --gate tail --alpha 5", "the gate says all but its runs; leave out alphas"),
-        ("judge-next --gate tail --qrels qrels.txt", "leave out qrels"),
-        ("judge-next prod.run loss.run --gate tail", "at most one run, its candidate"),
-        ("judge-next --gate georisk_not_worse prod.run loss.run", "compares a pool"),
-    ],
-)
-def test_a_gate_that_cannot_be_asked_is_a_usage_error(command, folder, line, message):
-    folder.joinpath("riskguard.yaml").write_text(GATES.replace("[prod, prod2]", "[prod, prod]"))
-    folder.joinpath("riskguard.yaml").write_text("\n".join(GATES.splitlines()[:-1]))
-    ended = command(line)
-    assert ended.status == 2
-    assert message in ended.err

@@ -114,49 +114,6 @@ def test_tolerance_power_and_level_are_asked_for(command):
     assert plan["effects"][0]["topics_needed"] is None
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--alpha nan", "expected a number from 0 to 1e+09, found the number nan"),
-        ("--effect inf", "expected a finite number, above 0, found the number inf"),
-        ("--effect 0", "expected a finite number, above 0, found the number 0.0"),
-        ("--power 1", "expected a number above 0 and below 1, found the number 1.0"),
-        ("--set tolerance=-1", "expected a finite number, at least 0, found the number -1.0"),
-        ("--measure nDGC@10", "nDCG@10"),
-        ("--effect 0.1 --effect 0.10", "--effect: 0.1 given twice"),
-        ("--baseline ./prod.run", "--baseline: prod given twice"),
-        ("--correlation 0.5", "--correlation is only for plans without CANDIDATE"),
-        ("-o nowhere/plan.json", "cannot write"),
-    ],
-)
-def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, options, message):
-    json_option = "" if "-o" in options else "-o -"
-    ended = command(f"power good.run --baseline prod --measure AP {json_option} {options}")
-    assert ended.status == 2
-    assert message in ended.err
-    assert "Traceback" not in ended.err
-    if json_option:
-        assert ended.out == ""
-
-
-@pytest.mark.parametrize("correlation", ["1", "-1", "nan", "2"])
-def test_a_correlation_lies_between_minus_1_and_1(command, correlation):
-    ended = command(f"power --baseline loss.run --measure AP --correlation={correlation}")
-    assert ended.status == 2
-    assert "--correlation" in ended.err
-
-
-def test_bad_data_is_status_3_with_its_path(command, folder):
-    assert command("power").status == 2
-    for line in ("nowhere.run --baseline prod", "good.run --baseline ./nowhere.run", "--baseline ./nowhere.run"):
-        ended = command(f"power {line} --measure AP -o -")
-        assert (ended.status, ended.out) == (3, "")
-        assert "nowhere.run: no such file" in ended.err
-    assert "did you mean 'prod'?" in command("power --baseline prdo --measure AP").err
-    shutil.rmtree(folder / "baselines")
-    assert command("power --baseline prod --measure AP").status == 3
-
-
 def test_hostile_names_reach_the_terminal_as_text(command):
     ended = command("power loss.run --baseline 'a=./prod.run' --measure AP")
     assert ended.status == 0
@@ -193,7 +150,3 @@ def test_the_baseline_comes_first(command):
     alone = command("power prod.run --qrels qrels.txt --measure AP --correlation 0.5")
     assert command("power --baseline prod.run --qrels qrels.txt --measure AP --correlation 0.5") == alone
     assert alone.status == 0
-    ended = command("power --qrels qrels.txt --measure AP")
-    assert ended.status == 2
-    assert "riskguard power BASELINE CANDIDATE" in ended.err
-    assert command("power prod.run good.run churn.run --qrels qrels.txt --measure AP").status == 2

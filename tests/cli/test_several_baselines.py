@@ -87,23 +87,3 @@ def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
     (found,) = verdicts(ended)
     assert any("including the candidate" in said for said in found["figures"])
     assert found["topics"]["wins"] == 0
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (
-            "--baseline 'mean(candidate)'",
-            "expected at least one system beside the candidate",
-        ),
-        ("--baseline 'mean(prod, )'", "expected the name or path of a run"),
-        ("--baseline 'mean(prod, prod)'", "--baseline: prod given twice"),
-        ("--baseline 'mean(loss.run, old/loss.run)'", "--baseline: loss given twice; NAME=RUN gives one"),
-        ("--baseline 'mean(prod, loss.run)' --baseline 'mean(prod, loss.run)'", "mean(prod, loss) given twice"),
-    ],
-)
-def test_what_no_baseline_can_be_computed_from_is_a_usage_error(command, options, said):
-    ended = command(f"compare good.run {options} {AP}")
-    assert ended.status == 2
-    assert said in " ".join(ended.err.split())
-    assert ended.out == ""

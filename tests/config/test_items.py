@@ -119,7 +119,7 @@ def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(lo
         (
             "slice: part",
             "slice of gate 'g': no value of 'part' has 25 judged topics (largest: 0 12, 1 12, 2 12, 3 12, 4 12, "
-            "5 7); name the slices to ask about, such as part=0",
+            "5 7); name the slices to ask about, as part=VALUE",
         ),
         ("slice: []", "slice of gate 'g': expected TAG=VALUE or TAG or a list of them, found an empty list"),
         ("slice: intent=", "slice of gate 'g': expected TAG=VALUE or TAG, a column of the topics file, found"),

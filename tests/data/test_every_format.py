@@ -18,6 +18,7 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question, RunFile, ScoreFile
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.json import dumps
 from tests.data import written
 from tests.data.world import WORLD, Case, World
@@ -69,7 +70,7 @@ def by_python(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
     else:
         run = files["rankings"]
         question = Question(gate, RunFile(run, "candidate"), RunFile(folder / "prod.run"), MEASURE)
-    report = json.loads(dumps([replace(engine.verdict(question), documents=None, judgements=None)]))
+    report = json.loads(dumps(Report([replace(engine.verdict(question), documents=None, judgements=None)])))
     return without_provenance(json.dumps({**report, "rankings": []}))
 
 

@@ -24,7 +24,6 @@ from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.codes import REASONS, REASONS_OF, WARNINGS
 from pytest_riskguard.gates.power import Plan
-from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.provenance import Provenance
@@ -185,12 +184,10 @@ def test_the_site_lists_every_field_of_the_report():
     listed = GENERATED["report_fields"]()
     shared = {field.path: field.same_as for field in listed if field.same_as}
     assert shared == {
-        "flagged_wins": "responsible_topics[]",
-        "documents[].replacements": "documents[].moved[]",
         "judgements.judges": "judgements.cases[]",
     }
     expected = {"schema", "generated_by", "verdicts", "gates"}
-    expected |= {"rankings", "provenance", *paths_of(Rankings, "rankings[]"), *paths_of(Provenance, "provenance")}
+    expected |= {"provenance", *paths_of(Provenance, "provenance")}
     expected |= {*paths_of(KnownGate, "gates[]"), "policy_changes"}
     for name, kind in JSON_TYPES.items():
         expected |= {name, *paths_of(kind, name)}

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from pytest_riskguard.reports.comparisons import Report
 from tests.reports.hostile import STRINGS, verdict_with
 
 #: Each starts processes of its own.
@@ -320,7 +321,7 @@ def trusted(tmp_path):
         (tmp_path / "bin" / name).write_text(content)
         (tmp_path / "bin" / name).chmod(0o755)
     (tmp_path / "handed-over").mkdir()
-    (tmp_path / "handed-over" / "verdict.json").write_text(dumps([verdict_with(STRINGS["mention"])]))
+    (tmp_path / "handed-over" / "verdict.json").write_text(dumps(Report([verdict_with(STRINGS["mention"])])))
     return tmp_path
 
 
@@ -485,7 +486,7 @@ def test_the_note_says_ship_only_if_the_job_passed(project, ended, said):
     from tests.reports.cases import judged
 
     (project / "riskguard").mkdir()
-    (project / "riskguard" / "verdict.json").write_text(dumps([judged(world.GOOD)]))
+    (project / "riskguard" / "verdict.json").write_text(dumps(Report([judged(world.GOOD)])))
     (project / "riskguard" / "ended").write_text(f"{ended}\n")
     noted(project)
     assert said in (project / "posted.md").read_text(encoding="utf-8")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import json
 from functools import cache
 
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports.comparisons import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate, Report
 from tests.baselines.test_manifest import MANIFEST, MOVED, NAMED, NOISY
 from tests.reports.test_json import VERDICTS
 from tests.sabotage.project import YAML
@@ -55,7 +54,7 @@ def seeds(reader: str) -> list[bytes]:
         case "manifest":
             return [manifest.to_bytes() for manifest in (MANIFEST, NOISY, MOVED, NAMED)]
         case "report":
-            return [json.dumps(report_json.report([make()], GATES)).encode() for make in VERDICTS.values()]
+            return [report_json.dumps(Report([make()], GATES)).encode() for make in VERDICTS.values()]
         case "yaml":
             return [text.encode() for text in SETTINGS]
     raise ValueError(f"no reader {reader!r}")

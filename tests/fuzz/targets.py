@@ -22,9 +22,9 @@ from pytest_riskguard.data.scores import write_scores
 from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import ConfigError, FileError, RiskguardError
-from pytest_riskguard.reports import comparisons, markdown
+from pytest_riskguard.reports import comparisons, markdown, terminal
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports.terminal import failure as terminal
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.serialization import JsonError
 
@@ -84,9 +84,11 @@ def read_report(content: bytes) -> bool:
     for verdict in verdicts:
         terminal.explain(verdict, Screen(Detail.EVERYTHING, 100))
     comparisons.summary(gates)
-    markdown.render(verdicts, gates=gates, provenance=provenance, policy_changes=changes)
-    path = _file("again.json", report_json.dumps(verdicts, gates, provenance, changes).encode())
-    assert report_json.report(*report_json.read(path)) == report_json.report(verdicts, gates, provenance, changes)
+    markdown.render(Report(verdicts, gates=gates, provenance=provenance, policy_changes=changes))
+    path = _file("again.json", report_json.dumps(Report(verdicts, gates, provenance, changes)).encode())
+    assert report_json.plain(report_json.read(path)) == report_json.plain(
+        Report(verdicts, gates, provenance, changes)
+    )
     return True
 
 

@@ -11,9 +11,12 @@ import pytest
 
 from pytest_riskguard.data import TopicScores, read_qrels
 from pytest_riskguard.data.run_scores import score_run
+from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.verdict import Verdict
 
 
@@ -28,8 +31,17 @@ def pair(differences: Sequence[float] | np.ndarray, *, level: float = 0.5) -> tu
     return topic_scores("candidate", base + np.asarray(differences)), topic_scores("baseline", base)
 
 
+def without(scores: TopicScores, topics: Sequence[str]) -> TopicScores:
+    """The scores on all other topics."""
+    return scores.only(lambda topic: topic not in topics)
+
+
 def judge_pool(gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScores], **options: Any) -> Verdict:
     return judge(gate, candidate, *baselines, **options)
+
+
+def pooled(gate: Gate, *systems: TopicScores, topics: Topics | None = None, **options: Any) -> PoolComparison:
+    return PoolComparison(gate, align(gate, *systems, topics=topics), **options)
 
 
 def evidence(differences: Sequence[float] | np.ndarray) -> Evidence:

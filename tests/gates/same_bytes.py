@@ -17,6 +17,7 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference.intervals import METHODS
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.json import dumps
 from tests.strict import check, gate_of
 
@@ -95,4 +96,4 @@ def named(values: np.ndarray, order: np.random.Generator | None) -> Scores:
 
 
 if __name__ == "__main__":
-    print(dumps(list(verdicts(np.random.default_rng(int(sys.argv[1]))))), end="")
+    print(dumps(Report(list(verdicts(np.random.default_rng(int(sys.argv[1])))))), end="")

@@ -20,9 +20,9 @@ from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import IfJudged, Judgements, RankedDocument
-from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.unjudged import Answer, ToJudge
+from pytest_riskguard.gates.unjudged import ToJudge
 from tests.data.plain_orders import ranked, untied
 from tests.data.scoring import plain
 
@@ -136,12 +136,12 @@ class SlowComparison:
         """The unjudged documents of each topic that has any."""
         return tuple(unjudged(self.scores[0].topics, self.grades, *self.runs, depth=self.depth))
 
-    def if_relevant(self, relevant: Relevant) -> tuple[float, Answer]:
+    def if_relevant(self, relevant: Relevant) -> tuple[float, Literal["pass", "fail", "inconclusive"]]:
         """URisk and the gate's answer if these documents had the highest grade of their topic."""
         affected = [topic for topic, documents in relevant.items() if documents]
         values = scores_of(self.measure, (v for topic in affected for v in self._variants(topic, relevant[topic])))
         candidate, baseline = (_changed(scores, affected, values[side::2]) for side, scores in enumerate(self.scores))
-        comparison = rule(self.gate, candidate, baseline, topics=self.topics)
+        comparison = compare(self.gate, candidate, baseline, topics=self.topics)
         return comparison.evidence.estimate(self.gate.alpha), comparison.answer[0]
 
     def effects(self, gap: Unjudged) -> dict[str, float]:
@@ -183,7 +183,6 @@ def judgements(rejudged: SlowComparison) -> Judgements:
     gaps = rejudged.gaps()
     cases = tuple(cases_of(rejudged, gaps))
     return Judgements(
-        depth=rejudged.depth,
         candidate=sum(len(gap.candidate) for gap in gaps),
         baseline=sum(len(gap.baseline) for gap in gaps),
         documents=sum(len(gap.documents) for gap in gaps),

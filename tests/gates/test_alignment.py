@@ -32,11 +32,11 @@ B = system("b", {"2": 0.75, "1": 1.0})
 
 def test_a_topic_of_one_side_scores_0_on_the_other_and_is_named():
     longer = system("longer", {"1": 0.5, "3": 0.25, "0": 1.0})
-    aligned = align(LENIENT, longer, replace(B, unanswered=("1",)), replicates=[A])
+    aligned = align(LENIENT, longer, replace(B, unanswered=("1",)), A)
     assert values_of(aligned.candidate) == {"0": 1.0, "1": 0.5, "2": 0.0, "3": 0.25}
     assert values_of(aligned.baseline) == {"0": 0.0, "1": 1.0, "2": 0.75, "3": 0.0}
-    assert aligned.missing_in_candidate == ("2",)
-    assert aligned.missing_in_baseline == ("0", "1", "3")
+    assert aligned.missing[0] == ("2",)
+    assert aligned.missing[1] == ("0", "1", "3")
     assert [values_of(other) for other in aligned.replicates] == [{"0": 0.0, "1": 0.5, "2": 0.25, "3": 0.0}]
 
 
@@ -49,8 +49,8 @@ def test_three_systems_are_put_on_the_topics_of_all():
 
 def test_topics_that_replicate_and_baseline_both_left_out_are_no_noise():
     partial = [replace(scores, unanswered=("2",)) for scores in (B, A)]
-    aligned = align(STRICT, A, partial[0], replicates=partial[1:])
-    assert aligned.missing_in_baseline == ("2",)
+    aligned = align(STRICT, A, *partial)
+    assert aligned.missing[1] == ("2",)
 
 
 def test_tags_and_weights_come_from_the_topics_file():
@@ -58,7 +58,7 @@ def test_tags_and_weights_come_from_the_topics_file():
     weighted = align(gate_of("g", weighted=True), A, B, topics=topics)
     assert weighted.weights is not None
     assert weighted.weights.tolist() == [0.5, 3.0]
-    assert weighted.tags == topics.tags
+    assert weighted.about.tags == topics.tags
     assert align(STRICT, A, B, topics=topics).weights is None
 
 
@@ -141,7 +141,7 @@ SCORE_BOTH = "score both on the same topics, or let missing topics score 0 (miss
 def test_what_cannot_be_compared_is_refused_with_the_reason(gate, candidate, replicates, topics, reason, message):
     baseline = replace(B, qrels_digest="sha256:2")
     with pytest.raises(DataError) as refused:
-        align(gate, candidate, baseline, replicates=replicates, topics=topics)
+        align(gate, candidate, baseline, *replicates, topics=topics)
     assert (refused.value.reason, str(refused.value)) == (reason, message)
 
 
@@ -161,7 +161,8 @@ FIVE = dict.fromkeys("12345", 0.5)
 THREE, TWO = dict.fromkeys("124", 0.25), dict.fromkeys("12", 0.25)
 
 
-def lower_is_worse(candidate: TopicScores, others: Sequence[TopicScores]) -> str:
+def lower_is_worse(systems: Sequence[TopicScores]) -> str:
+    candidate, *others = systems
     return "fail" if candidate.mean < max(other.mean for other in others) else "pass"
 
 
@@ -201,6 +202,6 @@ ONE_OF_TWO = (
 )
 def test_an_order_of_equal_scores_that_decides_is_refused(gate, candidate, others, changes):
     with pytest.raises(DataError) as refused:
-        refuse_other_order(gate, candidate, others, "pass", lower_is_worse)
+        refuse_other_order(gate, (candidate, *others), "pass", lower_is_worse)
     assert refused.value.reason == "order_as_written"
     assert str(refused.value) == f"the order of equal scores decides: {changes}. {ONE_OF_TWO}"

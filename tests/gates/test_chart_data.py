@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.exhibits import ALPHAS
+from pytest_riskguard.gates.explain import ALPHAS
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.risk import georisk

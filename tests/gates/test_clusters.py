@@ -16,7 +16,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.reports.details import figures
-from tests.gates.conftest import pair
+from tests.gates.conftest import pair, without
 from tests.strict import gate_of
 
 RNG = np.random.default_rng(11)
@@ -152,12 +152,7 @@ def test_what_would_flip_a_verdict_is_judged_by_clusters():
     assert "60 topics in 20 clusters, which say as much about this change as 19.3 independent topics" in "\n".join(
         figures(verdict)
     )
-    assert not verdict.explanation.slices  # a cluster is one observation, not a slice
+    assert not verdict.slices  # a cluster is one observation, not a slice
     assert verdict.estimates.flip_set
-    left = [topic for topic in baseline.topics if topic not in verdict.estimates.flip_set]
-
-    def without(scores):
-        kept = [topic in left for topic in scores.topics]
-        return replace(scores, topics=tuple(left), values=scores.values[kept])
-
-    assert judge(gate, without(candidate), without(baseline), topics=topics).outcome == "pass"
+    left = [without(one, verdict.estimates.flip_set) for one in (candidate, baseline)]
+    assert judge(gate, *left, topics=topics).outcome == "pass"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.gates.collapse import protected_topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.limits import protected_topics
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import Card
 from tests.gates.conftest import topic_scores
@@ -26,43 +26,41 @@ def guilty(verdict: Verdict) -> dict[str, tuple[str, ...]]:
     return {topic.topic: topic.exceeds for topic in verdict.responsible_topics if topic.exceeds}
 
 
-def test_one_topic_beyond_the_limit_fails_however_many_win():
-    verdict = collapse(0.51, -0.3, -0.3, -0.3, -0.3)
-    assert (verdict.outcome, verdict.reason) == ("fail", "collapse")
-    assert guilty(verdict) == {"t00000": ("max_loss",)}
-    assert verdict.estimates.flip_set == ("t00000",)
-    assert verdict.explanation.pivotal_topics == ("t00000",)
+LIMIT, SHARE = ("max_loss",), ("max_share",)
+NO_LIMIT = {"max_loss": None}
 
 
-def test_two_topics_are_both_named_and_neither_alone_flips_it():
-    verdict = collapse(0.7, 0.55, 0.1)
-    assert guilty(verdict) == {"t00000": ("max_loss",), "t00001": ("max_loss",)}
-    assert verdict.estimates.flip_set == ("t00000", "t00001")
-    assert verdict.explanation.pivotal_topics == ()
-    assert len(verdict.responsible_topics) == 3
+@pytest.mark.parametrize(
+    ("losses", "limits", "guilt", "pivotal"),
+    [
+        ((0.51, -0.3, -0.3, -0.3, -0.3), {}, {"t00000": LIMIT}, ["t00000"]),  # however many win
+        ((0.7, 0.55, 0.1), {}, {"t00000": LIMIT, "t00001": LIMIT}, []),
+        ((0.3, 0.3, 0.3), {**NO_LIMIT, "max_share": 0.5}, {"t00002": SHARE}, ["t00002"]),
+        ((0.1,), {**NO_LIMIT, "max_share": 0.0}, {"t00000": SHARE}, ["t00000"]),
+        ((0.8, 0.6), {**NO_LIMIT, "max_share": 1.0}, {}, []),
+        (
+            (0.7,),
+            {"max_share": 0.5, "protected": ["t00000", "t00001"]},
+            {"t00000": (*LIMIT, *SHARE, "protected")},
+            ["t00000"],
+        ),
+        ((0.0, 0.001), {"protected": ["t00001"]}, {"t00001": ("protected",)}, ["t00001"]),
+        ((0.0, 1e-7), {"protected": ["t00001"]}, {}, []),  # too small for any tool to print
+        ((0.2, 0.0), {"protected": ["t00001"]}, {}, []),
+    ],
+)
+def test_topics_that_lose_more_than_they_may_fail_the_gate_and_are_named(losses, limits, guilt, pivotal):
+    verdict = collapse(*losses, **limits)
+    assert (verdict.outcome, verdict.reason) == (("fail", "collapse") if guilt else ("pass", None))
+    assert guilty(verdict) == guilt
+    assert verdict.estimates.flip_set == tuple(guilt)
+    assert verdict.pivotal_topics == tuple(pivotal)
+    assert len(verdict.responsible_topics) == sum(loss > 0 for loss in losses)
 
 
 @pytest.mark.parametrize(("loss", "outcome"), [(0.5, "pass"), (0.5 + 1e-13, "pass"), (0.5 + 1e-9, "fail")])
 def test_the_limit_itself_is_let_through(loss, outcome):
     assert collapse(loss).outcome == outcome
-
-
-def test_a_share_of_the_baselines_score():
-    verdict = collapse(0.3, 0.3, 0.3, max_loss=None, max_share=0.5)
-    assert guilty(verdict) == {"t00002": ("max_share",)}
-    assert collapse(0.1, max_loss=None, max_share=0.0).outcome == "fail"
-    assert collapse(0.8, 0.6, max_loss=None, max_share=1.0).outcome == "pass"
-
-
-def test_every_limit_that_is_exceeded_is_named():
-    verdict = collapse(0.7, max_share=0.5, protected=["t00000", "t00001"])
-    assert guilty(verdict) == {"t00000": ("max_loss", "max_share", "protected")}
-
-
-def test_a_protected_topic_may_not_lose_at_all_but_rounding_is_no_loss():
-    assert guilty(collapse(0.0, 0.001, protected=["t00001"])) == {"t00001": ("protected",)}
-    assert collapse(0.0, 1e-7, protected=["t00001"]).outcome == "pass"
-    assert collapse(0.2, 0.0, protected=["t00001"]).outcome == "pass"
 
 
 TAGS = Topics({}, tags={f"t{i:05d}": {"kind": "brand" if i < 2 else "other", "length": "2"} for i in range(6)})
@@ -119,21 +117,6 @@ def test_an_unanswered_topic_has_collapsed():
     assert [warning.code for warning in verdict.warnings] == ["missing_topics"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"max_loss": None}, "no_topic_collapse needs one of max_loss, max_share and protected"),
-        ({"max_loss": -0.1}, "max_loss: expected a finite number, at least 0, found the number -0.1"),
-        ({"max_share": 1.5}, "max_share: expected a share from 0 to 1 such as 0.5, found the number 1.5"),
-        ({"protected": "q1"}, "protected: expected a list of topics or TAG=VALUE, found 'q1'"),
-        ({"tolerance": 0.1}, "tolerance has no meaning for no_topic_collapse"),
-    ],
-)
-def test_options_out_of_place_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        gate_of("g", "no_topic_collapse", **options)
-
-
 def tail(n: int, lost: int, **options: object) -> Verdict:
     """So many of n topics lose half of their score, all others gain a little."""
     candidate = np.where(np.arange(n) < lost, 0.5, 1.0)
@@ -158,9 +141,9 @@ def test_the_topics_that_must_go_are_as_few_as_are_needed():
     assert len(verdict.responsible_topics) == 8
     flips = verdict.estimates.flip_set
     assert flips == ("t00000", "t00001", "t00002", "t00003")  # of the 96 left 4 may lose so much, and 4 do
-    assert verdict.explanation.pivotal_topics == ()
+    assert verdict.pivotal_topics == ()
     assert tail(100, 5).estimates.flip_set == ()
-    assert len(tail(100, 4, allowed=3).explanation.pivotal_topics) == 4
+    assert len(tail(100, 4, allowed=3).pivotal_topics) == 4
 
 
 def test_protected_topics_may_not_lose_at_all_however_many_may():

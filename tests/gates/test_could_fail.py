@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_riskguard.gates.could_fail import cannot_fail, could_fail
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.power import plan_of
-from pytest_riskguard.gates.ruling import Ruling, could_fail
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.warnings import warnings
 from tests.gates.conftest import pair
 
@@ -91,9 +92,9 @@ def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not():
     # the break-even test can fail with two, BCa cannot: there was no warning, and an effect of 0.096
     for m, stuck in ((2, True), (3, False)):
         gate = gate_of(alpha=5)
-        comparison = rule(gate, *pair(0.4 * losses(m, 100)))
+        comparison = compare(gate, *pair(0.4 * losses(m, 100)))
         assert (comparison.answer[0] == "pass") is stuck
-        assert comparison.ruling.cannot_fail is stuck
+        assert cannot_fail(comparison.ruling) is stuck
         found = {w.code: w.parameters for w in warnings(comparison)}
         assert ("few_changed_topics" in found) is stuck
         if stuck:
@@ -106,8 +107,8 @@ def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not():
 
 @pytest.mark.parametrize(("options", "stuck"), [({}, False), ({"on_churn": "warn"}, True)])
 def test_where_churn_only_warns_the_mean_must_be_able_to_fail(options, stuck):
-    comparison = rule(gate_of(alpha=5, **options), *pair(0.3 * losses(3, 100)))
-    assert comparison.ruling.cannot_fail is stuck
+    comparison = compare(gate_of(alpha=5, **options), *pair(0.3 * losses(3, 100)))
+    assert cannot_fail(comparison.ruling) is stuck
     assert (comparison.answer[0] == "pass") is stuck
 
 
@@ -121,5 +122,5 @@ def test_clusters_of_one_size_count_and_others_are_not_known():
         )
 
     in_pairs = [i // 2 for i in range(40)]
-    assert ruled(in_pairs).cannot_fail  # two of 20 clusters lost
-    assert not ruled([0, *(1 + i // 2 for i in range(39))]).cannot_fail
+    assert cannot_fail(ruled(in_pairs))  # two of 20 clusters lost
+    assert not cannot_fail(ruled([0, *(1 + i // 2 for i in range(39))]))

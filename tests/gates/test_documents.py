@@ -1,4 +1,4 @@
-"""Documents that moved, and what each is worth."""
+"""What both systems returned for a topic, and what each document that moved is worth."""
 
 from __future__ import annotations
 
@@ -8,24 +8,60 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.gates import documents
-from pytest_riskguard.gates.documents import topic_documents
-from pytest_riskguard.gates.findings import RankedDocument, ResponsibleTopic
+from pytest_riskguard.data.titles import DocumentTitles
+from pytest_riskguard.gates import documents as module
+from pytest_riskguard.gates.documents import MAX_WINS, documents
+from pytest_riskguard.gates.findings import Documents, RankedDocument, TopicDocuments
 from tests.gates.runs import Pair
 
 
-def rows(pair: Pair) -> list[ResponsibleTopic]:
-    """Every topic as a verdict would name it, those that lost most first."""
-    ours, theirs = pair.scores()
-    found = [
-        ResponsibleTopic(t, None, float(c), float(b), float(c - b), 0.0, None, False)
-        for t, c, b in zip(ours.topics, ours.values, theirs.values, strict=True)
-    ]
-    return sorted(found, key=lambda row: row.difference)
+def told(pair: Pair, *responsible: str, titles: DocumentTitles | None = None) -> Documents:
+    return documents(pair.rejudged().labels, responsible, titles or DocumentTitles())
 
 
-def told(pair: Pair):
-    return topic_documents(rows(pair), (), *pair.ranked())
+def of(pair: Pair, topic: str = "t") -> TopicDocuments:
+    return told(pair, topic).topics[0]
+
+
+def ranks(topic: TopicDocuments) -> list[tuple[str, float | None, int | None, int | None]]:
+    return [(row.document, row.grade, row.baseline_rank, row.candidate_rank) for row in topic.documents]
+
+
+GRADES = {"t1": {"a": 2, "b": 0}, "t2": {"a": 1}}
+BASELINE = {"t1": ["a", "b", "c", "d"], "t2": ["b", "a"]}
+CANDIDATE = {"t1": ["c", "b", "e", "a"], "t2": ["a", "b"]}
+
+
+def two(depth: int = 2, **changes) -> Pair:
+    return replace(Pair(CANDIDATE, BASELINE, GRADES, measure=f"nDCG@{depth}"), **changes)
+
+
+def test_documents_of_both_first_ranks_have_both_ranks_and_grades_also_beyond_the_depth():
+    assert told(two(), "t1").depth == 2
+    found = of(two(), "t1")  # by the better rank, then the baseline's
+    assert ranks(found) == [("a", 2, 1, 4), ("c", None, 3, 1), ("b", 0, 2, 2)]
+    assert [row.document for row in found.new(2)] == ["c"]
+    assert ("e", None, None, 3) in ranks(of(two(3), "t1"))
+    assert {row[3] for row in ranks(of(two(candidate={"t2": ["a"]}), "t1"))} == {None}
+    long = {"t": [f"d{number:02}" for number in range(60)]}
+    deep = told(Pair(long, long, {"t": {"d00": 1}}, measure="nDCG@50"), "t")
+    assert (deep.depth, len(deep.topics[0].documents)) == (20, 20)
+
+
+def test_the_largest_wins_follow_the_topics_responsible_each_topic_once(monkeypatch):
+    def topics(pair: Pair, *responsible: str) -> list[str]:
+        return [topic.topic for topic in told(pair, *responsible).topics]
+
+    assert (topics(two(), "t1"), topics(two(), "t2")) == (["t1", "t2"], ["t2"])
+    many = {f"t{number:02}": ["x", "a"] for number in range(30)}
+    better = {topic: ["a", "x"] if topic < "t20" else ["x", "a"] for topic in many}
+    won = Pair(better, many, {topic: {"a": 1} for topic in many}, measure="RR")
+    assert topics(won) == sorted(many)[:MAX_WINS]
+    before = {"t1": ["x", "a"], "t2": ["x", "y", "z", "a"], "t3": ["x", "y", "a"], "same": ["a"]}
+    after, judged = {topic: ["a"] for topic in before}, {topic: {"a": 1} for topic in before}
+    assert topics(Pair(after, before, judged, measure="RR")) == ["t2", "t3", "t1"]
+    monkeypatch.setattr(module, "MAX_LOSSES", 2)
+    assert topics(Pair(before, after, judged, measure="RR"), "t2", "t3", "t1") == ["t2", "t3"]
 
 
 def test_what_a_document_is_worth_is_its_gain_at_both_ranks():
@@ -34,15 +70,15 @@ def test_what_a_document_is_worth_is_its_gain_at_both_ranks():
         baseline={"t": ["a", "b", "x", "c", "d"]},
         grades={"t": {"a": 3, "b": 1, "c": 1, "x": 0}},
     )
-    (topic,) = told(pair)
+    topic = of(pair)
     ideal = 3 + 1 / math.log2(3) + 1 / 2  # grades 3, 1, 1
-    assert (topic.depth, topic.exact) == (10, True)
+    assert topic.exact
     assert [(m.document, m.grade, m.baseline_rank, m.candidate_rank) for m in topic.moved] == [
         ("a", 3, 1, None),
         ("c", 1, 4, None),
     ]
     assert [m.effect for m in topic.moved] == pytest.approx([-3 / ideal, -1 / math.log2(5) / ideal], abs=1e-12)
-    assert topic.replacements == (RankedDocument("y", None, None, 3, 0.0), RankedDocument("z", None, None, 4, 0.0))
+    assert topic.new(10) == [RankedDocument("y", None, None, 3), RankedDocument("z", None, None, 4)]
 
 
 def test_where_documents_depend_on_each_other_one_at_a_time_is_moved_back():
@@ -52,11 +88,11 @@ def test_where_documents_depend_on_each_other_one_at_a_time_is_moved_back():
         grades={"t": {"a": 1, "b": 1, "c": 1}},
         measure="AP",
     )
-    (topic,) = told(pair)
+    topic = of(pair)
     now = (1 / 3 + 2 / 4) / 3
     with_a_back = (1 / 1 + 2 / 4) / 3  # a x y b
     with_c_back = (1 / 3 + 2 / 4 + 3 / 5) / 3  # x y a b c
-    assert (topic.depth, topic.exact) == (0, False)
+    assert not topic.exact
     assert [m.document for m in topic.moved] == ["a", "c"]
     effects = {m.document: m.effect for m in topic.moved}
     assert effects == pytest.approx({"a": now - with_a_back, "c": now - with_c_back}, abs=1e-12)
@@ -67,80 +103,77 @@ def test_where_documents_depend_on_each_other_one_at_a_time_is_moved_back():
 )
 def test_effects_add_up_to_the_difference_of_each_topic(measure):
     rng = random.Random(3)
-    names = [f"d{number}" for number in range(30)]
+    names, topics = [f"d{number}" for number in range(30)], [f"t{number}" for number in range(8)]
     pair = Pair(
-        candidate={f"t{i}": rng.sample(names, 20) for i in range(8)},
-        baseline={f"t{i}": rng.sample(names, 20) for i in range(8)},
+        candidate={topic: rng.sample(names, 20) for topic in topics},
+        baseline={topic: rng.sample(names, 20) for topic in topics},
         grades={
-            f"t{i}": {name: rng.randrange(-1, 4) for name in rng.sample(names, 15)} | {"sure": 2} for i in range(8)
+            topic: {name: rng.randrange(-1, 4) for name in rng.sample(names, 15)} | {"sure": 2} for topic in topics
         },
         measure=measure,
     )
-    changed = [row for row in rows(pair) if row.difference]
-    found = [topic_documents([row], (), *pair.ranked())[0] for row in changed]
-    assert len(found) > 4
-    for row, topic in zip(changed, found, strict=True):
+    candidate, baseline = pair.rejudged().labels.by_topic
+    changed = [topic for topic in told(pair, *topics).topics if candidate[topic.topic] != baseline[topic.topic]]
+    assert len(changed) > 4
+    for topic in changed:
         assert topic.exact
-        assert math.fsum(m.effect for m in topic.moved) == pytest.approx(row.difference, abs=1e-9)
+        difference = candidate[topic.topic] - baseline[topic.topic]
+        assert math.fsum(m.effect for m in topic.documents) == pytest.approx(difference, abs=1e-9)
         assert [m.effect for m in topic.moved] == sorted(m.effect for m in topic.moved)
 
 
 def test_a_sum_that_does_not_give_the_scores_is_not_claimed():
-    pair = Pair({"t": ["x", "a"]}, {"t": ["a", "x", "b"]}, {"t": {"a": 1, "b": 1}})
-    wrong = [replace(row, baseline=row.baseline / 2) for row in rows(pair)]
-    (topic,) = topic_documents(wrong, (), *pair.ranked())
-    assert not topic.exact
+    labels = Pair({"t": ["x", "a"]}, {"t": ["a", "x", "b"]}, {"t": {"a": 1, "b": 1}}).rejudged().labels
+    labels.scores = labels.scores[0], replace(labels.scores[1], values=labels.scores[1].values / 2)
+    assert not documents(labels, ["t"], DocumentTitles()).topics[0].exact
 
 
-def test_a_measure_without_cutoff_tells_of_the_documents_that_matter_most(monkeypatch):
-    monkeypatch.setattr(documents, "MAX_DOCUMENTS", 2)
-    names = [f"d{number}" for number in (5, 4, 3, 2, 1, 0)]
+def test_of_many_documents_those_with_the_largest_effects_are_kept(monkeypatch):
+    names = [f"d{number:02}" for number in range(20, 0, -1)]
     pair = Pair({"t": ["x", *names]}, {"t": names}, {"t": dict.fromkeys(names, 1)}, measure="nDCG")
-    (topic,) = told(pair)
-    assert [m.document for m in topic.moved] == ["d5", "d4"]
-    assert topic.exact is False
-    two = Pair({"t": ["x", *names[:2]]}, {"t": names[:2]}, {"t": dict.fromkeys(names[:2], 1)}, measure="nDCG")
-    assert [(len(topic.moved), topic.exact) for topic in told(two)] == [(2, True)]
-
-
-@pytest.mark.parametrize(("candidate", "baseline", "effect"), [("x", "a", -1.0), ("a", "x", 1.0)])
-def test_what_only_one_ranking_found_is_its_whole_score(candidate, baseline, effect):
-    found = {"u": ["b"]}
-    pair = Pair({"t": [candidate], **found}, {"t": [baseline], **found}, {"t": {"a": 1}, "u": {"b": 1}})
-    (topic,) = (topic for topic in told(pair) if topic.topic == "t")
-    assert (topic.exact, [(m.document, m.effect) for m in topic.moved]) == (True, [("a", effect)])
-
-
-def test_the_most_harmful_topics_come_first_and_the_rest_is_left_out(monkeypatch):
-    topics = [f"t{number}" for number in range(5)]
-    ranks = dict(zip(topics, (2, 6, 3, 9, 5), strict=True))
-    pair = Pair(
-        {t: [*(f"x{i}" for i in range(1, ranks[t])), "a"] for t in topics},
-        {t: ["a"] for t in topics},
-        {t: {"a": 1} for t in topics},
-        measure="AP",
-    )
-    monkeypatch.setattr(documents, "MAX_LOSSES", 3)
-    monkeypatch.setattr(documents, "MAX_WINS", 1)
-    assert [topic.topic for topic in told(pair)] == ["t3", "t1", "t4"]
-    assert [topic.topic for topic in topic_documents((), rows(pair), *pair.ranked())] == ["t3"]
-    monkeypatch.setattr(documents, "MAX_ROWS", 2 * (9 + 6))  # each topic: its ranking and one with a moved back
-    assert [topic.topic for topic in told(pair)] == ["t3", "t1"]
+    assert (len(of(pair).moved), of(pair).exact) == (20, True)
+    monkeypatch.setattr(module, "MAX_MOVED", 2)
+    assert ([m.document for m in of(pair).moved], of(pair).exact) == (["d20", "d19"], False)
+    ten = of(replace(pair, measure="AP"))  # moved back are those with the highest ranks
+    assert {m.document for m in ten.moved} <= {*names[:10]}
 
 
 @pytest.mark.parametrize(
     ("measure", "candidate", "baseline", "exact", "moved"),
     [
-        ("AP@2", ["x", "a"], ["x", "y", "a"], False, ["a"]),  # the last rank that the measure looks at counts
-        ("AP@2", ["x", "y", "a"], ["x", "y", "z", "a"], False, []),  # ranks below it do not
-        ("P@5", ["x", "y"], ["b", "a"], True, ["b", "a"]),  # of equal effects the better rank comes first
-        ("P@5", ["x", "a"], ["a", "x"], True, ["a"]),  # a move without an effect is told as well
-        ("P@5", ["x"], ["y"], False, []),  # nothing relevant was retrieved
-        ("RR", ["x", "a", "b", "c"], ["x", "c", "a", "b"], False, ["a", "c", "b"]),
+        ("nDCG@10", ["x"], ["a"], True, {"a": -0.6131471927654584}),
+        ("nDCG@10", ["a"], ["x"], True, {"a": 0.6131471927654584}),
+        ("AP@2", ["x", "a"], ["x", "y", "a"], False, {"a": 0.25}),  # the last rank that the measure looks at
+        ("AP@2", ["x", "y", "a"], ["x", "y", "z", "a"], False, {}),  # ranks below it do not count
+        ("P@5", ["x", "y"], ["b", "a"], True, {"b": -0.2, "a": -0.2}),  # of equal effects the better rank first
+        ("P@5", ["x", "a"], ["a", "x"], True, {}),  # a move without an effect
+        ("P@5", ["x"], ["y"], False, {}),  # nothing relevant was retrieved
+        ("RR", ["x", "a", "z", "b"], ["x", "b", "a"], False, {"a": 1 / 6}),
+        ("RR", ["x", "a"], ["a", "x"], False, {"a": -0.5}),
     ],
 )
-def test_which_documents_are_told_and_in_which_order(measure, candidate, baseline, exact, moved):
-    grades = {"a": 1, "b": 1, "c": 1, "x": 0, "y": 0}
-    pair = Pair({"t": candidate}, {"t": baseline}, {"t": grades}, measure=measure)
-    (topic,) = told(pair)
-    assert (topic.exact, [document.document for document in topic.moved]) == (exact, moved)
+def test_which_documents_have_an_effect_and_in_which_order(measure, candidate, baseline, exact, moved):
+    grades = {"a": 1, "b": 1, "x": 0, "y": 0}
+    topic = of(Pair({"t": candidate}, {"t": baseline}, {"t": grades}, measure=measure))
+    assert topic.exact is exact
+    assert [row.document for row in topic.moved] == [*moved]
+    assert [row.effect for row in topic.moved] == pytest.approx([*moved.values()])
+
+
+def test_titles_and_addresses_are_those_of_the_documents_shown_and_the_file_is_read_once(tmp_path):
+    file = tmp_path / "documents.jsonl"
+    strange = 'a/b c"<é'
+    file.write_text(
+        '{"id": "a", "title": "T a", "url": "https://own/"}\n'
+        + "".join(f'{{"id": "{name}", "title": "T {name}"}}\n' for name in "bcdef")
+    )
+    titles = DocumentTitles(file, "https://host/{id}?v=1")
+    named = told(two(), "t2", titles=titles)
+    assert named.titles == {"a": "T a", "b": "T b"}
+    assert named.urls == {"a": "https://own/", "b": "https://host/b?v=1"}
+    file.unlink()
+    assert told(two(), "t1", titles=titles).titles == {"a": "T a", "b": "T b", "c": "T c"}
+    odd = Pair({"t": [strange]}, {"t": [strange]}, {"t": {strange: 1}})
+    assert told(odd, "t", titles=DocumentTitles(address="https://host/{id}")).urls == {
+        strange: "https://host/a%2Fb%20c%22%3C%C3%A9",
+    }

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.explain import estimates, explain, topic_counts
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.explain import explain
+from pytest_riskguard.gates.findings import Estimates
+from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.power import Basis
 from pytest_riskguard.gates.verdict import Family
 from tests.gates.conftest import topic_scores
@@ -20,8 +22,12 @@ BASE = np.linspace(0.45, 0.6, 12)
 RISK = gate_of("g", alpha=2, method="student_t")
 
 
-def compared(gate=RISK, d: np.ndarray = D, **options) -> Comparison:
-    return rule(gate, topic_scores("new", BASE + d), topic_scores("old", BASE), **options)
+def compared(gate=RISK, d: np.ndarray = D, *replicates: TopicScores, **options) -> Comparison:
+    return compare(gate, topic_scores("new", BASE + d), topic_scores("old", BASE), *replicates, **options)
+
+
+def estimates(comparison: Comparison) -> Estimates:
+    return explain(comparison).estimates
 
 
 def test_estimates_of_two_systems():
@@ -51,7 +57,7 @@ def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     ):
         assert value == pytest.approx(np.average(per_topic, weights=weights), abs=1e-14)
     noise = np.roll(D, 1)
-    noisy = estimates(compared(replicates=[topic_scores("old/1", BASE + noise)]))
+    noisy = estimates(compared(RISK, D, topic_scores("old/1", BASE + noise)))
     noise_urisk = np.where(noise < 0, 3 * noise, noise).mean()
     assert noisy.noise_urisk == pytest.approx(noise_urisk, abs=1e-14)
     assert noisy.urisk == pytest.approx((1.05 - 2.7) / 12 - noise_urisk, abs=1e-14)
@@ -66,21 +72,14 @@ def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_i
     assert (found.responsible_topics[0].topic, found.estimates.flip_set) == ("t00000", ("t00000",))
     assert found.estimates.alpha_star is None
     assert found.estimates.decision_p_value == lost.p_value
-    assert "t00000" in found.explanation.pivotal_topics
-    assert found.topics == topic_counts(lost)
+    assert "t00000" in found.pivotal_topics
+    assert (found.topics.count, found.topics.wins, found.topics.losses, found.topics.left_out) == (12, 3, 8, {})
     assert found.power.minimum_detectable_effect == Basis(lost.ruling).minimum_detectable_effect
     assert [warning.code for warning in found.warnings] == ["few_topics"]
 
 
-def test_a_verdict_holds_what_was_asked_of_which_systems():
+def test_a_verdict_has_intervals_at_the_level_of_its_family():
     new, old = topic_scores("new", BASE + D), topic_scores("old", BASE)
-    family = Family("holm", 3, 0.99, 0.2)
-    verdict = judge(RISK, new, old, family=family, replicates=[topic_scores("old/1", BASE + 0.01)])
-    assert (verdict.asked, verdict.candidate, verdict.baselines) == (RISK, "new", ("old",))
-    assert (verdict.family, verdict.replicates, verdict.measure) == (family, 1, "nDCG@10")
-    assert {interval.level for interval in verdict.intervals} == {0.99}
-    assert verdict.estimates.noise_urisk == pytest.approx(0.01, abs=1e-12)
-    assert verdict.exhibits is None
-    alone = judge(RISK, new, old)
-    assert (alone.family, alone.replicates, alone.estimates.noise_urisk) == (None, 0, None)
-    assert {interval.level for interval in alone.intervals} == {0.95}
+    for family, level in ((Family("holm", 3, 0.99, 0.2), 0.99), (None, 0.95)):
+        verdict = judge(RISK, new, old, family=family)
+        assert (verdict.asked, verdict.family, {one.level for one in verdict.intervals}) == (RISK, family, {level})

@@ -9,7 +9,7 @@ from pytest_riskguard.data import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference.intervals import interval
 from pytest_riskguard.risk.tradeoff import linear, smooth, tradeoff
@@ -116,7 +116,7 @@ def test_weights_that_leave_few_topics_need_student_t_to_agree():
         weights = np.exp(rng.normal(0, 1.5, 60))
         candidate, baseline = pair(rng.normal(-0.03, 0.15, 60))
         topics = Topics({}, weights=dict(zip(candidate.topics, weights.tolist(), strict=True)))
-        comparison = rule(gate_of("g", alpha=0, weighted=True), candidate, baseline, topics=topics)
+        comparison = compare(gate_of("g", alpha=0, weighted=True), candidate, baseline, topics=topics)
         outcome, reason = comparison.answer
         effective = weights.sum() ** 2 / (weights**2).sum()
         codes = [warning.parameters.get("about") for warning in warnings(comparison)]
@@ -159,12 +159,8 @@ def test_stakes_are_what_a_topic_adds_as_a_win_and_takes_as_a_loss():
 def between(
     candidate: list[float], baseline: list[float], *others: list[float], tradeoff: str = "linear"
 ) -> Evidence:
-    aligned = Aligned(
-        topic_scores("new", candidate),
-        topic_scores("old", baseline),
-        replicates=tuple(topic_scores("again", values) for values in others),
-    )
-    return Evidence.between(aligned, tradeoff=tradeoff)
+    systems = tuple(topic_scores(str(place), values) for place, values in enumerate((candidate, baseline, *others)))
+    return Evidence.between(Aligned(systems, ((),) * len(systems)), tradeoff=tradeoff)
 
 
 def test_differences_of_two_systems_and_of_each_replicate():

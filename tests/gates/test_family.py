@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.families import Compared, in_families
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.verdict import Family, Verdict
 from tests.gates.conftest import pair
 from tests.strict import gate_of
@@ -22,13 +22,13 @@ def family_of(
     rng = np.random.default_rng(seed)
     gates = [gate_of(f"g{i}", alpha=float(i % 3), level=level, on_churn=on_churn) for i in range(size)]
     pairs = [pair(rng.normal(-0.06 * (i % 4) / 3, 0.15, int(rng.integers(12, 80)))) for i in range(size)]
-    p_values = [rule(gate, *both).p_value for gate, both in zip(gates, pairs, strict=True)]
+    p_values = [compare(gate, *both).p_value for gate, both in zip(gates, pairs, strict=True)]
     families = in_families(gates, p_values, correction=correction)
     return [
         (
             p,
             family,
-            rule(replace(gate, level=family.level), *both),
+            compare(replace(gate, level=family.level), *both),
             judge(gate, *both, family=family) if i == seed % size else None,
         )
         for i, (p, gate, both, family) in enumerate(zip(p_values, gates, pairs, families, strict=True))
@@ -72,7 +72,7 @@ def test_without_correction_or_p_value_there_is_no_family():
 
 def ask(gate, differences, topics=None):
     """A comparison of these differences: the gate, its p-value, and what it compares."""
-    comparison = rule(gate, *pair(differences))
+    comparison = compare(gate, *pair(differences))
     return (
         gate,
         comparison.p_value,
@@ -176,7 +176,7 @@ def test_a_gate_fails_where_its_own_rule_and_the_draws_of_its_family_say_so():
     assert failed.estimates.flip_set
     assert passed.estimates.flip_set is None
     assert passed.estimates.alpha_star is None
-    assert passed.explanation.pivotal_topics == ()
+    assert passed.pivotal_topics == ()
     assert not any(raised.code == "churn" for raised in passed.warnings)
 
 

@@ -13,13 +13,14 @@ import pytest
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import Lineage
-from pytest_riskguard.gates.history import drift, with_lineage
+from pytest_riskguard.gates.history import Chain, is_risky, with_lineage
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.inference.intervals import interval
 from pytest_riskguard.reports.messages import worded
-from pytest_riskguard.reports.terminal.failure import explain
+from pytest_riskguard.reports.terminal import explain
 from pytest_riskguard.risk import urisk
 from pytest_riskguard.risk.tradeoff import linear
 from pytest_riskguard.run_context import Detail, Screen
@@ -43,79 +44,72 @@ def slide():
     return [scores(value, name=f"prod/{number}") for number, value in enumerate(values, start=1)]
 
 
+def chain_of(runs, *, topics=None, **options) -> Chain:
+    return Chain(gate_of("g", tolerance=0.0, **options), runs, topics)
+
+
+def risky(comparisons: Sequence[Comparison]) -> list[bool]:
+    return [*map(is_risky, comparisons)]
+
+
 def test_every_figure_is_that_of_the_kernels(slide):
-    found = drift(slide, alpha=2, level=0.9)
-    assert (found.measure, found.alpha, found.level, found.topics, found.oldest) == ("AP", 2, 0.9, 100, "prod/1")
-    assert found.oldest_mean == pytest.approx(slide[0].values.mean(), rel=1e-14)
-    for number, step in enumerate(found.steps, start=1):
-        assert step.name == f"prod/{number + 1}"
-        assert step.mean == pytest.approx(slide[number].values.mean(), rel=1e-14)
-        for change, other in ((step.against_previous, slide[number - 1]), (step.against_oldest, slide[0])):
-            d = slide[number].values - other.values
-            assert change.mean_difference == pytest.approx(d.mean(), rel=1e-10)
-            assert change.urisk == pytest.approx(urisk(d, alpha=2), rel=1e-12)
-            assert change.interval == interval(linear(d, alpha=2), method="bca", level=0.9)
-            assert (change.wins, change.losses, change.changed) == ((d > 0).sum(), (d < 0).sum(), 100)
+    chain = chain_of(slide, alpha=2, level=0.9)
+    for number, figures in enumerate(chain.figures):
+        d = slide[number].values - slide[0].values
+        assert figures.run == f"prod/{number + 1}"
+        assert figures.mean == pytest.approx(slide[number].values.mean(), rel=1e-14)
+        assert figures.urisk == pytest.approx(urisk(d, alpha=2), rel=1e-12)
+        whole = chain.against_oldest[number]
+        if number:
+            assert whole.ruling.deciding == interval(linear(d, alpha=2), method="bca", level=0.9)
+            before = slide[number].values - slide[number - 1].values
+            assert chain.steps[number - 1].mean_difference == pytest.approx(before.mean(), rel=1e-10)
 
 
 def test_the_slow_slide_is_seen_against_the_oldest_only(slide):
-    found = drift(slide, alpha=0)
-    assert [step.against_previous.risky for step in found.steps] == [False] * 5
-    assert found.steps[-1].against_oldest.risky
-    assert found.steps[-1].against_oldest.worse
-    assert found.slow_slide
-    assert not drift(slide[:2], alpha=0).slow_slide  # one change is no slide
-
-
-def test_a_slide_that_was_made_good_is_none(slide):
-    found = drift([*slide, scores(slide[0].values, name="back")], alpha=0)
-    assert found.steps[-1].against_oldest.risky is False
-    assert not found.slow_slide
-    last = found.steps[-1].against_oldest
-    assert (last.mean_difference, last.urisk, last.changed) == (0, 0, 0)
+    chain = chain_of(slide, alpha=0)
+    assert risky(chain.steps) == [False] * 5
+    assert risky(chain.against_oldest)[-1]
+    assert chain.has_slid
+    assert not chain_of(slide[:2], alpha=0).has_slid  # one change is no slide
+    assert not chain_of(slide[:1], alpha=0).has_slid
+    back = chain_of([*slide, scores(slide[0].values, name="back")], alpha=0)  # made good
+    assert not risky(back.against_oldest)[-1]
+    assert not back.has_slid
 
 
 def test_better_since_is_the_first_of_an_unbroken_row():
     rng = np.random.default_rng(1)
     first = rng.uniform(0.2, 0.4, 60)
     shifts = [0.05, 0.0, 0.03, 0.06]
-    chain = [
+    runs = [
         scores(first, "old"),
         *(scores(first + s + rng.normal(0, 0.01, 60), f"v{n}") for n, s in enumerate(shifts, start=2)),
     ]
-    chain[2] = scores(first + rng.permutation(np.repeat([-0.01, 0.01], 30)), "v3")  # not better
-    found = drift(chain)
-    assert [step.against_oldest.better for step in found.steps] == [True, False, True, True]
-    assert found.better_since.name == "v4"
-    assert drift(chain[:3]).better_since is None
-    assert drift(chain[:1]).better_since is None
+    runs[2] = scores(first + rng.permutation(np.repeat([-0.01, 0.01], 30)), "v3")  # not better
+    assert [chain_of(runs[:count]).better_since for count in (5, 3, 2, 1)] == [3, None, 1, None]
 
 
 @pytest.mark.parametrize("n", [1, 2, 9])
-def test_with_too_few_topics_there_is_no_interval_and_nothing_is_claimed(n):
-    change = drift([scores(np.full(n, 0.5)), scores(np.full(n, 0.1))]).steps[0].against_oldest
-    assert (change.interval, change.risky, change.worse, change.better) == (None, None, None, None)
-    assert change.mean_difference == pytest.approx(-0.4)
-    assert change.urisk == pytest.approx(-0.8)
-    assert not drift([scores(np.full(n, 0.5)), scores(np.full(n, 0.1))]).slow_slide
+def test_with_too_few_topics_nothing_is_claimed(n):
+    chain = chain_of([scores(np.full(n, 0.5)), scores(np.full(n, 0.1))], alpha=1)
+    assert [chain.figures[1].mean, chain.figures[1].urisk] == pytest.approx([0.1, -0.8])
+    assert (risky(chain.against_oldest), chain.has_slid, chain.better_since) == ([False, False], False, None)
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "message"),
+    ("change", "message"),
     [
-        (lambda s: s[:0], ValueError, "^expected at least one run, the oldest; found none$"),
-        (lambda s: [s[0], dataclasses.replace(s[1], measure="RR")], ValueError, "one measure .* found AP, RR"),
-        (lambda s: [s[0], scores(np.zeros(99))], DataError, "the topics differ"),
+        (lambda s: [s[0], scores(np.zeros(99))], "the topics differ"),
         (
             lambda s: [dataclasses.replace(s[0], qrels_digest="a"), dataclasses.replace(s[1], qrels_digest="b")],
-            DataError,
             "scored with different qrels",
         ),
     ],
 )
-def test_what_is_no_chain_is_refused(slide, change, error, message):
-    with pytest.raises(error, match=message):
-        drift(change(slide))
+def test_what_is_no_chain_is_refused(slide, change, message):
+    with pytest.raises(DataError, match=message):
+        chain_of(change(slide))
 
 
 def sliding_runs(steps: int = 4, *, n: int = 60, loss: float = 0.02) -> list[TopicScores]:
@@ -141,13 +135,10 @@ def test_clusters_and_strata_count_as_in_a_gate(tagged):
     shares = {"head": 0.8, "tail": 0.2} if tagged == "stratum" else {}
     tags = {name: {tagged: group(place)} for place, name in enumerate(names)}
     topics = Topics(dict.fromkeys(names, ""), tags, shares=shares)
-    found = drift(runs, alpha=1, topics=topics)
+    newest = chain_of(runs, alpha=1, topics=topics).against_oldest[-1].ruling.deciding
     chain = lineage(gate_of("g", alpha=1), runs, topics=topics)
-    newest = found.steps[-1].against_oldest
-    assert (newest.interval.lower, newest.interval.upper) == (chain.lower, chain.upper)
-    assert newest.interval != drift(runs, alpha=1).steps[-1].against_oldest.interval
-    assert [found.oldest_mean, *(step.mean for step in found.steps)] == [run.mean for run in chain.runs]
-    assert [step.against_oldest.urisk for step in found.steps] == [run.urisk for run in chain.runs[1:]]
+    assert (newest.lower, newest.upper) == (chain.lower, chain.upper)
+    assert newest != chain_of(runs, alpha=1).against_oldest[-1].ruling.deciding
 
 
 def test_a_slow_slide_passes_and_says_so():

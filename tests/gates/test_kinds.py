@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_riskguard.gates.could_fail import refuse_options
 from pytest_riskguard.gates.kinds import (
     KINDS,
     OPTIONS,
@@ -52,6 +53,20 @@ def test_a_gate_without_a_name_has_that_of_its_kind():
             ValueError,
             "level: expected a number between 0.000001 and 0.9999, found the number 0.99999",
         ),
+        (
+            "equivalent",
+            {},
+            ValueError,
+            "tolerance: expected a number above 0, the smallest difference of the mean that matters, found the "
+            "number 0.0",
+        ),
+        (
+            "equivalent",
+            {"tolerance": 0.1, "alpha": 1},
+            ValueError,
+            "alpha: expected 0, since equivalence is about the mean difference, where a loss counts like a win, "
+            "found the number 1",
+        ),
         ("not_inferior", {"slice": "kind"}, ValueError, "slice: expected TAG=VALUE, found 'kind'"),
         (
             "georisk_not_worse",
@@ -66,7 +81,7 @@ def test_a_gate_without_a_name_has_that_of_its_kind():
             "tradeoff: smooth is for alpha 1 only, found alpha 2",
         ),
         ("not_inferior", {"tradeoff": "smooth", "tolerance": 0.01}, ValueError, f"tolerance: {UNITS}"),
-        ("not_significantly_risky", {"tradeoff": "smooth", "max_mde": 0.0}, ValueError, f"max_mde: {UNITS}"),
+        ("not_significantly_risky", {"tradeoff": "smooth", "max_mde": 0.1}, ValueError, f"max_mde: {UNITS}"),
         (
             "no_topic_collapse",
             {"max_loss": None},
@@ -94,10 +109,13 @@ def test_what_no_gate_may_ask_is_refused_in_words(kind, options, error, message)
     ],
 )
 def test_a_gate_that_some_scores_from_0_to_1_fail_is_let_through(kind, options):
-    gate_of("g", kind, **options).refuse_if_it_cannot_fail(1.0)
+    refuse_options(gate_of("g", kind, **options), 1.0)
 
 
-TOO_MUCH = "lets a topic lose {}, the most that it can, so the gate could never fail; choose a smaller limit"
+TOO_MUCH = (
+    "{} is at least the most that can be lost (1), so the gate could never fail; choose a smaller one, or "
+    "leave it out"
+)
 
 
 @pytest.mark.parametrize(
@@ -121,16 +139,16 @@ TOO_MUCH = "lets a topic lose {}, the most that it can, so the gate could never 
             "tolerance: 1 is at least the most that can be lost (1), so the gate could never fail; "
             "choose a smaller one, or leave it out",
         ),
-        ("no_topic_collapse", {"max_loss": 1}, f"max_loss: 1 {TOO_MUCH.format(1)}"),
-        ("no_topic_collapse", {"max_loss": 1.5, "max_share": 1}, f"max_loss: 1.5 {TOO_MUCH.format(1)}"),
+        ("no_topic_collapse", {"max_loss": 1}, f"max_loss: {TOO_MUCH.format(1)}"),
+        ("no_topic_collapse", {"max_loss": 1.5, "max_share": 1}, f"max_loss: {TOO_MUCH.format(1.5)}"),
         (
             "no_topic_collapse",
             {"max_loss": None, "max_share": 1},
-            f"max_share: 1 {TOO_MUCH.format('the whole score')}",
+            f"max_share: {TOO_MUCH.format(1)}",
         ),
     ],
 )
 def test_a_gate_that_no_scores_from_0_to_1_fail_is_refused(kind, options, message):
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
-        gate_of("g", kind, **options).refuse_if_it_cannot_fail(1.0)
+        refuse_options(gate_of("g", kind, **options), 1.0)
     assert str(refused.value) == message

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.gates.families import at_the_rules_level, in_families
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.families import in_families
+from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.looks import Look, Looks, RecordedLook, digest_of, expected_false_alarms
 from pytest_riskguard.inference.many_looks import share_of_next_look
 from tests.strict import NotSignificantlyRisky, gate_of
@@ -117,11 +117,9 @@ def judged_as_a_look(both, *, looks, **options):
     """The p-values by both rules, and the verdict that the first of so many looks gives."""
     gate = NotSignificantlyRisky("g", tolerance=0.0, on_churn="fail", **options)
     look = Look("c", ("g",), "i", 1, share_of_next_look(0, looks=looks), looks)
-    found = rule(gate, *both)
+    found = compare(gate, *both)
     of_look = [found.p_value_of_look]
-    (family,) = at_the_rules_level(
-        in_families([gate], of_look, correction="none", look=look), [found.p_value], of_look
-    )
+    (family,) = in_families([gate], [found.p_value], correction="none", look=look, of_look=of_look)
     return found, look, judge(gate, *both, family=family)
 
 
@@ -156,5 +154,5 @@ def test_what_a_look_needs_holds_at_both_conditions_where_churn_only_warns():
         NotSignificantlyRisky("g", alpha=alpha, tolerance=0.0, on_churn=churn)
         for alpha, churn in ((0, "fail"), (1, "fail"), (1, "warn"))
     ]
-    mean, urisk, warned = (rule(gate, *both).p_value_of_look for gate in gates)
+    mean, urisk, warned = (compare(gate, *both).p_value_of_look for gate in gates)
     assert urisk < mean == warned

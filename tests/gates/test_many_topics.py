@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates import exhibits, explain
+from pytest_riskguard.gates import explain
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
@@ -30,7 +30,6 @@ def whole_and_cut(monkeypatch: pytest.MonkeyPatch, gate=RISK, d=None, **options)
     whole = judge(gate, candidate, baseline, report=True, **options)
     whole.to_dict()  # computes what is computed when first read
     monkeypatch.setattr(explain, "MAX_LISTED", MOST)
-    monkeypatch.setattr(exhibits, "MAX_LISTED", MOST)
     cut = judge(gate, candidate, baseline, report=True, **options)
     cut.to_dict()
     return whole, cut

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict
@@ -31,7 +31,7 @@ def test_it_passes_exactly_where_both_intervals_and_the_break_even_test_show_it(
     lower = min(interval(x, method=method).lower for method in ("bca", "student_t"))
     for tolerance in (-lower - 1e-6, -lower + 1e-6, -lower + 0.002, -lower + 0.005):
         chance = break_even_above(sizes, (1 + alpha) * sizes, d < 0, tolerated=60 * tolerance).p_value
-        comparison = rule(gate(alpha=alpha, tolerance=tolerance), *pair(d))
+        comparison = compare(gate(alpha=alpha, tolerance=tolerance), *pair(d))
         shown = lower > -tolerance and 2 * chance <= 0.05
         assert comparison.answer == (("pass", None) if shown else ("fail", "not_shown"))
         assert comparison.ruling.break_even == pytest.approx(chance, rel=1e-9)

@@ -50,26 +50,6 @@ def test_what_a_class_declares_is_what_every_way_in_reads():
 
 
 @pytest.mark.parametrize(
-    ("check", "expected"),
-    [
-        (Number(), "a finite number"),
-        (Number(0), "a finite number, at least 0"),
-        (Number(0, open_range=True), "a finite number, above 0"),
-        (Number(0, 1), "a number from 0 to 1"),
-        (Number(0, 0.5, open_range=True), "a number above 0 and below 0.5"),
-        (Number(0, 1, words="a share"), "a share"),
-        (FRUIT, "apple, pear or plum"),
-        (OneOf(("apple",)), "apple"),
-        (TrueOrFalse(), "true or false"),
-        (Text("a word"), "a word"),
-        (Texts(Text("a word"), "a list of words"), "a list of words"),
-    ],
-)
-def test_a_check_says_what_it_expects(check, expected):
-    assert check.expected == expected
-
-
-@pytest.mark.parametrize(
     ("check", "value", "held"),
     [
         (Number(0, 1), 0, 0),
@@ -99,8 +79,10 @@ RIGHT_TYPE, WRONG_TYPE = OptionError, OptionTypeError
     ("check", "value", "error", "words"),
     [
         (Number(0, 1), 1.5, RIGHT_TYPE, "a number from 0 to 1, found the number 1.5"),
-        (Number(0, 1), -0.5, RIGHT_TYPE, "a number from 0 to 1, found the number -0.5"),
-        (Number(0, 1, open_range=True), 0, RIGHT_TYPE, "a number above 0 and below 1, found the number 0"),
+        (Number(0), -0.5, RIGHT_TYPE, "a finite number, at least 0, found the number -0.5"),
+        (Number(0, open_range=True), 0, RIGHT_TYPE, "a finite number, above 0, found the number 0"),
+        (Number(0, 1, words="a share"), 2, RIGHT_TYPE, "a share, found the number 2"),
+        (OneOf(("apple",)), "pie", RIGHT_TYPE, "apple, found 'pie'"),
         (Number(0, 1, open_range=True), 1, RIGHT_TYPE, "a number above 0 and below 1, found the number 1"),
         (Number(), math.inf, RIGHT_TYPE, "a finite number, found the number inf"),
         (Number(), math.nan, RIGHT_TYPE, "a finite number, found the number nan"),
@@ -110,17 +92,14 @@ RIGHT_TYPE, WRONG_TYPE = OptionError, OptionTypeError
         ),
         (Number(), True, WRONG_TYPE, "a finite number, found true"),
         (Number(), None, WRONG_TYPE, "a finite number, found nothing"),
-        (Number(), "1", WRONG_TYPE, "a finite number, found '1'"),
         (FRUIT, "plumm", RIGHT_TYPE, "apple, pear or plum, found 'plumm'; did you mean 'plum'?"),
         (FRUIT, "xyz", RIGHT_TYPE, "apple, pear or plum, found 'xyz'"),
         (FRUIT, 3, WRONG_TYPE, "apple, pear or plum, found the number 3"),
-        (TrueOrFalse(), "yes", WRONG_TYPE, "true or false, found 'yes'"),
         (TrueOrFalse(), 1, WRONG_TYPE, "true or false, found the number 1"),
         (Text("a word"), " ", RIGHT_TYPE, "a word, found ' '"),
         (Text("a word"), "a\nb", RIGHT_TYPE, "a word, found 'a\\nb'"),
         (Text("a word"), None, WRONG_TYPE, "a word, found nothing"),
         (Text("a word"), 3, WRONG_TYPE, "a word, found the number 3; put it in quotes"),
-        (Text("a word"), False, WRONG_TYPE, "a word, found false; put it in quotes"),
         (Text("a word"), ["a"], WRONG_TYPE, "a word, found a list"),
         (Texts(Text("a word"), "words"), "word", WRONG_TYPE, "words, found 'word'"),
         (Texts(Text("a word"), "words"), {"a": 1}, WRONG_TYPE, "words, found a mapping"),

@@ -14,8 +14,8 @@ from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.gates import other_judgements
-from pytest_riskguard.gates.judge import rule
-from pytest_riskguard.gates.unjudged import judge_next, judgements
+from pytest_riskguard.gates.judge import compare
+from pytest_riskguard.gates.unjudged import judge_next
 from pytest_riskguard.gates.unjudged_documents import unjudged_documents
 from tests.data.scoring import plain
 from tests.data.tables import falling, judged_run
@@ -56,7 +56,7 @@ def near_the_bound(seed: int) -> Pair:
     alpha = 0 if kind == "equivalent" else rng.choice([0, 1, 5])
     least = 1e-3 if kind == "equivalent" else 0.0
     pair = Pair(candidate, baseline, grades, measure, gate_of("g", kind=kind, alpha=alpha, tolerance=least))
-    ruling = rule(gate_of("g", kind=kind, alpha=alpha, tolerance=least), *pair.scores()).ruling
+    ruling = compare(gate_of("g", kind=kind, alpha=alpha, tolerance=least), *pair.scores()).ruling
     tolerance = max(least, least + rng.uniform(-0.02, 0.02) - ruling.margin_by(ruling.deciding.method))
     return replace(pair, gate=gate_of("g", kind=kind, alpha=alpha, tolerance=tolerance))
 
@@ -84,7 +84,7 @@ def outcomes(pair: Pair) -> set[str]:
     found: set[str] = set()
     for combination in itertools.product(*options):
         candidate, baseline = np.array(combination).T
-        found.add(rule(pair.gate, replace(ours, values=candidate), replace(theirs, values=baseline)).answer[0])
+        found.add(compare(pair.gate, replace(ours, values=candidate), replace(theirs, values=baseline)).answer[0])
         if len(found) > 1:
             break
     return found
@@ -92,7 +92,7 @@ def outcomes(pair: Pair) -> set[str]:
 
 def check(pair: Pair) -> bool:
     """What is said holds; whether the verdict depends on unjudged documents."""
-    tried, depends = judgements(pair.rejudged()), len(outcomes(pair)) > 1
+    tried, depends = pair.rejudged().found, len(outcomes(pair)) > 1
     assert depends or not tried.depends
     assert tried.depends or not (tried.certain and depends)
     assert tried.certain or not tried.depends
@@ -117,7 +117,7 @@ def test_a_search_claims_nothing_and_misses_little(monkeypatch):
     missed = depending = 0
     for seed in range(60):
         pair = near_the_bound(seed)
-        found = judgements(pair.rejudged())
+        found = pair.rejudged().found
         assert found.certain == found.depends
         if check(pair):
             depending += 1
@@ -130,9 +130,9 @@ def test_a_search_claims_nothing_and_misses_little(monkeypatch):
 def test_nothing_is_certain_where_some_ways_or_grades_are_left_out(limit, value, monkeypatch):
     monkeypatch.setattr(other_judgements, limit, value)
     pairs = [replace(near_the_bound(seed), measure="nDCG@5") for seed in range(4)]
-    for found in (judgements(pair.rejudged()) for pair in pairs):
+    for found in (pair.rejudged().found for pair in pairs):
         assert found.certain == (found.depends or not found.documents)
-    assert not all(judgements(pair.rejudged()).depends for pair in pairs)
+    assert not all(pair.rejudged().found.depends for pair in pairs)
 
 
 def opposed() -> Pair:
@@ -147,7 +147,7 @@ def opposed() -> Pair:
 
 def test_a_document_ranked_higher_that_lowers_the_difference_is_found():
     """Without ``u``, RR is 1/3 against 0; with it, 1/2 against 1/4: the candidate has it higher, and gains less."""
-    found = judgements(opposed().rejudged())
+    found = opposed().rejudged().found
     cases = {case.case: case.urisk for case in found.cases}
     assert cases["candidate_relevant"] == cases["lowest"] < cases["irrelevant"] == cases["highest"]
 
@@ -181,7 +181,7 @@ def test_of_the_four_cases_that_go_by_rank_none_shows_that_a_document_decides(sh
         for name in ("qrels", "q2")
     )
     assert (before.verdict().outcome, after.verdict().outcome) == ("pass", "fail")
-    found = judgements(before.rejudged())
+    found = before.rejudged().found
     assert {case.outcome for case in found.cases[:4]} == {"pass"}
     assert found.depends
     assert ("t00", "d1") in {(one.topic, one.document) for one in judge_next(before.rejudged())}
@@ -204,8 +204,8 @@ def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, ways):
     rankings = {"t": "abcde", "v": "xyzab"}, {"t": "cbfad", "u": "xyb", "v": "bxaeg"}
     pair = [RankedRun(judged_run(falling(run), qrels), qrels, parse_measure(text)) for run in rankings]
     unjudged = unjudged_documents(("t", "u", "v"), pair[0], pair[1])
-    found = other_judgements.possible_scores(unjudged, (pair[0], pair[1]), np.ones(len(unjudged), dtype=np.bool_))
-    assert found.is_complete.all() == is_complete
+    found = other_judgements.other_judgements(unjudged, (pair[0], pair[1]), np.ones(len(unjudged), dtype=np.bool_))
+    assert found.is_whole == is_complete
     for place, topic in enumerate("tuv"):
         names = [name for name, of in zip(unjudged.documents.strings(), unjudged.topics, strict=True) if of == place]
         every = set()
@@ -217,7 +217,10 @@ def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, ways):
                 scores = plain.scores(text, answers, {topic: {**qrels.grades[topic], **judged}})
                 sides.append(round(scores.get(topic, 0.0), 10))
             every.add(tuple(sides))
-        rows = found.scores[found.of_row == place].round(10).tolist()
+        if place not in found.topics:  # no judgement moves it
+            assert len(every) == 1
+            continue
+        rows = found.scores[found.topics[found.topic] == place].round(10).tolist()
         tried = set(map(tuple, rows))
         assert tried == every if is_complete else tried <= every
         differences = [sorted(round(one - other, 8) for one, other in pairs) for pairs in (tried, every)]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from tests.gates.conftest import pair
 
@@ -23,12 +23,12 @@ def test_the_gate_fails_at_a_level_exactly_where_p_has_been_reached(seed, method
         d[rng.permutation(n)[: n - int(rng.integers(3, 12))]] = 0.0
     for alpha in (0.0, 1.0, 5.0):
         base = {"alpha": alpha, "method": method, "on_churn": on_churn, "tolerance": 0.01 * (seed % 3)}
-        p = rule(NotSignificantlyRisky("g", **base), *pair(d)).p_value
+        p = compare(NotSignificantlyRisky("g", **base), *pair(d)).p_value
         for level in LEVELS:
             if not math.isclose(p, 1 - level, rel_tol=1e-6):
-                outcome, _ = rule(NotSignificantlyRisky("g", level=level, **base), *pair(d)).answer
+                outcome, _ = compare(NotSignificantlyRisky("g", level=level, **base), *pair(d)).answer
                 assert (outcome == "fail") == (p <= 1 - level), (alpha, level, p)
 
 
 def test_nothing_changed_never_fails():
-    assert rule(NotSignificantlyRisky("g"), *pair(np.zeros(30))).p_value == 1.0
+    assert compare(NotSignificantlyRisky("g"), *pair(np.zeros(30))).p_value == 1.0

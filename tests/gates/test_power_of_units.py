@@ -53,7 +53,7 @@ def test_a_plan_for_strata_detects_what_their_standard_error_allows():
     deviation = verdict.estimates.standard_error * np.sqrt(NAMES.size)
     assert found.standard_deviation == pytest.approx(deviation, rel=1e-12)
     assert (found.topics, found.clusters) == (65, None)
-    assert 0 < found.churn_power < 1
+    assert found.churn_power is None
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
@@ -69,10 +69,8 @@ def test_copies_of_topics_plan_as_the_topics_do(alpha):
     assert (clustered.topics, clustered.clusters) == (3 * found.topics, found.topics)
     assert clustered.standard_deviation == pytest.approx(found.standard_deviation, rel=1e-12)
     assert clustered.minimum_detectable_effect == pytest.approx(found.minimum_detectable_effect, rel=1e-6)
-    if alpha > 0:
-        assert clustered.churn_power == pytest.approx(found.churn_power, rel=1e-6)
+    assert clustered.churn_power is None
     for one, other in zip(clustered.effects, found.effects, strict=True):
-        assert one.power == pytest.approx(other.power, rel=1e-6)
         assert one.topics_needed == 3 * other.topics_needed
     from_baseline = [
         plan_of(gate(alpha=alpha), None, one, correlation=0.9, topics=known, **of)

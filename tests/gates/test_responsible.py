@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.judge import compare, judge
 from tests.gates.conftest import pair
 from tests.strict import gate_of
 
@@ -39,7 +39,6 @@ def test_losses_by_hand():
     assert [row.share for row in rows] == pytest.approx([0.6, 0.2, 0.2])
     assert [row.standardised for row in rows] == pytest.approx(x[[0, 1, 4]] / x.std(ddof=1))
     assert [(row.flagged, row.exceeds) for row in rows] == [(True, ()), *[(False, ())] * 2]
-    assert verdict.flagged_wins == ()
 
 
 def test_a_loss_that_the_baselines_noise_excuses_has_no_share():
@@ -63,4 +62,4 @@ def test_the_parts_of_a_question_in_standard_deviations():
         (np.array([-0.3, -0.3]), 2.0, [0.0, 0.0]),
         (np.array([-0.2, 0.1]), 0.0, np.array([-0.2, 0.1]) / np.array([-0.2, 0.1]).std(ddof=1)),
     ):
-        assert rule(gate_of("g", alpha=alpha), *pair(differences)).standardised == pytest.approx(expected)
+        assert compare(gate_of("g", alpha=alpha), *pair(differences)).standardised == pytest.approx(expected)

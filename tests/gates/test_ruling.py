@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.limits import limit_of, margin_of
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.ruling import Ruling, limit_of, margin_of
 from pytest_riskguard.inference.intervals import Interval, interval
 from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import evidence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +9,24 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data import TopicScores
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference.families import holm, pooled_draws
+from pytest_riskguard.reports.card import Card
 from tests.gates.conftest import judge_pool, pair, topic_scores
-from tests.gates.test_groups import tagged
 from tests.strict import gate_of
+
+
+def tagged(n: int, **columns: list[str]) -> Topics:
+    names = [f"t{i:05d}" for i in range(n)]
+    return Topics(
+        dict.fromkeys(names, ""),
+        {name: {tag: values[i] for tag, values in columns.items()} for i, name in enumerate(names)},
+    )
+
 
 N = 70
 #: Of 9, 11, 20 and 30 topics.
@@ -33,8 +42,7 @@ AGAIN = topic_scores("again", 0.5 + RNG.normal(0, 0.03, N))
 
 
 def slices(verdict: Verdict) -> dict[str, Slice]:
-    assert verdict.explanation is not None
-    return {f"{each.tag}={each.value}": each for each in verdict.explanation.slices}
+    return {f"{each.tag}={each.value}": each for each in verdict.slices}
 
 
 def part(scores: TopicScores, keep: list[int]) -> TopicScores:
@@ -129,9 +137,38 @@ def test_slices_of_a_pool_are_the_paired_question_against_the_reference_that_dec
     verdict = judge_pool(gate, ours, theirs, topics=TOPICS)
     paired = judge(gate_of("g", alpha=2), ours, theirs[1], topics=TOPICS)
     told = slices(verdict)
-    assert told == slices(paired)
+    without = {name: replace(part, responsible=()) for name, part in told.items()}
+    assert without == {name: replace(part, responsible=()) for name, part in slices(paired).items()}
+    assert told["kind=b"].responsible == tuple(
+        topic.topic for topic in verdict.responsible_topics if KIND[int(topic.topic[1:])] == "b"
+    )
     assert any(each.risky for each in told.values())
-    assert verdict.explanation is not None
-    losers = {topic.topic: topic for topic in verdict.responsible_topics}
-    group = next(group for group in verdict.explanation.groups if (group.value, group.change) == ("b", "loss"))
-    assert group.contribution == math.fsum(losers[topic].contribution for topic in group.topics)
+
+
+@pytest.mark.parametrize(
+    ("values", "divides"),
+    [
+        ([f"v{i}" for i in range(120)], False),  # an identifier
+        ([f"v{i // 2}" for i in range(120)], False),  # 60 values are too many
+        ([f"v{i % 50}" for i in range(120)], True),
+        ([f"v{i}" for i in range(40)] + [""] * 80, False),
+        ([f"v{i // 2}" for i in range(40)] + [""] * 80, True),
+    ],
+)
+def test_a_tag_that_names_topics_divides_nothing(values, divides):
+    verdict = judge(gate_of("g"), *pair(np.full(120, -0.1)), topics=tagged(120, url=values))
+    assert bool(verdict.slices) is divides
+
+
+@pytest.mark.parametrize(("kind", "sign"), [("not_significantly_risky", 1), ("equivalent", -1)])
+def test_the_topics_responsible_in_a_slice_are_named_the_most_harmful_first(kind, sign):
+    d = sign * np.where(
+        np.arange(40) % 4 == 0, -0.3 - 0.002 * np.arange(40), np.where(np.arange(40) == 1, -0.6, 0.01)
+    )
+    verdict = judge(
+        gate_of("g", kind=kind, alpha=0, tolerance=0.01), *pair(d), topics=tagged(40, half=["x", "y"] * 20)
+    )
+    told = slices(verdict)
+    assert told["half=x"].responsible == tuple(f"t{place:05d}" for place in range(36, -1, -4))
+    assert told["half=y"].responsible == ("t00001",)
+    assert Card(verdict).share(told["half=y"]) == pytest.approx(0.6 / (0.6 + 3.36))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -33,23 +34,28 @@ def test_scores_and_what_is_said_of_topics_are_those_of_the_slice():
         contradicted=("c01", "x00"),
         repeated=Repeated(("c01", "h00"), ("h00",), (0.01, 0.02), (0.01, 0.3)),
     )
-    part = within(whole, "intent=code", TAGS)
+
+    def part_of(one: TopicScores, asked: str, tags: Any = TAGS) -> TopicScores:
+        (part,) = within([one], asked, tags)
+        return part
+
+    part = part_of(whole, "intent=code")
     assert (part.topics, part.values.tolist()) == (("c00", "c01"), [0.0, 0.01])
     assert (part.unanswered, part.unknown, part.without_relevant) == (("c01",), ("u00",), ("c29",))
     assert part.contradicted == ("c01",)
     assert part.repeated == Repeated(("c01",), (), (0.01,), (0.01,))
-    assert within(whole, "length=short", TAGS).repeated == part.repeated
-    assert (
-        within(replace(scores("c00", "h01"), repeated=whole.repeated), "intent=x", {"h01": {"intent": "x"}}).repeated
-        is None
-    )
+    assert part_of(whole, "length=short").repeated == part.repeated
+    other = replace(scores("c00", "h01"), repeated=whole.repeated)
+    assert part_of(other, "intent=x", {"h01": {"intent": "x"}}).repeated is None
     assert (part.name, part.digest, part.from_run) == (whole.name, whole.digest, whole.from_run)
 
 
 def test_scores_without_a_topic_of_the_slice_cannot_be_compared():
     with pytest.raises(DataError, match="new has no topic with intent=howto") as caught:
-        within(scores("c00", "c01"), "intent=howto", TAGS)
+        within([scores("h00"), scores("c00", "c01")], "intent=howto", TAGS)
     assert caught.value.reason == "no_common_topic"
+    with pytest.raises(ValueError, match="no judged topic has intent=zzz; there are intent=code, intent=howto"):
+        within([scores("h00"), scores("c00")], "intent=zzz", TAGS)
 
 
 @pytest.mark.parametrize(
@@ -94,5 +100,5 @@ def test_a_value_that_cannot_be_printed_is_refused(value):
 def test_topics_without_any_tag_say_where_tags_come_from():
     with pytest.raises(ValueError, match="no judged topic has tags: they are further columns"):
         slices_of("intent", ["q1"], {"q1": {}})
-    with pytest.raises(ValueError, match="no judged topic has a value of 'intent'"):
+    with pytest.raises(ValueError, match=r"no value of 'intent' has 25 judged topics \(largest: none\)"):
         slices_of("intent", ["q1"], {"q1": {"intent": ""}})

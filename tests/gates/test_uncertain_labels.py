@@ -11,7 +11,7 @@ from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.gates.findings import IfJudged, Judgements
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.unjudged import Labels, Rejudged, rests_on_labels, under_judges
+from pytest_riskguard.gates.unjudged import Labels, Rejudged, rests_on_labels
 from pytest_riskguard.gates.verdict import Outcome
 from tests.gates.runs import Pair, ranked
 
@@ -49,7 +49,7 @@ def rejudged(pair: Pair, qrels: Qrels) -> Rejudged:
 )
 def test_under_each_judge_the_gate_says_what_it_says_of_that_judges_grades(judges):
     pair, qrels = judged(judges, judges=judges)
-    found = under_judges(rejudged(pair, qrels))
+    found = rejudged(pair, qrels).found.judges
     assert [one.case for one in found] == list(NAMES[:judges])
     for one in found:
         grades = qrels.under(one.case).grades
@@ -66,7 +66,7 @@ def test_a_judge_who_graded_nothing_leaves_the_grades_as_they_are():
 def test_a_judge_who_finds_nothing_relevant_leaves_scores_of_0():
     pair, qrels = judged(5, judges=3)
     nothing = {name: {**given, "ann": 0} for name, given in qrels.by_judge.items()}
-    found = under_judges(rejudged(pair, replace(qrels, by_judge=nothing)))
+    found = rejudged(pair, replace(qrels, by_judge=nothing)).found.judges
     ann = found[0]
     assert (ann.case, ann.outcome) == ("ann", "pass")
     assert ann.urisk == 0.0
@@ -74,11 +74,11 @@ def test_a_judge_who_finds_nothing_relevant_leaves_scores_of_0():
 
 def test_nothing_is_said_of_one_judge_of_a_crowd_and_of_grades_beyond_the_measure():
     pair, qrels = judged(6, judges=3)
-    assert under_judges(rejudged(pair, replace(qrels, by_judge=None))) == ()
+    assert rejudged(pair, replace(qrels, by_judge=None)).found.judges == ()
     crowd = {("t00", "d1"): {f"judge {number}": 1.0 for number in range(51)}}
-    assert under_judges(rejudged(pair, replace(qrels, by_judge=crowd))) == ()
+    assert rejudged(pair, replace(qrels, by_judge=crowd)).found.judges == ()
     wild = {("t00", "d1"): {"ann": 0.0, "bob": 9.0}}
-    assert under_judges(rejudged(replace(pair, measure="ERR@5"), replace(qrels, by_judge=wild))) == ()
+    assert rejudged(replace(pair, measure="ERR@5"), replace(qrels, by_judge=wild)).found.judges == ()
 
 
 def test_judges_who_decide_are_named_in_a_warning_whatever_the_outcome():

@@ -11,7 +11,7 @@ import pytest
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import Judgements
 from pytest_riskguard.gates.kinds import Gate, gate_of
-from pytest_riskguard.gates.unjudged import ToJudge, judge_next, judgements, rests_on_labels, together
+from pytest_riskguard.gates.unjudged import ToJudge, judge_next, rests_on_labels, together
 from tests.gates.runs import Pair
 
 TOPICS = [f"t{number:02d}" for number in range(30)]
@@ -44,7 +44,7 @@ def judged_anew(pair: Pair, relevant: dict[str, list[str]]) -> Pair:
 def test_cases_of_a_weighted_gate_are_weighted():
     weights = {topic: 1.0 + place for place, topic in enumerate(TOPICS)}
     pair = replace(shuffled(1, gate=gate_of("g", weighted=True)), topics=Topics({}, weights=weights))
-    (as_scored, *_) = judgements(pair.rejudged()).cases
+    (as_scored, *_) = pair.rejudged().found.cases
     assert as_scored.urisk == pair.verdict().estimates.urisk != shuffled(1).verdict().estimates.urisk
 
 
@@ -52,13 +52,13 @@ def test_a_verdict_on_documents_that_are_all_judged_rests_on_nothing_else():
     pair = shuffled(1)
     whole = {t: {**dict.fromkeys([*pair.candidate[t], *pair.baseline[t]], 0), **pair.grades[t]} for t in TOPICS}
     rejudged = replace(pair, grades=whole).rejudged()
-    found = judgements(rejudged)
+    found = rejudged.found
     assert (found.documents, found.depends, found.certain) == (0, False, True)
     assert judge_next(rejudged) == ()
 
 
 def test_only_an_answer_that_is_no_pass_warns():
-    found = Judgements(3, depth=10, candidate=1, baseline=2, depends=True)
+    found = Judgements(3, candidate=1, baseline=2, depends=True)
     assert not list(rests_on_labels("pass", found))
     assert not list(rests_on_labels("fail", replace(found, depends=False)))
     (notice,) = rests_on_labels("fail", found)
@@ -73,13 +73,13 @@ def test_only_an_answer_that_is_no_pass_warns():
 def test_what_is_listed_settles_the_verdict_and_less_of_it_does_not(seed):
     pair = shuffled(seed)
     listed = judge_next(pair.rejudged())
-    assert 0 < len(listed) < judgements(pair.rejudged()).documents
+    assert 0 < len(listed) < pair.rejudged().found.documents
 
     def after(count: int) -> Judgements:
         grades = {topic: dict(judged) for topic, judged in pair.grades.items()}
         for one in listed[:count]:
             grades[one.topic][one.document] = 0
-        return judgements(replace(pair, grades=grades).rejudged())
+        return replace(pair, grades=grades).rejudged().found
 
     assert not after(len(listed)).depends
     assert after(len(listed) - 1).depends
@@ -113,7 +113,7 @@ def test_one_document_that_settles_the_verdict_is_all_that_is_listed():
         gate=gate_of("g", kind="no_topic_collapse", max_loss=0.3),
     )
     assert pair.verdict().outcome == "fail"
-    cases = {case.case: case.outcome for case in judgements(pair.rejudged()).cases}
+    cases = {case.case: case.outcome for case in pair.rejudged().found.cases}
     assert cases == {
         "irrelevant": "fail",
         "relevant": "pass",

@@ -11,11 +11,10 @@ import pytest
 
 from pytest_riskguard.data.scores import Repeated, TopicScores
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates.judge import rule
-from pytest_riskguard.gates.pool import PoolComparison
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.verdict import VerdictWarning
 from pytest_riskguard.gates.warnings import warnings
-from tests.gates.conftest import pair, topic_scores
+from tests.gates.conftest import pair, pooled, topic_scores
 from tests.strict import gate_of
 
 NOISE = np.random.default_rng(1).normal(0, 0.1, 300)
@@ -54,7 +53,7 @@ def _of(
     topics: Topics | None = None,
     **options: Any,
 ) -> dict[str, dict[str, Any]]:
-    comparison = rule(gate_of("g", **options), candidate, baseline, topics=topics)
+    comparison = compare(gate_of("g", **options), candidate, baseline, topics=topics)
     found = warnings(comparison)
     return _by_subject(found)
 
@@ -147,7 +146,7 @@ def test_intervals_that_disagree_are_shown_with_both_limits_and_the_test_that_de
     for differences, decisive, agrees in ((CHANCE, "student_t", False), (LOSS, "bca", True)):
         found = raised(changes(differences, 60), alpha=0)
         assert [*found] == ["methods_disagree"]
-        comparison = rule(gate_of("g", alpha=0), *pair(changes(differences, 60), level=0.95))
+        comparison = compare(gate_of("g", alpha=0), *pair(changes(differences, 60), level=0.95))
         upper = {interval.method: interval.upper for interval in comparison.ruling.intervals}
         assert upper["bca"] < 0 < upper["student_t"]
         p = found["methods_disagree"].pop("break_even_p_value")
@@ -213,7 +212,7 @@ def pool(*, n: int = 60, seed: int = 4) -> list[TopicScores]:
 
 def of_pool(systems: Sequence[TopicScores], **options: Any) -> dict[str, dict[str, Any]]:
     gate = gate_of("g", kind="georisk_not_worse", **options)
-    found = warnings(PoolComparison(gate, systems[0], systems[1:]))
+    found = warnings(pooled(gate, *systems))
     return _by_subject(found)
 
 

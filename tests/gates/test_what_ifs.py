@@ -19,13 +19,12 @@ from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.scoring import labels_for
+from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates import unjudged_documents
-from pytest_riskguard.gates.documents import topic_documents
-from pytest_riskguard.gates.findings import ResponsibleTopic
+from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.rankings import all_documents, depth_shown, side_by_side
-from pytest_riskguard.gates.unjudged import Labels, Rejudged, judge_next, judgements
+from pytest_riskguard.gates.unjudged import Labels, Rejudged, judge_next
 from tests.data.tables import judged_run
 from tests.gates import slow_rankings
 
@@ -82,31 +81,24 @@ class Compared:
         one, other = (slow_rankings.rankings_of(run, parsed) for run in runs)
         self.slow = slow_rankings.SlowComparison(gate, self.scores, (one, other), parsed, grades, rules=qrels.rules)
 
-    def rows(self) -> list[ResponsibleTopic]:
-        """Every topic, as if it were responsible."""
-        values = zip(self.scores[0].topics, *(side.values.tolist() for side in self.scores), strict=True)
-        return [ResponsibleTopic(t, None, c, b, c - b, 0.0, None, False) for t, c, b in values]
-
     def check(self) -> None:
         """Everything is the same."""
         self.check_unjudged()
-        rows = self.rows()
-        for row, told in zip(rows, topic_documents(rows, (), *self.rejudged.labels.runs), strict=False):
-            for moved in () if told.exact else told.moved:
-                before = slow_rankings.moved_back(self.slow, row.topic, moved.document)
-                assert moved.effect == pytest.approx(row.candidate - before, abs=1e-12)
-        depth = depth_shown(self.rejudged.labels)
-        shown = side_by_side(self.rejudged.labels, [row.topic for row in rows])
-        assert shown.topics == {row.topic: slow_rankings.side_by_side(self.slow, row.topic, depth) for row in rows}
-        first = {d for run in self.slow.runs for row in rows for d in run.get(row.topic, [])[:depth]}
-        assert all_documents(self.rejudged.labels) == first
+        told = documents(self.rejudged.labels, self.scores[0].topics, DocumentTitles())
+        for topic in told.topics:
+            for moved in () if topic.exact else topic.moved:
+                before = slow_rankings.moved_back(self.slow, topic.topic, moved.document)
+                score = self.rejudged.labels.by_topic[0][topic.topic]
+                assert moved.effect == pytest.approx(score - before, abs=1e-12)
+            shown = [replace(row, effect=0.0) for row in topic.documents if row.best_rank <= told.depth]
+            assert tuple(shown) == slow_rankings.side_by_side(self.slow, topic.topic, told.depth)
 
     def check_unjudged(self) -> None:
         """What is unjudged is the same, and what the gate would say of the four cases that go by rank."""
         if self.rejudged.labels.rules.is_complete:
-            assert (judgements(self.rejudged).documents, judgements(self.rejudged).cases) == (0, ())
+            assert (self.rejudged.found.documents, self.rejudged.found.cases) == (0, ())
             return
-        told, by_rank = judgements(self.rejudged), slow_rankings.judgements(self.slow)
+        told, by_rank = self.rejudged.found, slow_rankings.judgements(self.slow)
         assert rounded(told.cases[:4]) == rounded(by_rank.cases)
         assert told.depends == (len({case.outcome for case in told.cases}) > 1)
         of_all = replace(told, cases=(), depends=False, certain=False)
@@ -177,12 +169,11 @@ def test_batches_of_variants_change_nothing(monkeypatch):
 
 def test_a_measure_without_a_kernel_has_documents_side_by_side_without_effects():
     pair = compared(8, "SetF").rejudged
-    lost = ResponsibleTopic("t0", None, 0.25, 0.5, -0.25, -0.25, 1.0, False)
-    (found,) = topic_documents([lost], [], *pair.labels.runs)
-    assert (found.moved, found.exact) == ((), False)
-    assert side_by_side(pair.labels, ["t0"])
+    found = documents(pair.labels, ["t0"], DocumentTitles()).topics[0]
+    assert (found.moved, found.exact) == ([], False)
+    assert found.documents
     with pytest.raises(UsageError, match="SetF: what it would be under other judgements is known of measures of"):
-        judgements(pair)
+        _ = pair.found
 
 
 def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrieved():

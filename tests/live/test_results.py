@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.live.failures import NoAnswerError
-from pytest_riskguard.live.results import EXPECTED, ID_NAMES, SCORE_NAMES, pairs_of
+from pytest_riskguard.live.retrieval import EXPECTED, ID_NAMES, SCORE_NAMES, NoAnswerError, pairs_of
 
 PAIRS = [("a", 3.0), ("b", 2.0), ("c", 1.0)]
 

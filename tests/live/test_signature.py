@@ -7,7 +7,7 @@ import operator
 
 import pytest
 
-from pytest_riskguard.live.python import SignatureError, asked_by_topic
+from pytest_riskguard.live.candidates import SignatureError, asked_by_topic
 from pytest_riskguard.live.retrieval import Topic
 
 TOPIC = Topic("red shoes", id="t1", tags={"lang": "en"})

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.json import dumps
 from tests.plugin import world
 from tests.plugin.world import read_report
@@ -85,7 +86,7 @@ def test_a_report_that_cannot_be_made_is_refused_before_any_test_runs(pytester, 
 def test_no_report_of_an_earlier_run_stands_for_one_that_wrote_none(pytester, project, more, status):
     project("good")
     report = pytester.path / "r.json"
-    report.write_text(dumps([CASES["pass"]()]))
+    report.write_text(dumps(Report([CASES["pass"]()])))
     pytester.makepyfile(test_killed="import os\n\n\ndef test_it():\n    os._exit(9)\n")
     run = pytester.runpytest if more else pytester.runpytest_subprocess
     result = run("--riskguard", "--riskguard-report=r.json", *more.split())

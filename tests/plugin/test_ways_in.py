@@ -34,10 +34,9 @@ def unnamed(verdict: dict[str, Any]) -> str:
 def without_report(verdict: dict[str, Any]) -> dict[str, Any]:
     """What a verdict holds whether or not a report is written of it, and runs are at hand."""
     warnings = [warning for warning in verdict["warnings"] if warning["code"] != "rests_on_unjudged"]
-    explanation = {**verdict["explanation"], "summary": None}  # it speaks of the documents
     blank = dict.fromkeys(("exhibits", "documents", "judgements"))
     figures = [figure for figure in verdict["figures"] if not figure.startswith("unjudged documents")]
-    return {**verdict, **blank, "warnings": warnings, "explanation": explanation, "figures": figures}
+    return {**verdict, **blank, "warnings": warnings, "summary": "", "figures": figures}
 
 
 @pytest.fixture

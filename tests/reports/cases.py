@@ -16,8 +16,8 @@ from pytest_riskguard import check
 from pytest_riskguard.data import TopicScores
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.gates.findings import (
+    Documents,
     Exhibits,
-    Explanation,
     IfJudged,
     Judgements,
     RankedDocument,
@@ -82,33 +82,33 @@ def explained() -> Verdict:
     moved = RankedDocument
     return altered(
         verdict,
-        explanation=Explanation(
-            "",
-            slices=(
-                Slice("intent", "code", 12, 0, 12, -0.4, -2.4, -2.6, -2.3, 2e-5, True),
-                Slice("intent", "words", 18, 15, 3, 0.34, 0.08, -0.35, 0.42, 0.81, False),
-                Slice("length", "one word", 4, 0, 4, -0.4, -2.4, None, None, None, None),
-            ),
+        slices=(
+            Slice("intent", "code", 12, 0, 12, -0.4, -2.4, -2.6, -2.3, 2e-5, True),
+            Slice("intent", "words", 18, 15, 3, 0.34, 0.08, -0.35, 0.42, 0.81, False),
+            Slice("length", "one word", 4, 0, 4, -0.4, -2.4, None, None, None, None),
         ),
-        documents=(
-            TopicDocuments(
-                worst[0],
-                True,
-                (
-                    moved("manual-17", 2, 1, 20, -0.4),
-                    moved("manual-3", 1, 3, None, -0.1),
-                    moved("faq-9", 1, 4, 12, -0.05),
-                    moved("faq-2", 1, None, 2, 0.1),
+        measure="AP@10",
+        documents=Documents(
+            10,
+            (
+                TopicDocuments(
+                    worst[0],
+                    True,
+                    (
+                        moved("manual-17", 2, 1, 20, -0.4),
+                        moved("manual-3", 1, 3, None, -0.1),
+                        moved("faq-9", 1, 4, 12, -0.05),
+                        moved("faq-2", 1, None, 2, 0.1),
+                        moved("blog-99", None, None, 1),
+                        moved("blog-98", 0, 30, 3),
+                    ),
                 ),
-                (moved("blog-99", None, None, 1, 0.0), moved("blog-98", 0, 30, 3, 0.0)),
-                depth=10,
+                TopicDocuments(worst[1], True, (moved("manual-18", 2, 2, 10, -0.4),)),
+                TopicDocuments(worst[2], True, (moved("blog-99", None, None, 1),)),
+                TopicDocuments(worst[3], True, (moved("manual-19", 2, 2, 10, -0.4),)),
             ),
-            TopicDocuments(worst[1], True, (moved("manual-18", 2, 2, 10, -0.4),), (), depth=10),
-            TopicDocuments(worst[2], True, (), (moved("blog-99", None, None, 1, 0.0),), depth=10),
-            TopicDocuments(worst[3], True, (moved("manual-19", 2, 2, 10, -0.4),), (), depth=10),
         ),
         judgements=Judgements(
-            depth=10,
             candidate=12,
             baseline=3,
             documents=14,

@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from pytest_riskguard import check
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.findings import (
-    Explanation,
+    Documents,
     IfJudged,
     Judgements,
     RankedDocument,
     Slice,
     TopicDocuments,
-    TopicGroup,
 )
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from tests.plugin.world import LOSS, TOPICS, differences
@@ -175,15 +174,12 @@ def verdict_with(text: str, **options: Any) -> Verdict:
         baselines=(text,),
         responsible_topics=topics,
         warnings=(*judged.warnings, VerdictWarning("few_topics", text)),
-        explanation=Explanation(
-            summary=f"{text} Fails. Topic {guilty} of {text} lost; {text}",
-            pivotal_topics=(guilty,),
-            groups=(TopicGroup(text, text, "loss", (guilty,), -0.1, 0.5, 3),),
-            slices=(Slice(text, text, 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, True),),
-        ),
-        documents=(TopicDocuments(guilty, True, (moved,), (moved,), depth=10),),
+        summary=f"{text} Fails. Topic {guilty} of {text} lost; {text}",
+        pivotal_topics=(guilty,),
+        slices=(Slice(text, text, 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, True, (guilty,)),),
+        documents=Documents(10, (TopicDocuments(guilty, True, (moved,)),)),
         judgements=Judgements(
-            4, depth=10, cases=(IfJudged("irrelevant", -0.1, "fail"),), candidate=3, baseline=2, depends=True
+            4, cases=(IfJudged("irrelevant", -0.1, "fail"),), candidate=3, baseline=2, depends=True
         ),
     )
 

@@ -14,7 +14,6 @@ from typing import Any, get_args, get_type_hints
 from pydantic import create_model
 
 from pytest_riskguard import reports
-from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.json import SCHEMA
@@ -25,7 +24,7 @@ Schema = dict[str, Any]
 #: The JSON Schema of a report, which the package has for other programs.
 SCHEMA_FILE = Path(reports.__file__).with_name("riskguard-report-1.schema.json")
 #: What a report has only where there is something to say.
-OPTIONAL = {"gates": list[KnownGate], "rankings": list[Rankings], "provenance": Provenance}
+OPTIONAL = {"gates": list[KnownGate], "provenance": Provenance}
 OPTIONAL |= {"policy_changes": list[str]}
 
 

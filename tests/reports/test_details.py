@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pytest_riskguard.gates.findings import AgainstReference, ChainedRun, Lineage, RankedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import (
+    AgainstReference,
+    ChainedRun,
+    Documents,
+    Lineage,
+    RankedDocument,
+    TopicDocuments,
+)
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import Section, Table
 from pytest_riskguard.reports.details import details, settings
@@ -26,8 +33,9 @@ def table(verdict: Verdict, title: str, place: int = 0) -> Table:
 
 
 def moved(*found: RankedDocument, new: tuple[RankedDocument, ...] = (), **options: Any) -> Table:
-    topic = TopicDocuments("t07", options.pop("exact", True), found, new, depth=options.pop("depth", 10))
-    return table(replace(judged(LOSS), documents=(topic,)), "Documents that moved")
+    topic = TopicDocuments("t07", options.pop("exact", True), (*found, *new))
+    verdict = replace(judged(LOSS), measure=options.pop("measure", "nDCG@10"), documents=Documents(10, (topic,)))
+    return table(verdict, "Documents that moved")
 
 
 def test_a_document_is_told_from_its_rank_to_its_rank():
@@ -40,19 +48,19 @@ def test_a_document_is_told_from_its_rank_to_its_rank():
         ["t07", "m", "0", "30 -> 2", "new"],
     ]
     assert shown.note == "The measure looks at the first 10 ranks. The effects add up to the topic's difference."
-    other = moved(RankedDocument("d", 2, 1, 14, -0.4), exact=False, depth=0)
+    other = moved(RankedDocument("d", 2, 1, 14, -0.4), exact=False, measure="AP")
     assert other.note.startswith("The measure looks at all ranks. An effect is what moving this document alone back ")
 
 
 def test_slices_have_their_figures_and_of_a_gate_on_single_topics_no_test():
     shown = table(explained(), "Topics by tag")
     assert shown.cells[0] == [
-        "intent=code", "12", "0", "12", "-0.4000", "-2.4000", "[-2.6000, -2.3000]", "< 0.0001", "yes",
+        "intent=code", "12", "12", "0.0%", "-0.4000", "-2.4000", "[-2.6000, -2.3000]", "< 0.0001", "yes",
     ]  # fmt: skip
     assert shown.cells[2][6:] == ["too few topics", "", ""]
-    collapse = altered(judged(LOSS, "no_topic_collapse", max_loss=0.42), explanation=explained().explanation)
+    collapse = altered(judged(LOSS, "no_topic_collapse", max_loss=0.42), slices=explained().slices)
     labels = list(table(collapse, "Topics by tag").columns)
-    assert labels == ["Slice", "Topics", "Wins", "Losses", "Mean change", "URisk"]
+    assert labels == ["Slice", "Topics", "Losses", "Share", "Mean change", "URisk"]
 
 
 def test_judgements_say_whether_the_verdict_rests_on_them():
@@ -106,14 +114,13 @@ def test_a_pool_lists_its_systems_by_georisk_and_the_candidate_against_each_refe
     assert "significantly below 1 of 2 references (Holm): prod (-0.0300, adjusted p 0.0080)" in said
 
 
-def test_a_lineage_lists_each_run_against_the_oldest():
+def test_a_lineage_says_the_means_and_what_is_lost_in_all():
     runs = (ChainedRun("first", 0.5, 0.0), ChainedRun("second", 0.48, -0.05), ChainedRun("candidate", 0.45, -0.125))
-    verdict = altered(judged(LOSS), lineage=Lineage(runs, -0.2, -0.1, risky=True))
-    assert table(verdict, "Accepted runs of the baseline, oldest first, then the candidate").cells == [
-        ["first", "0.5000", "+0.0000", "+0.0000"],
-        ["second", "0.4800", "-0.0200", "-0.0500"],
-        ["candidate", "0.4500", "-0.0500", "-0.1250"],
-    ]
+    verdict = altered(judged(LOSS), lineage=Lineage(runs, -0.2, -0.1, risky=True), figures=())
+    assert (
+        "1 accepted change since first; means so far, candidate last: 0.5000, 0.4800, 0.4500; in total -0.0500, "
+        "URisk -0.1250 [-0.2000, -0.1000]"
+    ) in section(verdict, "Statistics").text
 
 
 def settings_of(verdict: Verdict) -> dict[str, str]:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.gates.history import drift
-from pytest_riskguard.reports.drift import explain
+from pytest_riskguard.gates.history import Chain
+from pytest_riskguard.gates.kinds import NotSignificantlyRisky
+from pytest_riskguard.reports import drift
 
 
 def chain(*runs):
@@ -17,13 +18,18 @@ def chain(*runs):
     ]
 
 
+def explain(runs, *names, alpha=1.0):
+    gate = NotSignificantlyRisky(alpha=alpha, tolerance=0.0)
+    return drift.explain(Chain(gate, runs), names or [run.name for run in runs])
+
+
 def flat(*means, topics=20):
     return chain(*(np.full(topics, mean) for mean in means))
 
 
 def test_each_run_is_a_line_named_by_the_run_or_as_asked_and_safe():
-    found = drift(flat(0.5, 0.75, 0.25), alpha=1)
-    heading, columns, *rows, _ = explain(found).splitlines()
+    runs = flat(0.5, 0.75, 0.25)
+    heading, columns, *rows, _ = explain(runs).splitlines()
     assert heading == "AP, 20 topics: in total, URisk(alpha=1) and its 95% interval are against a"
     assert columns.split() == ["run", "mean", "change", "in", "all", "URisk", "interval", "losses"]
     assert [row.split() for row in rows] == [
@@ -31,7 +37,7 @@ def test_each_run_is_a_line_named_by_the_run_or_as_asked_and_safe():
         ["b", "0.7500", "+0.2500", "+0.2500", "+0.2500", "[+0.2500,", "+0.2500]", "0"],
         ["c", "0.2500", "-0.5000", "-0.2500", "-0.5000", "[-0.5000,", "-0.5000]", "20"],
     ]
-    other = explain(found, names=["1", "::error::" + "x" * 40, "\x1b[31m" + "y" * 40]).splitlines()
+    other = explain(runs, "1", "::error::" + "x" * 40, "\x1b[31m" + "y" * 40).splitlines()
     assert [line.split()[0] for line in other[2:4]] == ["1", ":"]
     assert "\x1b" not in "".join(other)
     assert max(map(len, other)) <= 80
@@ -52,4 +58,4 @@ def test_each_run_is_a_line_named_by_the_run_or_as_asked_and_safe():
     ],
 )
 def test_the_last_line_says_what_follows(runs, alpha, said):
-    assert explain(drift(runs, alpha=alpha)).splitlines()[-1].strip() == said
+    assert explain(runs, alpha=alpha).splitlines()[-1].strip() == said

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.ci.github import annotation, commands
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.markdown import render
 from tests.reports.cases import CASES
 from tests.reports.hostile import STRINGS, verdict_with
@@ -24,16 +25,18 @@ def case(name: str) -> Verdict:
 
 @pytest.mark.parametrize("name", ["explained", "pass", "incomparable"])
 def test_a_report_of_one_gate(name):
-    golden(GOLDEN / f"{name.replace(' ', '-')}.md", render([case(name)]))
+    golden(GOLDEN / f"{name.replace(' ', '-')}.md", render(Report([case(name)])))
 
 
 def test_a_report_of_many_gates_in_little_room():
-    text = render([case(name) for name in CASES], limit=6_000)
+    text = render(Report([case(name) for name in CASES]), limit=6_000)
     golden(GOLDEN / "little-room.md", text)
 
 
 def test_a_report_of_hostile_text():
-    golden(GOLDEN / "hostile.md", render([verdict_with(STRINGS[name]) for name in ("pipes", "mention", "link")]))
+    golden(
+        GOLDEN / "hostile.md", render(Report([verdict_with(STRINGS[name]) for name in ("pipes", "mention", "link")]))
+    )
 
 
 def test_the_annotations_of_gates_that_failed():

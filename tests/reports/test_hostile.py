@@ -16,10 +16,10 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.ci import github, junit
 from pytest_riskguard.reports.ci.junit import properties
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.json import verdicts_of
 from pytest_riskguard.reports.markdown import render
-from pytest_riskguard.reports.terminal import gates_table
-from pytest_riskguard.reports.terminal.failure import explain, one_line, warning_lines
+from pytest_riskguard.reports.terminal import explain, gates_table, one_line, warning_lines
 from pytest_riskguard.run_context import Detail, Screen
 from tests.reports.hostile import NAMES, STRINGS, incomparable_with, texts, verdict_with
 
@@ -52,7 +52,7 @@ def text(request):
 
 def of_terminal(verdict: Verdict) -> str:
     lines = [one_line(verdict), explain(verdict, Screen(width=80)), explain(verdict, Screen(Detail.EVERYTHING, 100))]
-    lines += gates_table.lines([(verdict.gate, verdict)], Screen(width=100))
+    lines += gates_table([(verdict.gate, verdict)], Screen(width=100))
     return "\n".join([*lines, *warning_lines(verdict)])
 
 
@@ -115,7 +115,7 @@ def assert_markdown(said: str, verdict: Verdict) -> None:
     assert page.comments <= {""}
     # as many rows, cells and boxes as a verdict of harmless text has
     harmless = Page(
-        MARKDOWN.render(render([verdict_with("x") if verdict.problem is None else incomparable_with("x")]))
+        MARKDOWN.render(render(Report([verdict_with("x") if verdict.problem is None else incomparable_with("x")])))
     )
     for tag in ("tr", "td", "th", "h3", "details", "table"):
         count = sum(name == tag for name, _ in page.tags)
@@ -128,11 +128,11 @@ def assert_markdown(said: str, verdict: Verdict) -> None:
 def assert_safe(verdict: Verdict) -> None:
     assert_plain(of_terminal(verdict))
     assert_annotations(of_annotations(verdict))
-    assert_markdown(render([verdict]), verdict)
+    assert_markdown(render(Report([verdict])), verdict)
     for name, value in properties(verdict):
         assert_plain(name + value)
         assert "\n" not in value
-    for element in ElementTree.fromstring(junit.render([verdict])).iter():  # noqa: S314 - our own text
+    for element in ElementTree.fromstring(junit.render(Report([verdict]))).iter():  # noqa: S314 - our own text
         for part in (element.text or "", *element.attrib.values()):
             assert_plain(part.strip())
 
@@ -154,7 +154,7 @@ def test_so_is_any_mixture(text):
 
 def test_json_says_what_was_there_and_reads_back(text):
     verdict = verdict_with(text)
-    said = report_json.dumps([verdict])
+    said = report_json.dumps(Report([verdict]))
     assert said.isascii()
     assert "\x1b" not in said
     assert not re.search(r"^\s*::|##", said, re.MULTILINE)
@@ -164,5 +164,5 @@ def test_json_says_what_was_there_and_reads_back(text):
 
 def test_what_is_copied_from_markdown_is_the_text_itself():
     for name in ("pipes", "backslashes", "entities", "mention", "link", "emphasis", "percent escapes"):
-        page = Page(MARKDOWN.render(render([verdict_with(STRINGS[name])])))
+        page = Page(MARKDOWN.render(render(Report([verdict_with(STRINGS[name])]))))
         assert STRINGS[name] in page.data, name

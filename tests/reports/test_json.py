@@ -8,6 +8,7 @@ import pytest
 from pytest_riskguard import check
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
+from pytest_riskguard.reports.comparisons import Report
 from tests.plugin.world import CHURN, GOOD, LOSS
 from tests.reports.schema import SCHEMA_FILE, described, schema_of_a_report
 from tests.reports.terminal.test_failure import asked, verdict
@@ -33,7 +34,7 @@ VERDICTS = {
 @pytest.mark.parametrize("name", VERDICTS)
 def test_a_report_is_valid_strict_json_and_reads_back(name):
     given = VERDICTS[name]()
-    text = report_json.dumps([given])
+    text = report_json.dumps(Report([given]))
     assert text.isascii()
     report = json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} is not JSON"))
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
@@ -62,7 +63,7 @@ def test_the_schema_is_a_schema_and_refuses_what_is_not_a_report():
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     for name, value, problem in (("outcome", "maybe", "enum"), ("new", 1, "additionalProperties")):
-        broken = report_json.report([verdict(LOSS)])
+        broken = report_json.plain(Report([verdict(LOSS)]))
         broken["verdicts"][0][name] = value
         with pytest.raises(jsonschema.ValidationError) as refused:
             jsonschema.validate(broken, schema, cls=jsonschema.Draft202012Validator)

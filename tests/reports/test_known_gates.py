@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.errors import ReportFormatError
-from pytest_riskguard.reports.comparisons import KnownGate, summary, title
+from pytest_riskguard.reports.comparisons import KnownGate, Report, summary, title
 from pytest_riskguard.reports.json import dumps, read
 from pytest_riskguard.reports.markdown import render
 from tests.reports.test_json import VERDICTS
@@ -24,10 +24,10 @@ def missing(name, became="deselected"):
 def test_gates_are_read_as_they_were_written(tmp_path):
     gates = (gate(failures=2), missing("b", "crashed"), missing("c", "a later word"))
     path = tmp_path / "report.json"
-    path.write_text(dumps([PASSED], gates))
+    path.write_text(dumps(Report([PASSED], gates)))
     assert read(path).gates == gates
     assert [verdict.to_dict() for verdict in read(path).verdicts] == [PASSED.to_dict()]
-    path.write_text(dumps([PASSED]))
+    path.write_text(dumps(Report([PASSED])))
     assert read(path).gates == ()
 
 
@@ -37,7 +37,7 @@ def test_a_gate_is_judged_again_by_its_command_or_by_pytest(tmp_path):
     assert own.reproduce.startswith("riskguard check")
     assert own.reproduce.isprintable()
     path = tmp_path / "report.json"
-    path.write_text(dumps([PASSED], [own]))
+    path.write_text(dumps(Report([PASSED], [own])))
     assert read(path).gates == (own,)
 
 
@@ -53,7 +53,7 @@ def test_a_gate_is_judged_again_by_its_command_or_by_pytest(tmp_path):
 )
 def test_a_report_that_lacks_the_verdict_of_a_gate_is_refused(tmp_path, gates, problem):
     path = tmp_path / "report.json"
-    path.write_text(dumps([PASSED], gates))
+    path.write_text(dumps(Report([PASSED], gates)))
     with pytest.raises(ReportFormatError, match=problem):
         read(path)
 
@@ -74,4 +74,4 @@ def test_gates_that_ended_alike_are_listed_in_one_line():
 def test_hostile_ids_are_cleaned():
     (line,) = summary([missing("\x1b[31m\n::error::")])
     assert line.isprintable()
-    assert "<b>" not in render([], gates=[missing("<b>")])
+    assert "<b>" not in render(Report([], gates=[missing("<b>")]))

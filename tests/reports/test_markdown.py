@@ -9,6 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pytest_riskguard.gates.verdict import Inputs, VerdictWarning
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, prose, render
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import explained
@@ -27,13 +28,13 @@ def flat(text: str) -> str:
 
 def test_gates_on_the_same_runs_show_their_topics_once():
     inputs = Inputs("q", "c", {"baseline": "b"})
-    text = render([replace(altered(LOST, gate=name), inputs=inputs) for name in ("first", "second")])
+    text = render(Report([replace(altered(LOST, gate=name), inputs=inputs) for name in ("first", "second")]))
     assert text.count("The worst 6 of 12") == 1
     assert "Queries and documents: see <code>first</code>." in text
 
 
 def test_gates_that_passed_are_folded_and_stand_behind_those_that_did_not():
-    text = render([verdict(GOOD), LOST])
+    text = render(Report([verdict(GOOD), LOST]))
     assert text.index("### **FAIL**") < text.index("<summary>pass ")
     assert "### pass" not in text
 
@@ -42,8 +43,8 @@ def test_warnings_are_said():
     warned = altered(
         LOST, warnings=(VerdictWarning("changed_inputs", "scored again"), VerdictWarning("churn", "as said"))
     )
-    assert "Warning (<code>changed_inputs</code>): scored again" in render([warned])
-    assert "as said" not in render([warned])
+    assert "Warning (<code>changed_inputs</code>): scored again" in render(Report([warned]))
+    assert "as said" not in render(Report([warned]))
 
 
 def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
@@ -51,10 +52,10 @@ def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
     gates = [altered(EXPLAINED, gate=f"gate-{n:03d}") for n in range(8)]
     good = verdict(GOOD)
     gates += [altered(good, gate=f"good-{n:03d}") for n in range(8)]
-    full = render(gates)
+    full = render(Report(gates))
     sizes = []
     for limit in (len(full.encode()), 40_000, 17_000, 10_000, 4_000, 2_000, 1_000):
-        text = render(gates, limit=limit)
+        text = render(Report(gates), limit=limit)
         sizes.append(len(text.encode()))
         assert sizes[-1] <= limit
         assert text.startswith("## riskguard: Don't ship: 8 of 16 gates failed\n")
@@ -68,7 +69,7 @@ def test_of_too_many_gates_those_that_failed_are_kept():
     good = verdict(GOOD)
     gates = [altered(good, gate=f"good-{n}") for n in range(60)]
     gates.append(altered(LOST, gate="bad"))
-    text = render(gates, limit=3_000)
+    text = render(Report(gates), limit=3_000)
     assert len(text.encode()) <= 3_000
     assert "| **FAIL** (loss) | <code>bad</code> |" in text
     (left,) = re.findall(r"Left out to save space: (\d+) gates", text)
@@ -77,13 +78,13 @@ def test_of_too_many_gates_those_that_failed_are_kept():
 
 @pytest.mark.parametrize("name", ["long", "long punctuation", "combining", "emoji"])
 def test_long_texts_fit_a_comment(name):
-    text = render([verdict_with(STRINGS[name])] * 3, limit=COMMENT_LIMIT)
+    text = render(Report([verdict_with(STRINGS[name])] * 3), limit=COMMENT_LIMIT)
     assert len(text.encode()) <= COMMENT_LIMIT
 
 
 @pytest.mark.parametrize("name", VERDICTS)
 def test_every_kind_of_verdict_is_a_document(name):
-    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(render([VERDICTS[name]()]))
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(render(Report([VERDICTS[name]()])))
     assert html.count("<table>") >= 1
     assert "| ---" not in html
 

@@ -15,11 +15,9 @@ from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparab
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.ci import comment, junit
 from pytest_riskguard.reports.ci.github import annotation
-from pytest_riskguard.reports.comparisons import KnownGate, answer
+from pytest_riskguard.reports.comparisons import KnownGate, Report, answer
 from pytest_riskguard.reports.html.page import document
-from pytest_riskguard.reports.json import Report
-from pytest_riskguard.reports.terminal import gates_table
-from pytest_riskguard.reports.terminal.failure import explain, one_line
+from pytest_riskguard.reports.terminal import explain, gates_table, one_line
 from pytest_riskguard.reports.words import Step, advice, own_advice, promotion
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import CHURN, GOOD, LOSS
@@ -54,13 +52,13 @@ def printed(capsys: pytest.CaptureFixture[str], verdicts: Sequence[Verdict], *, 
 
 
 def table(verdicts: Sequence[Verdict]) -> str:
-    return "\n".join(gates_table.lines([(verdict.gate, verdict) for verdict in verdicts], Screen(width=200)))
+    return "\n".join(gates_table([(verdict.gate, verdict) for verdict in verdicts], Screen(width=200)))
 
 
 REPORTS: dict[str, Callable[[Sequence[Verdict]], str]] = {
     "comment": lambda verdicts: comment.verdict(RUN, Report(list(verdicts), tuple(known(len(verdicts))))),
-    "Markdown": lambda verdicts: markdown.render(verdicts, gates=known(len(verdicts))),
-    "page": lambda verdicts: document(verdicts, known(len(verdicts))),
+    "Markdown": lambda verdicts: markdown.render(Report(verdicts, gates=known(len(verdicts)))),
+    "page": lambda verdicts: document(Report(verdicts, known(len(verdicts)))),
     "table of gates": table,
 }
 
@@ -106,8 +104,8 @@ def test_a_candidate_takes_the_place_of_the_only_baseline_or_of_none():
 
 def test_nothing_is_stored_while_a_gate_was_not_judged():
     assert promotion(BETTER, [BETTER], complete=False) is None
-    assert "baseline update" not in document([BETTER], known(1, missing=1))
-    assert "baseline update" not in markdown.render([BETTER], gates=known(1, missing=1))
+    assert "baseline update" not in document(Report([BETTER], known(1, missing=1)))
+    assert "baseline update" not in markdown.render(Report([BETTER], gates=known(1, missing=1)))
 
 
 def test_a_gate_that_passes_gives_no_advice_of_its_own_where_another_stops_the_change():
@@ -116,27 +114,27 @@ def test_a_gate_that_passes_gives_no_advice_of_its_own_where_another_stops_the_c
     assert own_advice(CARE, [CARE, STOPPED]) == "Passes with care"
     assert own_advice(FINE, [CARE, FINE]) == "Passes"  # the run is shipped with care
     other_measure = replace(STOPPED, measure="P@5")  # a comparison of its own, of the same candidate
-    page = document([BETTER, other_measure])
+    page = document(Report([BETTER, other_measure]))
     assert "Don&#39;t ship: " in page
     assert "Ship: " not in page
     assert "Passes: the mean rose" in page
 
 
 def test_the_first_gate_of_a_page_is_the_one_that_wants_care_most():
-    assert "<title>! Ship with care: losses counted 6 times outweigh gains; " in document([FINE, CARE])
-    assert "<title>✗ Don&#39;t ship: 2 of 30 queries lost more than 0.10" in document([FINE, CARE, STOPPED])
+    assert "<title>! Ship with care: losses counted 6 times outweigh gains; " in document(Report([FINE, CARE]))
+    assert "<title>✗ Don&#39;t ship: 2 of 30 queries lost more than 0.10" in document(Report([FINE, CARE, STOPPED]))
 
 
 def test_a_pass_with_care_looks_the_same_everywhere(capsys):
     verdicts = [CARE, FINE]
-    page = document(verdicts, known(2))
+    page = document(Report(verdicts, known(2)))
     assert re.search(r"<title>! Ship with care: ", page)
     assert '<span class="mark care" aria-label="passes with care" role="img">!</span>' in page
     assert (
         page.count('<span class="badge care">! passes with care</span>') == 2
     )  # table of gates, and the gate itself
-    assert "! Ship with care: 2 gates passed, 1 with care" in document([FINE, replace(CARE, measure="P@5")])
-    text = markdown.render(verdicts)
+    assert "! Ship with care: 2 gates passed, 1 with care" in document(Report([FINE, replace(CARE, measure="P@5")]))
+    text = markdown.render(Report(verdicts))
     assert text.startswith("## riskguard: Ship with care: 2 gates passed, 1 with care\n")
     assert "<summary>pass with care <code>no-risk</code>: " in text
     assert "| pass with care | <code>no-risk</code> |" in text
@@ -186,6 +184,12 @@ def test_undecided_gates_that_only_warn_are_no_pass():
 def test_every_report_says_what_to_do():
     error = BaselineError("no baseline 'prod'", remedy=Remedy("store it with {}", "add prod RUN"))
     verdict = incomparable(gate_of("g"), error, measure="AP", candidate="new", baselines=("prod",))
-    texts = [explain(verdict), one_line(verdict), str(verdict), str(annotation(verdict)), junit.render([verdict])]
+    texts = [
+        explain(verdict),
+        one_line(verdict),
+        str(verdict),
+        str(annotation(verdict)),
+        junit.render(Report([verdict])),
+    ]
     for text in (*texts, *(REPORTS[name]([verdict]) for name in ("comment", "Markdown", "page"))):
         assert "riskguard baseline add prod RUN" in " ".join(text.split())

@@ -13,6 +13,7 @@ import pytest
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import files
+from pytest_riskguard.reports.comparisons import Report
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "a](x) ![b](c) <script>alert(1)</script> @octocat \x1b[31m\u202e\ud800"
@@ -34,7 +35,7 @@ def judged(topic: str = "", **options: object) -> Verdict:
 
 def test_the_pictures_are_there_and_the_markdown_shows_them(tmp_path):
     path = tmp_path / "my report.md"
-    files.write(path, [judged(), judged("other ", tolerance=0.5)], charts=True)
+    files.write(path, Report([judged(), judged("other ", tolerance=0.5)]), charts=True)
     text = path.read_text(encoding="utf-8")
     named = re.findall(r"^!\[[^\n]*\]\(([\w.-]+)\)$", text, re.MULTILINE)
     assert named == ["my-report.gate-1.svg", "my-report.gate-2.svg", "my-report.gate-other-3.svg"]  # the last passed
@@ -48,7 +49,7 @@ def test_the_pictures_are_there_and_the_markdown_shows_them(tmp_path):
 
 def test_a_picture_that_several_alphas_share_is_there_once(tmp_path):
     path = tmp_path / "r.md"
-    files.write(path, [judged(alpha=alpha) for alpha in (0, 1, 5, 10)], charts=True)
+    files.write(path, Report([judged(alpha=alpha) for alpha in (0, 1, 5, 10)]), charts=True)
     drawn = [picture.read_text(encoding="utf-8") for picture in tmp_path.glob("*.svg")]
     assert len(drawn) == len({*drawn})
     assert path.read_text(encoding="utf-8").count("![") == len(drawn)
@@ -58,7 +59,7 @@ def test_hostile_text_is_data_in_a_picture_and_its_words(tmp_path):
     from tests.reports.test_hostile import MARKDOWN, Page, assert_plain
 
     path = tmp_path / "r.md"
-    files.write(path, [judged(HOSTILE)], charts=True)
+    files.write(path, Report([judged(HOSTILE)]), charts=True)
     text = path.read_text(encoding="utf-8")
     assert_plain(text)
     tags = Page(MARKDOWN.render(text)).tags

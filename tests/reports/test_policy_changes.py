@@ -10,8 +10,9 @@ import jsonschema
 import pytest
 
 from pytest_riskguard.reports.ci import comment, github, junit
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.html import render as html
-from pytest_riskguard.reports.json import Report, dumps, read
+from pytest_riskguard.reports.json import dumps, read
 from pytest_riskguard.reports.markdown import render as markdown
 from pytest_riskguard.reports.policy_changes import Change, PolicyChanges
 from tests.reports.hostile import NAMES, STRINGS, verdict_with
@@ -36,15 +37,15 @@ RUN = comment.Run("abc1234")
 
 
 def in_markdown(policy: PolicyChanges) -> str:
-    return markdown([VERDICT], policy_changes=policy.lines)
+    return markdown(Report([VERDICT], policy_changes=policy.lines))
 
 
 def in_a_short_markdown(policy: PolicyChanges) -> str:
-    return markdown([VERDICT] * 40, policy_changes=policy.lines, limit=3000)
+    return markdown(Report([VERDICT] * 40, policy_changes=policy.lines), limit=3000)
 
 
 def in_html(policy: PolicyChanges) -> str:
-    return html([VERDICT], policy_changes=policy.lines)
+    return html(Report([VERDICT], policy_changes=policy.lines))
 
 
 def in_a_comment(policy: PolicyChanges) -> str:
@@ -52,7 +53,7 @@ def in_a_comment(policy: PolicyChanges) -> str:
 
 
 def in_junit(policy: PolicyChanges) -> str:
-    return junit.render([VERDICT], policy_changes=policy.lines)
+    return junit.render(Report([VERDICT], policy_changes=policy.lines))
 
 
 TEXTS = [in_markdown, in_a_short_markdown, in_html, in_a_comment, in_junit]
@@ -83,7 +84,7 @@ def test_github_gets_a_notice_at_each_file_and_no_error():
 
 
 def test_json_has_it_at_the_top_with_the_same_verdicts_and_gives_it_back(tmp_path):
-    without, text = json.loads(dumps([VERDICT])), dumps([VERDICT], policy_changes=POLICY.lines)
+    without, text = json.loads(dumps(Report([VERDICT]))), dumps(Report([VERDICT], policy_changes=POLICY.lines))
     document = json.loads(text)
     assert document["policy_changes"] == [SAID]
     assert {key: value for key, value in document.items() if key != "policy_changes"} == without
@@ -94,8 +95,10 @@ def test_json_has_it_at_the_top_with_the_same_verdicts_and_gives_it_back(tmp_pat
 
 
 def test_where_nothing_changed_nothing_is_said():
-    assert "policy_changes" not in dumps([VERDICT])
-    assert "changed by this" not in markdown([VERDICT]) + html([VERDICT]) + junit.render([VERDICT])
+    assert "policy_changes" not in dumps(Report([VERDICT]))
+    assert "changed by this" not in markdown(Report([VERDICT])) + html(Report([VERDICT])) + junit.render(
+        Report([VERDICT])
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -111,4 +114,4 @@ def test_text_of_others_is_data_in_every_format(name):
     assert_plain(in_markdown(policy).replace("## riskguard", ""))
     assert_plain(in_a_comment(policy).replace("### ", ""))
     ElementTree.fromstring(in_junit(policy))  # noqa: S314
-    assert json.loads(dumps([VERDICT], policy_changes=policy.lines))
+    assert json.loads(dumps(Report([VERDICT], policy_changes=policy.lines)))

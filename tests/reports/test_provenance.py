@@ -10,6 +10,7 @@ from pytest_riskguard.build import Build
 from pytest_riskguard.data.records import Latency, checked_metadata, latency_of
 from pytest_riskguard.gates.origins import Origin, Origins
 from pytest_riskguard.reports import markdown
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.provenance import Provenance, line, provenance_of
 from pytest_riskguard.serialization import JsonError, decoded, to_plain
 from tests.reports.hostile import EACH, verdict_with
@@ -80,7 +81,7 @@ def test_a_line_says_the_change_and_the_age_of_baselines():
     assert line(several).endswith("; a 1 -> 2, b 1 -> 2, c 1 -> 2 and 2 more")
     assert line(provenance_of([], Build(), DATE)) == "2026-02-05 12:00 UTC"
     assert (
-        markdown.render([], provenance=provenance())
+        markdown.render(Report([], provenance=provenance()))
         .splitlines()[2]
         .startswith("o/r; pull request 12; branch topic; ")
     )
@@ -93,7 +94,7 @@ def test_hostile_text_is_data(text):
     build = Build(text, text, text, text, None)
     found = provenance_of([verdict], build, DATE)
     assert_plain(line(found))
-    assert_markdown(markdown.render([verdict], provenance=found), verdict)
+    assert_markdown(markdown.render(Report([verdict], provenance=found)), verdict)
 
 
 def test_latency_has_median_and_95th_percentile():

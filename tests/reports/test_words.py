@@ -14,7 +14,7 @@ import pytest
 
 from pytest_riskguard.errors import BaselineError, DataError, Remedy
 from pytest_riskguard.gates.codes import REASONS
-from pytest_riskguard.gates.findings import Explanation, Power, RankedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import Documents, Power, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
@@ -24,7 +24,7 @@ from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.reports.numbers import from_to
 from pytest_riskguard.text import clean, columns
 from tests.gates.conftest import judge_pool, pair, topic_scores
-from tests.gates.test_groups import tagged
+from tests.gates.test_slice_comparisons import tagged
 from tests.reports.cases import CASES, explained
 from tests.snapshots import golden
 from tests.verdicts import altered
@@ -128,8 +128,8 @@ def test_what_is_said_of_each_kind_of_verdict():
         verdict = make()
         parts = [f"{words.own_advice(verdict)}: {words.line(verdict)}", words.estimate(verdict)]
         said.append("\n  ".join([f"[{name}]", *parts, words.paragraph(verdict), words.why(verdict)]))
-        if verdict.explanation is not None:
-            assert verdict.explanation.summary == f"{words.line(verdict)}. {words.paragraph(verdict)}"
+        if verdict.outcome != "incomparable":
+            assert verdict.summary == f"{words.line(verdict)}. {words.paragraph(verdict)}"
     golden(Path(__file__).parent / "golden" / "words.txt", "\n".join(said) + "\n")
 
 
@@ -179,17 +179,14 @@ def test_what_only_warns_does_not_stop():
 def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind, name):
     verdict = VERDICTS[kind]()
     topics = tuple(replace(topic, topic=name + topic.topic) for topic in verdict.responsible_topics)
-    explanation = verdict.explanation
-    if explanation is not None:
-        groups = tuple(
-            replace(group, tag=name, value=name, topics=tuple(name + topic for topic in group.topics))
-            for group in explanation.groups
-        )
-        explanation = replace(explanation, groups=groups)
+    slices = tuple(
+        replace(part, tag=name, value=name, responsible=tuple(name + topic for topic in part.responsible))
+        for part in verdict.slices
+    )
     long = altered(
         verdict,
         responsible_topics=topics,
-        explanation=explanation,
+        slices=slices,
         slice=verdict.slice and f"lang={clean(name)}",
         baselines=(name, *verdict.baselines[1:]),
     )
@@ -207,8 +204,8 @@ def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind, name):
 # ---- who, and where
 
 
-def moved(topic: int, before: int, after: int | None, *, depth: int = 10) -> TopicDocuments:
-    return TopicDocuments(f"t{topic:05d}", True, (RankedDocument("d", 1, before, after, -0.6),), (), depth=depth)
+def moved(topic: int, before: int, after: int | None) -> TopicDocuments:
+    return TopicDocuments(f"t{topic:05d}", True, (RankedDocument("d", 1, before, after, -0.6),))
 
 
 @pytest.mark.parametrize(
@@ -219,7 +216,7 @@ def moved(topic: int, before: int, after: int | None, *, depth: int = 10) -> Top
             0,
             "Of 4 queries examined, 4 lost the best document: look at the",
         ),
-        ([moved(0, 1, None, depth=0)], 0, "Of 1 query examined, 1 lost the best document: "),
+        ([moved(0, 1, None)], 0, "Of 1 query examined, 1 lost the best document: "),
         (
             [moved(0, 1, 7), moved(1, 2, 5)],
             0,
@@ -235,7 +232,7 @@ def moved(topic: int, before: int, after: int | None, *, depth: int = 10) -> Top
     ],
 )
 def test_what_became_of_the_queries_says_where_to_look(documents, unanswered, said):
-    verdict = replace(VERDICTS["collapse of a group"](), documents=tuple(documents))
+    verdict = replace(VERDICTS["collapse of a group"](), documents=Documents(10, tuple(documents)))
     counts = replace(verdict.topics, missing_in_candidate=tuple(f"t{i:05d}" for i in range(unanswered)))
     paragraph = words.paragraph(altered(verdict, topics=counts))
     assert paragraph.startswith(said or "8 of 120 queries lost, 60 gained; ")
@@ -265,11 +262,11 @@ def test_slices_come_riskiest_first_and_those_too_small_to_test_last():
 
 
 def test_topics_on_which_it_hangs_are_named_or_counted():
-    verdict = altered(VERDICTS["loss"](), explanation=Explanation("", ("t1", "t2")))
+    verdict = altered(VERDICTS["loss"](), pivotal_topics=("t1", "t2"))
     assert words.paragraph(verdict).endswith("Without any one of t1, t2 it would pass.")
-    alone = altered(verdict, explanation=Explanation("", ("t1",)), outcome="pass")
+    alone = altered(verdict, pivotal_topics=("t1",), outcome="pass")
     assert "Without t1 it would fail." in words.paragraph(alone)
-    many = altered(verdict, explanation=Explanation("", tuple("abcde")))
+    many = altered(verdict, pivotal_topics=tuple("abcde"))
     assert words.paragraph(many).endswith("Without any one of a, b, c and 2 more it would pass.")
 
 

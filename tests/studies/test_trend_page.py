@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.json import dumps
 from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.studies.trend_section import section
@@ -25,7 +26,7 @@ def page(tmp_path):
         origin = Provenance(
             f"2026-01-0{number + 1}T00:00:00Z", f"{number}" * 40, "main", None, None, address, None, ()
         )
-        (tmp_path / f"{number}.json").write_text(dumps(verdicts, (), origin), encoding="utf-8")
+        (tmp_path / f"{number}.json").write_text(dumps(Report(verdicts, (), origin)), encoding="utf-8")
     (tmp_path / "bad.json").write_text("{")
     os.utime(tmp_path / "bad.json", (0, 0))
     return section(trend(sorted(tmp_path.glob("*.json")))).to_page()
@@ -38,7 +39,7 @@ def test_a_commit_leads_to_its_run(page):
 
 @pytest.mark.slow
 def test_a_page_of_30_gates_and_100_runs_keeps_to_the_budget_of_a_report(tmp_path):
-    (tmp_path / "1.json").write_text(dumps([altered(judged(LOSS), gate=f"g{n}") for n in range(30)]))
+    (tmp_path / "1.json").write_text(dumps(Report([altered(judged(LOSS), gate=f"g{n}") for n in range(30)])))
     made = trend([tmp_path / "1.json"])
     longer = replace(
         made,

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from pytest_riskguard.gates.verdict import Inputs, Verdict
-from pytest_riskguard.reports.comparisons import KnownGate
+from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.json import dumps as report_dumps
 from pytest_riskguard.studies.trend_section import section
 from pytest_riskguard.studies.trend_series import Trend, dumps, trend
@@ -46,7 +46,7 @@ def written(folder: Path, *reports: list[Verdict], **more: Any) -> list[Path]:
     paths = []
     for number, verdicts in enumerate(reports):
         path = folder / f"{number}.json"
-        path.write_text(report_dumps(verdicts, **more), encoding="utf-8")
+        path.write_text(report_dumps(Report(verdicts, **more)), encoding="utf-8")
         os.utime(path, (START + number * DAY,) * 2)
         paths.append(path)
     return paths

@@ -17,7 +17,7 @@ from pytest_riskguard.text import clean, counted, listed, sentence
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.reports.comparisons import KnownGate
+    from pytest_riskguard.reports.comparisons import Report
     from pytest_riskguard.reports.policy_changes import PolicyChanges
 
 #: How many errors GitHub shows for one step; it drops the others silently.
@@ -47,7 +47,7 @@ class Annotation:
         return f"::{self.level} {details}::{_data(chr(10).join(clean(line, limit=_MAX_TEXT) for line in self.lines))}"
 
 
-def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = None) -> Annotation:
+def annotation(verdict: Verdict, file: str | None = None, line: int | None = None) -> Annotation:
     """The annotation of a verdict that did not pass, at its line."""
     from pytest_riskguard.reports import words
     from pytest_riskguard.reports.card import Card
@@ -93,11 +93,10 @@ def summary_of(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def told(
-    verdicts: Sequence[Verdict],
+    report: Report,
     annotations: Sequence[Annotation],
     errors: Sequence[Annotation] = (),
     *,
-    gates: Sequence[KnownGate] = (),
     policy: PolicyChanges | None = None,
 ) -> list[str]:
     """Append the summary of the step, where there is anything to say, and return the lines to print for GitHub.
@@ -105,26 +104,18 @@ def told(
     ``annotations`` are those of verdicts, ``errors`` are what kept gates from being judged.
     """
     summary, lines = summary_of(), list[str]()
-    if summary is not None and (verdicts or errors or gates):
-        said = () if policy is None else policy.lines
+    if summary is not None and (report.verdicts or errors or report.gates):
         try:
-            append_summary(summary, verdicts, errors, gates=gates, policy_changes=said)
+            append_summary(summary, report, errors)
         except OSError as error:
             lines.append(f"riskguard: could not write {SUMMARY}: {error.strerror}")
     if annotates():
-        lines += [*commands([*annotations, *errors]), *(notices(policy) if policy is not None and verdicts else [])]
+        lines += [*commands([*annotations, *errors]), *(notices(policy) if policy and report.verdicts else [])]
     return lines
 
 
-def append_summary(
-    path: Path,
-    verdicts: Sequence[Verdict],
-    errors: Sequence[Annotation] = (),
-    *,
-    gates: Sequence[KnownGate] = (),
-    policy_changes: Sequence[str] = (),
-) -> None:
-    """Append the verdicts to the step summary, in the room that is left.
+def append_summary(path: Path, report: Report, errors: Sequence[Annotation] = ()) -> None:
+    """Append a report to the step summary, in the room that is left.
 
     ``errors`` are what kept gates from being judged. ``OSError`` if the file cannot be written.
     """
@@ -134,8 +125,7 @@ def append_summary(
     errors_text = "".join(f"\n{_as_markdown(error)}\n" for error in errors[:MAX_ERRORS])
     with path.open("a", encoding="utf-8", newline="\n") as file:
         limit = max(SUMMARY_LIMIT - used - len(errors_text.encode()), 0)
-        text = render(verdicts, gates=gates, policy_changes=policy_changes, limit=limit)
-        file.write(("\n" if used else "") + text + errors_text)
+        file.write(("\n" if used else "") + render(report, limit=limit) + errors_text)
 
 
 def _as_markdown(error: Annotation) -> str:

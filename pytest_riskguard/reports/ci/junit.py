@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.comparisons import KnownGate
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.text import clean, listed, short
 
 #: Topics that a property names.
@@ -48,14 +48,15 @@ def properties(verdict: Verdict, number: int = 1, policy_changes: Sequence[str] 
     return [(prefix + name, _text(value)) for name, value in values.items() if value not in (None, "")]
 
 
-def render(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), policy_changes: Sequence[str] = ()) -> str:
-    """A file with a test case for each verdict, and a skipped one for each of the ``gates`` that has none."""
+def render(report: Report) -> str:
+    """A file with a test case for each verdict, and a skipped one for each gate that has none."""
+    gates = report.gates
     files = {place: gate.file for gate in gates for place in gate.verdicts}
     suite = ElementTree.Element("testsuite", name="riskguard")
-    for place, verdict in enumerate(verdicts):
+    for place, verdict in enumerate(report.verdicts):
         case = _case(suite, files.get(place, "riskguard"), verdict.gate)
         listed_properties = ElementTree.SubElement(case, "properties")
-        for name, value in properties(verdict, policy_changes=policy_changes):
+        for name, value in properties(verdict, policy_changes=report.policy_changes):
             ElementTree.SubElement(listed_properties, "property", name=name, value=value)
         if not verdict.passed:
             kind = "error" if verdict.outcome == "incomparable" else "failure"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.reports.comparisons import KnownGate
-    from pytest_riskguard.reports.provenance import Provenance
+    from pytest_riskguard.reports.comparisons import Report
 
 __all__ = ["ensure_available", "render"]
 
@@ -36,20 +33,13 @@ def _found(name: str) -> bool:
         return False
 
 
-def render(
-    verdicts: Sequence[Verdict],
-    gates: Sequence[KnownGate] = (),
-    *,
-    provenance: Provenance | None = None,
-    policy_changes: Sequence[str] = (),
-) -> str:
+def render(report: Report) -> str:
     """The page: a card for each comparison, its topics and rankings, and each gate with its charts and tables.
 
-    ``gates`` are all that a run knew; ``provenance`` says where the report comes from, ``policy_changes`` what the
-    judged commit changed about how it is judged. The same verdicts give the
-    same text; charts need their ``exhibits``. ``UsageError`` if the extra ``report`` is not installed.
+    The same report gives the same text; charts need the verdicts' ``exhibits``. ``UsageError`` if the extra
+    ``report`` is not installed.
     """
     ensure_available()
     from pytest_riskguard.reports.html.page import document
 
-    return document(verdicts, gates, provenance=provenance, policy_changes=policy_changes)
+    return document(report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
@@ -17,6 +17,7 @@ from pytest_riskguard.reports.card import MARKS, Card
 from pytest_riskguard.reports.comparisons import (
     Comparison,
     KnownGate,
+    Report,
     after,
     answer,
     comparisons,
@@ -41,10 +42,6 @@ from pytest_riskguard.reports.html.whole_page import (
 from pytest_riskguard.reports.parts import Section
 from pytest_riskguard.text import clean
 
-if TYPE_CHECKING:
-    from pytest_riskguard.reports.provenance import Provenance
-
-
 #: Comparisons that are in the page as a whole, more of them if they fail; others are rendered when they are opened.
 _MAX_FULL, _MAX_FULL_FAILED = 2, 4
 #: Queries and slices on the card, and rows of queries in the page itself: the script shows the others.
@@ -56,17 +53,12 @@ _OUTCOMES = {"pass": "passes", "pass with care": "passes with care", "fail": "fa
 _MARKS = {"pass": MARKS["go"], "pass with care": MARKS["caution"], "fail": MARKS["stop"], "inconclusive": "?"}
 
 
-def document(
-    verdicts: Sequence[Verdict],
-    known: Sequence[KnownGate] = (),
-    *,
-    provenance: Provenance | None = None,
-    policy_changes: Sequence[str] = (),
-) -> str:
-    """The page for these verdicts; it names the gates that were not judged."""
+def document(report: Report) -> str:
+    """The page of a report; it names the gates that were not judged."""
     from pytest_riskguard.reports import provenance as origin
 
-    views, said = _views(verdicts, known), answer(verdicts, known)
+    known, provenance = report.gates, report.provenance
+    views, said = _views(report.verdicts, known), answer(report.verdicts, known)
     budget = MAX_BYTES // max(len(views), 1)
     name = f"{said.mark} {said.title}"
     if len(views) == 1 and views[0].card.tone == said.tone:  # with the cause, where there is only one comparison
@@ -81,7 +73,7 @@ def document(
         unjudged=missing(known),
         head=origin.head(provenance) if provenance else (),
         origin=provenance and origin.section(provenance),
-        policy_changes=policy_changes,
+        policy_changes=report.policy_changes,
         topic_anchor=topic_anchor,
         static_rows=STATIC_ROWS,
         words=words,
@@ -197,7 +189,7 @@ class ComparisonView:
     @property
     def has_panels(self) -> bool:
         """Whether a query can be opened."""
-        return any(gate.verdict.rankings or gate.verdict.documents for gate in self.gates)
+        return any(gate.verdict.documents for gate in self.gates)
 
     def other_charts(self, gate: GateView) -> list[Plot]:
         """The charts of a gate that no gate before it shows: those of the first one stand by themselves."""

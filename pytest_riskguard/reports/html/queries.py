@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pytest_riskguard.gates.findings import ResponsibleTopic, TopicColumns, TopicDocuments
+from pytest_riskguard.gates.findings import ResponsibleTopic, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.details import marks
 from pytest_riskguard.reports.html.whole_page import MAX_TOPIC
 from pytest_riskguard.serialization import rounded
@@ -15,8 +14,6 @@ from pytest_riskguard.text import clean, web_address
 
 #: Longest query, name or value of a tag, id and title of a document.
 MAX_QUERY, MAX_TAG, _MAX_ID, _MAX_TITLE = 200, 60, 120, 160
-#: How many ranks a panel shows where no rankings say it.
-_DEPTH = 10
 
 
 class TopicRow(NamedTuple):
@@ -36,8 +33,8 @@ class TopicRow(NamedTuple):
 
 def topic_rows(verdict: Verdict) -> list[TopicRow]:
     """Every topic if the verdict has exhibits, else the topics responsible and the flagged wins; worst first."""
-    responsible = {topic.topic: topic for topic in (*verdict.responsible_topics, *verdict.flagged_wins)}
-    pivotal = set(verdict.explanation.pivotal_topics) if verdict.explanation else set()
+    responsible = {topic.topic: topic for topic in verdict.responsible_topics}
+    pivotal = set(verdict.pivotal_topics)
     columns = TopicColumns.of(responsible.values()) if verdict.exhibits is None else verdict.exhibits.topics
     rows = [
         _row(columns, place, responsible.get(topic), pivotal=topic in pivotal)
@@ -91,44 +88,34 @@ def gate_data(topics: Sequence[str], rows: Mapping[str, TopicRow]) -> dict[str, 
 def panels(verdicts: Sequence[Verdict], topics: Sequence[str]) -> dict[str, Any]:
     """Both rankings of a topic, for the script: documents as id, title and address, and for each topic its entries.
 
-    An entry is a document by its place, its grade, both ranks and its effect. Where the verdicts have no rankings,
-    what moved is known, and what is new.
+    An entry is a document by its place, its grade, both ranks and its effect.
     """
-    known = next((verdict.rankings for verdict in verdicts if verdict.rankings is not None), None)
-    moves = {name: moved for verdict in reversed(verdicts) for name, moved in Card(verdict).documents.items()}
-    whole = {} if known is None else known.topics
+    known = [verdict.documents for verdict in reversed(verdicts) if verdict.documents is not None]
+    found = {topic.topic: topic.documents for one in known for topic in one.topics}
+    titles = {name: title for one in known for name, title in one.titles.items()}
+    urls = {name: url for one in known for name, url in one.urls.items()}
+    depth = known[-1].depth if known else 0
     documents: dict[str, int] = {}
     entries = []
     for place, topic in enumerate(topics):
-        if topic in whole:
-            effects = {row.document: rounded(row.effect) for row in moves[topic].moved} if topic in moves else {}
-            rows = [(row, effects.get(row.document)) for row in whole[topic]]
-        elif topic in moves:
-            rows = [(row, rounded(row.effect) or None) for row in _moved(moves[topic])]
-        else:
-            continue
+        rows = [row for row in found.get(topic, ()) if row.best_rank <= depth]
         shown = [
             (
                 documents.setdefault(row.document, len(documents)),
                 row.grade,
                 row.baseline_rank,
                 row.candidate_rank,
-                effect,
+                rounded(row.effect) or None,
             )
-            for row, effect in rows
+            for row in rows
         ]
-        entries.append([place, topic in whole, shown])
-    titles, urls = ({}, {}) if known is None else (known.titles, known.urls)
+        if topic in found:
+            entries.append([place, shown])
     return {
-        "depth": _DEPTH if known is None else known.depth,
+        "depth": depth,
         "documents": [[clean(name, limit=_MAX_ID), *_title(titles.get(name), urls.get(name))] for name in documents],
         "topics": entries,
     }
-
-
-def _moved(moved: TopicDocuments) -> list[Any]:
-    """The documents that moved, and the new ones, each once."""
-    return [*{row.document: row for row in (*moved.replacements, *moved.moved)}.values()]
 
 
 def _title(title: str | None, address: str | None) -> list[str]:

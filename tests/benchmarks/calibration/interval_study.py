@@ -16,8 +16,7 @@ from scipy.optimize import brentq
 from scipy.stats import skew
 
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.limits import margin_of
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.ruling import Ruling, margin_of
 from pytest_riskguard.inference.break_even import sign_flip
 from pytest_riskguard.inference.intervals import intervals
 from pytest_riskguard.risk.checks import ROUNDING_ERROR

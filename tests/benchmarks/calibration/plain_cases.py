@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import POLICY, Gate, gate_of
 from pytest_riskguard.reports.words import line
 from pytest_riskguard.risk.checks import FloatArray
@@ -112,7 +112,7 @@ def scores(differences: FloatArray, rng: np.random.Generator) -> tuple[TopicScor
 def outcomes(case: Case, rng: np.random.Generator, count: int) -> list[tuple[str, ...]]:
     """The outcome of each gate on so many data sets of a case."""
     drawn = (scores(case.draw(rng), rng) for _ in range(count))
-    return [tuple(rule(gate, *systems).answer[0] for gate in policy()) for systems in drawn]
+    return [tuple(compare(gate, *systems).answer[0] for gate in policy()) for systems in drawn]
 
 
 def first_line(case: Case, rng: np.random.Generator) -> str:

@@ -8,9 +8,8 @@ import pytest
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.risk import georisk
-from tests.gates.conftest import judge_pool
+from tests.gates.conftest import judge_pool, pooled
 
 NEEDS, SIZE = 20, 4
 CLUSTERS = np.repeat(np.arange(NEEDS), SIZE)
@@ -38,8 +37,8 @@ def in_clusters(systems: list[TopicScores], clusters: np.ndarray = CLUSTERS) -> 
 def test_the_standard_error_is_that_of_the_jackknife_over_clusters(alpha, reference, clusters):
     candidate, *baselines = pool()
     topics = in_clusters([candidate], clusters)
-    comparison = PoolComparison(
-        gate_of("g", "georisk_not_worse", alpha=alpha, reference=reference), candidate, baselines, topics=topics
+    comparison = pooled(
+        gate_of("g", "georisk_not_worse", alpha=alpha, reference=reference), candidate, *baselines, topics=topics
     )
     scores = np.array([system.values for system in (candidate, *baselines)])
 
@@ -52,7 +51,7 @@ def test_the_standard_error_is_that_of_the_jackknife_over_clusters(alpha, refere
     found = comparison.ruling.decisive.difference
     assert found.standard_error == pytest.approx(error, rel=1e-9)
     assert found.left_out.size == NEEDS
-    alone = PoolComparison(comparison.gate, candidate, baselines)
+    alone = pooled(comparison.gate, candidate, *baselines)
     assert found.standard_error > alone.ruling.decisive.difference.standard_error
 
 

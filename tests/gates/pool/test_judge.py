@@ -14,7 +14,7 @@ from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.risk import georisk, zrisk
-from tests.gates.conftest import judge_pool, topic_scores
+from tests.gates.conftest import judge_pool, pooled, topic_scores
 from tests.strict import gate_of
 
 
@@ -42,7 +42,7 @@ def codes(comparison: PoolComparison) -> list[str]:
 
 def ruled(pool: list[TopicScores], **options: Any) -> PoolComparison:
     """The answer alone; a whole verdict that fails takes fifty times as long, for it leaves topics out."""
-    return PoolComparison(gate(**options), pool[0], pool[1:])
+    return pooled(gate(**options), *pool)
 
 
 def passes(pool: list[TopicScores], **options: Any) -> bool:
@@ -66,7 +66,7 @@ def test_the_estimates_are_those_of_the_kernels():
 @pytest.mark.parametrize(("seed", "on_churn"), [(0, "fail"), (1, "warn")])
 def test_a_gate_fails_exactly_where_its_p_value_says_so(seed, on_churn):
     pool = systems(seed, shift=-0.05)
-    p = PoolComparison(gate(alpha=5.0, on_churn=on_churn), pool[0], pool[1:]).p_value
+    p = pooled(gate(alpha=5.0, on_churn=on_churn), *pool).p_value
     assert p is not None
     for level in (0.5, 0.8):
         assert passes(pool, alpha=5.0, level=level, on_churn=on_churn) == (p > 1 - level)
@@ -100,7 +100,7 @@ def test_any_fails_by_holm_where_one_reference_is_significantly_better(seed):
 def test_topics_add_up_to_the_difference(reference, options):
     pool = systems(4, count=5)
     verdict = judged(pool, reference=reference, **options)
-    comparison = PoolComparison(gate(reference=reference, **options), pool[0], pool[1:])
+    comparison = pooled(gate(reference=reference, **options), *pool)
     parts = comparison.contributions
     assert parts.sum() == pytest.approx(verdict.estimates.georisk_difference, abs=1e-14)
     by_topic = {topic.topic: topic for topic in verdict.responsible_topics}
@@ -159,7 +159,7 @@ def test_fewer_than_ten_topics_are_inconclusive_and_one_is_not_computed():
 def test_both_intervals_must_fail(n):
     for seed in range(3):
         pool = systems(seed, n=n, shift=-0.04)
-        comparison = PoolComparison(gate(alpha=1.0, level=0.8), pool[0], pool[1:])
+        comparison = pooled(gate(alpha=1.0, level=0.8), *pool)
         uppers = {interval.method: interval.upper for interval in comparison.ruling.intervals}
         assert (comparison.answer[0] == "pass") == (max(uppers["bca"], uppers["student_t"]) >= -1e-12)
         assert ("few_topics" in codes(comparison)) == (n == 20)

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates.explain import explanation, responsible_topics
-from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.by_tag import slices
+from pytest_riskguard.gates.explain import explain
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.pool import PoolComparison
-from pytest_riskguard.gates.slices import slices, tagged
 from pytest_riskguard.risk import georisk, topic_contributions
-from tests.gates.conftest import topic_scores
+from tests.gates.conftest import pooled, topic_scores
 from tests.strict import gate_of
 
 
 def compared(x: np.ndarray, *, topics: Topics | None = None, **options: Any) -> PoolComparison:
     candidate, *baselines = (topic_scores(f"s{row}", values) for row, values in enumerate(x))
-    return PoolComparison(gate_of("g", kind="georisk_not_worse", **options), candidate, baselines, topics=topics)
+    return pooled(gate_of("g", kind="georisk_not_worse", **options), candidate, *baselines, topics=topics)
 
 
 def normal(z: float) -> float:
@@ -50,7 +50,7 @@ def test_shares_of_the_loss_are_those_of_the_topics_that_lost():
     x[0, :8] = x[3, :8] + np.linspace(0.001, 0.01, 8)
     comparison = compared(x, reference="s3", alpha=5.0)
     assert any(comparison.parts[comparison.pair.differences > 0] < 0)
-    losers, _, _ = responsible_topics(comparison)
+    losers = explain(comparison).responsible_topics
     assert math.fsum(topic.share for topic in losers) == pytest.approx(1)
 
 
@@ -83,20 +83,16 @@ def test_topics_of_a_pool_have_their_part_and_their_slices():
     topics = Topics({}, {f"t{i:05d}": {"half": "ab"[i % 2]} for i in range(24)})
     comparison = compared(x, topics=topics, alpha=2.0, reference="s2", method="percentile", level=0.6)
     parts = comparison.contributions
-    losers = responsible_topics(comparison)[0]
+    losers = explain(comparison).responsible_topics
     assert {row.topic for row in losers} == {f"t{i:05d}" for i in np.flatnonzero(x[0] < x[2])}
     for row in losers:
         i = int(row.topic[1:])
         assert row.contribution == pytest.approx(parts[i], abs=1e-15)
-    found = explanation(comparison, ())
-    paired = rule(
+    found = explain(comparison)
+    paired = compare(
         gate_of("g", alpha=2.0, method="percentile", level=0.6),
         topic_scores("s0", x[0]),
         topic_scores("s2", x[2]),
         topics=topics,
     )
-    tested = slices(paired, tagged(paired.aligned))
-    assert found.slices == tested
-    lost = math.fsum(parts[i] for i in range(0, 24, 2) if x[0, i] < x[2, i])
-    (group,) = [group for group in found.groups if (group.value, group.change) == ("a", "loss")]
-    assert group.contribution == pytest.approx(lost, abs=1e-15)
+    assert found.slices == slices(paired, [row.topic for row in losers])

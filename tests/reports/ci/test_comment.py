@@ -10,8 +10,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.ci.comment import MARKER, Run, no_verdict, pending, verdict
-from pytest_riskguard.reports.comparisons import KnownGate
-from pytest_riskguard.reports.json import Report
+from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.markdown import prose
 from pytest_riskguard.reports.parts import glossary
 from tests.reports.cases import CASES

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_riskguard.reports.ci import github
 from pytest_riskguard.reports.ci.github import Annotation, annotation, append_summary, commands, place
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
 from tests.plugin.world import LOSS
 from tests.reports.terminal.test_failure import verdict
@@ -54,15 +55,15 @@ def test_files_are_named_from_the_root_of_the_checkout(tmp_path):
 
 def test_the_summary_of_the_step_is_written_behind_what_is_there(tmp_path):
     path = tmp_path / "summary.md"
-    append_summary(path, [LOST])
-    append_summary(path, [LOST])
-    assert path.read_text(encoding="utf-8") == f"{render([LOST])}\n{render([LOST])}"
+    append_summary(path, Report([LOST]))
+    append_summary(path, Report([LOST]))
+    assert path.read_text(encoding="utf-8") == f"{render(Report([LOST]))}\n{render(Report([LOST]))}"
 
 
 def test_the_summary_of_the_step_stays_within_what_github_takes(tmp_path):
     path = tmp_path / "summary.md"
     path.write_text("x" * (SUMMARY_LIMIT - 1_000))
-    append_summary(path, [LOST] * 20)
+    append_summary(path, Report([LOST] * 20))
     assert path.stat().st_size <= SUMMARY_LIMIT + 1
     assert "Left out to save space" in path.read_text(encoding="utf-8")
 

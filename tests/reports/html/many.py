@@ -8,10 +8,9 @@ import numpy as np
 
 from pytest_riskguard.data import TopicScores
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates.findings import RankedDocument
+from pytest_riskguard.gates.findings import Documents, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Inputs, Verdict
 
 
@@ -35,23 +34,15 @@ def _judged(name: str, topics: int, *, seed: int, alpha: float) -> Verdict:
     known = Topics(candidate.queries, tags)
     verdict = judge(gate_of(name, alpha=alpha, on_churn="fail"), candidate, baseline, topics=known, report=True)
     inputs = Inputs("sha256:qrels", f"sha256:{seed}", {"prod": "sha256:prod"})
-    return replace(verdict, inputs=inputs, rankings=_rankings(verdict))
+    return replace(verdict, inputs=inputs, documents=_documents(verdict))
 
 
-def _rankings(verdict: Verdict) -> Rankings:
+def _documents(verdict: Verdict) -> Documents:
     documents = tuple(f"article-{place:02d}-of-the-help-center" for place in range(16))
     ranks, gone = tuple(range(1, 11)), (None,) * 6
     rows = tuple(map(RankedDocument, documents, (3, 0, 1, None) * 4, (*ranks, *gone), (*gone, *ranks)))
-    return Rankings(
-        candidate=verdict.candidate,
-        baseline=verdict.baselines[0],
-        measure=verdict.measure or "",
-        verdicts=(0,),
-        depth=10,
-        titles={document: f"Title of {document}" for document in documents},
-        urls={},
-        topics={row.topic: rows for row in verdict.responsible_topics[:40]},
-    )
+    topics = tuple(TopicDocuments(row.topic, True, rows) for row in verdict.responsible_topics[:40])
+    return Documents(10, topics, {document: f"Title of {document}" for document in documents})
 
 
 def many_gates(count: int, *, topics: int) -> list[Verdict]:

@@ -20,6 +20,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.html.charts import MAX_BARS, charts, named
 from pytest_riskguard.reports.html.charts.drawing import Colour
 from tests.reports.hostile import NAMES, STRINGS
@@ -98,7 +99,7 @@ SHOWN: dict[str, Callable[[], Verdict]] = {
 @pytest.mark.parametrize("name", SHOWN)
 def test_all_that_is_drawn_is_in_the_json_report(name, tmp_path):
     verdict, path = SHOWN[name](), tmp_path / "r.json"
-    path.write_text(json.dumps([verdict]), encoding="utf-8")
+    path.write_text(json.dumps(Report([verdict])), encoding="utf-8")
     (read,) = json.read(path).verdicts
     assert [chart.svg for chart in charts(read)] == [chart.svg for chart in charts(verdict)]
 
@@ -117,7 +118,7 @@ def numbers(part: Any) -> Iterator[tuple[Any, Any]]:
 
 @pytest.mark.parametrize("name", ["50", "pool"])
 def test_a_report_with_any_numbers_that_can_be_read_can_be_drawn(name, tmp_path):
-    rng, text, path = random.Random(1), json.dumps([SHOWN[name]()]), tmp_path / "r.json"
+    rng, text, path = random.Random(1), json.dumps(Report([SHOWN[name]()])), tmp_path / "r.json"
     count = 0
     for _ in range(30):
         report = plain_json.loads(text)

@@ -17,6 +17,7 @@ import pytest
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
 from pytest_riskguard.reports import words
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.html import ensure_available, render
 from pytest_riskguard.reports.html.page import STATIC_ROWS
 from pytest_riskguard.reports.html.queries import topic_rows
@@ -125,15 +126,14 @@ def test_failures_come_first(verdict):
     assert cards == ["card stop", "card go"]
 
 
-def test_documents_that_moved_stand_in_for_rankings(verdict):
+def test_documents_have_the_effect_of_their_move(verdict):
     (data,) = parsed(verdict).data
     documents, panels = data["panels"]["documents"], data["panels"]["topics"]
-    named = [[documents[entry[0]][0], *entry[1:]] for entry in panels[0][2]]
+    named = [[documents[entry[0]][0], *entry[1:]] for entry in panels[0][1]]
     assert ["manual-17", 2, 1, 14, -0.3] in named
     assert ["manual-4", 1, None, 3, 0.05] in named
     assert ["forum-99", None, 30, 1, None] in named
-    assert not panels[0][1], "the rankings themselves are not known"
-    assert [data["topics"][panel[0]] for panel in panels] == [moved.topic for moved in verdict.documents]
+    assert [data["topics"][panel[0]] for panel in panels] == [topic.topic for topic in verdict.documents.topics]
 
 
 def test_rankings_are_handed_over_with_titles_and_web_addresses(verdict):
@@ -144,15 +144,12 @@ def test_rankings_are_handed_over_with_titles_and_web_addresses(verdict):
         ["d-1", "Kettle & <b>sensor</b>", "https://example.org/1"],
         ["d-2", "", "https://docs.example.org/d-2"],
         ["d 3", "", "https://docs.example.org/d%203"],
-        ["forum-99"],
         ["manual-17"],
         ["manual-4"],
+        ["forum-99"],
     ]
-    assert data["panels"]["topics"][0] == [
-        0,
-        True,
-        [[0, 3, 1, None, None], [1, None, None, 1, None], [2, 0, 2, 62, None]],
-    ]
+    first = [0, [[0, 3, 1, None, None], [1, None, None, 1, None], [2, 0, 2, 62, None]]]
+    assert data["panels"]["topics"][0] == first
 
 
 @pytest.mark.parametrize(
@@ -161,9 +158,8 @@ def test_rankings_are_handed_over_with_titles_and_web_addresses(verdict):
      " https://x y", "https://", 'https://example.org/"onclick="', "vbscript:x", "https:\\\\example.org"],
 )  # fmt: skip
 def test_only_web_addresses_become_links(verdict, address):
-    known = with_rankings(verdict).rankings
-    object.__setattr__(known, "urls", {"d-1": address})  # as a report that no check has seen might hold it
-    (data,) = Page(render([replace(verdict, rankings=known)])).data
+    known = replace(with_rankings(verdict).documents, urls={"d-1": address})
+    (data,) = Page(render(Report([replace(verdict, documents=known)]))).data
     assert data["panels"]["documents"][0] == ["d-1", "Kettle & <b>sensor</b>"]
 
 
@@ -204,7 +200,7 @@ def test_the_glossary_is_the_only_other_page(verdict, monkeypatch):
     monkeypatch.setattr(
         "pytest_riskguard.reports.html.whole_page.glossary", lambda: "https://example.org/docs/glossary.md"
     )
-    page = Page(render([bare(verdict)]))
+    page = Page(render(Report([bare(verdict)])))
     elsewhere = [attributes for tag, attributes in page.tags if tag == "a" and not attributes["href"].startswith("#")]
     assert elsewhere == [{"href": "https://example.org/docs/glossary.md", "rel": "noreferrer noopener"}]
 
@@ -236,7 +232,7 @@ def calm():
 
 
 def hostile_page(text: str) -> Page:
-    return Page(render([hostile(text), incomparable_with(text)], provenance=hostile_provenance(text)))
+    return Page(render(Report([hostile(text), incomparable_with(text)], provenance=hostile_provenance(text))))
 
 
 #: A page with its charts takes a quarter of a second.
@@ -289,7 +285,7 @@ def test_every_number_of_a_topic_is_that_of_the_json(verdict):
 
 def test_beyond_the_budget_the_most_harmful_stay(monkeypatch):
     monkeypatch.setattr("pytest_riskguard.reports.html.page.MAX_BYTES", 20_000)
-    (data,) = Page(render([pair(500)])).data
+    (data,) = Page(render(Report([pair(500)]))).data
     assert data["count"] == 500
     assert 50 < len(data["topics"]) < 500
     assert data["topics"] == [row.topic for row in topic_rows(pair(500))[: len(data["topics"])]]
@@ -298,7 +294,10 @@ def test_beyond_the_budget_the_most_harmful_stay(monkeypatch):
 def test_ten_thousand_topics_with_long_queries_stay_below_five_megabytes():
     verdict = pair(10_000)
     columns = replace(verdict.exhibits.topics, queries=("質" * 400,) * 10_000)
-    assert len(render([replace(verdict, exhibits=replace(verdict.exhibits, topics=columns))]).encode()) < 5_000_000
+    assert (
+        len(render(Report([replace(verdict, exhibits=replace(verdict.exhibits, topics=columns))])).encode())
+        < 5_000_000
+    )
 
 
 def test_no_verdict_is_a_page_too():
@@ -334,7 +333,7 @@ def test_many_comparisons_stay_small(verdict):
 @pytest.mark.nightly
 def test_a_page_of_many_gates_keeps_to_its_budget():
     for verdicts in (many_gates(30, topics=40), many_candidates(30, topics=40)):
-        text = render(verdicts)
+        text = render(Report(verdicts))
         assert len(text.encode()) < MAX_PAGE_BYTES
         assert Page(text).shown_tags < 4_000
         assert text.count("not significantly risky") >= 30
@@ -342,16 +341,16 @@ def test_a_page_of_many_gates_keeps_to_its_budget():
 
 def test_charts_beyond_the_budget_are_left_out_of_the_last_gates(monkeypatch):
     verdicts = many_gates(3, topics=100)
-    whole = len([tag for tag, _ in Page(render(verdicts)).tags if tag == "figure"])
+    whole = len([tag for tag, _ in Page(render(Report(verdicts))).tags if tag == "figure"])
     monkeypatch.setattr("pytest_riskguard.reports.html.page._CHART_BYTES", 30_000)
-    page = Page(render(verdicts))
+    page = Page(render(Report(verdicts)))
     shown = len([tag for tag, _ in page.tags if tag == "figure"])
     assert 3 <= shown < whole
     assert "left out to keep this page small" in page.said
 
 
 def test_where_it_comes_from_is_shown(verdict):
-    page = Page(render([bare(verdict)], provenance=provenance(age=45.2)))
+    page = Page(render(Report([bare(verdict)], provenance=provenance(age=45.2))))
     head = page.said[: page.said.index("Expand all")]
     assert (
         "acme/search · pull request 1841 · branch stemming · commit a1b2c3d4e5 · 2026-11-22 18:00 UTC · baseline old "
@@ -360,7 +359,7 @@ def test_where_it_comes_from_is_shown(verdict):
     assert "index v6 v7" in page.said
     links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     assert {"https://ci.example.org/run/9", "https://git.example.org/acme/search"} <= set(links)
-    young = Page(render([bare(verdict)], provenance=provenance(age=3.0)))
+    young = Page(render(Report([bare(verdict)], provenance=provenance(age=3.0))))
     assert "baseline old stored 3 days ago from commit 17b6cfd000 · CI run" in young.said
 
 
@@ -372,7 +371,9 @@ def test_only_rankings_that_are_there_are_offered(verdict):
 
 def test_what_stands_around_a_query_keeps_its_direction():
     verdicts = [altered(bare(pair(20)), gate=f"gate {place}") for place in range(6)]
-    assert "<bdi>how do I reset my washing machine q000" in render(verdicts), "0.8 → 0.1 stays so beside Arabic"
+    assert "<bdi>how do I reset my washing machine q000" in render(Report(verdicts)), (
+        "0.8 → 0.1 stays so beside Arabic"
+    )
 
 
 def test_without_the_extra_the_message_names_the_command(monkeypatch):
@@ -380,6 +381,6 @@ def test_without_the_extra_the_message_names_the_command(monkeypatch):
     monkeypatch.setattr(
         "pytest_riskguard.reports.html.find_spec", lambda name: None if name == "jinja2" else find_spec(name)
     )
-    for ask in (ensure_available, lambda: render([])):
+    for ask in (ensure_available, lambda: render(Report([]))):
         with pytest.raises(UsageError, match=r"jinja2: pip install 'pytest-riskguard\[report\]'"):
             ask()

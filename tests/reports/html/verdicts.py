@@ -12,6 +12,7 @@ import numpy as np
 
 from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.findings import (
+    Documents,
     Exhibits,
     IfJudged,
     Judgements,
@@ -22,8 +23,8 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.origins import Origin
-from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.html.charts import charts
 from pytest_riskguard.reports.html.charts.plots import Plot
@@ -55,7 +56,7 @@ def once(function: Callable[..., R]) -> Callable[..., R]:
 @once
 def page_of(*verdicts: Verdict) -> str:
     """The page of these verdicts."""
-    return render(verdicts)
+    return render(Report(verdicts))
 
 
 @once
@@ -103,17 +104,16 @@ def with_documents(verdict: Verdict) -> Verdict:
     """Documents and judgements for the worst topics."""
     worst = [row.topic for row in verdict.responsible_topics[:3]]
     moved = (RankedDocument("manual-17", 2, 1, 14, -0.3), RankedDocument("manual-4", 1, None, 3, 0.05))
-    new = (RankedDocument("forum-99", None, 30, 1, 0.0),)
+    new = (RankedDocument("forum-99", None, 30, 1),)
     holes = Judgements(
-        depth=10,
         candidate=12,
         baseline=3,
         documents=14,
         cases=(IfJudged("irrelevant", -0.05, "fail"), IfJudged("relevant", 0.01, "pass")),
         depends=True,
     )
-    documents = tuple(TopicDocuments(topic, True, moved, new, depth=10) for topic in worst)
-    return replace(verdict, documents=documents, judgements=holes)
+    topics = tuple(TopicDocuments(topic, True, (*moved, *new)) for topic in worst)
+    return replace(verdict, documents=Documents(10, topics), judgements=holes)
 
 
 @cache
@@ -145,17 +145,14 @@ def with_rankings(verdict: Verdict) -> Verdict:
         RankedDocument("d-2", None, None, 1),
         RankedDocument("d 3", 0, 2, 62),
     )
-    known = Rankings(
-        candidate=verdict.candidate,
-        baseline=verdict.baselines[0],
-        measure=verdict.measure or "",
-        verdicts=(0,),
-        depth=3,
-        titles={"d-1": "Kettle & <b>sensor</b>"},
-        urls={"d-1": "https://example.org/1", "d-2": f"{DOCS}d-2", "d 3": f"{DOCS}d%203"},
-        topics={verdict.responsible_topics[0].topic: documents},
+    others = () if verdict.documents is None else verdict.documents.topics[1:]
+    known = Documents(
+        3,
+        (TopicDocuments(verdict.responsible_topics[0].topic, True, documents), *others),
+        {"d-1": "Kettle & <b>sensor</b>"},
+        {"d-1": "https://example.org/1", "d-2": f"{DOCS}d-2", "d 3": f"{DOCS}d%203"},
     )
-    return replace(verdict, rankings=known)
+    return replace(verdict, documents=known)
 
 
 def provenance(*, age: float) -> Provenance:
@@ -184,7 +181,7 @@ def tagged(verdict: Verdict, **tags: tuple[str, ...]) -> Verdict:
 @once
 def bare(verdict: Verdict) -> Verdict:
     """The verdict without what is drawn and what explains it."""
-    return altered(verdict, exhibits=None, explanation=None, documents=None, judgements=None, intervals=())
+    return altered(verdict, exhibits=None, slices=(), documents=None, judgements=None, intervals=())
 
 
 def hostile_provenance(text: str) -> Provenance:
@@ -209,5 +206,5 @@ def hostile(text: str) -> Verdict:
         tags={text: tuple(text for _ in rows)},
     )
     documents = (RankedDocument(text, 3, 1, None), RankedDocument(f"{text}2", None, None, 1))
-    known = Rankings((0,), {text: text[:300]}, {}, {rows[0].topic: documents}, depth=10)
-    return altered(verdict, exhibits=Exhibits(columns), rankings=known)
+    known = Documents(10, (TopicDocuments(rows[0].topic, True, documents),), {text: text[:300]})
+    return altered(verdict, exhibits=Exhibits(columns), documents=known)

@@ -10,10 +10,10 @@ import pytest
 
 from pytest_riskguard import check
 from pytest_riskguard.data.memory import topic_scores
-from pytest_riskguard.gates.findings import Judgements, RankedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import Documents, Judgements, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning, warning
 from pytest_riskguard.reports.messages import worded
-from pytest_riskguard.reports.terminal.failure import explain, notes, remarks, repeats
+from pytest_riskguard.reports.terminal import explain, notes, remarks, repeats
 from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.text import columns
 from tests.plugin.world import CHURN, GOOD, LOSS, TOPICS, differences
@@ -128,7 +128,7 @@ HOSTILE = "x\n::error::y\x1b[31m\u202e[red]z"
 def renamed(verdict: Verdict, name: str) -> Verdict:
     """The verdict with this before every name in it, and unjudged documents."""
     topics = tuple(replace(t, topic=name + t.topic, query=name) for t in verdict.responsible_topics)
-    moved = RankedDocument(name, None, None, 1, 0.0)
+    moved = RankedDocument(name, None, None, 1)
     estimates = verdict.estimates
     georisk = estimates.georisk and {name: 0.1, **estimates.georisk}
     return altered(
@@ -138,8 +138,8 @@ def renamed(verdict: Verdict, name: str) -> Verdict:
         candidate=name,
         baselines=(name, *verdict.baselines[1:]),
         problem=verdict.problem and name * 20,
-        documents=tuple(TopicDocuments(t.topic, True, (moved,), (moved,), depth=10) for t in topics[:20]) or None,
-        judgements=Judgements(18, depth=10, candidate=9, baseline=9, depends=True),
+        documents=Documents(10, tuple(TopicDocuments(t.topic, True, (moved,)) for t in topics[:20])),
+        judgements=Judgements(18, candidate=9, baseline=9, depends=True),
         warnings=tuple(
             VerdictWarning(code, name * 9) for code in ("changed_inputs", "unbacked_scores", "changed_inputs")
         ),

@@ -41,7 +41,7 @@ const rankingLine = (comparison, entry, here, there, words, highest) => {
   line.append(make("span", String(here), "rank"), gradeChip(grade, highest), name, moved);
   return line;
 };
-const rankingColumn = (comparison, entries, { heading, here, there, words, depth, whole }) => {
+const rankingColumn = (comparison, entries, { heading, here, there, words, depth }) => {
   const column = make("section");
   column.append(make("h5", heading));
   const shown = entries
@@ -49,7 +49,7 @@ const rankingColumn = (comparison, entries, { heading, here, there, words, depth
     .sort((a, b) => a[here] - b[here])
     .slice(0, MAX_RANKS);
   if (!shown.length) {
-    column.append(make("p", whole ? "No results." : "None of the documents that moved.", "note"));
+    column.append(make("p", "No results.", "note"));
     return column;
   }
   const highest = Math.max(1, ...entries.map((entry) => entry[1] ?? 0));
@@ -61,7 +61,7 @@ const rankingColumn = (comparison, entries, { heading, here, there, words, depth
 const BEFORE = { away: "gone", moved: "→" };
 const AFTER = { away: "new", moved: "was" };
 const rankingPanel = (comparison, place, gate) => {
-  const [, whole, entries] = comparison.panelOf.get(place);
+  const [, entries] = comparison.panelOf.get(place);
   const panel = make("div", undefined, "panel");
   const query = comparison.queries[place];
   const heading = make("h4", query ? `“${query}” ` : `${comparison.topics[place]} `);
@@ -78,13 +78,12 @@ const rankingPanel = (comparison, place, gate) => {
   if (share !== null && share !== undefined) line.append(` · ${figure("share", share)} of the ${whole_of}`);
   line.append(` · ${comparison.topics[place]}`);
   const pair = make("div", undefined, "pair rankings");
-  const depth = whole ? comparison.panels.depth : Infinity;
+  const depth = comparison.panels.depth;
   const [baseline, candidate] = comparison.systems;
   pair.append(
-    rankingColumn(comparison, entries, { heading: systemName(baseline, "baseline"), here: 2, there: 3, words: BEFORE, depth, whole }),
-    rankingColumn(comparison, entries, { heading: systemName(candidate, "candidate"), here: 3, there: 2, words: AFTER, depth, whole }),
+    rankingColumn(comparison, entries, { heading: systemName(baseline, "baseline"), here: 2, there: 3, words: BEFORE, depth }),
+    rankingColumn(comparison, entries, { heading: systemName(candidate, "candidate"), here: 3, there: 2, words: AFTER, depth }),
   );
   panel.append(heading, line, pair);
-  if (!whole) panel.append(make("p", "Only the documents that moved are in this report.", "note"));
   return panel;
 };

@@ -1,0 +1,135 @@
+"""Wrong lines: each ends with its status and a message, prints nothing else and writes nothing."""
+
+import pytest
+
+from tests.baselines.conftest import content
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+LONG = "a" * 5000
+#: What follows the beginning of a line, and a part of the message; status 2.
+USAGE = {
+    "compare good.run --baseline prod --measure AP -o -": {
+        "--alpha nan": "expected a number from 0 to 1e+09, found the number nan",
+        "--alpha 1e10": "expected a number from 0 to 1e+09, found the number 10000000000.0",
+        "--set level=1": "expected a number between 0.000001 and 0.999999 such as 0.95, found the number 1.0",
+        "--set tolerance=-0.1": "expected a finite number, at least 0, found the number -0.1",
+        "--gate no_topic_collapse --set allowed=1.5": "expected a share of the topics from 0 to below 1",
+        "--set allowed=2": "allowed: without --gate the default gates are asked",
+        "--set method=magic": "expected auto, student_t",
+        "--set tolerance": "expected KEY=VALUE, such as",
+        "--set alpha=1": "'alpha' cannot be set here; it has an option of its own, --alpha",
+        "--set tolerence=1": "'tolerence' cannot be set here; did you mean 'tolerance'?",
+        "--set tolerance=1 --set tolerance=2": "tolerance given twice",
+        "--gate magic": "'magic' is not",
+        "--measure nDGC@10": "nDCG@10",
+        "--baseline old=": "expected the name or path of a run",
+        "--nonsense": "No such option",
+        "-o nowhere/report.json": "cannot write",
+        "--measure MAP": "--measure: AP given twice",
+        "--alpha 1 --alpha 1.0": "--alpha: 1 given twice",
+        "--baseline ./prod.run": "--baseline: prod given twice; NAME=RUN gives one of them another name",
+        "--baseline 'mean(candidate)'": "expected at least one system beside the candidate",
+        "--baseline 'mean(prod, )'": "expected the name or path of a run",
+        "--baseline 'mean(prod, prod)'": "--baseline: prod given twice",
+        "--baseline 'mean(loss.run, old/loss.run)'": "--baseline: loss given twice; NAME=RUN gives one",
+        "--baseline 'max(prod, a)' --baseline 'max(prod, a)'": "max(prod, a) given twice",
+        "--meta index": "expected KEY=VALUE, such as index=v7, found 'index'",
+        "--meta =v7": "expected KEY=VALUE, such as index=v7, found '=v7'",
+        "--meta a=1 --meta a=2": "expected each key once",
+        f"--meta a={'x' * 501}": "'a': expected text of at most 500 characters, found 'xxx",
+        "--slice kind": "slice: no judged topic has tags",
+        "--slice =code": "expected TAG=VALUE or TAG",
+    },
+    "power good.run --baseline prod --measure AP -o -": {
+        "--alpha nan": "expected a number from 0 to 1e+09, found the number nan",
+        "--effect inf": "expected a finite number, above 0, found the number inf",
+        "--effect 0": "expected a finite number, above 0, found the number 0.0",
+        "--power 1": "expected a number above 0 and below 1, found the number 1.0",
+        "--set tolerance=-1": "expected a finite number, at least 0, found the number -1.0",
+        "--measure nDGC@10": "nDCG@10",
+        "--effect 0.1 --effect 0.10": "--effect: 0.1 given twice",
+        "--baseline ./prod.run": "--baseline: prod given twice",
+        "--correlation 0.5": "--correlation is only for plans without CANDIDATE",
+        "churn.run": "give at most one run beside the baselines",
+        "-o nowhere/plan.json": "cannot write",
+        "-o plan.xml": "expected .json, .md or .html",
+    },
+    "power": {
+        "": "riskguard power BASELINE CANDIDATE",
+        **{f"--baseline loss.run --correlation={number}": "--correlation" for number in ("1", "-1", "nan", "2")},
+    },
+    "check": {
+        "no-rsk": "there is no gate 'no-rsk'; did you mean 'no-risk'?",
+        "--config nowhere.yaml": "nowhere.yaml:1: no such file",
+        "--baseline prod.run": "--baseline prod.run: expected NAME=RUN",
+        "--baseline prd=prod.run": "--baseline prod.run: expected NAME=RUN, found a name that no gate has; did you "
+        "mean 'prod'?",
+        "--baseline prod=prod.run --baseline prod=good.run": "--baseline: expected each name once",
+    },
+    "baseline": {
+        "remove prod --replicate 0": "--replicate",
+        "add new loss.run --measure nDGC@10": "nDCG@10",
+        "show prod --alpha -1": "--alpha",
+        "verify --max-age -1": "--max-age",
+        "update prod good.run": "riskguard baseline update needs --note: say why",
+        "update prod good.run --note '  '": "riskguard baseline update needs --note: say why",
+    },
+    "init": {"--alpha -1": "--alpha", "--alpha 1 --alpha 5": "--alpha: give one", "-o .": "already exists"},
+    f"comment --commit {COMMIT}": {
+        "--commit x": "hexadecimal digits, found 'x'",
+        "--run-url javascript:alert(1)": "an address that begins with https:// or http://",
+        "--report-url 'https://x/>)![x'": "an address that begins with https:// or http://",
+        "--report-url 'https://x/ y'": "an address that begins with https:// or http://",
+    },
+    "comment": {"": "--commit", "--commit ''": "hexadecimal digits, found ''"},
+    "judge-next": {
+        "loss.run --qrels qrels.txt": "riskguard judge-next BASELINE CANDIDATE --qrels QRELS",
+        "prod.run loss.run --budget 0": "--budget",
+        "prod.run loss.run -o none/list.tsv --qrels qrels.txt": "none/list.tsv: cannot write",
+        "prod.run loss.run --gate georisk_not_worse": "compares a pool",
+        "prod.run loss.run --gate no-risk": "at most one run, its candidate",
+        "--gate no-rsk": "did you mean 'no-risk'?",
+        "--gate no_topic_colapse": "did you mean 'no_topic_collapse'?",
+        "--gate no-risk --alpha 5": "the gate says all but its runs; leave out alphas",
+        "--gate no-risk --qrels qrels.txt": "leave out qrels",
+    },
+    "retrieve": {"out.run": "riskguard.yaml:4: the candidate is not a live system: there is nothing to query"},
+    "": {"": "Usage: riskguard", "comapre": "compare", f"init -o {LONG}": "File name too long"},
+}
+#: Status 3: data that are not there.
+DATA = {
+    "baseline add prdo loss.run --replicate": "did you mean 'prod'?",
+    "baseline remove prod --replicate 1": "no replicate 1 (it has none)",
+    "baseline add new loss.run --qrels nowhere.txt": "nowhere.txt",
+    "baseline show prdo": "did you mean 'prod'?",
+    "baseline update prdo loss.run --note why": "did you mean 'prod'?",
+    "baseline update prod nowhere --note why": "nowhere: no such file",
+    "baseline rescore prdo": "did you mean 'prod'?",
+    "power nowhere.run --baseline prod -o -": "nowhere.run: no such file",
+    "power good.run --baseline ./nowhere.run": "nowhere.run: no such file",
+    "power --baseline prdo": "did you mean 'prod'?",
+    f"power {LONG} --baseline prod": "File name too long",
+    "show nowhere.json": "nowhere.json: no such file",
+    "show .": "expected a regular file, found a folder",
+}
+LINES = [(f"{line} {more}", 2, said) for line, cases in USAGE.items() for more, said in cases.items()]
+
+
+@pytest.mark.parametrize(("line", "status", "said"), [*LINES, *((line, 3, said) for line, said in DATA.items())])
+def test_a_mistake_has_its_status_and_a_message_and_writes_nothing(command, folder, line, status, said):
+    before = content(folder)
+    ended = command(line)
+    assert (ended.status, ended.out) == (status, "")
+    assert said in " ".join(ended.err.split())
+    assert "Traceback" not in ended.err
+    assert content(folder) == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [f"compare {LONG} --baseline prod", f"compare loss.run --baseline b={LONG}", f"check --candidate {LONG}"],
+)
+def test_a_name_that_no_file_can_have_makes_a_verdict_incomparable(command, line):
+    ended = command(line)
+    assert ended.status == 3
+    assert "File name too long" in " ".join((ended.out + ended.err).split())
