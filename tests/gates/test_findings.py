@@ -14,7 +14,7 @@ ROWS = (
 
 
 def test_columns_of_single_topics_hold_their_figures():
-    assert TopicColumns.of(iter(ROWS)) == TopicColumns(
+    assert TopicColumns.of(ROWS) == TopicColumns(
         topics=("q1", "q2"),
         queries=("red shoes", None),
         candidate=(0.25, 0.5),
