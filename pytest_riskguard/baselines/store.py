@@ -53,13 +53,12 @@ def stored_scores(store: Path | str, measure: str, *names: str) -> dict[str, Top
 
 @frozen
 class Replacement:
-    """A baseline whose run was replaced, or would be: ``manifest`` is then None.
+    """A baseline whose run was replaced, or would be.
 
     ``is_same``: by the run that it had. ``changes`` has the scores before and after of each measure that the run
     before can be scored with, on the judgements of today.
     """
 
-    manifest: Manifest | None
     is_same: bool
     changes: tuple[tuple[TopicScores, TopicScores], ...]
 
@@ -263,7 +262,7 @@ class Store:
         scored = NewEntry.read(name, run, **scoring)
         changes = tuple(self._changes(name, scored))
         if dry_run:
-            return Replacement(None, scored.digest == before.digests.run, changes)
+            return Replacement(scored.digest == before.digests.run, changes)
         with self._replaced(name) as folder:
             old = self.entry(name)
             number, predecessor, replicates = old.manifest.number, old.manifest.predecessor, old.manifest.replicates
@@ -276,10 +275,10 @@ class Store:
             if not is_same:
                 _copy(old.folder, folder / HISTORY / f"{number:04d}", but=HISTORY)
                 number, predecessor, replicates = number + 1, _digest_of(old.folder), {}
-            manifest = scored.write(
+            scored.write(
                 folder, name=name, store=self.root, number=number, predecessor=predecessor, replicates=replicates
             )
-        return Replacement(manifest, is_same, changes)
+        return Replacement(is_same, changes)
 
     def add_replicate(self, name: str, run: Path | GivenFile | Run, **scoring: Any) -> int:
         """Score another run of a baseline's system, and store it as a replicate; returns the replicate's number.

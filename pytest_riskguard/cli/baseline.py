@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -245,12 +246,20 @@ def list_() -> int:
         first = Remedy("store one with {}", "add NAME RUN").here(place_words)
         click.echo(f"no baselines in {store.root}; {first}", err=True)
     for name in store.names():
-        try:
+        with _noted(damaged, f"{name}\tdamaged"):
             click.echo(f"{name}\t{_stored(store, name)}; {_age(store.manifest(name))}")
-        except BaselineError as error:
-            click.echo(f"{name}\tdamaged")
-            damaged.append(str(error))
     return _status(damaged)
+
+
+@contextmanager
+def _noted(damaged: list[str], instead: str = "") -> Iterator[None]:
+    """Note damage for the end, and show something ``instead``."""
+    try:
+        yield
+    except DataError as error:
+        damaged.append(str(error))
+        if instead:
+            click.echo(instead)
 
 
 def _status(damaged: Iterable[str]) -> ExitStatus:
@@ -272,28 +281,20 @@ def show(name: str, *, alphas: tuple[float, ...]) -> int:
     """
     store, damaged = opened(), list[str]()
     manifest = store.manifest(name)
-    try:
+    with _noted(damaged):
         click.echo(_stored(store, name))
-    except BaselineError as error:
-        damaged.append(str(error))
     for key, value in _facts(manifest):
         click.echo(f"  {key:<22} {value}")
     for number in sorted(map(int, manifest.replicates)):
-        try:
-            line = _line(store.manifest(name, replicate=number))
-        except BaselineError as error:
-            line = "damaged"
-            damaged.append(str(error))
-        click.echo(f"replicate {number}: {line}")
+        with _noted(damaged, f"replicate {number}: damaged"):
+            click.echo(f"replicate {number}: {_line(store.manifest(name, replicate=number))}")
     if manifest.number > 1:
-        try:
+        with _noted(damaged):
             for line in _chain(store.history(name)):
                 click.echo(line)
             for alpha in alphas or (OPTIONS["alpha"].default,):
                 for table in _drift(store, manifest, alpha):
                     click.echo(f"\n{table}")
-        except DataError as error:
-            damaged.append(str(error))
     return _status(damaged)
 
 

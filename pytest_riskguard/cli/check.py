@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pytest_riskguard import live
 from pytest_riskguard.cli.options import NamedPath, config_option, reader, repeated, system, the_config
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present, typed_command
 from pytest_riskguard.config.load import load_gates
@@ -21,10 +22,8 @@ from pytest_riskguard.text import did_you_mean, listed
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
     from pytest_riskguard.config.schema import Config
-    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.declared_gates import DeclaredGates
-    from pytest_riskguard.engine.question import LiveRun
 
 
 @click.command()
@@ -106,7 +105,7 @@ def declared_gates(
 ) -> tuple[DeclaredGates, Engine, list[Path]]:
     """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""
     from pytest_riskguard.cli.inputs import files_of
-    from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
+    from pytest_riskguard.engine.declared_gates import engine_of
     from pytest_riskguard.engine.question import RunFile
 
     stored = {name for gate in settings.gates for name in gate.stored}
@@ -120,12 +119,7 @@ def declared_gates(
     tested = None if candidate is None else RunFile(GivenFile.of(candidate.text), candidate.name)
     engine = engine_of(settings, report=report)
 
-    def live(candidate: Queried, line: int) -> LiveRun:
-        from pytest_riskguard.live.candidates import live_candidate  # loads what talks to servers
-
-        return live_candidate(engine, settings, candidate, line)
-
-    declared = DeclaredGates(settings, engine, live, candidate=tested, runs=runs)
+    declared = live.declared_gates(settings, engine, candidate=tested, runs=runs)
     return declared, engine, [*files_of(settings), *(run.path for run in (tested, *runs.values()) if run is not None)]
 
 

@@ -39,7 +39,7 @@ def _target(name: str) -> str:
 
 
 class Retrieve(Queried):
-    """``candidate`` as a function, ``package.module:function``, which is queried as ``config.asking.Asking`` says.
+    """``candidate`` as a function, ``package.module:function``, which is queried.
 
     Attributes
     ----------
@@ -275,7 +275,7 @@ class Http(Model):
 
 
 class HttpCandidate(Queried):
-    """``candidate`` as an engine that is queried over HTTP, as ``config.asking.Asking`` says.
+    """``candidate`` as an engine that is queried over HTTP.
 
     Attributes
     ----------

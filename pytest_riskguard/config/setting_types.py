@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, WrapValidator, field_validator
 
-from pytest_riskguard.config.asking import MAX_DEPTH, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import IRDS, TIES, GivenFile, Ties
 from pytest_riskguard.data.headers import WANTED
@@ -133,20 +132,20 @@ class Described(Model):
         return replace(given, format=self.format, columns=dict(self.columns))
 
 
-MAX_TIMEOUT = 86400
-
+#: Seconds that an answer may take by default.
+TIMEOUT = 30.0
+#: The most that can be asked for.
+MAX_DEPTH, MAX_WORKERS, MAX_TIMEOUT = 100_000, 256, 86400
 _SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}, or none for no limit"
 _limit = Number(math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=_SECONDS)
-#: Checks of the options for asking a live system.
-ASKING: Mapping[str, Callable[[Any], Any]] = {
-    "depth": Whole(1, MAX_DEPTH),
-    "workers": Whole(1, MAX_WORKERS),
-    "timeout": lambda value: None if value == "none" else _limit(value),
-}
+
+
+def _timeout(value: Any) -> Any:
+    return None if value == "none" else _limit(value)
 
 
 class Queried(Model):
-    """How a live system is queried; see ``config.asking``.
+    """How a live system is queried.
 
     Attributes
     ----------
@@ -163,8 +162,8 @@ class Queried(Model):
         from the baseline's.
     """
 
-    depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
-    workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1
-    timeout: Annotated[float | None, checked(ASKING["timeout"], float | Literal["none"])] = TIMEOUT
+    depth: Annotated[int, PlainValidator(Whole(1, MAX_DEPTH))] = 100
+    workers: Annotated[int, PlainValidator(Whole(1, MAX_WORKERS))] = 1
+    timeout: Annotated[float | None, checked(_timeout, float | Literal["none"])] = TIMEOUT
     ties: TiesSetting = "as_returned"
     metadata: Metadata = ()

@@ -51,20 +51,21 @@ class Budget:
         Everything that the answers depend on is part of it: options, runs, their scores, the shares of strata.
         ``UsageError`` where nothing tells one collection from another, or one candidate from another.
         """
-        found = [None if one is None else one.aligned for one in compared]
-        if any(aligned is not None and aligned.candidate.qrels_digest is None for aligned in found):
+        compared_systems = [
+            () if one is None else (one.aligned.candidate, one.aligned.baseline, *one.aligned.replicates)
+            for one in compared
+        ]
+        if any(systems and systems[0].qrels_digest is None for systems in compared_systems):
             raise UsageError(
                 "budget: needs candidates and baselines that are scored with judgements, which it is for"
             )
         about = []
-        for question, aligned in zip(questions, found, strict=True):
+        for question, systems in zip(questions, compared_systems, strict=True):
             options = {name: str(value) for name, value in sorted(vars(question.gate).items()) if name != "name"}
-            baseline, runs = question.baseline, []
-            systems = () if aligned is None else aligned.systems
-            for system in systems:  # ten decimals are the same on all machines
-                values = (system.values.round(10) + 0.0).tolist()
-                runs.append([system.digest, digest_of([system.topics, values])])
+            baseline = question.baseline
             computed = [baseline.kind, baseline.candidate_inside] if isinstance(baseline, Computed) else None
+            # ten decimals are the same on all machines
+            runs = [[one.digest, one.topics, (one.values.round(10) + 0.0).tolist()] for one in systems]
             about.append([question.gate.name, question.measure, options, computed, runs])
         topics = collection.topics
         inputs = digest_of([about, {} if topics is None else dict(topics.shares)])

@@ -5,20 +5,20 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from importlib import import_module
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.config.asking import Asking
+from pydantic import ValidationError
+
 from pytest_riskguard.config.candidate_settings import CommandCandidate, HttpCandidate, Retrieve, key_of
-from pytest_riskguard.config.setting_types import ASKING, Queried
-from pytest_riskguard.data.given_file import TIES, InputData, Ties
-from pytest_riskguard.data.records import checked_metadata, latency_of
+from pytest_riskguard.config.setting_types import Queried
+from pytest_riskguard.data.given_file import InputData, Ties
+from pytest_riskguard.data.records import latency_of
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.engine.question import LiveRun
 from pytest_riskguard.errors import ConfigError, DataError, ScoringError, UsageError
-from pytest_riskguard.gates.option_types import OneOf, shown
+from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live.command import command_search
 from pytest_riskguard.live.http import http_search
 from pytest_riskguard.live.retrieval import Pairs, Search, Topic, failure, retrieve, told
@@ -40,44 +40,39 @@ def live_run(
     name: str = "candidate",
     metadata: Mapping[str, str] | None = None,
     ties: Ties = "as_returned",
-    **asking: Any,
+    **options: Any,
 ) -> LiveRun:
     """A run made by calling ``search`` with the query of each judged topic of the collection.
 
-    ``TypeError`` if ``search`` cannot be called so, ``ValueError`` for a wrong field of ``Asking`` or metadata.
+    ``TypeError`` if ``search`` cannot be called so, ``ValueError`` for a wrong field of ``Queried``.
     """
     if not callable(search):
         raise TypeError(f"search: expected a function that takes a query, found {shown(search)}")
-    given = {"metadata": metadata or {}, "ties": ties, **asking}
-    checked: dict[str, Any] = {}
-    checks: dict[str, Callable[[Any], Any]] = {**ASKING, "metadata": checked_metadata, "ties": OneOf(TIES)}
-    for option, check in checks.items():
-        try:
-            checked[option] = check(given[option])
-        except ValueError as error:
-            raise ValueError(f"{option}: {error}") from None
-    about, asked = checked.pop("metadata"), asked_by_topic(search, depth=checked["depth"])
-    ties = checked.pop("ties")
-    return LiveRun(lambda: _retrieved(collection, asked, Asking(**checked), ties), name, about)
+    try:
+        asked = Queried.model_validate({"metadata": metadata or {}, "ties": ties, **options})
+    except ValidationError as error:
+        detail = error.errors()[0]
+        raise ValueError(f"{detail['loc'][0]}: {detail['ctx']['error']}") from None
+    by_topic = asked_by_topic(search, depth=asked.depth)
+    return LiveRun(lambda: _retrieved(collection, by_topic, asked), name, dict(asked.metadata))
 
 
 def live_candidate(collection: Engine, settings: Config, candidate: Queried, line: int) -> LiveRun:
     """The live candidate of a riskguard.yaml, which stands in this line; nothing is imported before it is queried."""
-    asking = Asking(**{option: getattr(candidate, option) for option in ASKING})
 
     def retrieved() -> Run:
         try:
             if isinstance(candidate, HttpCandidate):
-                with http_search(candidate.http, asking) as engine:
-                    return _retrieved(collection, engine, asking, candidate.ties)
+                with http_search(candidate) as engine:
+                    return _retrieved(collection, engine, candidate)
             if isinstance(candidate, CommandCandidate):
                 # The command's own time limit ends it with all that it started.
-                unlimited = replace(asking, timeout=None)
-                with command_search(candidate, asking, settings.path.parent) as command:
-                    return _retrieved(collection, command, unlimited, candidate.ties)
+                unlimited = candidate.model_copy(update={"timeout": None})
+                with command_search(candidate, settings.path.parent) as command:
+                    return _retrieved(collection, command, unlimited)
             assert isinstance(candidate, Retrieve)
-            search = asked_by_topic(imported(candidate.retrieve), depth=asking.depth)
-            return _retrieved(collection, search, asking, candidate.ties)
+            search = asked_by_topic(imported(candidate.retrieve), depth=candidate.depth)
+            return _retrieved(collection, search, candidate)
         except (SignatureError, UsageError) as error:
             raise ConfigError(settings.path, line, f"candidate.{key_of(candidate)}: {error}") from None
 
@@ -98,7 +93,7 @@ def _wanted(collection: Engine) -> dict[str, Topic]:
     return {topic: Topic(queries[topic], id=topic, tags=tags.get(topic, {})) for topic in judged}
 
 
-def _retrieved(collection: Engine, search: Search, asking: Asking, ties: Ties) -> Run:
+def _retrieved(collection: Engine, search: Search, asking: Queried) -> Run:
     """The answers for all topics; where standard error is a terminal, a line counts them meanwhile."""
     wanted, is_watched = _wanted(collection), sys.stderr.isatty()
     try:
@@ -108,8 +103,8 @@ def _retrieved(collection: Engine, search: Search, asking: Asking, ties: Ties) -
             print(end=f"\r{' ' * _LINE}\r", file=sys.stderr, flush=True)
     if retrieved.failed:
         raise failure(retrieved.failed, asked=retrieved.asked, wanted=len(wanted))
-    run = _run(retrieved.answers, ties).with_source(latency=latency_of(retrieved.seconds))
-    return run.with_source(again=_run(retrieved.again, ties), asked_again=tuple(sorted(retrieved.again)))
+    run = _run(retrieved.answers, asking.ties).with_source(latency=latency_of(retrieved.seconds))
+    return run.with_source(again=_run(retrieved.again, asking.ties), asked_again=tuple(sorted(retrieved.again)))
 
 
 def _count(done: int, total: int) -> None:

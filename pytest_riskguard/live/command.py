@@ -13,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
-from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import ANSWER_BYTES
@@ -29,20 +28,20 @@ _PLACEHOLDER = re.compile(r"\{(query|topic|depth)\}")
 
 
 @contextmanager
-def command_search(candidate: CommandCandidate, asking: Asking, folder: Path) -> Iterator[Search]:
-    """A search that runs a command in a folder; it enforces the time limit of ``asking`` itself."""
-    if candidate.runs_for_each:
-        yield lambda topic: _output(_filled(candidate.command, topic, asking), folder, asking.timeout)
+def command_search(asking: CommandCandidate, folder: Path) -> Iterator[Search]:
+    """A search that runs a command in a folder; it enforces the time limit itself."""
+    if asking.runs_for_each:
+        yield lambda topic: _output(_filled(asking, topic), folder, asking.timeout)
         return
-    command = [part.replace("{depth}", str(asking.depth)) for part in candidate.command]
+    command = [part.replace("{depth}", str(asking.depth)) for part in asking.command]
     with TemporaryFile() as errors, closing(_Process(command, folder, asking, errors)) as process:
         yield process.ask
         process.check_end()
 
 
-def _filled(command: Sequence[str], topic: Topic, asking: Asking) -> list[str]:
+def _filled(asking: CommandCandidate, topic: Topic) -> list[str]:
     fields = {"query": topic.text, "topic": topic.id, "depth": str(asking.depth)}
-    program, *arguments = command
+    program, *arguments = asking.command
     return [program, *(_PLACEHOLDER.sub(lambda name: fields[name[1]], part) for part in arguments)]
 
 
@@ -86,7 +85,7 @@ class _Process:
     to another query.
     """
 
-    def __init__(self, command: Sequence[str], folder: Path, asking: Asking, errors: IO[bytes]) -> None:
+    def __init__(self, command: Sequence[str], folder: Path, asking: CommandCandidate, errors: IO[bytes]) -> None:
         self._command, self._folder, self._asking, self._errors = command, folder, asking, errors
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()

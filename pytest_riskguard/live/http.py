@@ -33,8 +33,7 @@ from pytest_riskguard.text import clean
 if TYPE_CHECKING:
     import httpx2
 
-    from pytest_riskguard.config.asking import Asking
-    from pytest_riskguard.config.candidate_settings import Http
+    from pytest_riskguard.config.candidate_settings import Http, HttpCandidate
 
 
 #: Statuses after which another attempt may succeed.
@@ -46,7 +45,7 @@ MAX_SAID = 200
 
 
 @contextmanager
-def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
+def http_search(candidate: HttpCandidate) -> Iterator[HttpSearch]:
     """A search that sends each query to an engine; its connections end with the context.
 
     Raises ``UsageError`` if httpx2 is missing or a template is wrong, ``DataError`` for a secret that is not set.
@@ -55,11 +54,11 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
         import httpx2
     except ImportError:
         raise missing_extra("httpx2") from None
-    secrets = Secrets(http)
+    secrets = Secrets(candidate.http)
     try:
         client = httpx2.Client(
-            timeout=asking.timeout,
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=asking.workers),
+            timeout=candidate.timeout,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=candidate.workers),
             follow_redirects=False,
             # No cookie is kept: one answer must not depend on another.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -70,16 +69,17 @@ def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
     except Exception as error:  # such as for a proxy that the environment names
         raise UsageError(clean(secrets.hidden_in(f"httpx2 cannot be used: {error}"))) from None
     with client:
-        yield HttpSearch(client, http, secrets, asking)
+        yield HttpSearch(client, candidate, secrets)
 
 
 class HttpSearch:
     """Sends a query and reads the hits of the answer; ``UsageError`` for a body that is not a template."""
 
-    def __init__(self, client: httpx2.Client, http: Http, secrets: Secrets, asking: Asking) -> None:
-        self._client, self._http, self._secrets, self._asking = client, http, secrets, asking
+    def __init__(self, client: httpx2.Client, candidate: HttpCandidate, secrets: Secrets) -> None:
+        self._client, self._http, self._secrets, self._asking = client, candidate.http, secrets, candidate
+        http = candidate.http
         self._find = None if http.hits is None else _compiled(http.hits)
-        template, body, params, depth = http.request, http.body or http.request.body, http.params, asking.depth
+        template, body, params, depth = http.request, http.body or http.request.body, http.params, candidate.depth
         content = _template(http, body) if isinstance(body, Path) else json.loads(body or "null")
         if "depth" not in placeholders([params, content, http.url]):
             if template.key is not None and isinstance(content, Mapping):

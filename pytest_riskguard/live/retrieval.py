@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pytest_riskguard.config.asking import TIMEOUT, Asking
+from pytest_riskguard.config.setting_types import TIMEOUT, Queried
 from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
@@ -107,7 +107,7 @@ class _Outcome(NamedTuple):
 
 
 def retrieve(
-    search: Search, queries: Mapping[str, Topic], asking: Asking, *, progress: Progress | None = None
+    search: Search, queries: Mapping[str, Topic], asking: Queried, *, progress: Progress | None = None
 ) -> Retrieved:
     """Send every query, by topic; a generator that ``search`` returns is read in the thread that called it.
 
@@ -126,7 +126,7 @@ def spread(topics: Sequence[str], size: int) -> list[str]:
     return [topics[i * len(topics) // size] for i in range(size)] if size < len(topics) else list(topics)
 
 
-def _asked(search: Search, queries: Mapping[str, Topic], asking: Asking, progress: Progress | None) -> Retrieved:
+def _asked(search: Search, queries: Mapping[str, Topic], asking: Queried, progress: Progress | None) -> Retrieved:
     """Send each query once, until the system seems to have stopped answering."""
     answers, failed, seconds, unanswered = dict[str, Pairs](), dict[str, FailedQuery](), dict[str, float](), 0
     with closing(_outcomes(search, queries, asking)) as outcomes:
@@ -149,7 +149,7 @@ def _asked(search: Search, queries: Mapping[str, Topic], asking: Asking, progres
     )
 
 
-def _outcomes(search: Search, queries: Mapping[str, Topic], asking: Asking) -> Generator[_Outcome, None, None]:
+def _outcomes(search: Search, queries: Mapping[str, Topic], asking: Queried) -> Generator[_Outcome, None, None]:
     """How each query ended, as it ends; a worker gets another one when its outcome has been taken."""
     if asking.workers == 1:
         for topic in queries:
@@ -186,7 +186,7 @@ def _outcomes(search: Search, queries: Mapping[str, Topic], asking: Asking) -> G
             todo.put(None)
 
 
-def _outcome(search: Search, topic: str, query: Topic, asking: Asking) -> _Outcome:
+def _outcome(search: Search, topic: str, query: Topic, asking: Queried) -> _Outcome:
     """How a query ends after all attempts."""
     attempt = 1
     while True:

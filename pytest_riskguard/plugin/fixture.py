@@ -12,8 +12,8 @@ from typing import Any, TypeVar, cast
 import pytest
 
 from pytest_riskguard.assertions import System, assertion, demand
-from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.config.setting_types import TIMEOUT
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.memory import is_data, run, system_in_memory
 from pytest_riskguard.data.records import checked_metadata
@@ -23,6 +23,7 @@ from pytest_riskguard.engine.advice import Reader, advised
 from pytest_riskguard.engine.question import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, gate_of
+from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.plugin.mode import mode_of
 from pytest_riskguard.plugin.options import CONFIG_NAME, typed_again
@@ -100,7 +101,7 @@ class Riskguard:
     ) -> ScoreFile:
         """A candidate's file of per-topic scores; otherwise as ``run``."""
         if not isinstance(path, str | bytes | os.PathLike) and is_data(path):
-            raise TypeError(f"expected a path, found {_found(path)}; give scores in memory to the assertion itself")
+            raise TypeError(f"expected a path, found {shown(path)}; give scores in memory to the assertion itself")
         given = replace(GivenFile.of(self.folder / _path(path)), format=format)
         return ScoreFile(given, name, _metadata(metadata))
 
@@ -200,7 +201,7 @@ def _source(value: object, what: str, measure: str | None) -> Ranked | ScoreFile
     stored = "" if what == "candidate" else "the name of a stored baseline, "
     raise TypeError(
         f"{what}: expected {stored}riskguard.run(path), riskguard.scores(path), riskguard.retrieve(search), "
-        f"scores or rankings in memory, found {_found(value)}"
+        f"scores or rankings in memory, found {shown(value)}"
     )
 
 
@@ -229,10 +230,4 @@ def _metadata(given: Mapping[str, str] | None) -> dict[str, str]:
 def _path(value: object) -> str:
     if isinstance(value, str | os.PathLike) and isinstance(text := os.fspath(value), str):
         return text
-    raise TypeError(f"expected a path, found {_found(value)}")
-
-
-def _found(value: object) -> str:
-    if callable(value):
-        return f"a function ({getattr(value, '__name__', type(value).__name__)})"
-    return "None" if value is None else f"{type(value).__name__} {value!r:.60}"
+    raise TypeError(f"expected a path, found {shown(value)}")

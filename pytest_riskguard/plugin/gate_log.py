@@ -18,7 +18,6 @@ import pytest
 
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError
-from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.serialization import decoded, to_plain
 
@@ -31,31 +30,24 @@ _CRASHED = "???"
 XFAILED = "xfailed"
 
 
-@frozen
-class RollEntry:
-    """A gate as collection found it; a broken one stands for the gates of a file that cannot be read."""
-
-    id: str
-    line: int | None
-    broken: bool = False
-    selected: bool = True
-
-
-def declared(path: Path, *, root: Path) -> list[RollEntry]:
-    """The gates of a file, one entry for each name; one that cannot be read has the name of its failing item."""
+def declared(path: Path, *, root: Path) -> list[KnownGate]:
+    """The gates of a file, one for each name; a file that cannot be read has its failing item."""
     file = Path(os.path.relpath(path, root)).as_posix()
     try:
         settings = load_config(path)
     except ConfigError as error:
-        return [RollEntry(f"{file}::configuration", error.line, broken=True, selected=False)]
-    return [RollEntry(f"{file}::{gate.name}", settings.line_of(gate), selected=False) for gate in settings.gates]
+        return [KnownGate(f"{file}::configuration", error.line, "broken", 0, ())]
+    return [KnownGate(f"{file}::{gate.name}", settings.line_of(gate), "deselected", 0, ()) for gate in settings.gates]
 
 
 class GateLog:
-    """Gates by node id: as collection found them, how the last attempt at each ended, and how many before failed."""
+    """Gates by node id: as collection found them (``broken``, ``not_run``, ``deselected``), and how each ended.
+
+    How many attempts before the last one failed is counted, too.
+    """
 
     def __init__(self) -> None:
-        self._roll: dict[str, RollEntry] = {}
+        self._roll: dict[str, KnownGate] = {}
         #: passed, failed, xfailed, skipped, crashed, lost, not_collected or not_run; None while it runs.
         self.ended: dict[str, str | None] = {}
         #: How a test failed, in one line.
@@ -67,12 +59,12 @@ class GateLog:
         self._crashes: Counter[str] = Counter()
         self._roll_came = False
 
-    def know(self, roll: Sequence[RollEntry]) -> None:
+    def know(self, roll: Sequence[KnownGate]) -> None:
         """Record the gates that a process has collected."""
         self._roll_came = True
         self._roll |= {entry.id: entry for entry in roll}
 
-    def know_uncollected(self, entries: Sequence[RollEntry]) -> None:
+    def know_uncollected(self, entries: Sequence[KnownGate]) -> None:
         """Record gates of files unless a process has collected them; several items may stand for one gate."""
         for entry in entries:
             if not any(id == entry.id or id.startswith(f"{entry.id}[") for id in self._roll):
@@ -109,18 +101,18 @@ class GateLog:
         return tuple(self._gate(id, tuple(verdicts.get(id, ()))) for id in sorted(ids))
 
     def _gate(self, id: str, verdicts: tuple[int, ...]) -> KnownGate:
-        entry, ended = self._roll.get(id, RollEntry(id, None)), self.ended.get(id)
+        known, ended = self._roll.get(id, KnownGate(id, None, "not_run", 0, ())), self.ended.get(id)
         if ended not in ("crashed", "not_collected", "not_run"):
             if verdicts:
                 ended = "judged"
-            elif entry.broken and id in self.ended:
-                ended = "broken"
+            elif known.became == "broken" or id not in self.ended:
+                ended = known.became
             elif ended is None:
-                ended = "interrupted" if id in self.ended else "not_run" if entry.selected else "deselected"
+                ended = "interrupted"
             else:
                 ended = {"passed": "no_verdict", XFAILED: "failed"}.get(ended, ended)
         failures = self._crashes[id] + self._failures.get(id, 0) - (ended == "crashed")
-        return KnownGate(id, entry.line, ended, failures, verdicts)
+        return replace(known, became=ended, failures=failures, verdicts=verdicts)
 
 
 #: The attribute of a test report that holds a payload: plain types only, since xdist carries no others.

@@ -5,22 +5,23 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Generator
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_riskguard import run_context
-from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, Relay, RollEntry, declared
+from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, Relay, declared
 from pytest_riskguard.plugin.mode import Mode, asks_for_single_tests, is_selection_typed, is_strict
 from pytest_riskguard.reports import comparisons
+from pytest_riskguard.reports.comparisons import KnownGate
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
-    from pytest_riskguard.reports.comparisons import KnownGate
     from pytest_riskguard.reports.policy_changes import PolicyChanges
 
 #: Options with which pytest runs no tests.
@@ -57,7 +58,6 @@ class RiskguardSession:
         self.gates: tuple[KnownGate, ...] = ()
         #: The gates that this process has collected, before anything was deselected.
         self._items: list[pytest.Item] = []
-        self._policy: tuple[PolicyChanges | None] | None = None
         if not self.is_worker:
             self._withdraw_reports()
 
@@ -103,7 +103,7 @@ class RiskguardSession:
         """Record which gates are left."""
         selected = {item.nodeid for item in session.items}
         roll = [
-            RollEntry(item.nodeid, _line(item), _is_broken(item), item.nodeid in selected) for item in self._items
+            KnownGate(item.nodeid, _line(item), _state(item, item.nodeid in selected), 0, ()) for item in self._items
         ]
         if self.is_worker:
             self.config.workeroutput[ROLL] = [asdict(entry) for entry in roll]  # type: ignore[attr-defined]
@@ -114,7 +114,7 @@ class RiskguardSession:
     def pytest_testnodedown(self, node: Any) -> None:
         """Record the gates of a worker that has ended; one that crashed left nothing."""
         if (roll := getattr(node, "workeroutput", {}).get(ROLL)) is not None:
-            self.log.know([RollEntry(**entry) for entry in roll])
+            self.log.know([KnownGate(**entry) for entry in roll])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
@@ -151,18 +151,16 @@ class RiskguardSession:
             return
         self.log.receive(report, self.relay.receive(report))
 
-    @property
+    @cached_property
     def policy_changes(self) -> PolicyChanges | None:
-        """What the judged commit changed about how it is judged, in every process the same; found out once."""
-        if self._policy is None:
-            from pytest_riskguard.config.load import find_config
-            from pytest_riskguard.engine.base_commit import policy_changes
+        """What the judged commit changed about how it is judged, in every process the same."""
+        from pytest_riskguard.config.load import find_config
+        from pytest_riskguard.engine.base_commit import policy_changes
 
-            root = self.config.rootpath
-            tests = {*(item.path for item in self._items), *(root / gate.file for gate in self.gates)}
-            nearest = (find_config(test.parent, stop=root) for test in sorted(tests) if test.suffix == ".py")
-            self._policy = (policy_changes([*self.mode.gate_files, *filter(None, nearest)]),)
-        return self._policy[0]
+        root = self.config.rootpath
+        tests = {*(item.path for item in self._items), *(root / gate.file for gate in self.gates)}
+        nearest = (find_config(test.parent, stop=root) for test in sorted(tests) if test.suffix == ".py")
+        return policy_changes([*self.mode.gate_files, *filter(None, nearest)])
 
     @property
     def said_of_policy(self) -> tuple[str, ...]:
@@ -327,8 +325,10 @@ def _is_gate(item: pytest.Item) -> bool:
     return "riskguard" in getattr(item, "fixturenames", ()) or _of_file(item) is not None
 
 
-def _is_broken(item: pytest.Item) -> bool:
-    return _of_file(item) == "BrokenConfiguration"
+def _state(item: pytest.Item, is_selected: bool) -> str:
+    if _of_file(item) == "BrokenConfiguration":
+        return "broken"
+    return "not_run" if is_selected else "deselected"
 
 
 def _of_file(item: pytest.Item) -> str | None:

@@ -12,15 +12,14 @@ import pytest
 
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
+from pytest_riskguard.live import declared_gates
 from pytest_riskguard.plugin.options import typed_again
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import current, record
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
-    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine.declared_gates import DeclaredGates
-    from pytest_riskguard.engine.question import LiveRun
     from pytest_riskguard.gates.verdict import Verdict
 
 
@@ -44,16 +43,7 @@ class RiskguardFile(pytest.File):
     @cached_property
     def declared(self) -> DeclaredGates:
         """What the gates are asked about; made when the first of them is judged."""
-        from pytest_riskguard.engine.declared_gates import DeclaredGates
-
-        engine = engine_for(self.config, self.settings)
-
-        def live(candidate: Queried, line: int) -> LiveRun:
-            from pytest_riskguard.live.candidates import live_candidate  # loads what talks to servers
-
-            return live_candidate(engine, self.settings, candidate, line)
-
-        return DeclaredGates(self.settings, engine, live)
+        return declared_gates(self.settings, engine_for(self.config, self.settings))
 
 
 class _Reported(pytest.Item):

@@ -65,7 +65,8 @@ def test_an_earlier_run_is_the_very_folder_that_the_baseline_had(store, add, rep
 
 def test_the_measures_of_a_baseline_are_kept_and_others_are_added(store, add, update):
     add(measures=["AP"])
-    assert update(measures=["RR"]).manifest.measures == ("AP", "RR")
+    update(measures=["RR"])
+    assert store.manifest("prod").measures == ("AP", "RR")
 
 
 def test_changed_judgements_score_the_whole_chain_anew(store, chain, collection):

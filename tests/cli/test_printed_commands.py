@@ -175,6 +175,21 @@ SITUATIONS = {
             ("worse.py", SEARCH.format("< 20")),
         ),
     ),
+    "check, a better live system of one gate alone": Situation(
+        "riskguard check",
+        (),
+        (
+            (
+                "riskguard.yaml",
+                LIVE.replace("MODULE", "worse").replace("prod}", 'prod, candidate: {retrieve: "better:answers"}}'),
+            ),
+            ("better.py", SEARCH.format("< 0")),
+            ("worse.py", SEARCH.format("< 20")),
+        ),
+    ),
+    "compare, a run read by a rule that its path does not say": Situation(
+        "riskguard compare prod good.run --set ties=as_returned", ()
+    ),
     "check, a damaged store": Situation(
         "riskguard check --config ../riskguard.yaml",
         (

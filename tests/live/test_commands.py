@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import CommandCandidate
+from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.limits import ANSWER_BYTES
 from pytest_riskguard.live import command as commands
@@ -29,12 +29,9 @@ def asked(tmp_path):
     """Ask a Python program about the queries, the id of each its last argument."""
 
     def run(program: str, *arguments: str, queries: Any = ONE, **asking: Any) -> Retrieved:
-        limited = Asking(**asking)
-        candidate = CommandCandidate.model_validate(
-            {"command": [sys.executable, "-c", program, *arguments, "{topic}"]}
-        )
-        with command_search(candidate, limited, tmp_path) as search:
-            return retrieve(search, queries, Asking(**asking | {"timeout": None}))
+        command = [sys.executable, "-c", program, *arguments, "{topic}"]
+        with command_search(CommandCandidate.model_validate({"command": command, **asking}), tmp_path) as search:
+            return retrieve(search, queries, Queried(**asking | {"timeout": None}))
 
     return run
 
@@ -94,8 +91,8 @@ def test_anything_else_is_a_failure_in_words(asked, program, said):
 def test_a_program_that_is_not_there_is_named(tmp_path):
     for command in (["./nowhere"], ["./nowhere", "{query}"]):
         candidate = CommandCandidate.model_validate({"command": command})
-        with command_search(candidate, Asking(), tmp_path) as search:
-            failed = retrieve(search, QUERIES, Asking(timeout=None)).failed
+        with command_search(candidate, tmp_path) as search:
+            failed = retrieve(search, QUERIES, Queried(timeout=None)).failed
         assert failed[0].problem == f"./nowhere: cannot be started in {tmp_path}: No such file or directory"
 
 
@@ -162,9 +159,9 @@ def in_lines(tmp_path):
 
     def run(what: str = "pass", end: str = "", **asking: Any) -> tuple[Retrieved, list[int]]:
         program = LINES.replace("WHAT", what).replace("END", end)
-        about = {"command": [sys.executable, "-c", program, "{depth}"]}
-        with command_search(CommandCandidate.model_validate(about), Asking(**asking), tmp_path) as search:
-            found = retrieve(search, QUERIES, Asking())
+        command = [sys.executable, "-c", program, "{depth}"]
+        with command_search(CommandCandidate.model_validate({"command": command, **asking}), tmp_path) as search:
+            found = retrieve(search, QUERIES, Queried())
         return found, [int(pid) for pid in (tmp_path / "started").read_text().split()]
 
     return run
@@ -235,6 +232,6 @@ def test_an_interrupted_run_ends_its_process(tmp_path):
         raise KeyboardInterrupt
 
     candidate = CommandCandidate.model_validate(about)
-    with pytest.raises(KeyboardInterrupt), command_search(candidate, Asking(), tmp_path) as search:
-        retrieve(search, QUERIES, Asking(), progress=interrupted)
+    with pytest.raises(KeyboardInterrupt), command_search(candidate, tmp_path) as search:
+        retrieve(search, QUERIES, Queried(), progress=interrupted)
     assert not is_alive(int((tmp_path / "started").read_text()))

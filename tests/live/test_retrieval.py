@@ -7,18 +7,17 @@ import contextvars
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.live import retrieval
 from pytest_riskguard.live.retrieval import FailedSearchError, NoAnswerError, Retrieved, Topic, retrieve, spread
 
 QUERIES = {f"t{number:02d}": Topic(f"query {number}", id=f"t{number:02d}") for number in range(20)}
 #: Ways of asking: in the calling thread, with and without a limit, and in several threads.
-WAYS = [Asking(), Asking(timeout=None), Asking(workers=4, timeout=None), Asking(workers=50)]
+WAYS = [Queried(), Queried(timeout=None), Queried(workers=4, timeout=None), Queried(workers=50)]
 
 
 @pytest.fixture
@@ -73,7 +72,7 @@ def test_answers_stand_in_the_order_of_the_queries_though_the_first_comes_last()
             others.release()
         return answer(query)
 
-    found = retrieve(search, QUERIES, Asking(workers=2))
+    found = retrieve(search, QUERIES, Queried(workers=2))
     assert list(found.answers) == list(QUERIES)
     assert found.answers["t00"] == answer("query 0")
 
@@ -91,16 +90,16 @@ def test_as_many_are_asked_at_a_time_as_there_are_workers_and_no_more():
             now -= 1
         return []
 
-    assert retrieve(search, QUERIES, Asking(workers=5)).failed == ()
+    assert retrieve(search, QUERIES, Queried(workers=5)).failed == ()
     assert most == 5
 
 
 @pytest.mark.parametrize("timeout", [None, 30])
 def test_one_worker_is_the_calling_thread(timeout):
     threads = set()
-    retrieve(lambda _: threads.add(threading.current_thread()) or [], QUERIES, Asking(timeout=timeout))
+    retrieve(lambda _: threads.add(threading.current_thread()) or [], QUERIES, Queried(timeout=timeout))
     assert threads == {threading.current_thread()}
-    retrieve(lambda _: threads.add(threading.current_thread()) or [], QUERIES, Asking(workers=2, timeout=timeout))
+    retrieve(lambda _: threads.add(threading.current_thread()) or [], QUERIES, Queried(workers=2, timeout=timeout))
     assert len(threads) > 1
 
 
@@ -120,7 +119,7 @@ def test_all_failed_queries_are_named_in_order(asking):
     assert len(found.answers) == len(QUERIES) - 2
 
 
-@pytest.mark.parametrize("asking", [Asking(), Asking(workers=3)])
+@pytest.mark.parametrize("asking", [Queried(), Queried(workers=3)])
 def test_an_attempt_that_succeeds_makes_up_for_those_that_failed(asking, pauses):
     attempts: dict[str, int] = {}
 
@@ -130,7 +129,7 @@ def test_an_attempt_that_succeeds_makes_up_for_those_that_failed(asking, pauses)
             raise FailedSearchError("busy", wait=0.0)
         return answer(query)
 
-    assert retrieve(search, QUERIES, asking) == retrieve(answer, QUERIES, Asking())
+    assert retrieve(search, QUERIES, asking) == retrieve(answer, QUERIES, Queried())
     assert sorted(pauses) == [1] * len(QUERIES) + [2] * len(QUERIES)
 
 
@@ -153,7 +152,7 @@ def test_an_engine_says_whether_and_when_it_is_asked_again(error, attempt, secon
     assert retrieval.pause(attempt, error) == seconds
 
 
-@pytest.mark.parametrize("asking", [Asking(), Asking(workers=4)])
+@pytest.mark.parametrize("asking", [Queried(), Queried(workers=4)])
 def test_three_without_an_answer_in_a_row_end_the_asking(asking):
     asked = []
 
@@ -179,7 +178,7 @@ def test_an_answer_that_comes_too_late_is_none(workers, asynchronous):
             await asyncio.sleep(600)
         return [query]
 
-    asking = Asking(workers=workers, timeout=0.1)
+    asking = Queried(workers=workers, timeout=0.1)
     found = retrieve(later if asynchronous else search, QUERIES, asking)
     assert [(f.topic, f.problem) for f in found.failed] == [(t, "no answer within 0.1 s") for t in ("t00", "t05")]
     assert list(found.answers) == [topic for topic in QUERIES if topic not in ("t00", "t05")]
@@ -191,7 +190,7 @@ def test_a_system_that_is_always_late_is_not_queried_forever(workers):
         await asyncio.sleep(600)
         return []
 
-    found = retrieve(never, QUERIES, Asking(workers=workers, timeout=0.05))
+    found = retrieve(never, QUERIES, Queried(workers=workers, timeout=0.05))
     assert 3 <= len(found.failed) <= 3 + workers
     assert found.asked == len(found.failed)
 
@@ -205,7 +204,7 @@ def test_failures_between_time_outs_do_not_count_as_silence():
             return []
         raise ConnectionError
 
-    assert len(retrieve(search, QUERIES, Asking(timeout=0.01)).failed) == len(QUERIES)
+    assert len(retrieve(search, QUERIES, Queried(timeout=0.01)).failed) == len(QUERIES)
 
 
 @pytest.mark.parametrize("asking", WAYS)
@@ -235,7 +234,7 @@ def test_a_generator_is_read_to_the_depth_and_where_it_was_called(asking):
 
         return results()
 
-    found = retrieve(search, QUERIES, replace(asking, depth=3))
+    found = retrieve(search, QUERIES, asking.model_copy(update={"depth": 3}))
     assert found.failed == ()
     assert all(len(pairs) == 3 for pairs in found.answers.values())
     assert all(len(mine) == 1 for mine in threads)
@@ -250,7 +249,7 @@ def test_an_interrupt_of_the_calling_thread_passes_through(timeout):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        retrieve(search, QUERIES, Asking(timeout=timeout))
+        retrieve(search, QUERIES, Queried(timeout=timeout))
     assert len(asked) == 1
 
 
@@ -277,7 +276,7 @@ def test_an_error_whose_words_would_end_the_run_is_named():
     def search(query: str) -> list[str]:
         raise MuteError
 
-    problem = retrieve(search, {"t": Topic("q")}, Asking()).failed[0].problem
+    problem = retrieve(search, {"t": Topic("q")}, Queried()).failed[0].problem
     assert problem.startswith("MuteError: (its __str__ raised SystemExit) (test_retrieval.py:")
 
 
@@ -294,12 +293,12 @@ def test_a_keyboard_interrupt_raised_in_a_thread_is_not_from_the_user():
             raise KeyboardInterrupt
         return []
 
-    found = retrieve(search, QUERIES, Asking(workers=2))
+    found = retrieve(search, QUERIES, Queried(workers=2))
     assert [failed.problem.startswith("KeyboardInterrupt (") for failed in found.failed] == [True] * 19
     assert list(found.answers) == ["t00"]
 
 
-@pytest.mark.parametrize("asking", [Asking(), Asking(workers=3)])
+@pytest.mark.parametrize("asking", [Queried(), Queried(workers=3)])
 def test_progress_is_told_in_the_calling_thread_once_for_each_query(asking):
     told = []
 
@@ -320,7 +319,7 @@ def test_context_variables_of_the_caller_hold_for_the_search():
     variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
     variable.set("set")
     seen = set()
-    retrieve(lambda _: seen.add(variable.get()) or [], QUERIES, Asking(workers=3))
+    retrieve(lambda _: seen.add(variable.get()) or [], QUERIES, Queried(workers=3))
     assert seen == {"set"}
 
 
@@ -361,7 +360,7 @@ def test_asynchronous_generators_are_read_to_the_depth_and_closed():
         finally:
             closed.append(query)
 
-    assert retrieve(search, {"t": Topic("q")}, Asking(depth=2)).answers == {"t": [("d0", 2.0), ("d1", 1.0)]}
+    assert retrieve(search, {"t": Topic("q")}, Queried(depth=2)).answers == {"t": [("d0", 2.0), ("d1", 1.0)]}
     assert closed == ["q", "q"]  # it was asked twice
 
 
@@ -370,7 +369,7 @@ def test_errors_of_coroutines_keep_the_line_that_raised_them():
         raise ConnectionError(query)
 
     line = search.__code__.co_firstlineno + 1
-    failed = retrieve(search, QUERIES, Asking()).failed
+    failed = retrieve(search, QUERIES, Queried()).failed
     assert failed[3].problem == f"ConnectionError: query 3 (test_retrieval.py:{line})"
 
 
@@ -390,6 +389,6 @@ def test_a_keyboard_interrupt_ends_the_run_though_threads_wait():
 
     try:
         with pytest.raises(KeyboardInterrupt):
-            retrieve(search, QUERIES, Asking(workers=4, timeout=None), progress=interrupted)
+            retrieve(search, QUERIES, Queried(workers=4, timeout=None), progress=interrupted)
     finally:
         released.set()

@@ -147,7 +147,7 @@ WRONG_ARGUMENTS = {
     ),
     "riskguard.assert_not_significantly_risky(run, 'prod', measure=10)": "TypeError: measure: expected text *",
     "riskguard.check('magic', run, 'prod')": "*OptionError: kind: expected not_significantly_risky, *, found 'magic'",
-    "riskguard.run(None)": "TypeError: expected a path, found None",
+    "riskguard.run(None)": "TypeError: expected a path, found nothing",
     "riskguard.retrieve(search=None)": "TypeError: search: expected a function that takes a query, found nothing",
     "riskguard.retrieve(print, depth=0)": "ValueError: depth: expected a whole number, from 1 to 100000, *",
     "riskguard.retrieve(print, workers=0)": "ValueError: workers: expected a whole number, from 1 to 256, *",

@@ -14,7 +14,6 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.candidate_settings import HttpCandidate
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.live.http import HttpSearch, http_search
@@ -58,21 +57,21 @@ def _key(monkeypatch):
 
 
 def candidate(
-    engine: str, server: Server, folder: Path = Path(), at: str | None = None, **settings: Any
+    engine: str, server: Server, folder: Path = Path(), at: str | None = None, *, about: Any = None, **settings: Any
 ) -> HttpCandidate:
     """An engine that is queried at a path of its server."""
     path, others = SETTINGS[engine]
     http = {"preset": engine, "url": server.url + (path if at is None else at)} | others | settings
-    return HttpCandidate.model_validate({"http": http}, context={"path": folder / "riskguard.yaml"})
+    given = {"http": http, **(about or {})}
+    return HttpCandidate.model_validate(given, context={"path": folder / "riskguard.yaml"})
 
 
 @contextmanager
 def asking(
     engine: str, server: Server, folder: Path = Path(), /, *, depth: int = 100, timeout: float = 5.0, **settings: Any
 ) -> Iterator[HttpSearch]:
-    with http_search(
-        candidate(engine, server, folder, **settings).http, Asking(depth=depth, timeout=timeout)
-    ) as search:
+    about = {"depth": depth, "timeout": timeout}
+    with http_search(candidate(engine, server, folder, about=about, **settings)) as search:
         yield search
 
 
@@ -423,11 +422,11 @@ def test_headers_say_who_asks_and_what_is_taken():
 @pytest.mark.parametrize("package", ["httpx2", "jmespath"])
 def test_a_missing_package_is_named(package, monkeypatch):
     with serving("general") as server:
-        http = candidate("general", server).http
+        asked = candidate("general", server)
         monkeypatch.setitem(__import__("sys").modules, package, None)
         with (
             pytest.raises(UsageError, match=rf"needs {package}: pip install 'pytest-riskguard\[http\]'"),
-            http_search(http, Asking()),
+            http_search(asked),
         ):
             pass
 
