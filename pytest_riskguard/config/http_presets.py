@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.frozen import frozen
@@ -16,18 +16,8 @@ PLACEHOLDER = re.compile(r"(?<![{$])\{(query|topic|depth|tags\.[^{}]+)\}(?!\})")
 
 
 def placeholders(template: object) -> frozenset[str]:
-    """The names in braces of a template: a text, or JSON with texts in it."""
-    return frozenset(name for text in _texts(template) for name in PLACEHOLDER.findall(text))
-
-
-def _texts(template: object) -> Iterator[str]:
-    if isinstance(template, str):
-        yield template
-    elif isinstance(template, Mapping):
-        yield from _texts([*template, *template.values()])
-    elif isinstance(template, list | tuple):
-        for item in template:
-            yield from _texts(item)
+    """The names in braces of a template: JSON with texts in it."""
+    return frozenset(PLACEHOLDER.findall(json.dumps(template, ensure_ascii=False)))
 
 
 @frozen

@@ -38,17 +38,6 @@ def test_an_unknown_name_is_told_with_what_the_store_holds(tmp_path, folders, na
     assert caught.value.reason == "missing_input"
 
 
-def test_a_replicate_that_is_not_there_is_told_with_those_there_are(store, add, replicate, collection):
-    add()
-    for seed, existing in enumerate(("none", "1", "1, 2")):
-        for look in (lambda: store.manifest("prod", replicate=7), lambda: store.remove_replicate("prod", 7)):
-            with pytest.raises(BaselineError) as caught:
-                look()
-            assert caught.value.problem == f"baselines/prod: no replicate 7 (it has {existing})"
-            assert caught.value.reason == "missing_input"
-        replicate(run=collection.noisy_run(seed))
-
-
 def test_a_baseline_that_changes_at_every_look_is_given_up_in_the_end(store, add, monkeypatch):
     add()
     looks: list[int] = []

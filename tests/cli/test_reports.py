@@ -107,6 +107,7 @@ def test_show_says_what_could_not_be_judged(command):
         ("compare loss.run --baseline prod -o qrels.txt", "qrels.txt would overwrite"),
         ("compare loss.run --baseline prod -o riskguard.yaml", "riskguard.yaml would overwrite"),
         ("compare loss.run --baseline prod -o baselines/prod/manifest.json", "manifest.json would overwrite"),
+        ("check -o baselines/prod/manifest.json", "manifest.json would overwrite"),
         ("judge-next loss.run --baseline prod -o qrels.txt", "qrels.txt would overwrite"),
         ("judge-next loss.run --baseline prod -o loss.run", "loss.run would overwrite"),
         ("power loss.run --baseline prod -o loss.run", "loss.run would overwrite"),
