@@ -43,8 +43,8 @@ from pytest_riskguard.reports.messages import message, worded
 from pytest_riskguard.risk.reference import reference_scores
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.rescoring import Scored
     from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.baselines.stored_files import Scored
     from pytest_riskguard.engine.budget import Budget
 
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
