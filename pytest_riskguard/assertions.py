@@ -25,8 +25,7 @@ from pytest_riskguard.errors import DataError, RiskyError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, Gate, gate_of, options_of
 from pytest_riskguard.gates.option_types import SHARES, Number, OptionTypeError, Text
 from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
-from pytest_riskguard.reports.terminal.failure import explain
-from pytest_riskguard.reports.terminal.layout import command, report_hint
+from pytest_riskguard.reports.terminal import command, explain, report_hint
 from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.

@@ -54,7 +54,7 @@ NOT_FOR_RUNS = (
     "yaml",
 )
 #: What no gate needs in pytest unless it fails.
-NOT_FOR_A_PASS = ("pytest_riskguard.reports.terminal.failure",)
+NOT_FOR_A_PASS = ("pytest_riskguard.reports.terminal",)
 SHOW = f"import sys; print(sorted(set({HEAVY!r}) & set(sys.modules)))"
 
 

@@ -176,7 +176,8 @@ def show(
     ``complete``, and has no answer.
     """
     from pytest_riskguard.reports import comparisons
-    from pytest_riskguard.reports.terminal.failure import (
+    from pytest_riskguard.reports.parts import wrapped
+    from pytest_riskguard.reports.terminal import (
         explain,
         first_warnings,
         most_topics,
@@ -185,7 +186,6 @@ def show(
         repeats,
         typed,
     )
-    from pytest_riskguard.reports.terminal.layout import wrapped
     from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Detail, Screen
 

@@ -75,7 +75,7 @@ class Ruling:
 
     def __init__(self, gate: Gate, evidence: Evidence, *, alpha: float | None = None) -> None:
         self.gate, self.evidence = gate, evidence
-        self.alpha = gate.alpha if alpha is None else alpha
+        self.alpha, self.own = gate.alpha if alpha is None else alpha, own_method(gate)
         #: The tolerance, in units of the sum over topics.
         self.tolerated = evidence.n * gate.tolerance
         #: The highest one-sided p-value with which a test fails at the gate's level, half of ``1 - level``.
@@ -173,10 +173,9 @@ class Ruling:
         Where both must show it, the one that shows less, though the break-even test may still not. Otherwise the
         gate's own, unless it fails and the gate does not: then Student-t's, which the break-even test confirms.
         """
-        own = own_method(self.gate)
         if self.gate.must_show:
-            return self.interval(min(own, "student_t", key=self.margin_by))
-        return self.interval("student_t" if self.passes and not self.reaches(own) else own)
+            return self.interval(min(self.own, "student_t", key=self.margin_by))
+        return self.interval("student_t" if self.passes and not self.reaches(self.own) else self.own)
 
     @property
     def sense(self) -> float:
@@ -233,14 +232,14 @@ class Ruling:
         """Whether the rule is met at this alpha; what takes longest is asked last."""
         if not self.has_intervals:
             return False
-        own, by_student_t = own_method(self.gate), self.reaches("student_t")
+        by_student_t = self.reaches("student_t")
         if self.gate.must_show:
-            if not (by_student_t and self.reaches(own)):
+            if not (by_student_t and self.reaches(self.own)):
                 return False
             return self.is_tolerable or not (self.too_few_changes or self.breaks_even)
-        if own == "student_t":
+        if self.own == "student_t":
             return by_student_t
-        return self.reaches(own) or (by_student_t and self.breaks_even)
+        return self.reaches(self.own) or (by_student_t and self.breaks_even)
 
     @property
     def all_asked(self) -> tuple[Ruling, ...]:
@@ -296,7 +295,7 @@ class Ruling:
     @cached_property
     def _p_value_here(self) -> float:
         """The p-value of the rule at this alpha alone."""
-        own, student_t = map(self._p_by, (own_method(self.gate), "student_t"))
+        own, student_t = map(self._p_by, (self.own, "student_t"))
         # the break-even test matters only where Student-t alone would let the gate pass at a level where it fails
         return own if student_t <= own else max(own, min(student_t, 2 * self.break_even))
 
@@ -322,8 +321,8 @@ class Ruling:
         """At least 0 where the rule is met, and near 0 about where that changes, for an upper limit."""
         if self.gate.must_show:
             return 1.0 if self.passes else -1.0
-        own = self.margin_by(own_method(self.gate)) / (self.test.standard_error or 1.0)
-        return own if own >= 0 or own_method(self.gate) == "student_t" else max(own, self.safety)
+        own = self.margin_by(self.own) / (self.test.standard_error or 1.0)
+        return own if own >= 0 or self.own == "student_t" else max(own, self.safety)
 
     def critical(self, *, side: str) -> float | None:
         """Standard errors from the mean to where the rule changes its answer; None where scores do not vary.
@@ -332,8 +331,7 @@ class Ruling:
         interval and one of the others must fail: Student-t, or the break-even test.
         """
         own, student_t = (
-            observed_critical(self.sample, self.interval(method), side=side)
-            for method in (own_method(self.gate), "student_t")
+            observed_critical(self.sample, self.interval(method), side=side) for method in (self.own, "student_t")
         )
         if own is None or student_t is None:
             return None

@@ -276,8 +276,7 @@ class RiskguardSession:
         if not (shown or unjudged or self.problems or changes):
             return
         from pytest_riskguard.reports.comparisons import answer
-        from pytest_riskguard.reports.terminal import gates_table
-        from pytest_riskguard.reports.terminal.failure import remarks
+        from pytest_riskguard.reports.terminal import gates_table, remarks
         from pytest_riskguard.text import clean
 
         terminalreporter.section("riskguard", "=")
@@ -290,7 +289,7 @@ class RiskguardSession:
         if shown:
             colour = self.config.get_terminal_writer().hasmarkup  # pytest knows what --color and NO_COLOR want
             attempts, complete = {gate.id: gate.failures for gate in self.gates}, not comparisons.missing(self.gates)
-            for line in gates_table.lines(shown, screen, colour=colour, failures=attempts, complete=complete):
+            for line in gates_table(shown, screen, colour=colour, failures=attempts, complete=complete):
                 terminalreporter.line(line)
         if not quiet:
             write(*remarks([verdict for _, verdict in shown]))

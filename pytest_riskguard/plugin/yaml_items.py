@@ -68,7 +68,7 @@ class _Reported(pytest.Item):
 def _short(error: BaseException) -> str:
     """An error in one line for the short summary, where -vv and CI would repeat each line of a longer one."""
     if isinstance(error, RiskyError) and error.verdict.outcome == "incomparable":
-        from pytest_riskguard.reports.terminal.failure import one_line
+        from pytest_riskguard.reports.terminal import one_line
 
         return one_line(error.verdict)
     text = f"line {error.line}: {error.fault}" if isinstance(error, ConfigError) else str(error)
@@ -109,8 +109,7 @@ class GateTest(_Reported):
 
     def _explained(self, verdict: Verdict) -> str:
         """Why the gate failed."""
-        from pytest_riskguard.reports.terminal.failure import explain
-        from pytest_riskguard.reports.terminal.layout import command, report_hint
+        from pytest_riskguard.reports.terminal import command, explain, report_hint
 
         reproduce = command(self.nodeid, options=typed_again(self.config))
         screen = current().screen

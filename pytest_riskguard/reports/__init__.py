@@ -41,15 +41,15 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def _text(verdict: Verdict) -> str:
-    from pytest_riskguard.reports.in_print import text
+    from pytest_riskguard.reports.terminal import printed
 
-    return text(verdict)
+    return printed(verdict)
 
 
 def _page(verdict: Verdict) -> str:
-    from pytest_riskguard.reports.in_print import page
+    from pytest_riskguard.reports.terminal import printed_page
 
-    return page(verdict)
+    return printed_page(verdict)
 
 
 SHOWN |= {"text": _text, "html": _page}

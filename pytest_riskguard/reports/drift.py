@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_riskguard.gates.history import Chain, is_risky
 from pytest_riskguard.reports.numbers import limits
-from pytest_riskguard.reports.parts import Table
-from pytest_riskguard.reports.terminal import layout
+from pytest_riskguard.reports.parts import Table, wrapped
 from pytest_riskguard.risk.urisk import counts
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
@@ -23,7 +22,7 @@ def explain(chain: Chain, names: Sequence[str]) -> str:
         f"{short(gate.alpha)}) and its {percent(gate.level)} interval are against {clean(names[0])}"
     )
     lines = Table("", _COLUMNS, [*_rows(chain, names)]).lines(_WIDTH)
-    return "\n".join([heading, *lines, *layout.wrapped([*_notes(chain, names)], width=_WIDTH)])
+    return "\n".join([heading, *lines, *wrapped([*_notes(chain, names)], width=_WIDTH)])
 
 
 def _rows(chain: Chain, names: Sequence[str]) -> Iterator[tuple[str, ...]]:

@@ -16,7 +16,7 @@ from pytest_riskguard.reports.comparisons import Report, answer, urgency
 from pytest_riskguard.reports.details import details, worst_topics
 from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.reports.provenance import line
-from pytest_riskguard.reports.terminal.failure import remarks, repeats
+from pytest_riskguard.reports.terminal import remarks, repeats
 from pytest_riskguard.text import clean, counted
 
 #: Characters that names keep. A full stop after ``www`` would make a link, because links are found first.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.reports.terminal.layout import wrapped
-from pytest_riskguard.text import clean, columns, fitted, plain, probability, short, signed
+from pytest_riskguard.text import clean, columns, fitted, is_wide, plain, probability, short, signed
 
 if TYPE_CHECKING:
     from pytest_riskguard.reports.html.charts.plots import Plot
@@ -250,3 +251,57 @@ def glossary() -> str | None:
         return None
     start = dict(address.split(", ", 1) for address in addresses if ", " in address).get("Documentation")
     return start and urljoin(start, "glossary.md")
+
+
+# ---- lines of a terminal
+
+#: Stands for the second column of a wide character; ``text.clean`` leaves none in other people's text.
+_SECOND_COLUMN = "\ue000"
+#: Stands for a blank of a command: a command stays on one line, so that it can be copied.
+_BLANK = "\ue001"
+#: What is to be typed as it is.
+_COMMAND = re.compile(r"`[^`]+`")
+
+
+def wrapped(
+    paragraphs: Iterable[str], *, width: int, indent: str = "  ", hanging: str = "  ", breaks_words: bool = False
+) -> list[str]:
+    """The lines of each paragraph; those after the first are indented further.
+
+    They are broken between words only, unless words that are longer than a line may be broken. What stands between
+    backticks, a command, is one word, which is never broken.
+    """
+    return [
+        line.replace(_SECOND_COLUMN, "").replace(_BLANK, " ")
+        for text in map(_in_columns, map(_in_one_piece, paragraphs))
+        for line in textwrap.wrap(
+            text,
+            width=width - (_SECOND_COLUMN in text),  # a break may leave half a wide character behind
+            initial_indent=indent,
+            subsequent_indent=indent + hanging,
+            break_long_words=breaks_words and _BLANK not in text,
+            break_on_hyphens=False,
+        )
+    ]
+
+
+def _in_one_piece(text: str) -> str:
+    """The text with commands that ``textwrap`` takes for one word."""
+    return _COMMAND.sub(lambda command: command.group().replace(" ", _BLANK), text)
+
+
+def _in_columns(text: str) -> str:
+    """The text as long as it is wide, for ``textwrap``, which counts characters."""
+    if text.isascii():
+        return text
+    return "".join(character + _SECOND_COLUMN * is_wide(character) for character in text)
+
+
+def at_most(most: int, lines: list[str], text: str, width: int) -> list[str]:
+    """The first lines of a wrapped text, with an ellipsis; commands that they lack follow, each on its own line."""
+    if len(lines) <= most:
+        return lines
+    kept = [*lines[: most - 1], fitted(f"{lines[most - 1]} …", width)]
+    shown, indent = "\n".join(kept), len(lines[0]) - len(lines[0].lstrip()) + 2
+    missing = [command for command in _COMMAND.findall(text) if command not in shown]
+    return [*kept, *(f"{'':{indent}}{command.strip('`')}" for command in missing)]

@@ -47,7 +47,7 @@ def run(case: Case, *, shared: Path, tree: Path) -> list[dict[str, object]]:
                 for placeholder, value in names.items():
                     words = [word.replace(placeholder, value) for word in words]
                 if is_older:
-                    words = ["--json" if word == "-o" else word for word in words]
+                    words = ["--json" if word == "--output" else word for word in words]
                 if is_older and words[1] == "power":
                     words = " ".join(words).replace("--slice ", "--set slice=").split()
                 status, output = _called(words[1:]) if words[0] == "riskguard" else _tested(words)

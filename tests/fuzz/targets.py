@@ -22,10 +22,9 @@ from pytest_riskguard.data.scores import write_scores
 from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.data.trec import with_text_digest, write_run
 from pytest_riskguard.errors import ConfigError, FileError, RiskguardError
-from pytest_riskguard.reports import comparisons, markdown
+from pytest_riskguard.reports import comparisons, markdown, terminal
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import Report
-from pytest_riskguard.reports.terminal import failure as terminal
 from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.serialization import JsonError
 

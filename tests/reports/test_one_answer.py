@@ -17,8 +17,7 @@ from pytest_riskguard.reports.ci import comment, junit
 from pytest_riskguard.reports.ci.github import annotation
 from pytest_riskguard.reports.comparisons import KnownGate, Report, answer
 from pytest_riskguard.reports.html.page import document
-from pytest_riskguard.reports.terminal import gates_table
-from pytest_riskguard.reports.terminal.failure import explain, one_line
+from pytest_riskguard.reports.terminal import explain, gates_table, one_line
 from pytest_riskguard.reports.words import Step, advice, own_advice, promotion
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import CHURN, GOOD, LOSS
@@ -53,7 +52,7 @@ def printed(capsys: pytest.CaptureFixture[str], verdicts: Sequence[Verdict], *, 
 
 
 def table(verdicts: Sequence[Verdict]) -> str:
-    return "\n".join(gates_table.lines([(verdict.gate, verdict) for verdict in verdicts], Screen(width=200)))
+    return "\n".join(gates_table([(verdict.gate, verdict) for verdict in verdicts], Screen(width=200)))
 
 
 REPORTS: dict[str, Callable[[Sequence[Verdict]], str]] = {

@@ -27,7 +27,7 @@ _COMMAND = (
     "pytest_riskguard.data.scoring",
     "pytest_riskguard.data.text_tables",
     "pytest_riskguard.reports.card",
-    "pytest_riskguard.reports.terminal.failure",
+    "pytest_riskguard.reports.terminal",
     "pytest_riskguard.reports.json",
 )
 #: Libraries that pytest and the plugin load; plugins are pytest's to load, which rewrites their assertions.

@@ -1,17 +1,26 @@
-"""A verdict for a terminal: what happened, the worst topics, statistics, warnings, what to do next."""
+"""Verdicts for a terminal: what happened, the worst topics, statistics, what to do next; the table of all gates.
+
+In the table the gate comes last, so that a long node id is never broken. What a reader should know of a gate that
+passed, such as a weak pass, stands under its line; a gate that failed has said everything in its failure.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import importlib.util
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from html import escape
+from types import MappingProxyType
 
+from pytest_riskguard import run_context
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.comparisons import comparisons
+from pytest_riskguard.reports.comparisons import after, comparisons
 from pytest_riskguard.reports.details import details, worst_topics
+from pytest_riskguard.reports.parts import at_most, wrapped
 from pytest_riskguard.reports.provenance import TIES
-from pytest_riskguard.reports.terminal.layout import at_most, wrapped
 from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.text import clean, columns, counted, fitted, short
 
@@ -273,3 +282,98 @@ def remarks(verdicts: Sequence[Verdict]) -> list[str]:
         )
     judges = [v.origins.judges for v in verdicts if v.origins is not None and v.origins.judges is not None]
     return [*said, *map(str, dict.fromkeys(judges))]
+
+
+#: Codes of ANSI: green, yellow, bold red.
+_COLOURS = {"pass": "32", "pass with care": "33", "inconclusive": "33", "fail": "1;31", "incomparable": "1;31"}
+_HEADINGS = ("outcome", "estimate", "measure", "mean", "gate")
+#: Columns that are left out where lines would be longer than the screen, in this order.
+_GIVING_WAY = (_HEADINGS.index("mean"), _HEADINGS.index("measure"))
+#: Columns of what is wrong with data that cannot be compared: its failure says all of it. Lines of a note.
+_MAX_CELL, _MAX_NOTE = 40, 3
+_NO_FAILURES: Mapping[str, int] = MappingProxyType({})
+
+
+def gates_table(
+    judged: Sequence[tuple[str, Verdict]],
+    screen: Screen,
+    *,
+    colour: bool = False,
+    failures: Mapping[str, int] = _NO_FAILURES,
+    complete: bool = True,
+) -> list[str]:
+    """The table of verdicts, each with the test that asked for it: a line for each, in the order given, and notes.
+
+    ``colour`` colours outcomes with ANSI codes. ``failures`` says how often a test failed before its last attempt.
+    The run is ``complete`` if every gate was judged.
+    """
+    run = [verdict for _, verdict in judged]
+    rows = [_HEADINGS, *(_row(test, verdict, failures.get(test)) for test, verdict in judged)]
+    shown = [place for place in range(len(_HEADINGS)) if any(row[place] for row in rows[1:])]
+    widths = [max(columns(row[place]) for row in rows) for place in range(len(_HEADINGS))]
+    for place in _GIVING_WAY:
+        if place in shown and sum(widths[one] + 2 for one in shown) - 2 > screen.width:
+            shown.remove(place)
+    table = ["  ".join(row[place] + " " * (widths[place] - columns(row[place])) for place in shown) for row in rows]
+    whole = {note for verdict in run for note in coded(verdict.first_warnings)}
+    said = {note for verdict in run if not verdict.passed for note in warning_lines(verdict)}  # failures showed them
+    text = [table[0].rstrip()]
+    for verdict, row, line in zip(run, rows[1:], table[1:], strict=True):
+        coloured = f"\x1b[{_COLOURS[words.word(verdict)]}m{row[0]}\x1b[0m{line[len(row[0]) :]}" if colour else line
+        text.append(coloured.rstrip())
+        under = notes(verdict, run, complete=complete)
+        for note in (note for note in under if note not in said):
+            text += _under(note, screen, cuts=note not in whole)
+        said.update(under)
+    return text
+
+
+def _row(test: str, verdict: Verdict, failures: int | None) -> tuple[str, ...]:
+    outcome = words.word(verdict).upper()
+    outcome += f" {clean(verdict.reason)}" if verdict.outcome == "fail" and verdict.reason else ""
+    problem = words.line(verdict, after_word=True)
+    figures = words.estimate(verdict) or fitted(problem, _MAX_CELL)
+    measure = clean(verdict.measure or "", limit=24)
+    return outcome + after(failures), figures, measure, words.means(verdict), clean(test)
+
+
+def _under(note: str, screen: Screen, *, cuts: bool) -> list[str]:
+    note, _, command = note.partition("\n")
+    text = clean(note, limit=100_000)
+    part = wrapped([text], width=max(screen.width, 40))
+    if cuts and screen.detail == Detail.BRIEF:
+        part = at_most(_MAX_NOTE, part, text, screen.width)
+    return [*part, *([f"    {command}"] if command else [])]
+
+
+# ---- printed, and in the cell of a notebook
+
+#: Lines of the text, but for commands; columns that it is wrapped in.
+MAX_PRINTED, _PRINTED_WIDTH = 15, 80
+
+
+def printed(verdict: Verdict) -> str:
+    """First line, what happened, the worst queries, what to do next."""
+    screen = Screen(width=_PRINTED_WIDTH)
+    steps = words.steps(verdict, commands=verdict.commands)
+    after = [*first_warnings(verdict, screen), *steps_in(steps, screen)]
+    first = f"{words.word(verdict).upper()} {words.line(verdict)}"
+    return "\n".join([first, *body(verdict, screen, room=MAX_PRINTED - 1 - len(after)), *after])
+
+
+def printed_page(verdict: Verdict) -> str:
+    """The same as a piece of HTML."""
+    return f"<pre>{escape(printed(verdict))}</pre>"
+
+
+# ---- what is typed
+
+
+def report_hint() -> str:
+    """What a failure says of the report where none is written; a page needs the extra [report]."""
+    return f"add --riskguard-report=report.{'html' if importlib.util.find_spec('jinja2') else 'md'}"
+
+
+def command(test: str, *, options: str = "") -> str:
+    """The command that runs one test again, from the folder where pytest was called."""
+    return " ".join(filter(None, ["pytest", options, shlex.quote(run_context.current().locate(test))]))

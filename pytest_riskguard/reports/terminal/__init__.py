@@ -1,1 +1,0 @@
-"""Verdicts for a terminal: the text of a failure and the table of all gates."""
