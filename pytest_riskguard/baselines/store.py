@@ -21,7 +21,8 @@ from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.entry import HISTORY, MANIFEST, REPLICATES, RUN, Entry, sha256
 from pytest_riskguard.baselines.manifest import Manifest, name_problem
 from pytest_riskguard.baselines.new_entry import NewEntry
-from pytest_riskguard.baselines.rescoring import KeptRun, Scored, present_scores
+from pytest_riskguard.baselines.rescoring import KeptRun, present_scores
+from pytest_riskguard.baselines.stored_files import Scored
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.judged import JudgedRun
 from pytest_riskguard.data.measures import measure_name

@@ -74,16 +74,13 @@ def advised(
     if (error := verdict.error) is not None:
         problem, remedy = error.seen_from(*reader.folders) + named, error.remedy
         said = "" if remedy is None else str(remedy.here(reader.where))
-        return replace(verdict, commands=Commands(problem=problem, remedy=said, verify=_verify(reader)))
+        verify = reader.command("baseline", "verify")
+        return replace(verdict, commands=Commands(problem=problem, remedy=said, verify=verify))
     if not verdict.advises:
         return verdict
     listing = reader.command("judge-next", *judge_next) if judge_next else _judge_next(question, verdict, reader)
     update = _update(question, verdict, reader) if keeps else ""
-    return replace(verdict, commands=Commands(listing, update, _verify(reader)))
-
-
-def _verify(reader: Reader) -> str:
-    return reader.command("baseline", "verify")
+    return replace(verdict, commands=Commands(listing, update))
 
 
 def _judge_next(question: Question, verdict: Verdict, reader: Reader) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from pytest_riskguard.baselines.rescoring import Scored
+from pytest_riskguard.baselines.stored_files import Scored
 from pytest_riskguard.data import cache
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_riskguard.baselines.rescoring import Scored
+from pytest_riskguard.baselines.stored_files import Scored
 from pytest_riskguard.data.measures import span
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.titles import read_titles

@@ -106,6 +106,10 @@ SAID: Mapping[str, str] = {
         "score differently in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "
         "give each rank its own score"
     ),
+    "unstable_answers": (
+        "asked twice, the candidate answered {topics_number} of {asked} topics differently ({topics}): their scores "
+        "change by {change:.4f} on average, their mean from {first:.4f} to {second:.4f}"
+    ),
     "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
     "missing_topics": "{system} did not answer {topics_counted} (each scores 0): {topics}",
     "free_wins": (

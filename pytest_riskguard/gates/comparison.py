@@ -239,9 +239,8 @@ class Comparison:
         # critical values of fewer topics by their first term
         critical = critical_value(self.n, level=self.gate.level)
         half = critical * (1 + (critical**2 + 1) / 4 * (1 / left - 1 / self.n)) * (-1 if self.gate.must_show else 1)
-        asked = [self.ruling, self.ruling.plain] if self.gate.on_churn == "warn" else [self.ruling]
         reached = np.full(most, -np.inf)
-        for ruling in asked:
+        for ruling in self.ruling.conditions:
             # clusters have fewer scores than topics: which sizes are tried first then goes by parts
             alike = ruling.evidence.clusters is None
             scores = (ruling.scores if alike else ruling.evidence.parts(ruling.alpha))[order]

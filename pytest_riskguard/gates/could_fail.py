@@ -118,7 +118,7 @@ def few_changes(ruling: Ruling) -> bool:
 
     Where churn only warns, it is asked at alpha 0 as well.
     """
-    for asked in (ruling, ruling.plain) if ruling.gate.on_churn == "warn" else (ruling,):
+    for asked in ruling.conditions:
         gains, losses, _ = asked.bets
         if float(np.prod(gains / (gains + losses))) > asked.highest_p:
             return True

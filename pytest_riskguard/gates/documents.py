@@ -10,9 +10,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from pytest_riskguard.data.given_file import AS_GIVEN
 from pytest_riskguard.data.measures import DEFAULT_DEPTH, cutoff_of, has_kernel
-from pytest_riskguard.data.scoring import JudgedRows, is_binary, kernel_of, parts_of
+from pytest_riskguard.data.scoring import JudgedRows, kernel_of, parts_of
 from pytest_riskguard.gates.findings import Documents, RankedDocument, TopicDocuments
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def _of_topic(labels: Labels, topic: str, depth: int) -> TopicDocuments:
     ranks = [run.ranks(topic) for run in labels.runs]
     grades = labels.runs[0].grades(topic)
     parts = _as_sum(labels, topic, grades, ranks)
-    effects, exact = (_one_at_a_time(labels, topic, grades, ranks), False) if parts is None else (parts, True)
+    effects, exact = (_one_at_a_time(labels, topic, ranks), False) if parts is None else (parts, True)
     if len(effects) > MAX_MOVED:
         kept = sorted(effects, key=lambda document: (-abs(effects[document]), document))[:MAX_MOVED]
         effects, exact = {document: effects[document] for document in kept}, False
@@ -105,24 +104,22 @@ def _as_sum(labels: Labels, topic: str, grades: Mapping[str, float], ranks: Rank
     }
 
 
-def _one_at_a_time(labels: Labels, topic: str, grades: Mapping[str, float], ranks: Ranks) -> dict[str, float]:
+def _one_at_a_time(labels: Labels, topic: str, ranks: Ranks) -> dict[str, float]:
     """The effect of moving each relevant document alone back to its baseline rank; none is known without a kernel.
 
     Where the candidate's ranking is too short for that rank, it is filled up.
     """
-    measure, last = labels.measure, cutoff_of(labels.measure) or math.inf
-    if not has_kernel(measure):
+    if not has_kernel(labels.measure):
         return {}
-    rules = AS_GIVEN if is_binary(measure) else labels.rules  # binary labels follow the rules already
-    given = labels.runs[0].qrels.grades[topic]
+    run, kernel = labels.runs[0], kernel_of(labels.measure, labels.rules)
+    given = run.qrels.grades[topic]
+    names, values = [*given], np.array([*given.values()], dtype=np.float64)
     now, before = (np.array([side.get(document, 0) for document in given], dtype=np.int64) for side in ranks)
-    seen = [np.where(at > last, 0, at) for at in (now, before)]  # beyond the cutoff all ranks are the same
-    relevant = [rules.is_relevant(grades[document]) for document in given]
-    best, names = np.minimum(*(np.where(at, at, math.inf) for at in (now, before))), [*given]
-    moved = np.flatnonzero(np.array(relevant, dtype=np.bool_) & (seen[0] != seen[1])).tolist()
+    best = np.minimum(*(np.where(at, at, math.inf) for at in (now, before)))
+    moved = np.flatnonzero((kernel.value(values) > 0) & (now != before)).tolist()
     moved = sorted(moved, key=lambda place: (best[place], names[place]))[:MAX_MOVED_BACK]
     variants = np.tile(now, (len(moved), 1))
-    retrieved = np.full(len(moved), labels.runs[0].rows.retrieved[labels.runs[0].qrels.arrays.places[topic]])
+    retrieved = np.full(len(moved), run.rows.retrieved[run.qrels.arrays.places[topic]])
     for number, place in enumerate(moved):
         variant, back = variants[number], before[place]
         if now[place]:
@@ -133,11 +130,10 @@ def _one_at_a_time(labels: Labels, topic: str, grades: Mapping[str, float], rank
             retrieved[number] = max(retrieved[number] + 1, back)
         variant[place] = back
     rows = JudgedRows(
-        np.repeat(np.arange(len(moved)), len(given)),
+        np.repeat(np.arange(len(moved)), len(names)),
         variants.ravel(),
-        np.tile(np.array([*given.values()], dtype=np.float64), len(moved)),
+        np.tile(values, len(moved)),
         retrieved,
     )
-    scores = kernel_of(measure, labels.rules).scores(rows).tolist()
-    score = labels.by_topic[0].get(topic, 0.0)
-    return {names[place]: score - other for place, other in zip(moved, scores, strict=True)}
+    effects = labels.by_topic[0].get(topic, 0.0) - kernel.scores(rows)
+    return dict(zip([names[place] for place in moved], effects.tolist(), strict=True))

@@ -191,23 +191,20 @@ def responsible(comparison: Comparison) -> tuple[tuple[ResponsibleTopic, ...], i
         preferred = np.isin(places, [*pair.collapsed, int(np.argmin(moved))])
         places = places[np.sort(np.argsort(~preferred, kind="stable")[:MAX_LISTED])]
     columns, losses = _columns(comparison, places), np.minimum(harm[places], 0.0)
-    shares: list[float | None] = (losses / total + 0.0).tolist() if total < 0 else [None] * places.size
-    rows = (
-        ResponsibleTopic(
-            topic=topic,
-            query=columns.queries[row],
-            candidate=columns.candidate[row],
-            baseline=columns.baseline[row],
-            difference=float(pair.differences[place]),
-            contribution=columns.contributions[row],
-            share=shares[row],
-            flagged=columns.flagged(row),
-            exceeds=pair.collapsed.get(place, ()),
-            standardised=columns.standardised[row],
-        )
-        for row, (topic, place) in enumerate(zip(columns.topics, places.tolist(), strict=True))
+    rows = zip(
+        columns.topics,
+        columns.queries,
+        columns.candidate,
+        columns.baseline,
+        pair.differences[places].tolist(),
+        columns.contributions,
+        (losses / total + 0.0).tolist() if total < 0 else [None] * places.size,
+        map(columns.flagged, range(places.size)),
+        [pair.collapsed.get(place, ()) for place in places.tolist()],
+        columns.standardised,
+        strict=True,
     )
-    return tuple(rows), more
+    return tuple(ResponsibleTopic(*row) for row in rows), more
 
 
 def _slices(comparison: Comparison, losers: Sequence[ResponsibleTopic]) -> tuple[Slice, ...]:

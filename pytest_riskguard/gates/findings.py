@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, Words
@@ -87,8 +87,8 @@ class TopicDocuments:
 
     def new(self, depth: int) -> list[RankedDocument]:
         """Documents that the candidate has in its first ranks, and the baseline has not, best rank first."""
-        ranks = {row.candidate_rank: row for row in self.documents if (row.baseline_rank or math.inf) > depth}
-        return [ranks[rank] for rank in sorted(rank for rank in ranks if rank is not None and rank <= depth)]
+        rows = sorted(self.documents, key=lambda row: row.candidate_rank or math.inf)
+        return [row for row in rows if (row.candidate_rank or math.inf) <= depth < (row.baseline_rank or math.inf)]
 
 
 @frozen
@@ -123,19 +123,11 @@ class TopicColumns:
     tags: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, topics: Iterable[ResponsibleTopic]) -> TopicColumns:
+    def of(cls, topics: Sequence[ResponsibleTopic]) -> TopicColumns:
         """The columns of these topics alone."""
-        rows = tuple(topics)
-        return cls(
-            topics=tuple(row.topic for row in rows),
-            queries=tuple(row.query for row in rows),
-            candidate=tuple(row.candidate for row in rows),
-            baseline=tuple(row.baseline for row in rows),
-            contributions=tuple(row.contribution for row in rows),
-            standardised=tuple(row.standardised for row in rows),
-            critical_value=None,
-            tags={},
-        )
+        names = ("topic", "query", "candidate", "baseline", "contribution", "standardised")
+        columns: Any = (*(tuple(getattr(row, name) for row in topics) for name in names), None, {})
+        return cls(*columns)
 
     def flagged(self, place: int) -> bool:
         """Whether the topic's TR_i lies beyond the critical value."""

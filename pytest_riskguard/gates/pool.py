@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -115,6 +115,11 @@ class PoolRuling:
         strict: dict[str, Any] = {"alpha": 0.0, "tolerance": 0.0, "tradeoff": "linear"}
         return replace(self, gate=replace(self.gate, **strict))
 
+    @property
+    def conditions(self) -> tuple[PoolRuling, ...]:
+        """The rulings that must all fail: where churn only warns, that on the mean alone too."""
+        return (self, self.plain) if self.gate.on_churn == "warn" else (self,)
+
     def without(self, places: IntArray) -> PoolRuling:
         """The ruling without these topics."""
         left = None if self.clusters is None else np.unique(np.delete(self.clusters, places), return_inverse=True)[1]
@@ -183,13 +188,12 @@ class PoolRuling:
     @property
     def lets_through(self) -> bool:
         """Whether the gate lets the candidate through, churn that only warns included."""
-        return self.enough_topics and (self.passes or (self.gate.on_churn == "warn" and self.plain.passes))
+        return self.enough_topics and any(ruling.passes for ruling in self.conditions)
 
     @property
     def p_value(self) -> float:
         """The smallest ``1 - level`` at which the gate fails."""
-        asked = (self, self.plain) if self.gate.on_churn == "warn" else (self,)
-        return max(min(one.adjusted_p_value for one in ruling.against) for ruling in asked)
+        return max(min(one.adjusted_p_value for one in ruling.against) for ruling in self.conditions)
 
     @cached_property
     def place(self) -> int:
@@ -235,8 +239,7 @@ class PoolRuling:
         """
         if not self.enough_topics:
             return None
-        asked = (self, self.plain) if self.gate.on_churn == "warn" else (self,)
-        return max(ruling.gate.tolerance + ruling.against[self.place].detectable for ruling in asked)
+        return max(ruling.gate.tolerance + ruling.against[self.place].detectable for ruling in self.conditions)
 
 
 @frozen
@@ -400,6 +403,11 @@ class PoolComparison(Comparison):
 
     # ---- what flips asks
 
+    def without(self, places: IntArray) -> tuple[bool, Callable[[], float]]:
+        """Whether the gate passes without these topics, whatever it could see, and the limit that decides then."""
+        rest = self.ruling.without(places)
+        return rest.lets_through, lambda: rest.deciding.upper if rest.enough_topics else math.nan
+
     @property
     def near(self) -> BoolArray:
         """Topics without which all of the rulings that fail might pass; those of a cluster go by all of it.
@@ -410,7 +418,7 @@ class PoolComparison(Comparison):
         if self.answer[0] != "fail":
             return near
         units, clusters = self.ruling.units, self.ruling.clusters
-        for rulings in (self.ruling, self.ruling.plain) if self.gate.on_churn == "warn" else (self.ruling,):
+        for rulings in self.ruling.conditions:
             might = np.ones(units, dtype=np.bool_)
             for ruling in rulings.against:
                 if not ruling.passes:

@@ -100,6 +100,11 @@ class Ruling:
         strict: dict[str, Any] = {"tolerance": 0.0}
         return Ruling(replace(self.gate, **strict), self.evidence, alpha=0.0)
 
+    @property
+    def conditions(self) -> tuple[Ruling, ...]:
+        """The rulings that must all fail: where churn only warns, that on the mean alone too."""
+        return (self, self.plain) if self.gate.on_churn == "warn" else (self,)
+
     def without(self, places: npt.NDArray[np.intp] | int) -> Ruling:
         """The ruling without these topics."""
         return Ruling(self.gate, self.evidence.without(places), alpha=self.alpha)
@@ -257,7 +262,7 @@ class Ruling:
     @property
     def lets_through(self) -> bool:
         """Whether the gate lets these differences through, churn that only warns included."""
-        return self.enough_topics and ((self.gate.on_churn == "warn" and self.plain.passes) or self.holds)
+        return self.enough_topics and any(ruling.holds for ruling in self.conditions)
 
     # ---- p-values
 
@@ -289,8 +294,7 @@ class Ruling:
 
     def _of_all(self, p_of: Callable[[Ruling], float]) -> float:
         """The p-value of all rulings that decide, from that of each."""
-        p = min(map(p_of, self.all_asked))
-        return max(p, p_of(self.plain)) if self.gate.on_churn == "warn" else p
+        return max(min(map(p_of, ruling.all_asked)) for ruling in self.conditions)
 
     @cached_property
     def _p_value_here(self) -> float:

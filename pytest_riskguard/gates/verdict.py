@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
@@ -120,34 +120,6 @@ class Commands:
     remedy: str = ""
 
 
-T = TypeVar("T")
-
-
-class Deferred(Generic[T]):
-    """A finding that is computed when it is first read."""
-
-    def __init__(self, compute: Callable[[], T]) -> None:
-        self._compute = compute
-
-    @classmethod
-    def of(cls, value: T) -> Deferred[T]:
-        """A finding that is known already."""
-        return cls(lambda: value)
-
-    @cached_property
-    def value(self) -> T:
-        """The finding."""
-        return self._compute()
-
-    def __getstate__(self) -> dict[str, T]:
-        return {"value": self.value}  # what computes it cannot be pickled
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Deferred) and bool(self.value == other.value)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
 @frozen
 class Findings:
     """Everything found out about an answer; none of it decides. See ``Verdict`` for each finding."""
@@ -163,6 +135,31 @@ class Findings:
     pivotal_topics: tuple[str, ...] = field(default=(), kw_only=True)
     slices: tuple[Slice, ...] = field(default=(), kw_only=True)
     figures: tuple[str, ...] = field(default=(), kw_only=True)
+
+
+class Deferred:
+    """Findings that are computed when the first of them is read."""
+
+    def __init__(self, compute: Callable[[], Findings]) -> None:
+        self._compute = compute
+
+    @classmethod
+    def of(cls, value: Findings) -> Deferred:
+        """Findings that are known already."""
+        return cls(lambda: value)
+
+    @cached_property
+    def value(self) -> Findings:
+        """The findings."""
+        return self._compute()
+
+    def __getstate__(self) -> dict[str, Findings]:
+        return {"value": self.value}  # what computes it cannot be pickled
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Deferred) and self.value == other.value
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 _FINDINGS = frozenset(one.name for one in fields(Findings))
@@ -235,7 +232,7 @@ class Verdict(_Read):
     yardstick: Yardstick | None = None
     problem: str | None = None
     remedy: str | None = None
-    findings: Deferred[Findings] = field(default_factory=lambda: Deferred.of(Findings()), hash=False)
+    findings: Deferred = field(default_factory=lambda: Deferred.of(Findings()), hash=False)
     lineage: Lineage | None = None
     documents: Documents | None = None
     judgements: Judgements | None = None

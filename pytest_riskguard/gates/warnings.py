@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from pytest_riskguard.data.scores import Repeated
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.could_fail import cannot_fail, few_changes
 from pytest_riskguard.gates.kinds import MIN_TOPICS
@@ -44,31 +42,15 @@ def _about_the_data(comparison: Comparison, names: Sequence[str]) -> Iterator[Ve
     if candidate.unknown:
         yield warning("missing_topics", about="unknown_topics", topics=candidate.unknown)
     if (repeated := candidate.repeated) is not None and repeated.differing:
-        yield warning(
-            "unstable_answers",
-            asked=len(repeated.topics),
-            topics=repeated.differing,
-            change=repeated.change,
-            means=repeated.means,
-            urisk=_urisk_of_both_answers(comparison, repeated),
-        )
+        asked, (first, second) = len(repeated.topics), repeated.means
+        figures = {"asked": asked, "change": repeated.change, "first": first, "second": second}
+        yield warning("unstable_answers", topics=repeated.differing, **figures)
     for name, scores, _ in systems:
         if scores.is_reordered:
             topics, written = len(scores.reordered), scores.in_written_order().mean
             yield warning("order_as_written", system=name, topics=topics, mean=scores.mean, mean_as_written=written)
         if scores.contradicted:
             yield warning("order_as_written", about="rank_contradicts_score", system=name, topics=scores.contradicted)
-
-
-def _urisk_of_both_answers(comparison: Comparison, repeated: Repeated) -> tuple[float, float] | None:
-    """URisk as judged, and with the second answers of a live system that was asked some queries twice."""
-    gate = comparison.gate
-    if gate.is_pool or gate.by_topic or gate.tradeoff != "linear":
-        return None
-    changes = dict(zip(repeated.topics, np.subtract(repeated.second, repeated.first).tolist(), strict=True))
-    moved = comparison.differences + [changes.get(topic, 0.0) for topic in comparison.topics]
-    again = replace(comparison.evidence, differences=moved)
-    return comparison.evidence.estimate(gate.alpha), again.estimate(gate.alpha)
 
 
 def _about_a_pair(comparison: Comparison) -> Iterator[VerdictWarning]:

@@ -42,9 +42,9 @@ ComplexArray = npt.NDArray[np.complex128]
 #: wraps round is below 4e-17 for any bootstrap), that of bets, whose far tails are tilted, of fewer; or where a rare
 #: value is far out, of so many such values besides.
 PERIOD, BETS_PERIOD, VALUES_IN_PERIOD, RARE = 24.0, 12.0, 5.0, 1e-10
-#: Points of the circle; a finer one where fewer draws than this are not of the most frequent value, since single
-#: sums have much mass there.
-GRID_POINTS, FEW = 2**16, 25
+#: Points of the circle. Where fewer draws than this are not of the most frequent value, single sums have mass that
+#: no coarse grid shows; half of the points show it down to the second number, of draws and of values.
+GRID_POINTS, FEW, VERY_FEW = 2**16, 25, 12
 #: Points that are tried first, of means by how many draws they may have, and of bets.
 COARSE, COARSE_BETS = {2**13: 256, 2**14: 4096}, 2**12
 #: Ways of one kind's variables to turn out that are enumerated, and the mass of those left out.
@@ -75,8 +75,8 @@ LITTLE, NOTHING, BLOCK = 1e-11, 1e-16, 64
 #: No tilt is larger, in reciprocal standard deviations, or in reciprocal steps of a lattice; a tilt need not be
 #: exact: so close, in standard deviations.
 MAX_TILT, MAX_STEEP, CLOSE, MAX_STEPS = 1e12, 60.0, 0.1, 60
-#: So many angles are held at once.
-MAX_ANGLES = 2**18
+#: So many angles are held at once; so many kinds of few bets are listed together.
+MAX_ANGLES, TOGETHER = 2**18, 4
 #: So many values may be halved; ways with a smaller logarithm count for nothing.
 FEW_VALUES, LEAST_LOG = 8, -16.0
 #: With more values than this there are always too many vectors; tilted chances are no smaller.
@@ -315,8 +315,7 @@ class SumLaw:
         log_none = float(self.times[0]) * math.log(tilt.chances[0, 0] or 5e-324)
         if self._one and log_none > OWN_STEP and sums[-1] > 0:
             # nothing drawn is a step of its own; of the mass in its cell, the rest lies where the values do
-            cell, none = int(np.searchsorted(sums, 0.0)), math.exp(log_none)
-            none *= math.exp(tilt.theta * tilt.mean) if tilt.theta else 1.0
+            cell, none = int(np.searchsorted(sums, 0.0)), math.exp(log_none + tilt.theta * tilt.mean)
             negative, positive = bool(np.any(self.values < 0)), bool(np.any(self.values > 0))
             rest = max(below[cell] - below[cell - 1] - none, 0.0)
             up_to = below[cell - 1] + rest * negative / (negative + positive)
@@ -334,16 +333,19 @@ class SumLaw:
     def _on_circle(self, tilt: Tilt, *, fine: bool) -> tuple[FloatArray, FloatArray, float, bool]:
         """Sums and masses in a window about the mean; over which width a mass is spread; whether that is settled."""
         period = self.period(tilt)
-        few = self._one and self.times[0] * (1 - tilt.chances[0, 0]) < FEW
+        drawn = self.times[0] * (1 - tilt.chances[0, 0])
+        few = self._one and drawn < FEW
         most = GRID_POINTS if self._one else BETS_POINTS
         step, width, settled = self.step, 0.0, True
-        if step is not None and period <= (2 * most if few else most) * step:
+        if step is not None and period <= (2 * most if self._one else most) * step:
             points = max(2 ** math.ceil(math.log2(period / step) - 1e-9), 16)
             phi = self.phi(tilt, step, points)
         else:
             # a coarse grid is enough where phi is nothing long before its end
             if self._one:
                 coarse = [points for points, draws in COARSE.items() if self.times[0] <= draws and not few]
+                if VERY_FEW <= drawn < 2 * FEW and self.values.size > VERY_FEW:
+                    most //= 2
             else:
                 coarse = [COARSE_BETS] if self.alike(tilt) <= ALIKE else []
             for points in [*coarse, most] if fine else coarse:
@@ -354,7 +356,6 @@ class SumLaw:
                 else:
                     settled = float(np.mean(rest**2)) <= math.exp(ALIKE)
                 if settled:
-                    points = most // 4 if self._one else points  # phi is nothing further on
                     break
             step = width = period / points
         if width and not self._one:
@@ -445,9 +446,11 @@ class SumLaw:
         parted = int(np.count_nonzero(self.values[:, 1] >= value - self.same))  # each of them suffices
         none = float(np.sum((self.times * np.log(self.chances[:, 0]))[order[:parted]]))
         sums, masses, p = np.zeros(1), np.full(1, math.exp(none)), -math.expm1(none)
+        together = TOGETHER if np.max(self.times) < TOGETHER else 1
         while 0 < sums.size <= MAX_PATTERNS and parted < order.size:
-            more, their_masses = self._listed(order[parted : parted + 1])
-            parted += 1
+            kinds = order[parted : parted + together]
+            more, their_masses = self._listed(kinds)
+            parted += kinds.size
             sums = np.add.outer(sums, more).ravel()
             masses = np.multiply.outer(masses, their_masses).ravel()
             reached = sums >= value - self.same
@@ -496,23 +499,18 @@ def enumerated(chances: FloatArray, values: FloatArray, n: int, *, most: int) ->
 
     Values are those but the first one, which adds nothing. None if the ways are too many.
     """
-    reach = _reach(chances, n)
+    reach = most_drawn(chances, n)
     if chances.size - 1 > MAX_ENUMERATED or math.comb(reach + chances.size - 1, reach) > most:
         return None
     sums, drawn, logs = vectors(chances[1:], values, reach)
     return sums, np.exp(logs + rest_logs(chances, n, reach)[drawn])
 
 
-def _reach(chances: FloatArray, n: int) -> int:
-    """How many of n draws are not of the first value, but for a mass of 1e-13."""
-    return binomial_reach(n, min(float(np.sum(chances[1:])), 1.0), below=LEFT_OUT)
-
-
 class HalvedVectors:
     """P(S <= s) for n draws: the ways to draw from half of the values, each with the sums of the other half."""
 
     def __init__(self, values: FloatArray, chances: FloatArray, n: int) -> None:
-        reach = _reach(chances, n)
+        reach = most_drawn(chances, n)
         # chances are n times what they are, which the rest takes back: so that none of these masses is tiny
         rest = np.exp(rest_logs(chances, n, reach) - np.arange(reach + 1) * math.log(n))
         rest = np.append(rest, np.zeros(rest.size))
@@ -523,8 +521,8 @@ class HalvedVectors:
             halves.append((sums[by_sum], drawn[by_sum], np.exp(logs[by_sum])))
         (self._sums, drawn, masses), (self._others, other_drawn, other_masses) = halves
         # how many are drawn of both halves matters: as a sum of a few products, of a factor for each half
-        counts = np.arange(np.max(drawn) + 1), np.arange(np.max(other_drawn) + 1)
-        mine, sizes, theirs = np.linalg.svd(rest[np.add.outer(*counts)])
+        counts = np.arange(max(drawn.max(), other_drawn.max()) + 1)
+        mine, sizes, theirs = np.linalg.svd(rest[np.add.outer(counts, counts)])
         terms = int(np.count_nonzero(sizes > LEFT_OUT * sizes[0]))
         self._weights = (mine[:, :terms] * sizes[:terms])[drawn] * masses[:, None]
         self._below = np.zeros((terms, self._others.size + 1))
@@ -538,13 +536,14 @@ class HalvedVectors:
         return float(np.einsum("jk,kj", self._weights, self._below[:, reached]))
 
 
-def binomial_reach(n: int, p: float, *, below: float) -> int:
-    """The smallest count that n trials exceed with a probability less than ``below``."""
+def most_drawn(chances: FloatArray, n: int) -> int:
+    """How many of n draws are not of the first value, but for a mass of 1e-13."""
+    p = float(np.sum(chances[1:]))
     if p >= 1:
         return n
     most = min(n, math.ceil(n * p + 12 * math.sqrt(n * p)) + 100)  # what is beyond does not matter
     beyond = np.cumsum(binomial(n, p, most=most)[::-1])[::-1]
-    return int(np.argmax(np.append(beyond[1:], 0.0) < below))
+    return int(np.argmax(np.append(beyond[1:], 0.0) < LEFT_OUT))
 
 
 def binomial(n: int, p: float, *, most: int | None = None) -> FloatArray:

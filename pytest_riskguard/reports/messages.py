@@ -55,26 +55,6 @@ def message(verdict: Verdict, warning: VerdictWarning) -> str:
     return template.format(**texts)
 
 
-def _unstable_answers(
-    _verdict: Verdict,
-    *,
-    asked: int,
-    topics: Sequence[str],
-    change: float,
-    means: tuple[float, float],
-    urisk: tuple[float, float] | None,
-) -> str:
-    effect = ""
-    if urisk is not None:
-        before, now = urisk
-        effect = f"; with the second answers URisk is {now:+.4f} instead of {before:+.4f}"
-    return (
-        f"asked twice, the candidate answered {len(topics)} of {counted(asked, 'topic')} differently "
-        f"({named(topics)}): their scores change by {change:.4f} on average, their mean from {means[0]:.4f} to "
-        f"{means[1]:.4f}{effect}"
-    )
-
-
 def _rescored(verdict: Verdict, *, means: Sequence[tuple[str, float, float]] = ()) -> str:
     baseline = "the baseline" if verdict.pool is None else "a baseline"
     moved = "; ".join(f"mean of {clean(name)} {before:.4f} when stored, {now:.4f} now" for name, before, now in means)
@@ -188,7 +168,6 @@ def _slow_slide(verdict: Verdict) -> str:
 
 
 _MESSAGES: dict[str, Callable[..., str]] = {
-    "unstable_answers": _unstable_answers,
     "rescored": _rescored,
     "topics_changed": _topics_changed,
     "few_effective_topics": _few_effective_topics,

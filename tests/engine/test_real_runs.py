@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.baselines.rescoring import Scored
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.baselines.stored_files import Scored
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question, RunFile, Stored
 from pytest_riskguard.gates.kinds import POLICY, gate_of

@@ -168,6 +168,8 @@ def test_differences_of_two_systems_and_of_each_replicate():
     assert evidence.differences.tolist() == [0.25, -0.25, 0.0]
     assert evidence.noise == pytest.approx(np.array([[0.0, 0.25, 0.0], [0.25, 0.0, -0.25]]), abs=2e-13)
     assert (evidence.n, evidence.noisy, evidence.weights, evidence.kind) == (3, True, None, "linear")
+    reach = [between([0.5], [score]).largest_loss for score in (1.0, 1.5)]  # percentages are beyond the measure
+    assert reach == [1.0, np.inf]
     alone = Evidence.of(np.array([0.5, -0.25]))
     assert (alone.differences.tolist(), alone.noise.shape, alone.noisy, alone.n) == ([0.5, -0.25], (0, 2), False, 2)
 

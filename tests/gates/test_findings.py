@@ -13,19 +13,6 @@ ROWS = (
 )
 
 
-def test_columns_of_single_topics_hold_their_figures():
-    assert TopicColumns.of(iter(ROWS)) == TopicColumns(
-        topics=("q1", "q2"),
-        queries=("red shoes", None),
-        candidate=(0.25, 0.5),
-        baseline=(0.75, 0.375),
-        contributions=(-0.05, 0.0125),
-        standardised=(-3.5, 2.0),
-        critical_value=None,
-        tags={},
-    )
-
-
 def test_a_topic_is_flagged_beyond_the_critical_value_on_either_side():
     columns = TopicColumns.of(ROWS)
     assert [columns.flagged(place) for place in (0, 1)] == [False, False]

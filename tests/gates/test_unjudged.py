@@ -33,14 +33,6 @@ def shuffled(seed: int, *, gate: Gate | None = None, measure: str = "nDCG@10") -
     return Pair(candidate, baseline, grades, measure, gate or gate_of("g"))
 
 
-def judged_anew(pair: Pair, relevant: dict[str, list[str]]) -> Pair:
-    """With these documents at the highest grade of their topic."""
-    grades = {
-        t: {**pair.grades[t], **dict.fromkeys(relevant.get(t, ()), max(pair.grades[t].values()))} for t in TOPICS
-    }
-    return replace(pair, grades=grades)
-
-
 def test_cases_of_a_weighted_gate_are_weighted():
     weights = {topic: 1.0 + place for place, topic in enumerate(TOPICS)}
     pair = replace(shuffled(1, gate=gate_of("g", weighted=True)), topics=Topics({}, weights=weights))
@@ -83,20 +75,6 @@ def test_what_is_listed_settles_the_verdict_and_less_of_it_does_not(seed):
 
     assert not after(len(listed)).depends
     assert after(len(listed) - 1).depends
-
-
-def test_the_first_to_judge_moves_its_topic_most():
-    pair = shuffled(2)
-    listed = judge_next(pair.rejudged())
-
-    def effect(one: ToJudge) -> float:
-        place = TOPICS.index(one.topic)
-        before, after = pair.scores(), judged_anew(pair, {one.topic: [one.document]}).scores()
-        return abs((after[0].values - after[1].values - before[0].values + before[1].values)[place])
-
-    effects = [effect(one) for one in listed[:: len(listed) // 8]]
-    assert effects == pytest.approx(sorted(effects, reverse=True), abs=1e-11)
-    assert effects[0] > effects[-1]
 
 
 def test_lists_of_several_verdicts_become_one():

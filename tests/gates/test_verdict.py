@@ -17,6 +17,7 @@ from pytest_riskguard.gates.verdict import (
     REQUIRED,
     Deferred,
     Family,
+    Findings,
     Inputs,
     Verdict,
     digests,
@@ -31,19 +32,20 @@ NEW, PROD, OLD, AGAIN = (topic_scores(name, [0.1, 0.2]) for name in ("new", "pro
 GATE = gate_of("g", alpha=2, tolerance=0.01)
 
 
-def test_a_deferred_finding_is_computed_once_when_it_is_read():
-    computed: list[int] = []
+def test_findings_are_computed_once_when_one_is_read():
+    computed: list[Findings] = []
 
-    def compute() -> int:
-        computed.append(1)
-        return 7
+    def compute() -> Findings:
+        computed.append(Findings(summary="7"))
+        return computed[-1]
 
     finding = Deferred(compute)
-    assert (finding.value, finding.value, computed) == (7, 7, [1])
-    assert finding == Deferred.of(7)
-    assert finding != Deferred.of(8)
-    assert finding != 7
-    assert copy.copy(Deferred(compute)).value == 7  # what computes it cannot be pickled, so its value is
+    assert finding.value is finding.value is computed[0]
+    assert len(computed) == 1
+    assert finding == Deferred.of(Findings(summary="7"))
+    assert finding != Deferred.of(Findings())
+    assert finding != computed[0]
+    assert copy.copy(Deferred(compute)).value == computed[0]  # what computes them cannot be pickled, so they are
 
 
 def test_a_question_names_everything_that_is_compared():

@@ -319,10 +319,8 @@ def test_few_losses_of_many_topics_have_the_law_of_a_fine_lattice(m, losses, alp
 def test_the_number_of_losses_is_binomial(n, chance):
     expected = binom.pmf(np.arange(n + 1), n, chance)
     assert sum_law.binomial(n, chance) == pytest.approx(expected, rel=1e-9, abs=1e-290)
-    for below in (1e-12, 0.3):
-        assert sum_law.binomial_reach(n, chance, below=below) == int(
-            np.argmax(binom.sf(np.arange(n + 1), n, chance) < below)
-        )
+    reached = sum_law.most_drawn(np.array([1 - chance, chance]), n)
+    assert reached == int(np.argmax(binom.sf(np.arange(n + 1), n, chance) < 1e-13))
 
 
 def test_phi_is_the_product_over_kinds_wherever_it_is_something():

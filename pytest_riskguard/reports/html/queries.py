@@ -35,7 +35,7 @@ def topic_rows(verdict: Verdict) -> list[TopicRow]:
     """Every topic if the verdict has exhibits, else the topics responsible and the flagged wins; worst first."""
     responsible = {topic.topic: topic for topic in verdict.responsible_topics}
     pivotal = set(verdict.pivotal_topics)
-    columns = TopicColumns.of(responsible.values()) if verdict.exhibits is None else verdict.exhibits.topics
+    columns = TopicColumns.of(verdict.responsible_topics) if verdict.exhibits is None else verdict.exhibits.topics
     rows = [
         _row(columns, place, responsible.get(topic), pivotal=topic in pivotal)
         for place, topic in enumerate(columns.topics)

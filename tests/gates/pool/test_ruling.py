@@ -114,6 +114,11 @@ def test_a_pool_without_some_topics_is_the_same_question(reference, on_churn, tr
         assert (limit(), passes) == (left.deciding.upper, left.ruling.lets_through)
 
 
+def test_the_plain_question_is_that_of_the_mean_score_alone():
+    plain, asked = compared(X, alpha=3.0, tolerance=0.1).ruling.plain, compared(X, alpha=0.0).ruling
+    assert [one.p_value for one in plain.against] == [one.p_value for one in asked.against]
+
+
 @pytest.mark.parametrize("reference", [None, "any"])
 def test_each_reference_has_the_level_that_holm_leaves_it(reference):
     comparison = compared(X[:3], alpha=1.0, level=0.6, tolerance=0.01, method="percentile", reference=reference)
