@@ -32,7 +32,7 @@ def run(case: Case, *, shared: Path, tree: Path) -> list[dict[str, object]]:
         "{examples}": "examples",
     }
     results: list[dict[str, object]] = []
-    started, is_older = Path.cwd(), '"-o"' not in (tree / "pytest_riskguard/cli/output.py").read_text()
+    started = Path.cwd()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if any("{examples}" in command for command in case.commands):
@@ -46,10 +46,6 @@ def run(case: Case, *, shared: Path, tree: Path) -> list[dict[str, object]]:
                 words = command.split()
                 for placeholder, value in names.items():
                     words = [word.replace(placeholder, value) for word in words]
-                if is_older:
-                    words = ["--json" if word == "--output" else word for word in words]
-                if is_older and words[1] == "power":
-                    words = " ".join(words).replace("--slice ", "--set slice=").split()
                 status, output = _called(words[1:]) if words[0] == "riskguard" else _tested(words)
                 says_when = words[1] == "baseline"
                 results.append({"command": command, "status": status, "output": "" if says_when else output})
