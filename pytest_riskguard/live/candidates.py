@@ -77,6 +77,14 @@ def live_candidate(collection: Engine, settings: Config, candidate: Queried, lin
     return LiveRun(retrieved, metadata=dict(candidate.metadata))
 
 
+def live_of_file(collection: Engine, settings: Config) -> LiveRun | None:
+    """The candidate of a whole riskguard.yaml; None if it is no live system."""
+    candidate = settings.candidate
+    if not isinstance(candidate, Queried):
+        return None
+    return live_candidate(collection, settings, candidate, settings.line("candidate", key_of(candidate)))
+
+
 def _wanted(collection: Engine) -> dict[str, Topic]:
     """Each judged topic."""
     queries, judged = collection.sources.queries, collection.sources.qrels.topics
