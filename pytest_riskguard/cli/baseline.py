@@ -96,21 +96,17 @@ def _run_of(run: Path | None, collection: Collection, about: dict[str, Any]) -> 
     """The run that a command names, else what the candidate of riskguard.yaml answers, with its metadata."""
     if run is not None:
         return collection.file(run)
-    from pytest_riskguard.config.candidate_settings import key_of
-    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.engine import Engine
-    from pytest_riskguard.live.candidates import live_candidate
+    from pytest_riskguard.live.candidates import live_of_file
 
     config = surroundings()
-    candidate = None if config is None else config.candidate
-    if config is None or collection.scores or not isinstance(candidate, Queried):
+    qrels, topics = collection.files(config)
+    live = None if config is None else live_of_file(Engine(qrels=qrels, topics=topics), config)
+    if config is None or collection.scores or live is None:
         raise UsageError(
             "name the RUN to store; without one, the answers of riskguard.yaml's live candidate are stored, and it "
             "names none, such as `candidate: {http: ...}`"
         )
-    qrels, topics = collection.files(config)
-    engine, line = Engine(qrels=qrels, topics=topics), config.line("candidate", key_of(candidate))
-    live = live_candidate(engine, config, candidate, line)
     about["metadata"] = about["metadata"] or dict(live.metadata)
     with code_from(config.path.parent):
         return live.retrieve()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from contextlib import suppress
 from pathlib import Path
@@ -149,5 +150,4 @@ def _schema_text() -> str:
 
 def _quoted(path: Path) -> str:
     text = path.as_posix()
-    plain = all(c.isalnum() or c in "/._-" for c in text) and text[0].isalpha()
-    return text if plain else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return text if re.fullmatch(r"[A-Za-z][\w/.-]*", text) else json.dumps(text, ensure_ascii=False)

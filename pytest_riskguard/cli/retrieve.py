@@ -25,19 +25,18 @@ def retrieve(run: Path) -> int:
     baseline add stores it, judge-next finds what to judge in it.
     """
     from pytest_riskguard.cli.inputs import files_of
-    from pytest_riskguard.config.setting_types import Queried
     from pytest_riskguard.data.trec import write_run
     from pytest_riskguard.engine.declared_gates import engine_of
-    from pytest_riskguard.live.candidates import live_candidate
+    from pytest_riskguard.live.candidates import live_of_file
 
     settings = load_config(the_config(), require_gates=False)
-    candidate, line = settings.candidate, settings.line("candidate")
-    if not isinstance(candidate, Queried):
+    ensure_apart(run, *files_of(settings))
+    system = live_of_file(engine_of(settings, report=False), settings)
+    if system is None:
+        line = settings.line("candidate")
         raise UsageError(
             f"{settings.path.name}:{line}: the candidate is not a live system: there is nothing to query"
         )
-    ensure_apart(run, *files_of(settings))
-    system = live_candidate(engine_of(settings, report=False), settings, candidate, line)
     with code_from(settings.path.parent):
         rankings = system.retrieve()
     try:

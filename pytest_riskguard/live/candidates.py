@@ -66,10 +66,8 @@ def live_candidate(collection: Engine, settings: Config, candidate: Queried, lin
                 with http_search(candidate) as engine:
                     return _retrieved(collection, engine, candidate)
             if isinstance(candidate, CommandCandidate):
-                # The command's own time limit ends it with all that it started.
-                unlimited = candidate.model_copy(update={"timeout": None})
                 with command_search(candidate, settings.path.parent) as command:
-                    return _retrieved(collection, command, unlimited)
+                    return _retrieved(collection, command, candidate)
             assert isinstance(candidate, Retrieve)
             search = asked_by_topic(imported(candidate.retrieve), depth=candidate.depth)
             return _retrieved(collection, search, candidate)
@@ -77,6 +75,14 @@ def live_candidate(collection: Engine, settings: Config, candidate: Queried, lin
             raise ConfigError(settings.path, line, f"candidate.{key_of(candidate)}: {error}") from None
 
     return LiveRun(retrieved, metadata=dict(candidate.metadata))
+
+
+def live_of_file(collection: Engine, settings: Config) -> LiveRun | None:
+    """The candidate of a whole riskguard.yaml; None if it is no live system."""
+    candidate = settings.candidate
+    if not isinstance(candidate, Queried):
+        return None
+    return live_candidate(collection, settings, candidate, settings.line("candidate", key_of(candidate)))
 
 
 def _wanted(collection: Engine) -> dict[str, Topic]:

@@ -182,6 +182,12 @@ def test_damage_is_named_and_the_rest_is_still_shown(command, folder):
     assert "scores.tsv was changed after it was stored" in ended.err
 
 
+def test_commands_of_a_remedy_have_the_options_that_they_know(command, folder):
+    folder.joinpath("baselines/prod/scores.tsv").write_text("x")
+    said = " ".join(command("compare good.run --baseline prod --qrels qrels.txt --measure AP").out.split())
+    assert "`riskguard baseline remove prod` and `riskguard baseline add prod RUN --qrels qrels.txt`" in said
+
+
 def test_without_a_riskguard_yaml_the_files_are_given(command, folder, again):
     folder.joinpath("riskguard.yaml").unlink()
     assert command("baseline add prod again-1.run --replicate").status == 2

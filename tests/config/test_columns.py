@@ -37,6 +37,14 @@ def test_columns_are_named_in_the_settings(folder, capsys):
     assert "12 of 12 queries gained" in capsys.readouterr().out
 
 
+def test_a_format_that_is_named_is_the_one_that_is_read(folder, capsys):
+    (folder / "riskguard.yaml").write_text(
+        SETTINGS.replace("{run: answers.csv, columns:", "{run: answers.csv, format: trec} #")
+    )
+    assert riskguard(["check", "--baseline", "prod=prod.run"]) == 3
+    assert "answers.csv:1: expected 6 columns" in capsys.readouterr().out
+
+
 def test_a_column_that_the_table_does_not_have_is_named(folder, capsys):
     (folder / "riskguard.yaml").write_text(SETTINGS.replace("score: points", "score: punkte"))
     assert riskguard(["check", "--baseline", "prod=prod.run"]) == 3

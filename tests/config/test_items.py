@@ -172,7 +172,7 @@ def test_looking_slices_up_loads_neither_scipy_nor_ir_measures(load, folder):
     assert done.stdout == "2\nset()\n"
 
 
-def test_gates_are_counted_before_any_is_made(errors, set_limit):
+def test_gates_are_counted_before_any_is_made(errors, load, set_limit):
     alphas = ", ".join(map(str, range(1001)))
     ((line, problem),) = errors(f"{GATE}, measure: [AP, RR], alpha: [{alphas}]")
     assert line == 1
@@ -181,3 +181,5 @@ def test_gates_are_counted_before_any_is_made(errors, set_limit):
     set_limit("GATES", 1)
     ((_, problem),) = errors(f"{GATE}, slice: kind")
     assert "found 2;" in problem
+    set_limit("GATES", 2)
+    assert len(load(f"{GATE}, slice: kind").gates) == 1

@@ -40,20 +40,6 @@ def test_each_value_is_an_item_and_all_are_a_family(tagged, pytester):
     assert [verdict["family"]["size"] for verdict in found] == [2, 2]
 
 
-def test_an_item_can_be_asked_for_by_its_id(tagged, pytester):
-    result = pytester.runpytest("--riskguard", "riskguard.yaml::kinds[words__rm_-rf]")
-    result.assert_outcomes(passed=1)
-
-
-def test_a_slice_that_there_is_not_is_a_failing_item_at_its_line(tagged, pytester):
-    (tagged / "riskguard.yaml").write_text(YAML.replace("slice: [kind=code, 'kind=words; rm -rf']", "slice: kid"))
-    result = pytester.runpytest("--riskguard")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        ["*riskguard.yaml:5: slice of gate 'kinds': there is no tag 'kid'; did you mean 'kind'?"]
-    )
-
-
 def test_the_fixture_asks_about_a_slice(tagged, pytester):
     pytester.makepyfile(
         """
