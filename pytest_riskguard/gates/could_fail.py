@@ -130,10 +130,8 @@ def few_changes(ruling: Ruling) -> bool:
 
 def doubts(comparison: Comparison) -> Iterator[VerdictWarning]:
     """Warnings that an answer which is no failure says little; ``DataError`` where it says nothing."""
-    asked = [_excused, _outweighed, _unfailing]
-    if comparison.gate.is_pool:
-        asked = [_unfailing]
-    for doubt in asked if comparison.answer[0] != "fail" else asked[:1]:
+    of_pair = () if comparison.gate.is_pool else (_excused, _outweighed)
+    for doubt in of_pair[:1] if comparison.answer[0] == "fail" else (*of_pair, _unfailing):
         if (found := doubt(comparison)) is not None:
             yield found
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.json import dumps
 from tests.gates import same_bytes
 from tests.strict import check
@@ -43,7 +44,7 @@ def verdicts():
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_repetition_and_order_of_topics_change_no_byte(verdicts, threads):
     with process(threads, order=threads) as other:
-        assert other.communicate()[0] == dumps(verdicts)
+        assert other.communicate()[0] == dumps(Report(verdicts))
 
 
 @pytest.mark.parametrize(("pair", "kind", "options"), same_bytes.QUESTIONS)

@@ -64,12 +64,13 @@ def unseen(verdict: Verdict) -> dict[str, Any] | None:
     return next((w.parameters for w in verdict.warnings if w.parameters.get("about") == "unseen_changes"), None)
 
 
-def test_no_change_at_all_says_how_little_that_shows():
-    verdict = judge(gate(alpha=0, tolerance=0.02), *pair(np.zeros(40)))
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+def test_no_change_at_all_says_how_little_that_shows(level):
+    verdict = judge(gate(alpha=0, tolerance=0.02, level=level), *pair(np.zeros(40)))
     assert [w.code for w in verdict.warnings] == ["no_variation", "few_topics"]
-    # the largest share p with (1 - p)^40 = 0.025; such losses put the mean at -0.02
     found = unseen(verdict)
-    assert found["share"] == pytest.approx(0.0881, abs=5e-5)
+    # the largest share p with (1 - p)^40 = (1 - level)/2; such losses put the mean at -0.02
+    assert (1 - found["share"]) ** 40 == pytest.approx((1 - level) / 2, rel=1e-9)
     assert found["size"] == pytest.approx(0.02 / found["share"], rel=1e-9)
     assert unseen(judge(gate(alpha=0, tolerance=0.02), *pair(np.zeros(1000)))) is None  # 0.5 in 0.37% is tolerated
 
@@ -84,12 +85,6 @@ def test_wins_alone_pass_and_say_which_losses_would_overturn_it():
     assert (1 - share) * 0.05 - share * 6 * size == pytest.approx(-0.02, rel=1e-9)
     assert found["change"] == "loss"
     assert size == pytest.approx(0.077, abs=5e-4)
-
-
-@pytest.mark.parametrize("level", [0.9, 0.99])
-def test_the_share_that_may_be_unseen_is_that_of_the_gates_own_level(level):
-    found = unseen(judge(gate(alpha=0, tolerance=0.02, level=level), *pair(np.zeros(40))))
-    assert (1 - found["share"]) ** 40 == pytest.approx((1 - level) / 2, rel=1e-9)
 
 
 def test_losses_that_were_seen_or_are_too_large_to_be_plausible_are_not_unseen():

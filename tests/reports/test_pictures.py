@@ -82,8 +82,9 @@ def test_charts_need_no_extra(tmp_path):
         "for name in ('jinja2', 'markupsafe'): sys.modules[name] = None\n"
         "from pathlib import Path\n"
         "from pytest_riskguard.reports import files\n"
+        "from pytest_riskguard.reports.comparisons import Report\n"
         "from tests.reports.test_pictures import judged\n"
-        "files.write(Path(sys.argv[1]), [judged()], charts=True)\n"
+        "files.write(Path(sys.argv[1]), Report([judged()]), charts=True)\n"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "r.md")], check=True)
     assert len(list(tmp_path.glob("*.svg"))) == 2
