@@ -57,7 +57,7 @@ class Chain:
     @property
     def better_since(self) -> int | None:
         """The place of the first of the newest runs that are all significantly better in the mean than the oldest."""
-        better = sum(1 for _ in takewhile(_is_better, reversed(self.against_oldest[1:])))
+        better = sum(1 for _ in takewhile(_is_better, reversed(self.against_oldest)))
         return len(self.runs) - better if better else None
 
 

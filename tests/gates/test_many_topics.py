@@ -66,5 +66,7 @@ def test_topics_that_collapsed_and_the_largest_loss_are_listed_before_more_harmf
     assert collapsed == {f"t{i:05d}" for i in range(40, 50)}
     assert len(verdict.responsible_topics) == MOST
     assert Card(verdict).more == 0
+    tags = Topics({}, {f"t{i:05d}": {"half": "ab"[i % 2]} for i in range(100)})
+    assert {part.responsible for part in judge(gate, *pair(d), topics=tags).slices} == {()}
     weighted = judge(gate_of("g", alpha=1, weighted=True), *pair(d), topics=Topics({}, {}, weights))
     assert Card(weighted).largest_loss.topic in collapsed
