@@ -75,5 +75,5 @@ def test_a_failing_verdict_with_explanation_takes_40_milliseconds():
 
     pairs = [(names[i], names[(i + shift) % len(names)]) for shift in (3, 8) for i in range(len(names))]
     times = [least(lambda pair=pair: judge(*pair), 3) for pair in pairs if judge(*pair) == "fail"]  # type: ignore[misc]
-    # one in fourteen takes longer: its two intervals disagree, and tens of topics each turn the verdict
-    assert np.quantile(times, 0.9) < ALLOWED * 40
+    assert np.quantile(times, 0.95) < ALLOWED * 40
+    assert max(times) < ALLOWED * 80  # where its two intervals disagree, and tens of topics each turn the verdict
