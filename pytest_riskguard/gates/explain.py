@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -15,13 +16,11 @@ from pytest_riskguard.gates.findings import (
     AgainstReference,
     Estimates,
     Exhibits,
-    Lines,
     PoolFigures,
     Power,
     ReportedInterval,
     ResponsibleTopic,
     Slice,
-    TopicColumns,
     TopicCounts,
 )
 from pytest_riskguard.gates.flips import alpha_star, flip_set, pivots
@@ -158,12 +157,12 @@ def _counts(pair: Comparison, missing: tuple[str, ...], left_out: dict[str, int]
     )
 
 
-def _columns(comparison: Comparison, places: IntArray, tags: Iterable[str] = ()) -> TopicColumns:
+def _columns(comparison: Comparison, places: IntArray, tags: Iterable[str] = ()) -> Exhibits:
     """Some topics with their figures."""
     pair = comparison.pair
     candidate, baseline = pair.aligned.candidate, pair.aligned.baseline
     topics = tuple(candidate.topics[i] for i in places.tolist())
-    return TopicColumns(
+    return Exhibits(
         topics=topics,
         queries=tuple(candidate.queries.get(topic, baseline.queries.get(topic)) for topic in topics),
         candidate=tuple(candidate.values[places].tolist()),
@@ -231,20 +230,21 @@ def exhibits(comparison: Comparison) -> Exhibits:
         places = np.sort(np.concatenate([first_in_order(parts, MAX_LISTED), highest]))
     shown = (tags.get(comparison.topics[place], {}) for place in (places.tolist() if tags else ()))
     columns = _columns(comparison, places, sorted({tag for of_topic in shown for tag in of_topic}))
-    return Exhibits(columns, _curve(comparison))
+    alphas, curves = _curves(comparison)
+    return replace(columns, alphas=alphas, curves=curves)
 
 
-def _curve(comparison: Comparison) -> Lines | None:
-    """GeoRisk of all systems over alpha, or URisk with the limits that decide; None where no alpha varies."""
+def _curves(comparison: Comparison) -> tuple[tuple[float, ...], dict[str, tuple[float | None, ...]]]:
+    """GeoRisk of all systems over alpha, or URisk with the limits that decide; none where no alpha varies."""
     gate, alphas = comparison.gate, tuple(sorted({*ALPHAS, comparison.gate.alpha}))
     if gate.by_topic or comparison.n < 2 or gate.tradeoff != "linear" or gate.side == "both":
-        return None
+        return (), {}
     if isinstance(comparison, PoolComparison):
         by_alpha = [georisk(comparison.scores, alpha=alpha).tolist() for alpha in alphas]
-        return Lines(alphas, dict(zip(comparison.names, zip(*by_alpha, strict=True), strict=True)))
+        return alphas, dict(zip(comparison.names, zip(*by_alpha, strict=True), strict=True))
     rows = []
     for alpha in alphas:
         ruling = comparison.ruling.at(alpha)
         limits = (ruling.deciding.lower, ruling.deciding.upper) if ruling.enough_topics else (math.nan, math.nan)
         rows.append([value if math.isfinite(value) else None for value in (ruling.estimate, *limits)])
-    return Lines(alphas, dict(zip(("urisk", "lower", "upper"), zip(*rows, strict=True), strict=True)))
+    return alphas, dict(zip(("urisk", "lower", "upper"), zip(*rows, strict=True), strict=True))

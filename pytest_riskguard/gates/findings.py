@@ -105,12 +105,15 @@ class Documents:
 
 
 @frozen
-class TopicColumns:
-    """Topics with their figures, column by column: what charts draw.
+class Exhibits:
+    """Topics with their figures, column by column, and curves over alpha: what charts draw.
 
     All topics, or where these are more than ``2 * MAX_LISTED``, the ``MAX_LISTED`` with the lowest contributions and
     as many with the highest. ``contributions`` of all topics add up to the estimate; ``standardised`` is TR_i,
     flagged beyond ``critical_value``.
+
+    ``curves`` are ``urisk`` with the limits of the decisive interval, ``lower`` and ``upper``, or GeoRisk of each
+    system of a pool, at each of the ``alphas``; there are none where no alpha varies.
     """
 
     topics: tuple[str, ...]
@@ -121,9 +124,11 @@ class TopicColumns:
     standardised: tuple[float, ...]
     critical_value: float | None
     tags: Mapping[str, tuple[str, ...]]
+    alphas: tuple[float, ...] = ()
+    curves: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, topics: Sequence[ResponsibleTopic]) -> TopicColumns:
+    def of(cls, topics: Sequence[ResponsibleTopic]) -> Exhibits:
         """The columns of these topics alone."""
         names = ("topic", "query", "candidate", "baseline", "contribution", "standardised")
         columns: Any = (*(tuple(getattr(row, name) for row in topics) for name in names), None, {})
@@ -132,26 +137,6 @@ class TopicColumns:
     def flagged(self, place: int) -> bool:
         """Whether the topic's TR_i lies beyond the critical value."""
         return self.critical_value is not None and abs(self.standardised[place]) > self.critical_value
-
-
-@frozen
-class Lines:
-    """The lines of a chart by name, each with a value for every ``x``; None where there is none."""
-
-    x: tuple[float, ...]
-    lines: Mapping[str, tuple[float | None, ...]]
-
-
-@frozen
-class Exhibits:
-    """The data behind the charts of a report.
-
-    ``curve`` is ``urisk`` over alpha with the limits of the decisive interval, ``lower`` and ``upper``, or GeoRisk of
-    each system of a pool; None where there is no alpha to vary.
-    """
-
-    topics: TopicColumns
-    curve: Lines | None = None
 
 
 @frozen

@@ -12,7 +12,7 @@ from typing import Any
 from pytest_riskguard import __version__
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import ReportFormatError
-from pytest_riskguard.gates.findings import Exhibits, Lines, TopicColumns
+from pytest_riskguard.gates.findings import Exhibits
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.limits import REPORT_BYTES, TOPICS
 from pytest_riskguard.reports import comparisons
@@ -193,22 +193,21 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
 
 def _check_columns(exhibits: Exhibits, lines: Sequence[str]) -> None:
     """Check that lists which charts and the strip read in parallel have the same length, and their numbers a size."""
-    if lines and (curve := exhibits.curve) is not None and sorted(curve.lines) != [*lines]:
-        found = named(sorted(curve.lines), most=5)
-        raise ValueError(f"exhibits.curve.lines: expected {', '.join(lines)}, found {found}")
-    for part in ("topics", "curve"):
-        given: TopicColumns | Lines | None = getattr(exhibits, part)
-        columns = dict[str, Sequence[object]]()
-        for field in () if given is None else fields(given):
-            value = getattr(given, field.name)
-            if isinstance(value, tuple):
-                columns[field.name] = value
-            elif isinstance(value, Mapping):
-                columns |= {f"{field.name}[{key!r:.60}]": column for key, column in value.items()}
-        for name, column in columns.items():
-            where, (first, *_) = f"exhibits.{part}.{name}", columns.items()
-            if len(column) != len(first[1]):
-                raise ValueError(f"{where}: expected {len(first[1])} values as {first[0]} has, found {len(column)}")
-            huge = [abs(value) for value in column if isinstance(value, int | float) and abs(value) > MAX_SIZE]
-            if huge:
-                raise ValueError(f"{where}: expected numbers up to {MAX_SIZE:g}, found {max(huge):g}")
+    if lines and exhibits.curves and sorted(exhibits.curves) != [*lines]:
+        found = named(sorted(exhibits.curves), most=5)
+        raise ValueError(f"exhibits.curves: expected {', '.join(lines)}, found {found}")
+    columns = dict[str, Sequence[object]]()
+    for field in fields(exhibits):
+        value = getattr(exhibits, field.name)
+        if isinstance(value, tuple):
+            columns[field.name] = value
+        elif isinstance(value, Mapping):
+            columns |= {f"{field.name}[{key!r:.60}]": column for key, column in value.items()}
+    for name, column in columns.items():
+        like = "alphas" if name.startswith(("alphas", "curves")) else "topics"
+        if len(column) != len(columns[like]):
+            expected = f"expected {len(columns[like])} values as {like} has"
+            raise ValueError(f"exhibits.{name}: {expected}, found {len(column)}")
+        huge = [abs(value) for value in column if isinstance(value, int | float) and abs(value) > MAX_SIZE]
+        if huge:
+            raise ValueError(f"exhibits.{name}: expected numbers up to {MAX_SIZE:g}, found {max(huge):g}")

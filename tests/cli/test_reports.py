@@ -351,20 +351,20 @@ def damaged(name: str, path: str, *value: Any) -> dict[str, Any]:
         (("loss", "baselines", []), "baselines: expected at least 1, found []"),
         (("loss", "intervals", [{}]), "missing key 'intervals[0].method'"),
         (
-            ("charts", "exhibits.topics.candidate.-1"),
-            "exhibits.topics.candidate: expected 20 values as topics has, found 19",
+            ("charts", "exhibits.candidate.-1"),
+            "exhibits.candidate: expected 20 values as topics has, found 19",
         ),
         (
-            ("charts", "exhibits.curve.x.-1"),
-            "exhibits.curve.lines['lower']: expected 12 values as x has, found 13",
+            ("charts", "exhibits.alphas.-1"),
+            "exhibits.curves['lower']: expected 12 values as alphas has, found 13",
         ),
         (
-            ("charts", "exhibits.curve.lines.urisk"),
-            "exhibits.curve.lines: expected lower, upper, urisk, found lower, upper",
+            ("charts", "exhibits.curves.urisk"),
+            "exhibits.curves: expected lower, upper, urisk, found lower, upper",
         ),
         (
-            ("charts", "exhibits.topics.candidate.-1", 1e308),
-            "exhibits.topics.candidate: expected numbers up to 1e+150, found 1e+308",
+            ("charts", "exhibits.candidate.-1", 1e308),
+            "exhibits.candidate: expected numbers up to 1e+150, found 1e+308",
         ),
         (("loss", "topics.count", 0), "topics.count: expected wins, losses and ties that add up to it, found 0"),
         (

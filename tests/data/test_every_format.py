@@ -106,7 +106,7 @@ def without_provenance(report: str) -> bytes:
             verdict["judgements"]["judges"] = None
         verdict["inputs"] = None  # digests: of the text in TREC's format, of the content in others
         if verdict["exhibits"] is not None:  # a further column of topics is a tag, which the TREC form lacks
-            verdict["exhibits"]["topics"]["tags"].pop("referenceAnswer", None)
+            verdict["exhibits"]["tags"].pop("referenceAnswer", None)
         verdict["figures"] = [line for line in verdict["figures"] if not line.startswith(LABELS)]
     (name,) = {verdict["candidate"] for verdict in data["verdicts"]}
     return json.dumps(data, indent=1).replace(name, "candidate").encode()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
 
-from pytest_riskguard.gates.findings import Lines, RankedDocument
+from pytest_riskguard.gates.findings import RankedDocument
 from pytest_riskguard.serialization import (
     MAX_DEPTH,
     Bounds,
@@ -20,6 +21,14 @@ from pytest_riskguard.serialization import (
     rounded,
     to_plain,
 )
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Columns of numbers."""
+
+    x: tuple[float, ...]
+    lines: Mapping[str, tuple[float | None, ...]]
 
 
 def test_a_number_has_12_significant_digits_and_zero_no_sign():

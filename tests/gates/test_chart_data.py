@@ -24,20 +24,20 @@ def reported(**options):
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])
 def test_the_curve_has_the_verdicts_figures_at_its_alpha(kind):
     verdict = reported(kind=kind, alpha=2.5, tolerance=0.01)
-    curve, decisive = verdict.exhibits.curve, verdict.decisive_interval
-    at = curve.x.index(2.5)
-    assert curve.lines["urisk"][at] == verdict.estimates.urisk
-    assert (curve.lines["lower"][at], curve.lines["upper"][at]) == (decisive.lower, decisive.upper)
-    assert list(curve.x) == sorted({*ALPHAS, 2.5})
-    assert all(np.diff(curve.lines["urisk"]) < 0), "a loss that counts more lowers URisk"
+    curve, decisive = verdict.exhibits, verdict.decisive_interval
+    at = curve.alphas.index(2.5)
+    assert curve.curves["urisk"][at] == verdict.estimates.urisk
+    assert (curve.curves["lower"][at], curve.curves["upper"][at]) == (decisive.lower, decisive.upper)
+    assert list(curve.alphas) == sorted({*ALPHAS, 2.5})
+    assert all(np.diff(curve.curves["urisk"]) < 0), "a loss that counts more lowers URisk"
 
 
 def test_what_has_no_law_or_no_alpha_has_no_chart():
-    assert reported(kind="no_topic_collapse", alpha=0.0, max_loss=0.3).exhibits.curve is None
-    assert reported(tradeoff="smooth", alpha=1.0).exhibits.curve is None
+    assert reported(kind="no_topic_collapse", alpha=0.0, max_loss=0.3).exhibits.curves == {}
+    assert reported(tradeoff="smooth", alpha=1.0).exhibits.curves == {}
     few = judge(gate_of("g"), topic_scores("new", OURS[:5]), topic_scores("old", BASE[:5]), report=True)
-    assert set(few.exhibits.curve.lines["upper"]) == {None}
-    assert few.exhibits.curve.lines["urisk"][0] == pytest.approx(np.mean(OURS[:5] - BASE[:5]))
+    assert set(few.exhibits.curves["upper"]) == {None}
+    assert few.exhibits.curves["urisk"][0] == pytest.approx(np.mean(OURS[:5] - BASE[:5]))
 
 
 def test_a_pool_has_a_curve_for_every_system():
@@ -45,11 +45,11 @@ def test_a_pool_has_a_curve_for_every_system():
     systems = [topic_scores("new", OURS), topic_scores("old", BASE), topic_scores("bm25", third)]
     gate = gate_of("g", kind="georisk_not_worse", alpha=5.0)
     verdict = judge_pool(gate, systems[0], systems[1:], report=True)
-    curves = verdict.exhibits.curve
-    assert set(curves.lines) == set(verdict.estimates.georisk)
-    at = curves.x.index(5.0)
+    curves = verdict.exhibits
+    assert set(curves.curves) == set(verdict.estimates.georisk)
+    at = curves.alphas.index(5.0)
     expected = georisk(np.array([s.values for s in systems]), alpha=5.0)
-    assert [curves.lines[s.name][at] for s in systems] == pytest.approx(list(expected))
-    assert {name: values[at] for name, values in curves.lines.items()} == dict(verdict.estimates.georisk)
-    parts = verdict.exhibits.topics.contributions
+    assert [curves.curves[s.name][at] for s in systems] == pytest.approx(list(expected))
+    assert {name: values[at] for name, values in curves.curves.items()} == dict(verdict.estimates.georisk)
+    parts = verdict.exhibits.contributions
     assert math.fsum(parts) == pytest.approx(verdict.estimates.georisk_difference, abs=1e-12)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pytest_riskguard.gates import findings
-from pytest_riskguard.gates.findings import ResponsibleTopic, TopicColumns
+from pytest_riskguard.gates.findings import Exhibits, ResponsibleTopic
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import COUNTED
 
@@ -14,7 +14,7 @@ ROWS = (
 
 
 def test_a_topic_is_flagged_beyond_the_critical_value_on_either_side():
-    columns = TopicColumns.of(ROWS)
+    columns = Exhibits.of(ROWS)
     assert [columns.flagged(place) for place in (0, 1)] == [False, False]
     for critical, flagged in ((1.9, [True, True]), (2.0, [True, False]), (3.5, [False, False])):
         beyond = replace(columns, critical_value=critical)

@@ -22,7 +22,6 @@ from pytest_riskguard.gates.findings import (
     Judgements,
     RankedDocument,
     Slice,
-    TopicColumns,
     TopicDocuments,
 )
 from pytest_riskguard.gates.kinds import gate_of
@@ -48,7 +47,7 @@ def judged(ranks: dict[str, int], kind: str = "not_significantly_risky", **optio
 def with_exhibits(verdict: Verdict, ranks: dict[str, int]) -> Verdict:
     """With the scores of all topics, as a verdict has them where a report is written."""
     pairs = differences(ranks)
-    columns = TopicColumns(
+    columns = Exhibits(
         topics=TOPICS,
         queries=tuple(QUERIES.values()),
         candidate=tuple(after for _, after in pairs.values()),
@@ -58,7 +57,7 @@ def with_exhibits(verdict: Verdict, ranks: dict[str, int]) -> Verdict:
         critical_value=2.0,
         tags={},
     )
-    return replace(verdict, exhibits=Exhibits(columns))
+    return replace(verdict, exhibits=columns)
 
 
 def pool() -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pytest_riskguard.gates.findings import ResponsibleTopic, TopicColumns
+from pytest_riskguard.gates.findings import Exhibits, ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.details import marks
 from pytest_riskguard.reports.html.whole_page import MAX_TOPIC
@@ -35,7 +35,7 @@ def topic_rows(verdict: Verdict) -> list[TopicRow]:
     """Every topic if the verdict has exhibits, else the topics responsible; worst first."""
     responsible = {topic.topic: topic for topic in verdict.responsible_topics}
     pivotal = set(verdict.pivotal_topics)
-    columns = TopicColumns.of(verdict.responsible_topics) if verdict.exhibits is None else verdict.exhibits.topics
+    columns = Exhibits.of(verdict.responsible_topics) if verdict.exhibits is None else verdict.exhibits
     rows = [
         _row(columns, place, responsible.get(topic), pivotal=topic in pivotal)
         for place, topic in enumerate(columns.topics)
@@ -43,7 +43,7 @@ def topic_rows(verdict: Verdict) -> list[TopicRow]:
     return sorted(rows, key=lambda row: (round(row.contribution, 12), row.topic))
 
 
-def _row(columns: TopicColumns, place: int, known: ResponsibleTopic | None, *, pivotal: bool) -> TopicRow:
+def _row(columns: Exhibits, place: int, known: ResponsibleTopic | None, *, pivotal: bool) -> TopicRow:
     candidate, baseline = columns.candidate[place], columns.baseline[place]
     flagged = columns.flagged(place) if known is None else known.flagged
     return TopicRow(

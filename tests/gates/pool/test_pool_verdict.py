@@ -28,8 +28,8 @@ def test_what_is_asked_of_a_pool_is_what_the_verdict_has():
     assert against.adjusted_p_value == verdict.estimates.decision_p_value
     assert verdict.estimates.flip_set == ()
     assert verdict.exhibits is not None
-    assert verdict.exhibits.curve is not None
-    at = verdict.exhibits.curve.x.index(2.0)
-    assert [values[at] for values in verdict.exhibits.curve.lines.values()] == georisk(x, alpha=2.0).tolist()
+    assert verdict.exhibits.curves
+    at = verdict.exhibits.alphas.index(2.0)
+    assert [values[at] for values in verdict.exhibits.curves.values()] == georisk(x, alpha=2.0).tolist()
     plain = judge_pool(asked, pool[0], pool[1:])
     assert plain.exhibits is None

@@ -109,7 +109,7 @@ def test_tags_can_be_searched_and_clicked(opened, everything):
 def test_topics_can_be_sorted_and_turned_over(opened):
     verdict = pair(80)
     shown = opened(page_of(verdict))
-    columns = verdict.exhibits.topics
+    columns = verdict.exhibits
     heading = shown.page.locator(".topic-table thead th", has_text="Baseline")
     assert heading.get_attribute("aria-sort") == "none"
     heading.get_by_role("button").click()
@@ -252,9 +252,9 @@ def test_keys_begin_at_the_query_that_the_address_names(opened):
 @pytest.mark.slow
 def test_topics_can_be_downloaded_and_no_cell_computes(opened):
     verdict = pair(80)
-    columns = verdict.exhibits.topics
+    columns = verdict.exhibits
     queries = ("=1+1", "+1", "-1", "@SUM(A1)", ' "quoted", text', "\t=1", *columns.queries[6:])
-    changed = replace(verdict, exhibits=replace(verdict.exhibits, topics=replace(columns, queries=queries)))
+    changed = replace(verdict, exhibits=replace(columns, queries=queries))
     shown = opened(render(Report([changed])), accept_downloads=True)
     shown.page.locator(".find").fill("q0000")
     with shown.page.expect_download() as waiting:
@@ -438,13 +438,11 @@ def test_hostile_text_executes_nothing(opened, monkeypatch):
 
 def long_and_hostile(verdict: Verdict) -> Verdict:
     """So many topics that the script makes the table, each with a text of the corpus."""
-    columns = verdict.exhibits.topics
+    columns = verdict.exhibits
     texts = list(STRINGS.values())
     queries = tuple(texts[place % len(texts)] for place in range(len(columns.topics)))
     topics = tuple(f"{text[:40]}{topic}" for text, topic in zip(queries, columns.topics, strict=True))
-    return replace(
-        verdict, exhibits=replace(verdict.exhibits, topics=replace(columns, topics=topics, queries=queries))
-    )
+    return replace(verdict, exhibits=replace(columns, topics=topics, queries=queries))
 
 
 @pytest.mark.slow
@@ -480,10 +478,10 @@ def test_the_first_screen_says_what_broke_and_what_to_do(opened):
 @pytest.mark.slow
 def test_numbers_stay_in_sight_beside_a_long_query(opened):
     verdict = pair(80)
-    columns = verdict.exhibits.topics
+    columns = verdict.exhibits
     queries = ("x" * 400, *columns.queries[1:])
     worst = tuple(replace(row, query="y" * 400) for row in verdict.responsible_topics)
-    changed = replace(verdict, exhibits=replace(verdict.exhibits, topics=replace(columns, queries=queries)))
+    changed = replace(verdict, exhibits=replace(columns, queries=queries))
     for width in (360, 800, 1200):
         shown = opened(render(Report([altered(changed, responsible_topics=worst)])), width=width)
         shown.page.locator(".find").fill("xxx")
@@ -506,12 +504,12 @@ def test_a_mark_of_a_chart_opens_the_rankings(opened):
 
 def rewritten(verdict: Verdict, **changed: dict[int, float]) -> Verdict:
     """The verdict with other scores or figures of some topics, by their places."""
-    columns = verdict.exhibits.topics
+    columns = verdict.exhibits
     values: Any = {
         name: tuple(places.get(place, value) for place, value in enumerate(getattr(columns, name)))
         for name, places in changed.items()
     }
-    return replace(verdict, exhibits=replace(verdict.exhibits, topics=replace(columns, **values)))
+    return replace(verdict, exhibits=replace(columns, **values))
 
 
 @pytest.mark.slow
@@ -523,7 +521,7 @@ def test_every_number_in_the_table_is_that_of_the_json_rounded(opened):
         baseline={6: 123456789.5, 7: 3e9, 8: 0.03125, 9: 0.09375, 10: -1e-6},
     )
     report = json.loads(report_json.dumps(Report([verdict])))["verdicts"][0]
-    columns = report["exhibits"]["topics"]
+    columns = report["exhibits"]
     shares = {row["topic"]: row["share"] for row in report["responsible_topics"]}
     expected = {}
     for place, topic in enumerate(columns["topics"]):

@@ -142,7 +142,7 @@ def test_a_report_with_any_numbers_that_can_be_read_can_be_drawn(name, tmp_path)
 
 def test_bars_are_as_long_as_the_differences_and_say_which_topic_they_are():
     verdict = pair(50, tolerance=0.05)
-    columns = verdict.exhibits.topics
+    columns = verdict.exhibits
     differences = {
         topic: ours - theirs
         for topic, ours, theirs in zip(columns.topics, columns.candidate, columns.baseline, strict=True)
@@ -213,18 +213,18 @@ def test_intervals_and_bounds_stand_where_they_are(options):
 
 def test_urisk_over_alpha_is_that_of_the_verdict():
     verdict = pair(50, alpha=2.0, tolerance=0.05)
-    curve, root = verdict.exhibits.curve, shown(verdict, "urisk")
-    values, dots = curve.lines["urisk"], [next(mark.iter("circle")).attrib for mark in marks(root)]
-    for text, at, value in zip(tooltips(root), curve.x, values, strict=True):
+    curve, root = verdict.exhibits, shown(verdict, "urisk")
+    values, dots = curve.curves["urisk"], [next(mark.iter("circle")).attrib for mark in marks(root)]
+    for text, at, value in zip(tooltips(root), curve.alphas, values, strict=True):
         assert text.startswith(f"alpha {at:g}: ")
         assert float(re.search(r"Risk ([-+][\d.]+)", text)[1]) == pytest.approx(value, abs=0.005)
     heights = [float(dot["cy"]) for dot in dots]
     assert np.corrcoef(values, heights)[0, 1] == pytest.approx(-1, abs=1e-4)
     places = [float(dot["cx"]) for dot in dots]
-    assert np.corrcoef(curve.x, places)[0, 1] == pytest.approx(1, abs=1e-4)
+    assert np.corrcoef(curve.alphas, places)[0, 1] == pytest.approx(1, abs=1e-4)
     unit = (heights[-1] - heights[0]) / (values[0] - values[-1])
     low, high = whiskers(root)[0]
-    assert low - high == pytest.approx((curve.lines["upper"][0] - curve.lines["lower"][0]) * unit, abs=0.05)
+    assert low - high == pytest.approx((curve.curves["upper"][0] - curve.curves["lower"][0]) * unit, abs=0.05)
     ((bound, _),) = lines_of(root, Colour.LIMIT)
     assert (bound[1] - heights[0]) / unit == pytest.approx(values[0] + 0.05, abs=1e-3)
 
@@ -239,7 +239,7 @@ def test_a_pool_shows_all_its_systems_and_names_them_where_they_are_few():
         "old (reference)",
     ]
     assert {"candidate new", "reference old", "bm25", "dense"} <= set(texts(shown(verdict, "georisk")))
-    ends = verdict.exhibits.curve.lines["new"]
+    ends = verdict.exhibits.curves["new"]
     assert f": GeoRisk from {ends[0]:.3f} at alpha 0 to {ends[-1]:.3f} at alpha" in curves[-1]
     many = shown(wide_pool(40), "georisk")
     assert len([text for text in texts(many) if text.startswith("rm-cata")]) <= 1

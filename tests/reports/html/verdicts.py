@@ -17,7 +17,6 @@ from pytest_riskguard.gates.findings import (
     IfJudged,
     Judgements,
     RankedDocument,
-    TopicColumns,
     TopicDocuments,
 )
 from pytest_riskguard.gates.judge import judge
@@ -175,7 +174,7 @@ def provenance(*, age: float) -> Provenance:
 def tagged(verdict: Verdict, **tags: tuple[str, ...]) -> Verdict:
     """Tags as columns of the topics."""
     assert verdict.exhibits is not None
-    return replace(verdict, exhibits=replace(verdict.exhibits, topics=replace(verdict.exhibits.topics, tags=tags)))
+    return replace(verdict, exhibits=replace(verdict.exhibits, tags=tags))
 
 
 @once
@@ -195,7 +194,7 @@ def hostile(text: str) -> Verdict:
     """A verdict in which every text of others is ``text``, in the charts' data and the rankings too."""
     verdict = verdict_with(text)
     rows = verdict.responsible_topics
-    columns = TopicColumns(
+    columns = Exhibits(
         topics=tuple(row.topic for row in rows),
         queries=tuple(text for _ in rows),
         candidate=tuple(row.candidate for row in rows),
@@ -207,4 +206,4 @@ def hostile(text: str) -> Verdict:
     )
     documents = (RankedDocument(text, 3, 1, None), RankedDocument(f"{text}2", None, None, 1))
     known = Documents(10, (TopicDocuments(rows[0].topic, True, documents),), {text: text[:300]})
-    return altered(verdict, exhibits=Exhibits(columns), documents=known)
+    return altered(verdict, exhibits=columns, documents=known)

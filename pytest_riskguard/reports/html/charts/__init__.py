@@ -66,7 +66,7 @@ def _differences(verdict: Verdict) -> Iterator[Plot]:
     """A bar for each topic, or a line for all losses and one for all wins where there are too many topics."""
     if verdict.exhibits is None:
         return
-    columns = verdict.exhibits.topics
+    columns = verdict.exhibits
     topics = list(map(_Topic, columns.topics, columns.queries, columns.baseline, columns.candidate))
     topics.sort(key=lambda topic: (round(topic.difference, 12), topic.topic))
     lost = [place for place, topic in enumerate(topics) if topic.difference < -ROUNDING_ERROR]
@@ -147,11 +147,11 @@ def _intervals(verdict: Verdict) -> Iterator[Plot]:
 
 def _urisk(verdict: Verdict) -> Iterator[Plot]:
     """URisk with the limits of the interval that decides."""
-    name, data = risk_name(verdict), verdict.exhibits and verdict.exhibits.curve
-    if not data or verdict.asked.is_pool or not any(any(line) for line in data.lines.values()):
+    name, data = risk_name(verdict), verdict.exhibits
+    if not data or verdict.asked.is_pool or not any(any(line) for line in data.curves.values()):
         return
-    values = [value or 0.0 for value in data.lines["urisk"]]
-    first, last = (f"{_figure(values[end])} at alpha {short(data.x[end])}" for end in (0, -1))
+    values = [value or 0.0 for value in data.curves["urisk"]]
+    first, last = (f"{_figure(values[end])} at alpha {short(data.alphas[end])}" for end in (0, -1))
     drawn = _over_alpha(
         verdict,
         name,
@@ -161,8 +161,8 @@ def _urisk(verdict: Verdict) -> Iterator[Plot]:
         key="urisk",
     )
     drawn.line(_across(-verdict.tolerance), means="bound", colour="limit", dashed=True)
-    drawn.line(zip(data.x, values, strict=True), colour="win")
-    for alpha, value, *ends in zip(data.x, values, data.lines["lower"], data.lines["upper"], strict=True):
+    drawn.line(zip(data.alphas, values, strict=True), colour="win")
+    for alpha, value, *ends in zip(data.alphas, values, data.curves["lower"], data.curves["upper"], strict=True):
         said, known = f"alpha {short(alpha)}: URisk {_figure(value)}", [end for end in ends if end is not None]
         if known:
             said += f", interval {_figure(min(known))} to {_figure(max(known))}"
@@ -172,10 +172,10 @@ def _urisk(verdict: Verdict) -> Iterator[Plot]:
 
 def _georisk(verdict: Verdict) -> Iterator[Plot]:
     """A line for each system of a pool (as Figs. 2 and 3 of Dincer et al., SIGIR 2016)."""
-    curves = verdict.exhibits and verdict.exhibits.curve
-    if not curves or not curves.lines or not curves.x or verdict.pool is None:
+    data = verdict.exhibits
+    if not data or not data.curves or not data.alphas or verdict.pool is None:
         return
-    alphas, by_system = curves.x, {name: [value or 0.0 for value in line] for name, line in curves.lines.items()}
+    alphas, by_system = data.alphas, {name: [value or 0.0 for value in line] for name, line in data.curves.items()}
     highest = sorted(by_system, key=lambda system: (-by_system[system][0], system))[:5]
     drawn = _over_alpha(
         verdict,
