@@ -121,17 +121,6 @@ def test_where_churn_only_warns_the_p_value_and_the_gate_ask_both_conditions(tol
         assert both.lets_through == (strict.lets_through or of_mean.lets_through)
 
 
-@pytest.mark.parametrize("method", ["auto", "percentile", "student_t"])
-def test_the_short_way_to_the_verdict_is_the_long_one(method):
-    for seed, alpha in enumerate((0.0, 0.3, 1.0, 5.0) * 3):
-        rng = np.random.default_rng(seed)
-        n = int(rng.integers(10, 60))
-        d = np.round(rng.normal(0, 0.2, n), 3) * (rng.random(n) < rng.choice([0.1, 0.5, 1.0]))
-        gate = NotSignificantlyRisky("g", method=method, alpha=alpha)
-        limit = limit_of(gate, Ruling(gate, evidence(d)).deciding)
-        assert Ruling(gate, evidence(d)).passes == (margin_of(gate, limit) >= 0)
-
-
 def test_a_method_that_is_named_takes_the_place_of_bca():
     rng = np.random.default_rng(3)
     d = rng.normal(0.02, 0.2, 50)

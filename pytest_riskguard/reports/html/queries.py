@@ -32,7 +32,7 @@ class TopicRow(NamedTuple):
 
 
 def topic_rows(verdict: Verdict) -> list[TopicRow]:
-    """Every topic if the verdict has exhibits, else the topics responsible and the flagged wins; worst first."""
+    """Every topic if the verdict has exhibits, else the topics responsible; worst first."""
     responsible = {topic.topic: topic for topic in verdict.responsible_topics}
     pivotal = set(verdict.pivotal_topics)
     columns = TopicColumns.of(verdict.responsible_topics) if verdict.exhibits is None else verdict.exhibits.topics
