@@ -25,9 +25,9 @@ from pytest_riskguard.config.schema import Collection, Config, Documents, GateSe
 from pytest_riskguard.config.setting_types import Model
 from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.data.headers import SYNONYMS
-from pytest_riskguard.gates.codes import REASONS_OF, WARNINGS
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.option_types import Option
+from pytest_riskguard.gates.warning_codes import REASONS_OF, WARNINGS
 from pytest_riskguard.limits import Limit
 from pytest_riskguard.plugin.options import add_options
 

@@ -154,7 +154,7 @@ def extras(root: Path) -> list[str]:
 
 def surface(root: Path) -> dict[str, int]:
     """What users meet."""
-    from pytest_riskguard.gates.codes import WARNINGS
+    from pytest_riskguard.gates.warning_codes import WARNINGS
 
     core = [slots for name, slots in commands() if not is_of_a_wing(name)]
     wings = [slots for name, slots in commands() if is_of_a_wing(name)]

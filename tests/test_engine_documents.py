@@ -13,7 +13,7 @@ from pytest_riskguard.engine import Engine, sources
 from pytest_riskguard.engine.question import Computed, LiveRun, Question, RunFile, Source, Stored
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.messages import worded
+from pytest_riskguard.reports.warning_sentences import worded
 from tests.plugin import world
 from tests.verdicts import altered
 

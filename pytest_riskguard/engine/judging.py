@@ -39,7 +39,7 @@ from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.unjudged import Labels, Rejudged, rests_on_labels
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.plugins import told
-from pytest_riskguard.reports.messages import message, worded
+from pytest_riskguard.reports.warning_sentences import message, worded
 from pytest_riskguard.risk.reference import reference_scores
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
-from pytest_riskguard.gates.codes import REASONS, WARNINGS
 from pytest_riskguard.gates.findings import (
     Alpha,
     Count,
@@ -31,6 +30,7 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, METHODS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.looks import Look
+from pytest_riskguard.gates.warning_codes import REASONS, WARNINGS
 from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, JsonError, Words, decoded, to_plain
 from pytest_riskguard.text import clean
 

@@ -22,9 +22,9 @@ from pytest_riskguard.config.schema import Config, GateModel, GateSettings
 from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.gates import kinds
-from pytest_riskguard.gates.codes import REASONS, REASONS_OF, WARNINGS
 from pytest_riskguard.gates.power import Plan
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
+from pytest_riskguard.gates.warning_codes import REASONS, REASONS_OF, WARNINGS
 from pytest_riskguard.reports.comparisons import KnownGate
 from pytest_riskguard.reports.provenance import Provenance
 from tests.docs.pages import DOCS

@@ -11,7 +11,7 @@ import pytest
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Family, Verdict
-from pytest_riskguard.reports.messages import worded
+from pytest_riskguard.reports.warning_sentences import worded
 from tests.gates.conftest import judge_pool, topic_scores
 from tests.strict import gate_of
 

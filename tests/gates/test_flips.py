@@ -18,7 +18,7 @@ from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.ruling import Ruling, own_method
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.messages import worded
+from pytest_riskguard.reports.warning_sentences import worded
 from tests.gates.conftest import evidence, pair, pooled, topic_scores
 from tests.strict import gate_of
 

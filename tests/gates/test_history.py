@@ -19,8 +19,8 @@ from pytest_riskguard.gates.history import Chain, is_risky, with_lineage
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.inference.intervals import interval
-from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.reports.terminal import explain
+from pytest_riskguard.reports.warning_sentences import worded
 from pytest_riskguard.risk import urisk
 from pytest_riskguard.risk.tradeoff import linear
 from pytest_riskguard.run_context import Detail, Screen

@@ -12,7 +12,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.ci import junit
-from pytest_riskguard.reports.messages import worded
+from pytest_riskguard.reports.warning_sentences import worded
 from tests.gates.conftest import judge_pool, topic_scores
 
 VALUES = np.round(np.random.default_rng(3).uniform(0.2, 1.0, 40), 3)

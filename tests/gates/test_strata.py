@@ -17,7 +17,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.reports.details import figures
-from pytest_riskguard.reports.messages import worded
+from pytest_riskguard.reports.warning_sentences import worded
 from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import pair, without
 from tests.strict import gate_of

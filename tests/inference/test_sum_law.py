@@ -60,11 +60,30 @@ def test_halves_of_six_changed_topics_have_every_way_and_the_grid_lies_within_a_
     for place in np.flatnonzero(np.diff(means) > 1e-9)[:: means.size // 40].tolist():
         between = (means[place] + means[place + 1]) / 2
         assert below[place] - 1e-9 <= float(ndtr(law.score(between))) <= below[place] + left_out + 1e-9
+        atom = float(means[place])
+        assert float(ndtr(law.score(atom))) >= below[place] - 1e-9
+        assert float(ndtr(law.score(atom, inclusive=False))) <= below[place] - masses[place] + left_out + 1e-9
     unit = float(np.std(x)) / math.sqrt(n)
     for p in (0.01, 0.3, 0.7, 0.99):
         value = law.sums.steps.quantiles(p) / n
         low, high = means[np.minimum(np.searchsorted(below, [p - left_out, p]), means.size - 1)]
         assert low - 1e-3 * unit <= value <= high + 1e-3 * unit
+
+
+@pytest.mark.parametrize("changed", [13, 20, 45])
+def test_laws_of_a_dozen_to_fifty_draws_lie_within_a_thousandth_of_a_far_finer_grid(changed, monkeypatch):
+    rng, p = np.random.default_rng(changed), np.array([5e-5, 0.0005, 0.025, 0.5, 0.975, 0.9995])
+    x, steps = np.zeros(250), [0.5, 1, 1 / 3, 0.2]  # all but a lattice
+    x[:changed] = rng.choice(steps, changed) - rng.choice(steps, changed) + 1e-3 * rng.normal(size=changed)
+    law = Sample.of(x).sums
+    found = law.steps.quantiles(p)
+    assert law.steps.sums.size <= 2**15 + 2
+    monkeypatch.setattr(sum_law, "GRID_POINTS", 2**20)
+    monkeypatch.setattr(sum_law, "VERY_FEW", 250)
+    monkeypatch.setattr(sum_law, "COARSE", {})
+    fine = sum_law.SumLaw(law.values, law.chances, law.times, same=law.same).steps
+    assert fine.sums.size >= 2**20
+    assert np.all(np.abs(found - fine.quantiles(p)) <= 1e-3 * law.plain.deviation)
 
 
 @pytest.mark.parametrize("kind", ["dense", "nearly a lattice", "some changed", "one far out"])

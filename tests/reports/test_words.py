@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.errors import BaselineError, DataError, Remedy
-from pytest_riskguard.gates.codes import REASONS
 from pytest_riskguard.gates.findings import Documents, Power, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
+from pytest_riskguard.gates.warning_codes import REASONS
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.reports.numbers import from_to
+from pytest_riskguard.reports.warning_sentences import worded
 from pytest_riskguard.text import clean, columns
 from tests.gates.conftest import judge_pool, pair, topic_scores
 from tests.gates.test_slice_comparisons import tagged

@@ -12,8 +12,8 @@ from pytest_riskguard import check
 from pytest_riskguard.data.memory import topic_scores
 from pytest_riskguard.gates.findings import Documents, Judgements, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning, warning
-from pytest_riskguard.reports.messages import worded
 from pytest_riskguard.reports.terminal import explain, notes, remarks, repeats
+from pytest_riskguard.reports.warning_sentences import worded
 from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.text import columns
 from tests.plugin.world import CHURN, GOOD, LOSS, TOPICS, differences

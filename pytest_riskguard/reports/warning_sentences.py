@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from pytest_riskguard.gates.codes import SAID
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Findings, Verdict, VerdictWarning
+from pytest_riskguard.gates.warning_codes import SAID
 from pytest_riskguard.reports.details import figures
 from pytest_riskguard.reports.words import METHODS, line, paragraph
 from pytest_riskguard.text import clean, counted, named, percent, probability

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.gates.codes import SAID
 from pytest_riskguard.gates.findings import ChainedRun, Lineage, TopicCounts
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
-from pytest_riskguard.reports.messages import _MESSAGES, worded
+from pytest_riskguard.gates.warning_codes import SAID
+from pytest_riskguard.reports.warning_sentences import _MESSAGES, worded
 from tests.reports.cases import CASES
 from tests.verdicts import altered
 
