@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.judged import depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
@@ -324,8 +325,10 @@ class Engine:
         candidate, baseline = (
             self.sources.ranked(question.sources[at], systems[at].scores, measure, qrels) for at in (0, place)
         )
-        key = (str(measure), candidate.run.digest, baseline.run.digest, qrels.digest, scores[0].topics)
-        labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline))
+        seen = (candidate.order, candidate.last, baseline.last, depth_of(measure))
+        key = (str(measure), candidate.run.digest, baseline.run.digest, *seen, qrels.digest, scores[0].topics)
+        alike = next((labels for other, labels in self._labels.items() if other[1:] == key[1:]), None)
+        labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline), alike)
         self._labels[key] = labels
         for other in list(self._labels)[:-MOST_KNOWN]:
             del self._labels[other]

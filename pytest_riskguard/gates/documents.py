@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -51,9 +50,10 @@ def documents(labels: Labels, responsible: Sequence[str], titles: DocumentTitles
 
 def _largest_wins(labels: Labels) -> list[str]:
     """The topics that gained most, largest gain first."""
-    candidate, baseline = labels.by_topic
-    gains = {topic: score - baseline[topic] for topic, score in candidate.items() if topic in baseline}
-    return heapq.nlargest(MAX_WINS, (topic for topic, gain in gains.items() if gain > 0), key=gains.__getitem__)
+    candidate, baseline = labels.scores
+    gains = candidate.values - baseline.values
+    largest = np.argsort(-gains, kind="stable")[:MAX_WINS]
+    return [candidate.topics[place] for place in largest[gains[largest] > 0].tolist()]
 
 
 def _of_topic(labels: Labels, topic: str, depth: int) -> TopicDocuments:

@@ -199,11 +199,11 @@ class Ruling:
         """
         gains, losses, lost = self.bets
         if not self.gate.must_show:
-            return break_even(gains, losses, lost, tolerated=self.tolerated).p_value
-        above = break_even_above(gains, losses, lost, tolerated=self.tolerated).p_value
+            return break_even(gains, losses, lost, tolerated=self.tolerated)
+        above = break_even_above(gains, losses, lost, tolerated=self.tolerated)
         if self.gate.side == "lower":
             return above
-        return max(above, break_even_above(losses, gains, ~lost, tolerated=self.tolerated).p_value)
+        return max(above, break_even_above(losses, gains, ~lost, tolerated=self.tolerated))
 
     @property
     def breaks_even(self) -> bool:
@@ -228,7 +228,7 @@ class Ruling:
         if lost.size < least + (most - least) * min(self.alpha, 1.0):
             return True
         every_win = break_even_above(gains, losses, np.zeros_like(lost), tolerated=self.tolerated)
-        return every_win.p_value > self.highest_p
+        return every_win > self.highest_p
 
     # ---- the answer
 

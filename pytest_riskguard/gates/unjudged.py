@@ -39,11 +39,17 @@ class Labels:
     """Two runs, candidate and baseline, ranked by one measure, and what other labels would make of their scores.
 
     It is the same for all gates that compare these runs on the same topics, so what is found is kept, with
-    ``documents`` of topics. What scores would be is an array of shape (n_topics, 2).
+    ``documents`` of topics; ``alike`` are those of another measure that ranks, and cuts, both runs in the same way.
+    What scores would be is an array of shape (n_topics, 2).
     """
 
-    def __init__(self, scores: tuple[TopicScores, TopicScores], runs: tuple[RankedRun, RankedRun]) -> None:
-        self.scores, self.runs = scores, runs
+    def __init__(
+        self,
+        scores: tuple[TopicScores, TopicScores],
+        runs: tuple[RankedRun, RankedRun],
+        alike: Labels | None = None,
+    ) -> None:
+        self.scores, self.runs, self._alike = scores, runs, alike
         self.measure, self.rules = runs[0].measure, runs[0].qrels.rules
         self.documents: dict[str, TopicDocuments] = {}
 
@@ -56,7 +62,7 @@ class Labels:
     @cached_property
     def unjudged(self) -> UnjudgedDocuments:
         """The unjudged documents in the first ranks of either run."""
-        return unjudged_documents(self.scores[0].topics, *self.runs)
+        return self._alike.unjudged if self._alike else unjudged_documents(self.scores[0].topics, *self.runs)
 
     @cached_property
     def others(self) -> OtherJudgements:

@@ -17,7 +17,6 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.sum_law import SumLaw
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, exact_sum, per_topic
 
@@ -27,19 +26,7 @@ NEGLIGIBLE = 0.01
 MIN_P_VALUE = sys.float_info.min
 
 
-@frozen
-class OneSided:
-    """A one-sided p-value: the smaller, the less a URisk, or a mean, this low looks like chance.
-
-    Where the law of the sum is not computed exactly it errs upwards.
-    """
-
-    p_value: float
-
-
-def break_even(
-    gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, tolerated: float = 0.0
-) -> OneSided:
+def break_even(gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, tolerated: float = 0.0) -> float:
     """P(URisk <= the observed one) if every changed topic is a win or a loss by chance and URisk is 0 on average.
 
     A topic loses with the chance g/(g + l), and the statistic is the sum of g + l over losses. In no paper; the
@@ -58,8 +45,9 @@ def break_even(
 
     Returns
     -------
-    OneSided
-        A one-sided p-value, above 0 and at most 1; 1 where nothing changed, whatever the order of topics.
+    float
+        A one-sided p-value, above 0 and at most 1; 1 where nothing changed, whatever the order of topics. Where
+        the law of the sum is not computed exactly it errs upwards.
 
     Raises
     ------
@@ -72,7 +60,7 @@ def break_even(
 
 def break_even_above(
     gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, tolerated: float = 0.0
-) -> OneSided:
+) -> float:
     """P(URisk >= the observed one), the other side of ``break_even``: how likely chance alone looks this good.
 
     Parameters, result and errors are those of ``break_even``; the observed URisk counts on both sides.
@@ -84,7 +72,7 @@ def break_even_above(
     return _p_value(sizes[able], 1 - chances[able], ~which[able], offset=-impossible)
 
 
-def sign_flip(differences: npt.ArrayLike) -> OneSided:
+def sign_flip(differences: npt.ArrayLike) -> float:
     """P(sum of randomly signed differences <= the observed sum): the sign-flip test, exact under exchangeability.
 
     If candidate and baseline are exchangeable, each topic's difference is as likely to have the other sign; p is the
@@ -160,10 +148,10 @@ def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> F
     return chances
 
 
-def _p_value(sizes: FloatArray, chances: FloatArray, lost: BoolArray, *, offset: float = 0.0) -> OneSided:
+def _p_value(sizes: FloatArray, chances: FloatArray, lost: BoolArray, *, offset: float = 0.0) -> float:
     """P(sum of sizes over losses >= that of the observed ones less ``offset``)."""
     bets = _Bets(sizes, chances, lost)
-    return OneSided(max(bets.law.reaching(bets.observed - offset), MIN_P_VALUE))
+    return max(bets.law.reaching(bets.observed - offset), MIN_P_VALUE)
 
 
 class _Bets:

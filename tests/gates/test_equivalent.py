@@ -95,8 +95,8 @@ def test_the_limit_that_decides_lies_within_the_bounds_exactly_where_all_limits_
 def test_the_break_even_test_is_that_of_the_side_that_shows_less():
     d = samples(0) + 0.02
     sizes, tolerated = np.abs(d), d.size * 0.05
-    above = break_even_above(sizes, sizes, d < 0, tolerated=tolerated).p_value
-    below = break_even_above(sizes, sizes, d > 0, tolerated=tolerated).p_value
+    above = break_even_above(sizes, sizes, d < 0, tolerated=tolerated)
+    below = break_even_above(sizes, sizes, d > 0, tolerated=tolerated)
     assert judge(gate(0.05), *pair(d)).estimates.break_even_p_value == pytest.approx(max(above, below), rel=1e-9)
 
 

@@ -30,7 +30,7 @@ def test_it_passes_exactly_where_both_intervals_and_the_break_even_test_show_it(
     x, sizes, outcomes = linear(d, alpha=alpha), np.abs(d), []
     lower = min(interval(x, method=method).lower for method in ("bca", "student_t"))
     for tolerance in (-lower - 1e-6, -lower + 1e-6, -lower + 0.002, -lower + 0.005):
-        chance = break_even_above(sizes, (1 + alpha) * sizes, d < 0, tolerated=60 * tolerance).p_value
+        chance = break_even_above(sizes, (1 + alpha) * sizes, d < 0, tolerated=60 * tolerance)
         comparison = compare(gate(alpha=alpha, tolerance=tolerance), *pair(d))
         shown = lower > -tolerance and 2 * chance <= 0.05
         assert comparison.answer == (("pass", None) if shown else ("fail", "not_shown"))

@@ -86,7 +86,7 @@ def test_bets_and_flips_count_each_topic_by_its_strata(alpha):
     evidence = evidence_of()
     weights = (STRATA.shares * NUMBERS.size / COUNTS)[NUMBERS]
     d = evidence.differences
-    p = break_even(weights * np.abs(d), (1 + alpha) * weights * np.abs(d), d < 0).p_value
+    p = break_even(weights * np.abs(d), (1 + alpha) * weights * np.abs(d), d < 0)
     assert Ruling(gate_of("g", alpha=alpha), evidence).break_even == pytest.approx(p, rel=1e-12)
 
 

@@ -168,7 +168,7 @@ def test_flips_of_one_test_are_the_break_even_test(alpha, tolerance):
     # the statistic rises with the sum only where all sizes are equal
     d = np.random.default_rng(4).choice([-0.1, 0.1], 60, p=[0.5, 0.5])
     sizes, tolerated = np.abs(d), 80 * tolerance
-    exact = break_even(sizes, (1 + alpha) * sizes, d < 0, tolerated=tolerated).p_value
+    exact = break_even(sizes, (1 + alpha) * sizes, d < 0, tolerated=tolerated)
     (p,) = joint_flips(sizes, (1 + alpha) * sizes, d < 0, n=80, tolerated=tolerated)
     assert 0.01 < exact < 0.99
     assert p == pytest.approx(exact, abs=4.5 * np.sqrt(exact / DRAWS))

@@ -238,7 +238,7 @@ def test_values_may_have_a_common_step(values, step):
 
 
 def p_of(sizes: np.ndarray, alpha: float, lost: np.ndarray) -> float:
-    return break_even(sizes, (1 + alpha) * sizes, lost).p_value
+    return break_even(sizes, (1 + alpha) * sizes, lost)
 
 
 M = 30

@@ -173,7 +173,7 @@ def gates_fail(d: Matrix, alpha: float) -> tuple[float, float]:
 
 def flips_fail(d: Matrix) -> float:
     """How often the sign-flip p-value is 2.5% or less."""
-    return float(np.mean([sign_flip(one).p_value <= NOMINAL for one in d]))
+    return float(np.mean([sign_flip(one) <= NOMINAL for one in d]))
 
 
 def of_zero(place: Place, rng: np.random.Generator, count: int) -> Matrix:

@@ -127,7 +127,7 @@ def flip_p(d: Array, alpha: float) -> float:
     """Twice the p-value of the break-even test, at most 1."""
     sizes = np.abs(d[np.abs(d) > ROUNDING_ERROR])
     lost = d[np.abs(d) > ROUNDING_ERROR] < 0
-    return min(1.0, 2 * break_even(sizes, (1 + alpha) * sizes, lost).p_value)
+    return min(1.0, 2 * break_even(sizes, (1 + alpha) * sizes, lost))
 
 
 def look(place: Place, rng: np.random.Generator, count: int) -> Mapping[str, object]:
