@@ -16,11 +16,6 @@ def in_32_bits(scores: Sequence[float]) -> list[float]:
     return array("f", scores).tolist()
 
 
-def untied(ranking: Sequence[str]) -> dict[str, float]:
-    """A ranking as scores: whole numbers from the last rank up, which differ even in 32 bits."""
-    return dict(zip(ranking, map(float, range(len(ranking), 0, -1)), strict=True))
-
-
 def numbers(ranks: Ranks) -> Sequence[int] | None:
     """The ranks, if they number the documents: all whole numbers, each once."""
     if ranks is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
@@ -10,12 +9,6 @@ import pytest
 
 from pytest_riskguard.data.titles import MAX_TITLE, DocumentTitles, read_titles
 from pytest_riskguard.errors import DocumentsFormatError, MissingFileError
-
-
-def written(folder: Path, content: str) -> Path:
-    path = folder / "documents.txt"
-    path.write_text(content, encoding="utf-8")
-    return path
 
 
 def read(path: Path, *wanted: str) -> list[tuple[str, str, str]]:
@@ -32,8 +25,8 @@ LINES = [
 ]
 
 
-def test_json_lines_have_an_id_a_title_and_an_address(tmp_path):
-    path = written(tmp_path, "\n" + "\n\n".join(map(json.dumps, LINES)) + "\n")
+def test_json_lines_have_an_id_a_title_and_an_address(write):
+    path = write("documents.txt", "\n" + "\n\n".join(map(json.dumps, LINES)) + "\n")
     assert read(path, "a", "b", "7", "0", "c") == [
         ("a", "Title of a", "https://host:8080/a?b#c"),
         ("b", "", ""),
@@ -43,13 +36,12 @@ def test_json_lines_have_an_id_a_title_and_an_address(tmp_path):
     ]
 
 
-def test_a_table_has_a_header_and_may_be_compressed(tmp_path):
-    path = tmp_path / "documents.tsv.gz"
-    path.write_bytes(gzip.compress(b"Title\tdocid\turl\r\nA \xc3\xa9\ta\t\r\nB\tb\thttp://host/b\r\n"))
+def test_a_table_has_a_header_and_may_be_compressed(write):
+    path = write("documents.tsv.gz", "Title\tdocid\turl\r\nA é\ta\t\r\nB\tb\thttp://host/b\r\n")
     assert read(path, "a", "b") == [("a", "A é", ""), ("b", "B", "http://host/b")]
 
 
-def test_only_addresses_of_the_web_are_kept(tmp_path):
+def test_only_addresses_of_the_web_are_kept(write):
     urls = (
         "data:text/html,x",
         "//host/a",
@@ -60,7 +52,7 @@ def test_only_addresses_of_the_web_are_kept(tmp_path):
         "http://[/",
         "http://h",
     )
-    path = written(tmp_path, "\n".join(json.dumps({"id": url, "url": url}) for url in urls))
+    path = write("documents.txt", "\n".join(json.dumps({"id": url, "url": url}) for url in urls))
     assert [url for _, _, url in read(path, *urls) if url] == ["http://h"]
 
 
@@ -79,13 +71,14 @@ def test_only_addresses_of_the_web_are_kept(tmp_path):
         ('{"id": "a\x00"}\n', "NUL byte"),
     ],
 )
-def test_errors_say_where_and_what_was_expected(tmp_path, content, problem):
+def test_errors_say_where_and_what_was_expected(write, content, problem):
     with pytest.raises(DocumentsFormatError, match=problem):
-        read(written(tmp_path, content), "a")
+        read(write("documents.txt", content), "a")
 
 
-def test_documents_that_may_be_wanted_later_are_read_at_once(tmp_path):
-    path = written(tmp_path, '{"id": "a", "title": "A"}\n{"id": "b", "title": "B"}\n{"id": "a", "title": "again"}\n')
+def test_documents_that_may_be_wanted_later_are_read_at_once(write):
+    titled = [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}, {"id": "a", "title": "again"}]
+    path = write("documents.txt", "\n".join(map(json.dumps, titled)))
     titles = DocumentTitles(path)
     assert titles.of(["a", "x"], lambda: ["b"]) == ({"a": "A"}, {})
     path.unlink()

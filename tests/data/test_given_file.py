@@ -26,14 +26,12 @@ from pytest_riskguard.errors import RunFormatError
         ("a.docx", "a.docx"),
         (".run", ".run"),
         (".gz", ".gz"),
+        ("predictions.json#en/test", "predictions#en/test"),
     ],
 )
 def test_a_system_is_named_by_its_file(name, system):
-    assert system_name(GivenFile(Path("folder.run") / name)) == system
-
-
-def test_a_part_of_a_file_keeps_its_name():
-    assert system_name(GivenFile(Path("predictions.json"), part="en/test")) == "predictions#en/test"
+    path, _, part = name.partition("#")
+    assert system_name(GivenFile(Path("folder.run") / path, part=part or None)) == system
 
 
 def test_a_part_of_a_file_may_have_a_slash_in_its_name(write):

@@ -91,16 +91,6 @@ def test_what_judgements_cannot_hold_is_refused_with_its_row(rows, judges, rules
     assert caught.value.reason == "bad_qrels"
 
 
-@pytest.mark.parametrize("limit", ["TOPICS", "DOCUMENTS", "JUDGEMENTS"])
-def test_limits(limit, set_limit):
-    rows = "t a 1, t b 0" if limit == "DOCUMENTS" else "t a 1, u a 0"
-    set_limit(limit, 2)
-    assert of_rows(rows).topics == ("t",)
-    set_limit(limit, 1)
-    with pytest.raises(DataError, match=r"expected at most 1 .*, found 2"):
-        of_rows(rows)
-
-
 def test_several_judges_are_put_together_by_the_median():
     qrels = of_rows("t a 3, u a 1, t b 0, t a 0, t a 1, u a 2, t c -", "xxyyzzx")
     assert qrels.grades == {"t": {"a": 1, "b": 0}, "u": {"a": 1.5}}

@@ -90,7 +90,6 @@ def run_of(write, engine: str, place: str, value: Any) -> Run:
 
 
 MATCH_PHASE = {"coverage": 60, "full": False, "degraded": {"match-phase": True, "timeout": False}}
-GROUPED = [{"id": "group:root:0", "relevance": 1.0}, {"id": "id:help:article::7", "relevance": 1.0}]
 SUMMARY = {"id": "index:help/0/c4", "fields": {"documentid": "id:help:article::7"}}
 WHOLE: list[tuple[str, str, Any, list[str]]] = [
     ("elasticsearch", "hits.hits", [{"_id": "b", "_score": None}, {"_id": "a", "_score": None}], ["b", "a"]),

@@ -196,14 +196,9 @@ TOPICS = [f"{number:02d}" for number in range(20)]
 TIED = read_qrels({topic: {f"d{doc}": int(doc == 0) for doc in range(9)} for topic in TOPICS})
 
 
-def of_every_topic(*rows: str) -> str:
-    """Documents with ranks and scores."""
-    return "".join(f"{topic} Q0 {row} t\n" for topic in TOPICS for row in rows)
-
-
 @pytest.mark.parametrize("scores", [[1699999999 - i for i in range(9)], [1 - 1e-10 * i for i in range(9)], [1.0] * 9])
 def test_scores_equal_in_32_bits_are_scored_in_both_orders(write, scores):
-    lines = of_every_topic(*(f"d{place} {place} {score!r}" for place, score in enumerate(scores))).splitlines(True)
+    lines = [f"{topic} Q0 d{rank} {rank} {score!r} t\n" for topic in TOPICS for rank, score in enumerate(scores)]
     for rows in (lines, sorted(lines, key=lambda line: line.split()[3])):  # topics one by one, or rank by rank
         recip, at_2, graded = score_run(write("a.run", "".join(rows)), TIED, ["RR", "P@2", "ERR@20"])
         assert set(recip.values.tolist()) == {1 / 9}  # d0 is last of the ids, as trec_eval ranks them

@@ -28,13 +28,6 @@ SAME = {
         "ndcg_cut_10           \tq1\t0.5\nmap\tq1\t0.25\n\nndcg_cut_10\tq2\t1.0000\nmap\tq2\t0.125\nmap\tall\t0.1\n"
     ),
     "ir_measures.tsv": ("q1\tnDCG@10\t0.5\nq2\tnDCG@10\t1\nq1\tAP\t0.25\nq2\tAP\t0.125\nall\tnDCG@10\t0.75\n"),
-    "ir_measures.jsonl": "".join(
-        json.dumps({"query_id": topic, "measure": measure, "value": value}) + "\n"
-        for measure, topic, value in [
-            *(("nDCG@10", "q1", 0.5), ("nDCG@10", "q2", 1), ("AP", "q1", 0.25), ("AP", "q2", 0.125)),
-            ("AP", "all", 0.1875),
-        ]
-    ),
     "perquery.csv": (
         "name,qid,measure,value\nBM25,q1,nDCG@10,0.5\nBM25,q1,map,0.25\nBM25,q2,nDCG@10,1\nBM25,q2,map,0.125\n"
     ),
@@ -42,9 +35,6 @@ SAME = {
         "qid;measure;value\nq1;nDCG@10;0.5\nq1;map;0.25\namean;map;0.2\nq2;nDCG@10;1\nq2;map;0.125\nmean;map;1\n"
     ),
     "ranx.json": json.dumps({"ndcg@10": {"q2": 1, "q1": 0.5}, "map": {"q1": 0.25, "q2": 0.125}}),
-    "pytrec_eval.json": json.dumps(
-        {"q1": {"ndcg_cut_10": 0.5, "map": 0.25}, "q2": {"ndcg_cut_10": 1.0, "map": 0.125}}
-    ),
 }
 
 

@@ -174,29 +174,24 @@ FIRST, JUDGED = "1 Q0 d1 1 2.5 t\n", "1 0 d1 1\n"
         ("rankings", FIRST + "1 Q0 d2 2 1.5 t t\n", f":2: {SIX}, found 7"),
         ("rankings", FIRST + "1 Q0 d2 2 high t\n", f":2: {SCORE}, found high: '1 Q0 d2 2 high t'"),
         ("rankings", FIRST + "1 Q0 d2 2 nan t\n", f":2: {SCORE}, found nan"),
-        ("rankings", FIRST + "1 Q0 d2 2 1e999 t\n", f":2: {SCORE}, found 1e999"),
-        ("rankings", FIRST + "1 Q0 d2 2 1_5 t\n", f":2: {SCORE}, found 1_5"),
         (
             "rankings",
             FIRST + "1 Q0 d2 2 -3.5e38 t\n",
             f":2: {SCORE}, found -3.5e38",
         ),
         ("rankings", FIRST + "\n1 Q0 d2 2 2 t\n1 Q0 d1 3 1 t\n", f":4: {TWICE}; keep one of the two"),
-        ("rankings", FIRST + "2 Q0 d 1 1 t\n1 Q0 d1 1 1 t\n", f":3: {TWICE}"),
         ("rankings", "", f": {SIX}, found an empty file"),
-        ("rankings", "\r\n\r\n", f": {SIX}, found an empty file"),
         ("rankings", FIRST + "=======\n", f":2: {SIX}, {CONFLICT}"),
         ("rankings", FIRST + ">>>>>>> 12ab (try other k1 values)\n", f":2: {SCORE}, {CONFLICT}"),
         ("judgements", JUDGED + "1 0 d2\n", f":2: {FOUR}, found 3: '1 0 d2'"),
         ("judgements", JUDGED + "1 0 d2 1 x\n", f":2: {FOUR}, found 5"),
         *(
             ("judgements", f"1 0 d1 {grade}\n", f":1: {GRADE}, found {grade}")
-            for grade in ("1.0.0", "nan", "inf", "1000.5", "-1001", "1_0")
+            for grade in ("1.0.0", "nan", "1000.5", "-1001")
         ),
         ("judgements", "\n \n", f": {FOUR}, found an empty file"),
         ("judgements", "1 0 d1 0\n", ": expected at least one relevant document (grade above 0), found none"),
         ("judgements", JUDGED + "\n1 0 d2 1\n1 0 d1 0\n", f":4: {TWICE}; keep one of the two"),
-        ("judgements", JUDGED + JUDGED, f":2: {TWICE}"),
         ("judgements", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", f":1: {FOUR}, {LFS}"),
     ],
 )
@@ -236,15 +231,6 @@ def test_what_is_written_reads_back_with_its_ids_and_every_trec_program_sees_its
     again = read_run(path)
     assert again.by_topic() == run.by_topic()
     assert again.source.digest == with_text_digest(run).source.digest
-
-
-def test_a_run_of_several_blocks_has_its_rows_and_no_more(write, monkeypatch):
-    monkeypatch.setattr("pytest_riskguard.data.input_files._BLOCK", 1000)
-    rows = {f"t{topic:02}": {f"d{place}": float(9 - place) for place in range(9)} for topic in range(40)}
-    lines = (f"{t} Q0 {d} 1 {score} x\n" for t, of_topic in rows.items() for d, score in of_topic.items())
-    run = read_run(write("a.run", "".join(lines)))
-    assert run.by_topic() == rows
-    assert [len(run.documents), len(run.scores)] == [360, 360]
 
 
 def test_documents_are_written_by_score_and_into_an_open_gzip(write):

@@ -7,7 +7,7 @@ say the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
@@ -82,7 +82,7 @@ class World:
         return {topic: falling(documents) for topic, documents in self.candidate.items()}
 
 
-def falling(documents: tuple[str, ...]) -> dict[str, float]:
+def falling(documents: Sequence[str]) -> dict[str, float]:
     """The scores that stand for an order: whole numbers down to 1."""
     return {document: float(len(documents) - place) for place, document in enumerate(documents)}
 

@@ -25,7 +25,6 @@ from pytest_riskguard.errors import RunFormatError, UsageError
 from pytest_riskguard.limits import RUN_BYTES
 
 pa = pytest.importorskip("pyarrow")
-pc = pytest.importorskip("pyarrow.compute")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 Content = bytes
@@ -203,8 +202,6 @@ IN_A_LINE = "expected at most 1,048,576 bytes in a line, found 100,000,000"
 BOMBS: dict[str, tuple[Callable[[], Content], str]] = {
     "packed parquet": (lambda: _one_text("parquet", "zstd"), RATIO),
     "plain parquet": (lambda: _one_text("parquet", "none"), IN_A_LINE),
-    "packed arrow": (lambda: _one_text("new_file", "zstd"), RATIO),
-    "packed stream": (lambda: _one_text("new_stream", "lz4"), RATIO),
     "plain arrow": (lambda: _one_text("new_file", None), IN_A_LINE),
     "packed dictionary": (lambda: packed(repeated(1, 100_000_000), "new_stream", compression="zstd"), RATIO),
     "packed dictionary of a file": (

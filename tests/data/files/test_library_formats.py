@@ -11,11 +11,7 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.errors import DataError, RunFormatError, TopicsFormatError, UsageError
-
-
-def ranked(path, **how):
-    run = read_run(GivenFile(path, **how))
-    return {topic: sorted(found, key=lambda name: -found[name]) for topic, found in run.by_topic().items()}
+from tests.data.files.read import ranked
 
 
 @pytest.mark.parametrize(
@@ -59,7 +55,8 @@ def test_bad_runs_are_refused_with_their_lines(write, name, content, problem):
 
 
 def test_scores_after_ranks_decide_as_in_trec_and_are_compared_with_them(write):
-    assert ranked(write("a.tsv", "q1\td1\t1\t2\nq1\td2\t2\t3.5\nq2\td1\t1\t9\nq2\td2\t2\t8\n"))["q1"] == ["d2", "d1"]
+    run = read_run(write("a.tsv", "q1\td1\t1\t2\nq1\td2\t2\t3.5\nq2\td1\t1\t9\nq2\td2\t2\t8\n"))
+    assert run.by_topic()["q1"] == {"d1": 2, "d2": 3.5}
     with pytest.raises(RunFormatError, match=r"upside down"):
         read_run(write("b.tsv", "q1\td1\t1\t1\nq1\td2\t2\t2\nq1\td3\t3\t3\n"))
 

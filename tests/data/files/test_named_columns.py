@@ -86,19 +86,14 @@ def test_scores_beside_ranks_may_be_called_grades(write):
     assert read_qrels(write("joined.csv", joined)).grades == {"q1": {"a": 2}}
 
 
-TIED = "qid,docno,rank,score\nq1,a,0,2\nq1,b,1,1\nq1,c,2,1\n"
 UPSIDE_DOWN = "qid,docno,rank,score\nq1,a,1,0.1\nq1,b,2,0.7\nq2,a,1,0.2\nq2,b,2,0.3\nq3,a,1,2\nq3,b,2,1\n"
 
 
 @pytest.mark.parametrize(
     ("table", "how", "ranking"),
     [
-        (TIED, {}, ["a", "c", "b"]),
-        (TIED, {"ties": "as_returned"}, ["a", "b", "c"]),
         ("qid,docno,rank\nq2,c,1\nq1,a,2\nq1,b,1\n", {}, ["b", "a"]),
         ("qid,docno,rank,score\nq1,a,2,\nq1,b,1,\nq2,c,1,\n", {}, ["b", "a"]),
-        ("qid,docno,rank,score\nq1,a,2,3\nq1,b,1,2\nq1,c,1,1\n", {"ties": "as_returned"}, ["a", "b", "c"]),
-        (UPSIDE_DOWN, {"ties": "as_returned"}, ["a", "b"]),
         ("qid,docno,rank\nq1,a,3\nq1,b,7\n", {"columns": {"score": "rank"}}, ["b", "a"]),
     ],
 )
@@ -126,11 +121,6 @@ def test_scores_rank_documents_or_else_ranks(write, table, how: dict[str, Any], 
 def test_bad_rankings_are_refused_with_the_line(write, table, problem):
     with pytest.raises(RunFormatError, match=problem):
         read_run(write("run.csv", table))
-
-
-def test_ranks_count_where_they_are(write):
-    rows = "q1,a,1,1\nq1,b,2,2\nq2,a,1,2\nq2,b,2,1\nq3,a,,1\n"
-    assert read_run(write("run.csv", f"qid,docno,rank,score\n{rows}")).source.contradicted == ("q1",)
 
 
 MANY = "".join(f'"q{number}"\t"{number}"" monitor"\n' for number in range(5_000))

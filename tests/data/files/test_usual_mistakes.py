@@ -48,24 +48,20 @@ ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
         ),  # as if in columns
     ],
 )
-def test_a_run_that_cannot_be_read(tmp_path, name, content, problem):
-    path = tmp_path / name
-    path.write_bytes(content)
+def test_a_run_that_cannot_be_read(write, name, content, problem):
     with pytest.raises(RunFormatError, match=problem):
-        score_run(path, {"q1": {"d1": 1}}, ["nDCG"])
+        score_run(write(name, content), {"q1": {"d1": 1}}, ["nDCG"])
 
 
-def test_the_option_is_named_that_forces_the_format(tmp_path):
-    path = tmp_path / "a.json"
-    path.write_text('{"q1": {"d1": "high"}}')
+def test_the_option_is_named_that_forces_the_format(write):
+    path = write("a.json", '{"q1": {"d1": "high"}}')
     with pytest.raises(QrelsFormatError, match="`format:` in riskguard"):
         read_qrels(path)
     with pytest.raises(TopicsFormatError, match="rename its columns, or say with `columns:`"):
         read_topics(path)
 
 
-def test_judgements_that_are_given_as_a_run_are_known(tmp_path):
-    path = tmp_path / "qrels.txt"
-    path.write_text("q1 0 17 1\nq1 0 18 0\n")
+def test_judgements_that_are_given_as_a_run_are_known(write):
+    path = write("qrels.txt", "q1 0 17 1\nq1 0 18 0\n")
     with pytest.raises(RunFormatError, match=r"but its first line is one of judgements .*: it is not a run"):
         score_run(path, {"q1": {"17": 1}}, ["nDCG"])

@@ -10,7 +10,6 @@ from ir_measures import RR, Qrel, ScoredDoc, nDCG
 
 from pytest_riskguard import check
 from pytest_riskguard.data import TopicScores, read_scores, write_scores
-from pytest_riskguard.data.memory import topic_values
 from pytest_riskguard.errors import DataError
 
 pd = pytest.importorskip("pandas")
@@ -142,12 +141,7 @@ def test_bad_series_are_incomparable(series, problem):
     assert problem in str(verdict.problem)
 
 
-def test_numbers_that_are_topics_are_named():
+def test_row_numbers_begin_at_zero_and_other_numbers_or_named_ones_are_topics():
     scores = pd.Series([0.5, 0.4, 0.3])
-    named = scores.rename_axis("topic")
-    assert check("not_significantly_risky", named, dict(enumerate(named))).topics.ties == 3
-
-
-def test_row_numbers_begin_at_zero_and_other_numbers_are_topics():
-    scores = pd.Series([0.5, 1.0], index=pd.RangeIndex(1, 3))
-    assert topic_values(scores, "candidate") == [(1, 0.5), (2, 1.0)]
+    for series in (scores.rename_axis("topic"), scores.set_axis(pd.RangeIndex(1, 4))):
+        assert check("not_significantly_risky", series, dict(series.items())).topics.ties == 3

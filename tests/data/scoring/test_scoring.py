@@ -19,9 +19,10 @@ from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Order, order_of
 from pytest_riskguard.data.scoring import check_labels, kernel_of, parts_of
-from tests.data.plain_orders import ranked, untied
+from tests.data.plain_orders import ranked
 from tests.data.scoring import plain
 from tests.data.tables import judged_run
+from tests.data.world import falling
 
 WITH_KERNELS = [
     *("nDCG@10", "nDCG@20", "nDCG", "nDCG@1", "nDCG@5000", "nDCG(gains={0: 1, 1: 5, 2: 3})@5", "nDCG(gains={1: -2})"),
@@ -101,7 +102,7 @@ def some_measures(draw: st.DrawFn) -> list[str]:
 def test_generated_runs(kind, data):
     qrels, chunk = data.draw(collections(kind))
     run = judged_run(chunk, qrels, depth=data.draw(st.integers(1, 12)))
-    written = {t: untied(ranked(Order.WRITTEN, list(d), list(d.values()))) for t, d in chunk.items()}
+    written = {t: falling(ranked(Order.WRITTEN, list(d), list(d.values()))) for t, d in chunk.items()}
     for text in some_measures(data.draw):
         check_labels(parse_measure(text), qrels)
         assert of_kernel(text, run, qrels) == close(plain.scores(text, chunk, qrels.grades, qrels.rules)), text
