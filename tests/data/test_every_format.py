@@ -10,11 +10,11 @@ from pkgutil import iter_modules
 from typing import Any
 
 import pytest
-import yaml
 
 from pytest_riskguard.cli.main import run as riskguard
 from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import Kind
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question, RunFile, ScoreFile
 from pytest_riskguard.gates.kinds import gate_of
@@ -22,6 +22,7 @@ from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.json import dumps
 from tests.data import written
 from tests.data.world import WORLD, Case, World
+from tests.data.written.scores import table
 
 CASES: tuple[Case, ...] = tuple(
     case
@@ -40,8 +41,7 @@ def write_folder(folder: Path, case: Case | None, world: World) -> dict[str, str
     (folder / "topics.tsv").write_bytes(world.topics)
     (folder / "candidate.run").write_bytes(world.run)
     (folder / "prod.run").write_bytes(world.baseline_run)
-    rows = "".join(f"{topic}\t{score!r}\n" for topic, score in sorted(world.scores.items()))
-    (folder / "candidate.scores").write_text(f"topic\tAP\n{rows}")
+    (folder / "candidate.scores").write_bytes(table(world))
     (folder / "prod.csv").write_text("topic,AP\n" + "".join(f"{topic},0.5\n" for topic in world.scores))
     names = dict(TREC)
     if case is not None:
@@ -54,47 +54,29 @@ def write_folder(folder: Path, case: Case | None, world: World) -> dict[str, str
 LABELS = ("judges: ", "unjudged documents")
 
 
-def given(folder: Path, names: dict[str, str], kind: str, case: Case | None) -> GivenFile:
-    file = GivenFile.of(folder / names[kind])
-    return file if case is None or case.kind != kind else GivenFile(file.path, format=case.format, part=file.part)
-
-
-def by_python(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
+def by_python(folder: Path, names: dict[str, str], kind: Kind) -> bytes:
     """The verdict of the engine, without what several judges make it look up in the rankings."""
-    files = {kind: given(folder, names, kind, case) for kind in names}
+    files = {held: GivenFile.of(folder / name) for held, name in names.items()}
     engine = Engine(qrels=files["judgements"], topics=files["topics"])
     gate = gate_of("no-risk", "not_significantly_risky", alpha=1.0)
-    if case is not None and case.kind == "scores":
-        candidate = ScoreFile(files["scores"], "candidate")
-        question = Question(gate, candidate, ScoreFile(folder / "prod.csv"), "AP")
+    if kind == "scores":
+        question = Question(gate, ScoreFile(files["scores"], "candidate"), ScoreFile(folder / "prod.csv"), "AP")
     else:
-        run = files["rankings"]
-        question = Question(gate, RunFile(run, "candidate"), RunFile(folder / "prod.run"), MEASURE)
+        question = Question(gate, RunFile(files["rankings"], "candidate"), RunFile(folder / "prod.run"), MEASURE)
     report = json.loads(dumps(Report([replace(engine.verdict(question), documents=None, judgements=None)])))
     return without_provenance(json.dumps({**report, "rankings": []}))
 
 
-def by_compare(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
+def by_compare(folder: Path, names: dict[str, str], kind: Kind) -> bytes:
     """The report of ``riskguard compare``."""
-    formats = {} if case is None or case.format is None else {case.kind: case.format}
     line = ["compare", "-o", "report.json", "--quiet"]
-    if case is not None and case.kind == "scores":
+    if kind == "scores":
         line += [names["scores"], "--scores", "--baseline", "prod.csv", "--measure", "AP"]
     else:
         line += [names["rankings"], "--baseline", "prod.run", "--measure", MEASURE]
-        write_collection(folder, names, case)
-    for kind, name in formats.items():
-        line += ["--set", f"format={name}"] if kind in ("rankings", "scores") else []
+        line += ["--qrels", names["judgements"], "--topics", names["topics"]]
     assert riskguard(line) in (0, 1)
     return without_provenance((folder / "report.json").read_text())
-
-
-def write_collection(folder: Path, names: dict[str, str], case: Case | None) -> None:
-    """A riskguard.yaml that names judgements and topics, with their format."""
-    files = {"qrels": {"path": names["judgements"]}, "topics": {"path": names["topics"]}}
-    if case is not None and case.format is not None and case.kind in ("judgements", "topics"):
-        files["qrels" if case.kind == "judgements" else "topics"]["format"] = case.format
-    (folder / "riskguard.yaml").write_text(yaml.safe_dump({"collection": files}))
 
 
 def without_provenance(report: str) -> bytes:
@@ -121,17 +103,12 @@ def test_a_file_says_the_same_as_its_trec_form(case: Case, way, tmp_path, monkey
     for module in case.needs:
         pytest.importorskip(module)
     world = WORLD if case.has_ids else WORLD.named_by_text()
-    reference_case = case if case.kind == "scores" else None
-    expected = answer(tmp_path / "trec", None, world, way, reference_case, monkeypatch)
-    assert answer(tmp_path / "case", case, world, way, case, monkeypatch) == expected
-
-
-def answer(folder: Path, case: Case | None, world: World, way, asked: Case | None, monkeypatch) -> bytes:
-    names = write_folder(folder, case, world)
-    monkeypatch.chdir(folder)
-    if case is None and asked is not None:  # the question is that of the case, the file is not
-        asked = Case("csv", asked.kind, TREC[asked.kind], lambda _: b"")
-    return way(folder, names, asked)
+    said = []
+    for folder, written_case in ((tmp_path / "trec", None), (tmp_path / "case", case)):
+        names = write_folder(folder, written_case, world)
+        monkeypatch.chdir(folder)
+        said.append(way(folder, names, case.kind))
+    assert said[0] == said[1]
 
 
 def test_every_format_has_a_file_of_each_kind_that_it_can_hold():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from urllib.parse import quote
 
 from pytest_riskguard.data.input_files import Kind
@@ -19,10 +20,21 @@ NUMBERS = range(1, 16)
 _DOCUMENTS = tuple(f"doc-{number}" for number in range(1, 9))
 
 
+def rows(by_topic: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, Any]]:
+    """Topic, document and number, one after the other."""
+    return [(topic, document, number) for topic, numbers in by_topic.items() for document, number in numbers.items()]
+
+
+def columns(by_topic: Mapping[str, Mapping[str, Any]], *names: str) -> dict[str, list[Any]]:
+    """Named columns for topic, document and number."""
+    return dict(zip(names, map(list, zip(*rows(by_topic), strict=True)), strict=True))
+
+
 def write_qrels(grades: Mapping[str, Mapping[str, float]]) -> bytes:
     """Judgements in TREC's format; white space in ids as riskguard writes it."""
-    pairs = [(topic, *pair) for topic, judged in grades.items() for pair in judged.items()]
-    return "".join(f"{quote(topic)} % {quote(document)} {grade!r}\n" for topic, document, grade in pairs).encode()
+    return "".join(
+        f"{quote(topic)} % {quote(document)} {grade!r}\n" for topic, document, grade in rows(grades)
+    ).encode()
 
 
 @dataclass(frozen=True)
@@ -107,9 +119,8 @@ WORLD = _made()
 class Case:
     """One file that a tool would write.
 
-    ``content`` makes it. ``part`` is what stands after ``#``; ``keyed_by_text``: it names queries by their texts, so
-    that it is read together with a topics file; ``has_ids`` is False for topics without ids, whose texts become ids.
-    ``format`` is given where the content alone does not say which format it is; ``needs`` are modules of an extra.
+    ``content`` makes it. ``part`` is what stands after ``#``; ``has_ids`` is False for topics without ids, whose
+    texts become ids; ``needs`` are modules of an extra.
     """
 
     known: str
@@ -117,9 +128,7 @@ class Case:
     file: str
     content: Callable[[World], bytes]
     part: str | None = None
-    keyed_by_text: bool = False
     has_ids: bool = True
-    format: str | None = None
     needs: tuple[str, ...] = ()
 
     @property

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
+from ir_measures import Qrel, ScoredDoc
 
+from tests.data.world import columns, rows
 from tests.plugin.world import QUERIES, TOPICS
 
 #: Topic -> document -> score; the relevant document is ``good``. t02 has equal scores, t03 an id with a space.
@@ -32,23 +35,10 @@ class Query(NamedTuple):
     text: str
 
 
-def _rows(by_topic: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str, float]]:
-    return ((topic, document, value) for topic, values in by_topic.items() for document, value in values.items())
-
-
-def columns(by_topic: Mapping[str, Mapping[str, float]], *names: str) -> dict[str, list[Any]]:
-    """Named columns for topic, document and number."""
-    return dict(zip(names, map(list, zip(*_rows(by_topic), strict=True)), strict=True))
-
-
 def _pandas(data: dict[str, list[Any]]) -> Any:
     pd = pytest.importorskip("pandas")
 
     return pd.DataFrame(data)
-
-
-def _pandas_indexed(data: dict[str, list[Any]]) -> Any:
-    return _pandas(data).set_index([*data][:2])
 
 
 def _polars(data: dict[str, list[Any]]) -> Any:
@@ -77,24 +67,8 @@ def _pyterrier(by_topic: Answers) -> Any:
     return frame
 
 
-def _ranx_run(by_topic: Answers) -> Any:
-    return pytest.importorskip("ranx").Run({topic: dict(documents) for topic, documents in by_topic.items()})
-
-
-def _ranx_qrels(by_topic: Mapping[str, Mapping[str, int]]) -> Any:
-    return pytest.importorskip("ranx").Qrels({topic: dict(documents) for topic, documents in by_topic.items()})
-
-
-def _scored_docs(by_topic: Answers) -> Any:
-    from ir_measures import ScoredDoc
-
-    return (ScoredDoc(*row) for row in _rows(by_topic))
-
-
-def _qrel_rows(by_topic: Mapping[str, Mapping[str, int]]) -> Any:
-    from ir_measures import Qrel
-
-    return (Qrel(topic, document, int(grade)) for topic, document, grade in _rows(by_topic))
+def _ranx(name: str, by_topic: Mapping[str, Mapping[str, Any]]) -> Any:
+    return getattr(pytest.importorskip("ranx"), name)({topic: dict(of_topic) for topic, of_topic in by_topic.items()})
 
 
 def _dicts(data: dict[str, list[Any]]) -> list[dict[str, Any]]:
@@ -105,13 +79,15 @@ RUNS: Mapping[str, Callable[[Answers], Any]] = {
     "pytrec_eval's dict": lambda a: a,
     "pairs": lambda a: {topic: list(documents.items()) for topic, documents in a.items()},
     "pandas": lambda a: _pandas(columns(a, "qid", "docno", "score")),
-    "pandas with an index": lambda a: _pandas_indexed(columns(a, "query_id", "doc_id", "score")),
+    "pandas with an index": lambda a: _pandas(columns(a, "query_id", "doc_id", "score")).set_index(
+        ["query_id", "doc_id"]
+    ),
     "polars": lambda a: _polars(columns(a, "q_id", "doc_id", "score")),
     "pyarrow": lambda a: _arrow(columns(a, "query-id", "corpus-id", "score")),
     "narwhals": lambda a: _narwhals(columns(a, "topic", "document", "score")),
     "PyTerrier": _pyterrier,
-    "ranx": _ranx_run,
-    "ir_measures": _scored_docs,
+    "ranx": partial(_ranx, "Run"),
+    "ir_measures": lambda a: (ScoredDoc(*row) for row in rows(a)),
     "dicts": lambda a: _dicts(columns(a, "query_id", "doc_id", "score")),
 }
 JUDGEMENTS: Mapping[str, Callable[[Mapping[str, Mapping[str, int]]], Any]] = {
@@ -119,7 +95,7 @@ JUDGEMENTS: Mapping[str, Callable[[Mapping[str, Mapping[str, int]]], Any]] = {
     "pandas": lambda g: _pandas(columns(g, "qid", "docno", "label")),
     "polars": lambda g: _polars(columns(g, "query_id", "doc_id", "relevance")),
     "pyarrow": lambda g: _arrow(columns(g, "query-id", "corpus-id", "score")),
-    "ranx": _ranx_qrels,
-    "ir_measures": _qrel_rows,
+    "ranx": partial(_ranx, "Qrels"),
+    "ir_measures": lambda g: (Qrel(*row) for row in rows(g)),
     "dicts": lambda g: _dicts(columns(g, "topic", "docid", "rating")),
 }

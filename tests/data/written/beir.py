@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from tests.data.world import Case, World
+from tests.data.world import Case, World, rows
 from tests.data.written.json_lines import lines
 from tests.data.written.named_columns import table
-
-
-def _judged(world: World) -> bytes:
-    rows = [(t, d, g) for t, graded in world.grades.items() for d, g in graded.items()]
-    return table(("query-id", "corpus-id", "score"), rows, delimiter="\t")
 
 
 def _queries(world: World) -> bytes:
@@ -17,6 +12,11 @@ def _queries(world: World) -> bytes:
 
 
 CASES = (
-    Case("tsv", "judgements", "test.tsv", _judged),
+    Case(
+        "tsv",
+        "judgements",
+        "test.tsv",
+        lambda world: table(("query-id", "corpus-id", "score"), rows(world.grades), "\t"),
+    ),
     Case("jsonl", "topics", "queries.jsonl", _queries),
 )

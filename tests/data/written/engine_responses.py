@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from tests.data.engine_shapes import SHAPES, typesense
 from tests.data.world import Case, World
+from tests.data.written.json_lines import lines
 
 Shape = Callable[..., dict[str, Any]]
 
@@ -17,18 +18,14 @@ def _responses(shape: Shape, world: World) -> dict[str, dict[str, Any]]:
     return {topic: shape(world.texts[topic], list(scores.items())) for topic, scores in world.scored.items()}
 
 
-def _lines(rows: Iterable[Any]) -> bytes:
-    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
-
-
 def _beside(shape: Shape, world: World) -> bytes:
     """JSON Lines with an id beside each response."""
-    return _lines({"query_id": topic, "response": response} for topic, response in _responses(shape, world).items())
+    return lines([{"query_id": topic, "response": answer} for topic, answer in _responses(shape, world).items()])
 
 
 def _alone(shape: Shape, world: World) -> bytes:
     """JSON Lines with the responses alone, which repeat the text of the query."""
-    return _lines(_responses(shape, world).values())
+    return lines([*_responses(shape, world).values()])
 
 
 def _by_id(shape: Shape, world: World) -> bytes:
@@ -44,9 +41,9 @@ CASES = (
     Case("responses", "rankings", "candidate.json", partial(_by_id, SHAPES["solr"])),
     Case("responses", "rankings", "candidate.jsonl", partial(_beside, SHAPES["vespa"])),
     Case("responses", "rankings", "candidate.jsonl", partial(_beside, _ALGOLIA)),
-    Case("responses", "rankings", "candidate.ndjson", partial(_alone, _ALGOLIA), keyed_by_text=True),
+    Case("responses", "rankings", "candidate.ndjson", partial(_alone, _ALGOLIA)),
     Case("responses", "rankings", "candidate.jsonl", partial(_beside, _TYPESENSE)),
-    Case("responses", "rankings", "candidate.ndjson", partial(_alone, _TYPESENSE), keyed_by_text=True),
+    Case("responses", "rankings", "candidate.ndjson", partial(_alone, _TYPESENSE)),
     Case("responses", "rankings", "candidate.jsonl", partial(_beside, SHAPES["meilisearch"])),
-    Case("responses", "rankings", "candidate.ndjson", partial(_alone, SHAPES["meilisearch"]), keyed_by_text=True),
+    Case("responses", "rankings", "candidate.ndjson", partial(_alone, SHAPES["meilisearch"])),
 )

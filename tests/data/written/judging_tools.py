@@ -8,27 +8,19 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tests.data.world import Case, World, falling
+from tests.data.world import Case, World, falling, rows
 
 
 def _json(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
-def _csv(rows: Iterable[Iterable[object]], *, last_line_ends: bool = True) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().removesuffix("" if last_line_ends else "\n").encode()
-
-
-def _rated(world: World) -> list[tuple[str, str, int]]:
-    return [(world.texts[t], d, grade) for t, graded in world.grades.items() for d, grade in graded.items()]
-
-
 def _quepid_csv(world: World) -> bytes:
-    rows = [(query, document, float(grade)) for query, document, grade in _rated(world)]
-    waiting = [("a query without ratings", "", ""), (rows[0][0], "unrated", "")]
-    return _csv([("query", "docid", "rating"), *rows, *waiting], last_line_ends=False)
+    rated = [(world.texts[topic], document, float(grade)) for topic, document, grade in rows(world.grades)]
+    waiting = [("a query without ratings", "", ""), (rated[0][0], "unrated", "")]
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([("query", "docid", "rating"), *rated, *waiting])
+    return text.getvalue().removesuffix("\n").encode()
 
 
 def _quepid_json(world: World) -> bytes:
@@ -39,7 +31,7 @@ def _quepid_json(world: World) -> bytes:
 def _book_json(world: World) -> bytes:
     pairs = [
         {
-            "query_text": query,
+            "query_text": world.texts[topic],
             "doc_id": document,
             "position": None,
             "document_fields": {"title": "x"},
@@ -50,30 +42,30 @@ def _book_json(world: World) -> bytes:
                 {"rating": None, "unrateable": True, "judge_later": False, "user_email": "eve@example.org"},
             ],
         }
-        for query, document, grade in _rated(world)
+        for topic, document, grade in rows(world.grades)
     ]
     return _json({"name": "book", "query_doc_pairs": pairs})
 
 
-def _browser_rows(rows: Iterable[Iterable[object]]) -> bytes:
+def _browser_rows(written: Iterable[Iterable[object]]) -> bytes:
     """As Quepid's pages write CSV: quotes doubled everywhere, only cells with commas or line ends quoted."""
 
     def cell(value: object) -> str:
         text = str(value).replace('"', '""')
         return f'"{text}"' if any(character in text for character in ",\r\n") else text
 
-    return "".join(",".join(map(cell, row)) + "\r\n" for row in rows).encode()
+    return "".join(",".join(map(cell, row)) + "\r\n" for row in written).encode()
 
 
 def _snapshot_csv(world: World) -> bytes:
     header = ("Snapshot Name", "Snapshot Time", "Case ID", "Query Text", "Doc ID", "Doc Position", "title")
-    rows = [
+    ranked = [
         (name, "2026-08-20T10:00:00Z", 7, world.texts[topic], document, position, '19" monitor')
         for name, rankings in (("before", world.baseline), ("after, new", world.candidate))
         for topic, documents in rankings.items()
         for position, document in enumerate(documents, 1)
     ]
-    return _browser_rows([header, *rows])
+    return _browser_rows([header, *ranked])
 
 
 def _snapshot_json(world: World) -> bytes:
@@ -92,21 +84,19 @@ def _snapshot_json(world: World) -> bytes:
     return _json({"id": 3, "name": "after", "time": "2026", "docs": docs, "queries": queries, "scores": scores})
 
 
-_DETAILED = ("Team Name", "Case Name", "Case ID", "Query Text", "Doc ID", "Doc Position", "Title", "Rating", "price")
-
-
 def _detailed_ranking(world: World) -> bytes:
-    rows = [
+    header = ("Team Name", "Case Name", "Case ID", "Query Text", "Doc ID", "Doc Position", "Title", "Rating", "price")
+    ranked = [
         ("Search, EU", "Case", 7, world.texts[topic], document, position, "", "", 9)
         for topic, documents in world.candidate.items()
         for position, document in enumerate(documents, 1)
     ]
-    return _browser_rows([_DETAILED, *rows])
+    return _browser_rows([header, *ranked])
 
 
 def _ltr(world: World) -> bytes:
-    rows = [(t, d, grade) for t, graded in world.grades.items() for d, grade in graded.items()]
-    return "".join(f"\n\n{float(grade)} qid:{t} # {d} {world.texts[t]}\n" for t, d, grade in rows).encode()
+    rated = rows(world.grades)
+    return "".join(f"\n\n{float(grade)} qid:{t} # {d} {world.texts[t]}\n" for t, d, grade in rated).encode()
 
 
 def _found(*sources: Mapping[str, Any]) -> bytes:
@@ -215,19 +205,19 @@ def _rre_of_quepid(world: World) -> bytes:
 
 
 CASES = (
-    Case("csv", "judgements", "case.csv", _quepid_csv, keyed_by_text=True),
-    Case("quepid", "judgements", "case.json", _quepid_json, keyed_by_text=True),
-    Case("quepid", "judgements", "book.json", _book_json, keyed_by_text=True),
-    Case("quepid", "rankings", "candidate.csv", _snapshot_csv, part="after, new", keyed_by_text=True),
-    Case("quepid", "rankings", "candidate.json", _snapshot_json, keyed_by_text=True),
-    Case("quepid", "rankings", "candidate.csv", _detailed_ranking, keyed_by_text=True),
+    Case("csv", "judgements", "case.csv", _quepid_csv),
+    Case("quepid", "judgements", "case.json", _quepid_json),
+    Case("quepid", "judgements", "book.json", _book_json),
+    Case("quepid", "rankings", "candidate.csv", _snapshot_csv, part="after, new"),
+    Case("quepid", "rankings", "candidate.json", _snapshot_json),
+    Case("quepid", "rankings", "candidate.csv", _detailed_ranking),
     Case("ltr", "judgements", "ratings.txt", _ltr),
-    Case("workbench", "judgements", "judgments.json", _judgement_list, keyed_by_text=True),
+    Case("workbench", "judgements", "judgments.json", _judgement_list),
     Case("jsonl", "topics", "queries.ndjson", _uploaded_queries, has_ids=False),
-    Case("workbench", "rankings", "candidate.json", _pairwise, part="conf-2", keyed_by_text=True),
-    Case("workbench", "rankings", "candidate.json", _pointwise, part="conf-2", keyed_by_text=True),
+    Case("workbench", "rankings", "candidate.json", _pairwise, part="conf-2"),
+    Case("workbench", "rankings", "candidate.json", _pointwise, part="conf-2"),
     Case("rank-eval", "judgements", "request.json", _rank_eval_request),
     Case("rank-eval", "rankings", "candidate.json", _rank_eval_response),
-    Case("rre", "judgements", "ratings.json", _rre, keyed_by_text=True),
-    Case("rre", "judgements", "quepid_rre.json", _rre_of_quepid, keyed_by_text=True),
+    Case("rre", "judgements", "ratings.json", _rre),
+    Case("rre", "judgements", "quepid_rre.json", _rre_of_quepid),
 )

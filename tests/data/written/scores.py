@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 from tests.data.world import Case, World
+from tests.data.written.json_lines import lines
 
 
-def _table(world: World) -> bytes:
+def table(world: World) -> bytes:
+    """A table with a header."""
     rows = "".join(f"{topic}\t{score!r}\n" for topic, score in sorted(world.scores.items()))
     return f"topic\tAP\n{rows}".encode()
 
@@ -22,10 +24,8 @@ def _ir_measures(world: World) -> bytes:
 
 
 def _json_lines(world: World) -> bytes:
-    rows = (
-        {"query_id": topic, "measure": "AP", "value": score} for topic, score in {**world.scores, "all": 0.5}.items()
-    )
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+    scores = {**world.scores, "all": 0.5}
+    return lines([{"query_id": topic, "measure": "AP", "value": score} for topic, score in scores.items()])
 
 
 def _perquery(world: World) -> bytes:
@@ -38,7 +38,7 @@ def _perquery(world: World) -> bytes:
 
 
 CASES = (
-    Case("scores", "scores", "candidate.tsv", _table),
+    Case("scores", "scores", "candidate.tsv", table),
     Case("trec_eval", "scores", "candidate.eval", _trec_eval),
     Case("ir_measures", "scores", "candidate.tsv", _ir_measures),
     Case("jsonl", "scores", "candidate.jsonl", _json_lines),

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from tests.data.world import Case, World
+from tests.data.world import Case, World, rows
 from tests.data.written.named_columns import table
-
-
-def _judged(world: World) -> bytes:
-    rows = [(t, d, g) for t, graded in world.grades.items() for d, g in graded.items()]
-    return table(("qid", "docno", "label"), rows, delimiter="\t")
 
 
 def _ranked(world: World) -> bytes:
     """A frame of PyTerrier, with its index and the number of each document inside the search index."""
-    rows = [
+    found = [
         (place, topic, 100 + place, document, rank, score, world.texts[topic])
         for topic, scored in world.scored.items()
         for place, (rank, (document, score)) in enumerate(enumerate(scored.items()))
     ]
-    return table(("", "qid", "docid", "docno", "rank", "score", "query"), rows, delimiter="\t")
+    return table(("", "qid", "docid", "docno", "rank", "score", "query"), found, delimiter="\t")
 
 
 CASES = (
-    Case("tsv", "judgements", "judged.tsv", _judged),
+    Case("tsv", "judgements", "judged.tsv", lambda world: table(("qid", "docno", "label"), rows(world.grades), "\t")),
     Case("tsv", "rankings", "results.tsv", _ranked),
 )
