@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import sys
@@ -120,6 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A console that cannot show a character of a query must not hide the verdict.
             stream.reconfigure(errors="backslashreplace")
+    gc.set_threshold(10**6)  # what a command reads stays; looking for cycles in it would find none
     sys.exit(run(arguments))
 
 
