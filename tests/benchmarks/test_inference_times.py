@@ -1,6 +1,7 @@
 """How long intervals, the break-even test and a verdict take: processor time in milliseconds, the least of several.
 
-Twice what an idle machine may take is allowed here, since others may share its caches.
+Half as much again as on an idle machine is allowed, and more where known work takes longer as well: others may share
+cores and caches.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from tests.shared_data import SHARED
 
 pytestmark = pytest.mark.slow
 
-ALLOWED = 2
+ALLOWED = 1.5
+#: Some work, and what it takes on an idle machine.
+NUMBERS = np.random.default_rng(1).random(2**15)
+IDLE = 0.75
 
 
 def least(ask: Callable[[], object], times: int = 15) -> float:
@@ -34,6 +38,11 @@ def least(ask: Callable[[], object], times: int = 15) -> float:
     return min(found)
 
 
+def allowed(limit: float) -> float:
+    now = least(lambda: np.exp(1j * np.sort(NUMBERS)))
+    return ALLOWED * limit * max(1.0, now / IDLE)
+
+
 def changes(n: int, changed: int) -> np.ndarray:
     d = np.zeros(n)
     d[:changed] = np.random.default_rng(3).normal(-0.02, 0.1, changed)
@@ -45,20 +54,20 @@ def changes(n: int, changed: int) -> np.ndarray:
 )
 def test_three_intervals_at_two_levels_take_5_milliseconds(n, changed):
     x = changes(n, changed)
-    assert least(lambda: intervals(x, methods=("percentile", "basic", "bca"), level=(0.95, 0.99))) < ALLOWED * 5
+    assert least(lambda: intervals(x, methods=("percentile", "basic", "bca"), level=(0.95, 0.99))) < allowed(5)
 
 
 @pytest.mark.parametrize(("n", "limit"), [*((n, 3) for n in (28, 29, 32, 36, 50, 80, 250)), (1000, 10)])
 @pytest.mark.parametrize("alpha", [0, 1, 5, 100])
 def test_the_break_even_test_takes_3_to_10_milliseconds(n, limit, alpha):
     d = changes(n, n)
-    assert least(lambda: break_even(np.abs(d), (1 + alpha) * np.abs(d), d < 0)) < ALLOWED * limit
+    assert least(lambda: break_even(np.abs(d), (1 + alpha) * np.abs(d), d < 0)) < allowed(limit)
 
 
 def test_a_million_topics_take_half_a_second():
     d = changes(10**6, 10**6)
-    assert least(lambda: intervals(d, methods=("percentile", "basic", "bca"), level=(0.95, 0.99)), 3) < ALLOWED * 500
-    assert least(lambda: break_even(np.abs(d), 2 * np.abs(d), d < 0), 3) < ALLOWED * 500
+    assert least(lambda: intervals(d, methods=("percentile", "basic", "bca"), level=(0.95, 0.99)), 3) < allowed(500)
+    assert least(lambda: break_even(np.abs(d), 2 * np.abs(d), d < 0), 3) < allowed(500)
 
 
 @pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="the real runs are not here")
@@ -75,5 +84,5 @@ def test_a_failing_verdict_with_explanation_takes_40_milliseconds():
 
     pairs = [(names[i], names[(i + shift) % len(names)]) for shift in (3, 8) for i in range(len(names))]
     times = [least(lambda pair=pair: judge(*pair), 3) for pair in pairs if judge(*pair) == "fail"]  # type: ignore[misc]
-    assert np.quantile(times, 0.95) < ALLOWED * 40
-    assert max(times) < ALLOWED * 80  # where its two intervals disagree, and tens of topics each turn the verdict
+    assert np.quantile(times, 0.95) < allowed(40)
+    assert max(times) < allowed(80)  # where its two intervals disagree, and tens of topics each turn the verdict
