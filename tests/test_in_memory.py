@@ -21,8 +21,8 @@ from pytest_riskguard.engine.question import Question, RunFile
 from pytest_riskguard.errors import RiskyError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
-from tests.data.memory.shapes import GRADES, JUDGEMENTS, RUNS, answers, columns
-from tests.data.world import write_qrels
+from tests.data.memory.shapes import GRADES, JUDGEMENTS, RUNS, answers
+from tests.data.world import columns, write_qrels
 from tests.plugin.world import GOOD, LOSS, QUERIES, TOPICS
 
 GATE = "not_significantly_risky"

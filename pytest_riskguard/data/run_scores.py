@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -185,16 +186,17 @@ def _scored(
     if is_checked:
         refuse_other_ids(source, qrels, judged)
         refuse_judgements(source, qrels, run, judged)
+    rows_in = cache(lambda order: judged.judged_rows(order, qrels))
     for measure, of_measure in zip(measures, values, strict=True):
         if not has_kernel(measure):
             for topics, part in run.parts():
                 of_measure[:, places[topics]] = values_of_part(part, measure, qrels, source)
             continue
         kernel, order = kernel_of(measure, qrels.rules), rank_order(measure)
-        rows = judged.judged_rows(order, qrels)
+        rows = rows_in(order)
         of_measure[:, places] = kernel.scores(rows)[places]
         if judged.ranks[order] is not judged.ranks[Order.WRITTEN]:
-            written = judged.judged_rows(Order.WRITTEN, qrels)
+            written = rows_in(Order.WRITTEN)
             moved = np.zeros(len(qrels.topics), dtype=np.bool_)
             moved[rows.topic[rows.rank != written.rank]] = True
             of_measure[1, moved] = kernel.scores(written.at(moved[written.topic]))[moved]

@@ -11,11 +11,18 @@ import numpy as np
 from pytest_riskguard.data import judged
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.judged import JudgedRun
+from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.runs import NO_RANK, Order, Run, Source, read_run
 
 #: Topic -> document -> score, in the order of the lines.
 Rows = Mapping[str, Mapping[str, float]]
+Rankings = Mapping[str, Sequence[str]]
+
+
+def falling(rankings: Rankings) -> Run:
+    """Documents from rank 1 on as a run whose scores fall."""
+    return as_run({topic: [(name, -float(rank)) for rank, name in enumerate(ids)] for topic, ids in rankings.items()})
 
 
 def in_lines(rows: Rows, ranks: Mapping[str, Sequence[int | None]] | None = None) -> Run:

@@ -23,8 +23,9 @@ from pytest_riskguard.gates.findings import IfJudged, Judgements, RankedDocument
 from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.unjudged import ToJudge
-from tests.data.plain_orders import ranked, untied
+from tests.data.plain_orders import ranked
 from tests.data.scoring import plain
+from tests.data.world import falling
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -107,7 +108,7 @@ def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
         if not ranking:
             scores.append(float(measure.DEFAULT))
             continue
-        ranked = untied(ranking[: cutoff_of(measure)])
+        ranked = falling(ranking[: cutoff_of(measure)])
         scores.append(plain.scores(measure, {"t": ranked}, {"t": grades})["t"])
     return scores
 
