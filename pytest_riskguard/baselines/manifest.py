@@ -129,7 +129,7 @@ class Manifest(_Exact):
     latency
         `queries`, `median_ms` and `p95_ms` of a live system when it was stored, else None.
     allow_unanswered
-        Whether topics without an answer have no result.
+        Whether the run may leave many topics unanswered, since the search finds nothing for them.
     replicates
         The digest of each replicate's manifest, by its number.
     number
@@ -168,7 +168,7 @@ class Manifest(_Exact):
 
     @property
     def days(self) -> int:
-        """Its age."""
+        """Its age in whole days, at least 0."""
         created = datetime.fromisoformat(self.created)
         return max((datetime.fromisoformat(now()) - created.replace(tzinfo=created.tzinfo or UTC)).days, 0)
 

@@ -60,7 +60,9 @@ class NewEntry:
         scores: bool = False,
         **about: Any,
     ) -> NewEntry:
-        """Score a run, or with ``scores`` read them, without ``measures`` all of them; nothing is written.
+        """Score a run with ``measures``; nothing is written.
+
+        With ``scores``, ``run`` is a table of per-topic scores: its columns ``measures``, or all.
 
         ``about`` is what else there is to know of it. ``DataError`` (``bad_run``) for a run that leaves more than a
         small share of the topics unanswered, unless ``allow_unanswered`` says that these have no result.
@@ -89,7 +91,7 @@ class NewEntry:
                 given = replace(given, path=kept_copy(given.path, RUN_BYTES))
             opened = read_run(given, None if texts is None else texts.queries)
             kept = given.path
-            if not opened.source.is_trec:
+            if not opened.source.is_trec:  # the digest becomes that of the text that is stored
                 opened = kept = with_text_digest(opened)
         entry = cls(kept, score_run(opened, judgements, names, name=name), judgements, texts, **about)
         entry._refuse_unanswered()
@@ -126,10 +128,10 @@ class NewEntry:
         if self.keep_run:
             self._write_run(folder / RUN)
         write_scores(folder / SCORES, self.scores)
-        first, stored_topics = self.scores[0], None
+        first, query_bytes = self.scores[0], None
         if self.topics is not None:
-            stored_topics = queries.to_bytes(queries.rows_of(self.topics, first.topics))
-            (folder / QUERIES).write_bytes(stored_topics)
+            query_bytes = queries.to_bytes(queries.rows_of(self.topics, first.topics))
+            (folder / QUERIES).write_bytes(query_bytes)
         measures = tuple(str(scores.measure) for scores in self.scores)
         fresh: dict[str, Any] = {
             "digests": Digests(
@@ -137,7 +139,7 @@ class NewEntry:
                 qrels=None if self.judgements is None else self.judgements.digest,
                 scores=sha256((folder / SCORES).read_bytes()),
                 topics=None if self.topics is None else self.topics.digest,
-                queries=None if stored_topics is None else sha256(stored_topics),
+                queries=None if query_bytes is None else sha256(query_bytes),
             ),
             "measures": measures,
             "topics": StoredTopics(

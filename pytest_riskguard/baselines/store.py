@@ -254,8 +254,9 @@ class Store:
     def update(self, name: str, run: Path | GivenFile | Run, *, dry_run: bool = False, **scoring: Any) -> Replacement:
         """Store a run in the place of another, which becomes the newest of the baseline's earlier runs.
 
-        Its replicates go with it; if it is the same run, all that stays as it is. The measures of the baseline are
-        kept, so that its history can be compared. ``DataError`` for damage, which would go into the history.
+        Its replicates go with it. Of the same run number, history and replicates stay as they are. The measures of
+        the baseline are kept, so that its history can be compared. ``DataError`` for damage, which would go into the
+        history.
         """
         before = self.manifest(name)
         if not scoring.get("scores"):

@@ -110,7 +110,8 @@ class AskedGate:
 def _asked_gates(config: Config | None, kind: str | None) -> list[AskedGate]:
     """The first gate of a kind in the file, else one as by default; without a kind, all of a policy.
 
-    That are a gate on the mean and those on single queries, of the file if it has any gates.
+    Without a kind those are a gate on the mean, the file's first or else the default one, and the file's gates on
+    single queries; the default ones only where the file has no gates.
     """
     policy = POLICY if kind is None else ((kind, kind, {}),)
     default = [AskedGate(name, of, asked_alphas(of, ()), options) for name, of, options in policy]
@@ -139,6 +140,9 @@ class Inputs:
     ``system_options`` gives it to a command. A system is a run, a stored baseline or a table of per-topic scores.
     riskguard.yaml, read when it is first needed, supplies what the options do not. ``UsageError`` is raised for a
     wrong question, such as a system given twice, and ``DataError`` for a system that is bad or missing.
+
+    With at least ``first`` runs and no --baseline the first run is the baseline (0: never). ``whole``: without runs
+    the command is about all stored baselines. Errors call the positional argument ``argument``.
     """
 
     def __init__(
@@ -328,7 +332,7 @@ class Inputs:
         options, alphas = {**gate.options, **self.options}, self.alphas
         if self.named_baselines and "reference" not in self.options:
             options.pop("reference", None)
-        if gate is not self.gates[0]:
+        if gate is not self.gates[0]:  # a gate beside the first is asked once, at the first alpha that was typed
             own = options_of(KINDS[gate.kind])
             options, alphas = {name: value for name, value in options.items() if name in own}, alphas[:1]
         correction = self.collection.settings.get("family", gate.correction)

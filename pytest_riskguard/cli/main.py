@@ -42,7 +42,7 @@ class LazyGroup(click.Group):
     """A group that lists its commands without loading them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands, then the groups of plugins."""
+        """The names of all commands, those of plugins among them, sorted."""
         return sorted([*super().list_commands(ctx), *_of_plugins()])
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:

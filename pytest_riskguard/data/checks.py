@@ -23,7 +23,7 @@ ROWS_AT_ONCE = 2**16
 
 
 class Rows:
-    """The rows of a table on their way in, and the error to raise for one of them."""
+    """Where the rows of a table stand in their source, and the error to raise for one of them."""
 
     def __init__(self, given: InputData, lines: Lines | Callable[[], Lines] | None) -> None:
         self.given, self.lines = given, lines
@@ -67,7 +67,7 @@ class Rows:
 
     def once(self, names: Sequence[str], offsets: IntArray, documents: Ids) -> None:
         """Refuse a document that stands twice in a topic; rows are by topic."""
-        for topics, part in parts(offsets):
+        for topics, part in parts(offsets):  # hashes of ends, then of whole ids, and texts only where both are twice
             of_row = topic_of_rows(offsets[topics.start : topics.stop + 1])
             if not all(has_twice(pair_hashes(of_row, documents.at(part), whole=whole)) for whole in (False, True)):
                 continue

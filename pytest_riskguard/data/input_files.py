@@ -243,7 +243,7 @@ class InputFile(InputData):
         for first, text in self.texts():
             try:
                 values = _flat_objects(text)
-            except (ValueError, TypeError, RecursionError):  # one by one says what is wrong, or that nothing is
+            except (ValueError, TypeError, RecursionError):  # one by one: a line is wrong, or all are right
                 for number, line in enumerate(text.split(b"\n"), first):
                     try:
                         if line.strip():
@@ -273,8 +273,8 @@ class InputFile(InputData):
         return self.refuse(number, f"{longest.problem(len(line))}: {_shown(line)}")
 
     def _checked(self, first: int, text: bytes) -> int:
-        """How many lines a text has, of which nothing is wrong."""
-        import numpy as np  # not for the few bytes of most files
+        """Refuse NUL, bytes that are not UTF-8 and too many lines; the number of lines."""
+        import numpy as np  # not for files that are not read by lines
 
         count = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n"))) + (not text.endswith(b"\n"))
         last = first - 1 + count
@@ -297,6 +297,7 @@ class InputFile(InputData):
 def _flat_objects(text: bytes) -> list[Any]:
     """The JSON objects of lines, read at once; ``ValueError`` for blank lines, inner objects, keys that repeat."""
     text = text.rstrip()
+    # ``int`` refuses NaN; inner objects, repeated keys and '":' in a text have more of these than there are keys
     objects: list[Any] = json.loads(b"[%b]" % text.replace(b"\n", b","), parse_constant=int)
     if len(objects) != 1 + text.count(b"\n") or text.count(b'":') != sum(map(len, objects)):
         raise ValueError

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 #: Shares of judged documents are those of so many ranks, and no fewer are kept.
 FIRST_RANKS = LEAST_DEPTH = 10
-#: About how many documents are kept for their ranks alone: of many topics fewer each, but all that are searched,
+#: About how many documents are kept for their ranks alone, beside those that are searched.
 KEPT_DOCUMENTS = 250_000
-#: unless that were more than this.
+#: No more are kept, even of those that are searched.
 MOST_KEPT = 20_000_000
 
 
@@ -40,7 +40,10 @@ def depth_of(measure: Measure) -> int:
 
 
 def kept_depth(measure: Measure, qrels: Qrels) -> int:
-    """How many ranks of each topic a report about this measure knows whole."""
+    """How many ranks of each topic a report about this measure knows whole.
+
+    As many as the measure sees, and at least ``MAX_DEPTH``; fewer of many topics, but all that are searched.
+    """
     wanted, topics = max(cutoff_of(measure) or 0, MAX_DEPTH), len(qrels.topics)
     depth = min(wanted, max(depth_of(measure), KEPT_DOCUMENTS // topics))
     return max(min(depth, MOST_KEPT // topics), LEAST_DEPTH)

@@ -60,7 +60,7 @@ class Parameter(NamedTuple):
 
 
 class OwnMeasure:
-    """A measure that is computed here, like those of ir-measures: to load these takes long."""
+    """A kernel, a function or a plugin's measure, with the attributes of one of ir-measures, which loads slowly."""
 
     AT_PARAM, DEFAULT = "cutoff", 0.0
 

@@ -151,7 +151,7 @@ def _of_mapping(data: Mapping[Any, Any], given: InputData, kind: Kind) -> Table:
         columns[:2] = ["measure", "topic"]
 
     def places() -> list[str]:
-        return [f"{_plain(inner)!r:.60} of topic {_plain(topic)!r:.60}" for topic, inner, *_ in rows]
+        return [f"{_plain(inner)!r:.60} of {columns[0]} {_plain(topic)!r:.60}" for topic, inner, *_ in rows]
 
     return Table(given, columns, lambda place: [_plain(row[place]) for row in rows], places)
 

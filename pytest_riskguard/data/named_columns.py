@@ -25,7 +25,7 @@ from pytest_riskguard.data.topics import Topics, topics_of
 
 #: Columns without a meaning: the index that pandas writes.
 _INDEX = ("", "unnamed: 0", "__index_level_0__")
-#: Texts, of which nothing has no length; numbers, of which nothing is NaN; or any values of Python.
+#: Texts, where an empty cell has length 0; numbers, where it is NaN; or any values of Python.
 Column = Ids | npt.NDArray[np.integer] | npt.NDArray[np.floating] | Sequence[Any]
 #: The largest whole number that a float holds exactly.
 _MAX_EXACT = 2**53

@@ -13,7 +13,7 @@ import pytest
 from pytest_riskguard import __version__, run_context
 from pytest_riskguard.plugin.options import CONFIG_NAME
 
-#: What selects tests, where it is typed; what addopts selects must not hide every gate.
+#: Options that select tests. Only those that are typed count: if addopts select, gates left out are still noticed.
 _SELECTS = ("-k", "-m", "--deselect", "--ignore", "--lf", "--last-failed", "--sw", "--stepwise")
 
 
@@ -35,9 +35,9 @@ def mode_of(config: pytest.Config) -> Mode:
     """The mode this run is in: the command line wins over the ini file."""
     asked = config.getoption("riskguard", default=None)
     on = bool(config.getini("riskguard") if asked is None else asked)
-    named = [Path(path) for path in config.getini("riskguard_config")]
+    listed = [Path(path) for path in config.getini("riskguard_config")]
     default = config.rootpath / CONFIG_NAME
-    files = tuple(named) if named else (default,) if default.is_file() else ()
+    files = tuple(listed) if listed else (default,) if default.is_file() else ()
     if on:
         for path in files:
             if not path.is_file():
@@ -127,7 +127,7 @@ WIDTH = "riskguard_width"
 
 
 def set_context(config: pytest.Config) -> None:
-    """Make messages follow -q, -v and the width, and the cache what was asked for, until the run ends."""
+    """Until the run ends: how much messages show (-v), how wide they are, and from which folder node ids are."""
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     verbosity = config.get_verbosity()
     screen = run_context.Screen(
