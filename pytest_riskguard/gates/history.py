@@ -13,9 +13,9 @@ from itertools import pairwise, takewhile
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
-from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate, NotInferior
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Verdict, warning
@@ -30,12 +30,16 @@ class Chain:
     def __init__(self, gate: Gate, runs: Sequence[TopicScores], topics: Topics | None = None) -> None:
         self.gate, self.runs, self.topics = gate, runs, topics
         #: Each run against the oldest, itself included.
-        self.against_oldest = [compare(gate, run, runs[0], topics=topics) for run in runs]
+        self.against_oldest = [self._pair(run, runs[0]) for run in runs]
 
     @cached_property
     def steps(self) -> list[Comparison]:
         """Each run but the oldest against the one before."""
-        return [compare(self.gate, later, earlier, topics=self.topics) for earlier, later in pairwise(self.runs)]
+        return [self._pair(later, earlier) for earlier, later in pairwise(self.runs)]
+
+    def _pair(self, later: TopicScores, earlier: TopicScores) -> Comparison:
+        """Two of the runs, for a pool's gate too."""
+        return Comparison(self.gate, align(self.gate, later, earlier, topics=self.topics))
 
     @cached_property
     def figures(self) -> tuple[ChainedRun, ...]:

@@ -203,3 +203,10 @@ def test_a_slide_is_seen_against_the_oldest_run_though_not_against_the_second():
     verdict = with_lineage(judge(gate, candidate, middle), [oldest, middle], candidate)
     assert verdict.outcome == "pass"
     assert "slow_slide" in [notice.code for notice in verdict.warnings]
+
+
+def test_a_gate_over_a_pool_has_a_chain_by_urisk_whatever_its_reference(slide):
+    chain = Chain(gate_of("g", kind="georisk_not_worse", reference="prod", alpha=1.0), slide)
+    expected = [urisk(run.values - slide[0].values, alpha=1.0) for run in slide]
+    assert [figure.urisk for figure in chain.figures] == pytest.approx(expected, abs=1e-12)
+    assert len(chain.steps) == len(slide) - 1
