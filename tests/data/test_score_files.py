@@ -153,7 +153,7 @@ ID = "on one line, without spaces around it, found"
         ("a.csv", 'qid,measure,value\nq1,"a\nb",1\n', f":3: expected a measure {ID} 'a\\nb'"),
         ("a.csv", "qid,measure,value\nall,AP,1\n", ": expected per-topic scores, found none"),
         # JSON
-        ("a.json", '{"map": {"q1": true}}', ": 'q1' of topic 'map': expected a number as the value, found True"),
+        ("a.json", '{"map": {"q1": true}}', ": 'q1' of measure 'map': expected a number as the value, found True"),
         ("a.json", '{"map": {"q1": 2}}', ": expected AP from 0 to 1, found 2.0 (topic 'q1')"),
         ("a.json", '{"x": {"y": 0.5}}', "but neither its outer nor its inner keys are all measures"),
         ("a.json", '{"map": {"q\\u0000": 1}}', f": expected a topic {ID} 'q\\x00'"),
