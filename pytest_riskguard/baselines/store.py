@@ -34,9 +34,9 @@ from pytest_riskguard.errors import BaselineError, DataError, Remedy, RiskguardE
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import did_you_mean
 
-#: How often a baseline is read that is replaced each time.
+#: How often a baseline is read again that is replaced meanwhile.
 _MOST_TIMES = 30
-#: What means the first run that a baseline held.
+#: The word for the first run that a baseline held.
 OLDEST = "oldest"
 
 _Result = TypeVar("_Result")
