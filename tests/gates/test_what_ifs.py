@@ -88,7 +88,7 @@ class Compared:
         for topic in told.topics:
             for moved in () if topic.exact else topic.moved:
                 before = slow_rankings.moved_back(self.slow, topic.topic, moved.document)
-                score = self.rejudged.labels.by_topic[0][topic.topic]
+                score = self.rejudged.labels.scores_of(topic.topic)[0]
                 assert moved.effect == pytest.approx(score - before, abs=1e-12)
             shown = [replace(row, effect=0.0) for row in topic.documents if row.best_rank <= told.depth]
             assert tuple(shown) == slow_rankings.side_by_side(self.slow, topic.topic, told.depth)
