@@ -8,7 +8,6 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from operator import itemgetter
 from typing import Any
 
 from pytest_riskguard.data.headers import SYNONYMS, number, places
@@ -162,11 +161,13 @@ def jsonl_table(file: InputFile, _kind: Kind) -> Table:
     def numbered() -> Iterable[tuple[int, Any]]:
         return enumerate(file.json, 1) if _is_list(file) else file.json_lines()
 
-    try:
-        return table_of_rows(file, map(itemgetter(1), numbered()), lambda: [line for line, _ in numbered()])
-    except (TypeError, AttributeError):  # a row without keys
-        line, row = next(one for one in numbered() if not isinstance(one[1], dict))
-        raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}") from None
+    def rows() -> Iterator[dict[str, Any]]:
+        for line, row in numbered():
+            if not isinstance(row, dict):
+                raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
+            yield row
+
+    return table_of_rows(file, rows(), lambda: [line for line, _ in numbered()])
 
 
 def _is_list(file: InputFile) -> bool:
