@@ -112,7 +112,7 @@ class Outputs:
 
         click.echo(f"{shown.to_text(terminal_width())}\n{note}".rstrip("\n"), err=self.on_stdout)
         makers: tuple[Callable[[], str], ...] = (lambda: json, shown.to_markdown, shown.to_page)
-        contents = dict(zip(files.OF_SECTIONS, makers, strict=True))
+        contents = dict[object, Callable[[], str]](zip(files.OF_SECTIONS, makers, strict=True))
         for path in self.paths:
             content = contents[files.JSON if path == STDOUT else files.format_of(path)]
             write_text(content(), None if path == STDOUT else path)
