@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from pytest_riskguard.data.topics import CLUSTER
-from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.families import Compared, adjusted_by_draws
+from pytest_riskguard.gates.families import adjusted_by_draws
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
@@ -24,32 +23,24 @@ MAX_VALUES = 50
 TOPICS_PER_VALUE = 2
 
 
-@frozen(eq=False)
-class Tagged:
-    """The topics that carry one value of a tag, by their places in ascending order."""
+def tagged(aligned: Aligned) -> list[tuple[str, str, IntArray]]:
+    """Each tag and value with the places of its topics, by tag, then value.
 
-    tag: str
-    value: str
-    places: IntArray
-
-
-def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
-    """By tag, then value; not empty values, values that all topics have, or tags that name topics, not kinds.
-
-    Clusters are no slices: each is a single observation.
+    Not empty values, values that all topics have, or tags that name topics, not kinds. Clusters are no slices: each
+    is a single observation.
     """
     topics, columns = aligned.candidate.topics, dict[str, dict[str, list[int]]]()
     for place, topic in enumerate(topics if aligned.about.tags else ()):
         for tag, value in aligned.about.tags.get(topic, {}).items():
             if value and (tag != CLUSTER or aligned.clusters is None):
                 columns.setdefault(tag, {}).setdefault(value, []).append(place)
-    return tuple(
-        Tagged(tag, value, np.array(places, dtype=np.int64))
+    return [
+        (tag, value, np.array(places, dtype=np.int64))
         for tag, values in sorted(columns.items())
         if len(values) <= MAX_VALUES and TOPICS_PER_VALUE * len(values) <= sum(map(len, values.values()))
         for value, places in sorted(values.items())
         if len(places) < len(topics)
-    )
+    ]
 
 
 def slices(comparison: Comparison, responsible: Sequence[str]) -> tuple[Slice, ...]:
@@ -60,18 +51,18 @@ def slices(comparison: Comparison, responsible: Sequence[str]) -> tuple[Slice, .
     """
     gate, aligned, tags = comparison.gate, comparison.aligned, tagged(comparison.aligned)
     whole = Ruling(gate.as_kind(NotSignificantlyRisky), comparison.evidence)
-    parts = [Ruling(whole.gate, whole.evidence.only(one.places)) for one in tags]
-    tested = [place for place, part in enumerate(parts) if part.enough_topics and not gate.by_topic]
-    adjusted = dict(zip(tested, _adjusted([tags[i] for i in tested], [parts[i] for i in tested]), strict=True))
+    parts = [Ruling(whole.gate, whole.evidence.only(places)) for _, _, places in tags]
+    tested = [i for i, part in enumerate(parts) if part.enough_topics and not gate.by_topic]
+    adjusted = dict(zip(tested, _adjusted([tags[i][2] for i in tested], [parts[i] for i in tested]), strict=True))
     rows = []
-    for place, (one, part) in enumerate(zip(tags, parts, strict=True)):
-        inside = {comparison.topics[place] for place in one.places.tolist()}
-        changes = counts(aligned.candidate.values[one.places], aligned.baseline.values[one.places])
-        p_value, limits = adjusted.get(place), part.deciding if place in adjusted else None
+    for i, ((tag, value, places), part) in enumerate(zip(tags, parts, strict=True)):
+        inside = {comparison.topics[place] for place in places.tolist()}
+        changes = counts(aligned.candidate.values[places], aligned.baseline.values[places])
+        p_value, limits = adjusted.get(i), part.deciding if i in adjusted else None
         rows.append(
             Slice(
-                tag=one.tag,
-                value=one.value,
+                tag=tag,
+                value=value,
                 count=part.evidence.n,
                 wins=changes.wins,
                 losses=changes.losses,
@@ -87,15 +78,12 @@ def slices(comparison: Comparison, responsible: Sequence[str]) -> tuple[Slice, .
     return tuple(rows)
 
 
-def _adjusted(tags: list[Tagged], parts: list[Ruling]) -> list[float]:
+def _adjusted(places: Sequence[IntArray], parts: Sequence[Ruling]) -> list[float]:
     """P-values adjusted for their number; there is no level for each, of which there is none beyond the highest."""
     if not parts:
         return []
     p_values = [part.p_value for part in parts]
-    compared = [
-        Compared(tuple(map(str, one.places.tolist())), None, part.evidence)
-        for one, part in zip(tags, parts, strict=True)
-    ]
-    drawn = adjusted_by_draws([part.gate for part in parts], p_values, compared)
+    topics = [tuple(one.tolist()) for one in places]
+    drawn = adjusted_by_draws(parts, p_values, topics=topics, measures=[None] * len(parts))
     found: list[float] = (holm(p_values) if drawn is None else drawn[1]).tolist()
     return found

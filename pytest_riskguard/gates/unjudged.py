@@ -53,11 +53,10 @@ class Labels:
         self.measure, self.rules = runs[0].measure, runs[0].qrels.rules
         self.documents: dict[str, TopicDocuments] = {}
 
-    @cached_property
-    def by_topic(self) -> tuple[dict[str, float], dict[str, float]]:
-        """The scores of candidate and baseline."""
-        candidate, baseline = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in self.scores)
-        return candidate, baseline
+    def scores_of(self, topic: str) -> list[float]:
+        """What candidate and baseline score on a topic."""
+        place = self.places[self.runs[0].qrels.arrays.places[topic]]
+        return [float(one.values[place]) for one in self.scores]
 
     @cached_property
     def unjudged(self) -> UnjudgedDocuments:

@@ -88,7 +88,7 @@ class Compared:
         for topic in told.topics:
             for moved in () if topic.exact else topic.moved:
                 before = slow_rankings.moved_back(self.slow, topic.topic, moved.document)
-                score = self.rejudged.labels.by_topic[0][topic.topic]
+                score = self.rejudged.labels.scores_of(topic.topic)[0]
                 assert moved.effect == pytest.approx(score - before, abs=1e-12)
             shown = [replace(row, effect=0.0) for row in topic.documents if row.best_rank <= told.depth]
             assert tuple(shown) == slow_rankings.side_by_side(self.slow, topic.topic, told.depth)
@@ -183,7 +183,7 @@ def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrie
     candidate, baseline = (
         RankedRun(judged_run(as_run(run), qrels, depth=150), qrels, parse_measure("AP")) for run in (rows, deep)
     )
-    assert (candidate.depth, baseline.rows.retrieved[0]) == (100, 122)
+    assert (candidate.depth, baseline.run.retrieved[0]) == (100, 122)
     assert baseline.ranks("t") == {**{f"y{rank:03d}": rank + 1 for rank in range(100)}, "a": 122}
     ours, theirs = (score_run(run, qrels, ["AP"])[0] for run in (rows, deep))
     unjudged = Labels((ours, theirs), (candidate, baseline)).unjudged
