@@ -103,7 +103,7 @@ class Outputs:
 
         click.echo(f"{shown.to_text(terminal_width())}\n{note}".rstrip("\n"), err=self.on_stdout)
         makers: tuple[Callable[[], str], ...] = (lambda: json, shown.to_markdown, shown.to_page)
-        contents = dict(zip(files.OF_SECTIONS, makers, strict=True))
+        contents = dict[object, Callable[[], str]](zip(files.OF_SECTIONS, makers, strict=True))
         self._write(lambda path: files.write_text(path, contents[files.format_of(path)]()), lambda: json)
         if not problem:
             return ExitStatus.PASSED
