@@ -40,6 +40,15 @@ USAGE = {
         "--slice kind": "slice: no judged topic has tags",
         "--slice =code": "expected TAG=VALUE or TAG",
     },
+    "compare": {
+        "": "Missing argument",
+        "good.run --qrels qrels.txt": "riskguard compare BASELINE CANDIDATE --qrels QRELS, or give --baseline",
+        "prod.run good.run good.run --qrels qrels.txt": "CANDIDATE: good given twice",
+    },
+    "report": {
+        "report.json": "nothing to write: give --output",
+        "report.json --charts -o r.html": "--charts needs --output FILE.md",
+    },
     "power good.run --baseline prod --measure AP -o -": {
         "--alpha nan": "expected a number from 0 to 1e+09, found the number nan",
         "--effect inf": "expected a finite number, above 0, found the number inf",
