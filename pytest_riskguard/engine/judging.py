@@ -76,7 +76,6 @@ class Engine:
         self.sources = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures)
         self._report, self._folder, self._on_changed_inputs = report, folder, on_changed_inputs
         self._titles = titles or DocumentTitles()
-        self._stale: dict[str, StaleLabels] = {}
         self._labels: dict[tuple[Hashable, ...], Labels] = {}
 
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
@@ -253,12 +252,10 @@ class Engine:
 
     def _stale_labels(self, systems: Sequence[Scored]) -> StaleLabels | None:
         """What is stale in the judgements of the topics that are compared; None if nothing is."""
-        if self._titles.file is None or not all(scored.scores.from_run for scored in systems):
+        file, topics = self._titles.file, {*systems[0].scores.topics}
+        if file is None or not all(scored.scores.from_run for scored in systems):
             return None
-        qrels, topics = self.sources.qrels, {*systems[0].scores.topics}
-        if qrels.digest not in self._stale:
-            self._stale[qrels.digest] = stale_labels(qrels, self._titles.file)
-        stale = self._stale[qrels.digest]
+        stale = self.sources.once("stale", None, lambda: stale_labels(self.sources.qrels, file))
         by_topic = {topic: gone for topic, gone in stale.by_topic.items() if topic in topics}
         return replace(stale, by_topic=by_topic) if by_topic else None
 
