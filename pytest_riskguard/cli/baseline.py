@@ -22,7 +22,6 @@ from pytest_riskguard.cli.options import (
     FILE,
     Collection,
     Command,
-    alpha_option,
     collection_options,
     config_option,
     flag,
@@ -34,7 +33,6 @@ from pytest_riskguard.cli.options import (
 )
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
-from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.serialization import to_plain
 from pytest_riskguard.text import clean, counted, listed, percent, plain, signed
@@ -270,8 +268,7 @@ def _status(damaged: Iterable[str]) -> ExitStatus:
 @baseline.command()
 @click.argument("name")
 @config_option
-@alpha_option()
-def show(name: str, *, alphas: tuple[float, ...]) -> int:
+def show(name: str) -> int:
     """Show everything known about baseline NAME.
 
     If runs were replaced, this includes the effect of each change, and of all of them together since the oldest run.
@@ -289,9 +286,8 @@ def show(name: str, *, alphas: tuple[float, ...]) -> int:
         with _noted(damaged):
             for line in _chain(store.history(name)):
                 click.echo(line)
-            for alpha in alphas or (OPTIONS["alpha"].default,):
-                for table in _drift(store, manifest, alpha):
-                    click.echo(f"\n{table}")
+            for table in _drift(store, manifest):
+                click.echo(f"\n{table}")
     return _status(damaged)
 
 
@@ -312,7 +308,7 @@ def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
         yield f"  {number:<10} {run.created[:10]}  {commit:<8}  {clean(run.note, limit=50)}".rstrip()
 
 
-def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
+def _drift(store: Store, manifest: Manifest) -> Iterator[str]:
     """The effect of the accepted changes, a table for each measure."""
     from pytest_riskguard.data.topics import read_collection, read_topics
     from pytest_riskguard.gates.history import Chain
@@ -324,7 +320,7 @@ def _drift(store: Store, manifest: Manifest, alpha: float) -> Iterator[str]:
     judgements = None if qrels is None else read_collection(qrels, topics)[0]
     for measure in manifest.measures:
         runs = [scored.scores for scored in store.lineage(manifest.name, measure, qrels=judgements)]
-        chain = Chain(NotSignificantlyRisky(alpha=alpha, tolerance=0.0), runs, known)
+        chain = Chain(NotSignificantlyRisky(tolerance=0.0), runs, known)
         yield explain(chain, [*(f"{number:04d}" for number in range(1, len(runs))), "now"])
 
 

@@ -62,13 +62,13 @@ def check(
     outputs.check(*files)
     with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
-    at, lines = reader(), {item.id: settings.line_of(item.settings) for item in every}
+    at = reader()
     verdicts = [declared.advised(verdict, item, at) for verdict, item in zip(verdicts, items, strict=True)]
     file, asked = Path(os.path.relpath(settings.path)).as_posix(), {item.id: n for n, item in enumerate(items)}
     gates = [
         KnownGate(
             id=f"{file}::{item.id}",
-            line=lines[item.id],
+            line=settings.line_of(item.settings),
             became="judged" if item.id in asked else "deselected",
             failures=0,
             verdicts=(asked[item.id],) if item.id in asked else (),
@@ -79,10 +79,8 @@ def check(
     return present(
         verdicts,
         outputs=outputs,
-        folder=settings.path.parent,
         gates=gates,
         config=settings.path,
-        places=[(settings.path, lines[item.id]) for item in items],
         **detail,
     )
 

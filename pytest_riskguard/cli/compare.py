@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -94,7 +93,6 @@ def compare(inputs: Inputs, metadata: dict[str, str], outputs: Outputs, **detail
         verdicts,
         outputs=outputs,
         **detail,
-        folder=Path.cwd(),
         notes=[note for note in notes if note],
         roles=_roles(verdicts),
         config=None if config is None else config.path,

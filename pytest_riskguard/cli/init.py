@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from pytest_riskguard.cli.options import FILE, alpha_option, asked_alphas
+from pytest_riskguard.cli.options import FILE
 from pytest_riskguard.cli.output import unwritable
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.kinds import MIN_TOPICS, OPTIONS, POLICY
@@ -70,11 +70,8 @@ gates:
 @click.option("--topics", type=FILE, help="Topics file to name in it.")
 @click.option("--measure", default="nDCG@10", show_default=True, help="Measure of the gates.")
 @click.option("--candidate", type=FILE, default="runs/candidate.run", show_default=True, help="The run to judge.")
-@alpha_option()
 @click.option("-o", "--output", type=FILE, default="riskguard.yaml", show_default=True, help="Where to write.")
-def init(
-    qrels: Path, topics: Path | None, measure: str, candidate: Path, alphas: tuple[float, ...], output: Path
-) -> None:
+def init(qrels: Path, topics: Path | None, measure: str, candidate: Path, output: Path) -> None:
     """Write a first riskguard.yaml.
 
     Contains the three gates that compare asks too, and comments that explain the settings. Beside the file it writes
@@ -85,9 +82,6 @@ def init(
     from pytest_riskguard.data.measures import measure_name
     from pytest_riskguard.data.qrels import read_qrels
 
-    alpha, *more = asked_alphas(POLICY[0][1], alphas)
-    if more:
-        raise UsageError("--alpha: give one")
     lowest, highest, known = 0.0, 3.0, "the lowest and the highest grade; any other is then refused"
     is_commented, too_few = "# ", False
     with suppress(DataError):  # there is no file yet
@@ -104,8 +98,8 @@ def init(
         grades=f"  {is_commented}grades: [{lowest:g}, {highest:g}]     # {known}",
         measure=measure_name(measure),
         candidate=_quoted(candidate),
-        alpha=alpha,
-        weight=1 + alpha,
+        alpha=OPTIONS["alpha"].default,
+        weight=1 + OPTIONS["alpha"].default,
         tolerance=OPTIONS["tolerance"].default,
         on_churn=OPTIONS["on_churn"].default,
         tail=POLICY[1][2],

@@ -294,18 +294,18 @@ class Inputs:
         config = self.config if self._is_of_file else None
         return named or (config and config.measures) or (DEFAULT_MEASURE,)
 
-    def measures(self, table: GivenFile | None = None) -> tuple[str, ...]:
-        """The measures asked for, else the file's; of tables every column of ``table``, by default the first."""
+    def measures(self) -> tuple[str, ...]:
+        """The measures asked for, else the file's; of tables every column of the first."""
         if self.collection.measures:
             measures = self.collection.measures
             once("--measure", measures if self.collection.scores else [measure_name(one) for one in measures])
             return measures
-        if table is None and self.runs:
-            table = self.collection.file(self.runs[0].text)
-        if not self.collection.scores or table is None:
+        tables = (*self.runs, *self.named_baselines)
+        if not self.collection.scores or not tables:
             return self._default_measures
         try:
-            return tuple(str(column.measure) for column in read_scores(table, None))
+            columns = read_scores(self.collection.file(tables[0].text), None)
+            return tuple(str(column.measure) for column in columns)
         except DataError:
             return (DEFAULT_MEASURE,)  # the verdict says what is wrong with the file
 
@@ -340,7 +340,7 @@ class Inputs:
 
     def questions(self, gate: AskedGate, candidate: Candidate, pools: Sequence[Pool]) -> list[Question]:
         """A question for each measure, alpha, baseline (with the others of its pool) and slice, in this order."""
-        measures = self.measures(candidate.file)
+        measures = self.measures()
         parts = self.slices(candidate, measures[0])
         if gate.measures and not self.collection.measures:
             measures = gate.measures

@@ -342,10 +342,7 @@ def _settings(
     try:
         for name, value in _pairs(given, f"{names[0]}=VALUE"):
             if name not in names:
-                flag = f"--{name.replace('_', '-')}"
                 hint = did_you_mean(name, names) or f"; there are {', '.join(names)}"
-                if any(flag in known.opts for known in ctx.command.params):
-                    hint = f"; it has an option of its own, {flag}"
                 raise ValueError(f"{name!r:.60} cannot be set here{hint}")
             values.setdefault(name, []).append(value)
         return {name: _setting(name, texts) for name, texts in values.items()}

@@ -91,20 +91,11 @@ class Outputs:
                 raise UsageError(f"--output {path}: {error}") from None
 
     def write(self, report: Report, *, charts: bool = False) -> None:
-        """Write all of them; an ``OutputError`` at the end names those that could not be written."""
+        """Write all of them in the formats of a report."""
         from pytest_riskguard.reports import files
         from pytest_riskguard.reports.json import dumps
 
-        failed = []
-        for path in self.files:
-            try:
-                files.write(path, report, charts=charts)
-            except OSError as error:
-                failed.append(f"--output {path}: cannot write ({error.strerror})")
-        if self.on_stdout:
-            click.echo(dumps(report), nl=False)
-        if failed:
-            raise OutputError("; ".join(failed))
+        self._write(lambda path: files.write(path, report, charts=charts), lambda: dumps(report))
 
     def finish(self, shown: Section, json: str, *, note: str = "", problem: str = "") -> ExitStatus:
         """Print a report and a ``note``, write what was asked for, return the exit status: 3 with a ``problem``."""
@@ -112,14 +103,25 @@ class Outputs:
 
         click.echo(f"{shown.to_text(terminal_width())}\n{note}".rstrip("\n"), err=self.on_stdout)
         makers: tuple[Callable[[], str], ...] = (lambda: json, shown.to_markdown, shown.to_page)
-        contents = dict(zip(files.OF_SECTIONS, makers, strict=True))
-        for path in self.paths:
-            content = contents[files.JSON if path == STDOUT else files.format_of(path)]
-            write_text(content(), None if path == STDOUT else path)
+        contents = dict[object, Callable[[], str]](zip(files.OF_SECTIONS, makers, strict=True))
+        self._write(lambda path: files.write_text(path, contents[files.format_of(path)]()), lambda: json)
         if not problem:
             return ExitStatus.PASSED
         click.echo(f"Error: {problem}", err=True)
         return ExitStatus.INCOMPARABLE
+
+    def _write(self, to_file: Callable[[Path], None], json: Callable[[], str]) -> None:
+        """Write all of them; an ``OutputError`` at the end names those that could not be written."""
+        failed = []
+        for path in self.files:
+            try:
+                to_file(path)
+            except OSError as error:
+                failed.append(f"--output {path}: cannot write ({error.strerror})")
+        if self.on_stdout:
+            click.echo(json(), nl=False)
+        if failed:
+            raise OutputError("; ".join(failed))
 
 
 def detail_options(command: Command) -> Command:
@@ -166,14 +168,13 @@ def show(
     to_stderr: bool,
     gates: Sequence[KnownGate] = (),
     notes: Sequence[str] = (),
-    complete: bool = True,
     roles: str | None = None,
     policy_changes: Sequence[str] = (),
 ) -> None:
     """Print the answer of several gates, the verdicts, the gates without one and ``notes``.
 
-    ``roles`` says before all else what was compared with what. Where not every gate was asked for, the run is not
-    ``complete``, and has no answer.
+    ``roles`` says before all else what was compared with what. Without every gate there
+    is no answer.
     """
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.parts import wrapped
@@ -194,10 +195,10 @@ def show(
     if not quiet:
         if roles is not None:
             say(roles)
-        if len(verdicts) > 1 and complete:
+        if len(verdicts) > 1 and not any(gate.became == "deselected" for gate in gates):
             say(comparisons.answer(verdicts, gates).title, bold=True)
         notes = [*remarks(verdicts), *notes]
-    judged = complete and not comparisons.missing(gates)
+    complete = not comparisons.missing(gates)
     failures, same_as = comparisons.failures_before(gates), repeats(verdicts, most=most_topics(screen))
     before, messages = set[str | None](), set[str]()
     for place, verdict in enumerate(verdicts):
@@ -206,7 +207,7 @@ def show(
             lines = [text, *first_warnings(verdict, screen, messages)]
         else:
             first = verdicts[same_as[place]].gate if place in same_as else None
-            context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": judged, "same_as": first}
+            context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": complete, "same_as": first}
             headline, *rest = explain(verdict, screen, after_word=True, **context).splitlines()
             is_again = verdict.problem is not None and verdict.problem in before
             lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]
@@ -238,18 +239,16 @@ def present(
     verdicts: Sequence[Verdict],
     *,
     outputs: Outputs,
-    folder: Path,
     gates: Sequence[KnownGate] = (),
-    places: Sequence[tuple[Path, int]] = (),
     notes: Sequence[str] = (),
     config: Path | None = None,
     **shown: Any,
 ) -> ExitStatus:
     """Show and write the verdicts, and return the exit status.
 
-    ``folder`` is in the checkout that reports name; ``gates`` are all that could have been judged; ``places`` the
-    file and line of each verdict; ``notes`` follow them; what else there is, ``show`` takes. ``config`` is the
-    riskguard.yaml that was used: what the judged commit changed about it is said.
+    ``gates`` are all that could have been judged; ``notes`` follow the verdicts; what else there is, ``show`` takes.
+    ``config`` is the riskguard.yaml that was used: reports name the commit of its checkout, and what this changed
+    about it is said.
     """
     from pytest_riskguard.reports.comparisons import Report
 
@@ -264,7 +263,6 @@ def present(
             verdicts,
             to_stderr=outputs.on_stdout,
             notes=() if shown["quiet"] else notes,
-            complete=all(gate.became == "judged" for gate in gates),
             policy_changes=said,
             **shown,
         )
@@ -273,17 +271,14 @@ def present(
             from pytest_riskguard.build import report_date, this_build
             from pytest_riskguard.reports.provenance import provenance_of
 
-            provenance = provenance_of(verdicts, this_build(folder), report_date())
+            provenance = provenance_of(verdicts, this_build(config.parent if config else Path.cwd()), report_date())
             outputs.write(Report(verdicts, gates, provenance, said))
     if github_reads():
         from pytest_riskguard.reports.ci import github
 
-        located: list[tuple[str | None, int | None]] = [(github.place(file), line) for file, line in places]
-        located = located or [(None, None)] * len(verdicts)
+        where = {n: (github.place(config), gate.line) for gate in gates for n in gate.verdicts if config is not None}
         annotations = [
-            github.annotation(verdict, file=file, line=line)
-            for verdict, (file, line) in zip(verdicts, located, strict=True)
-            if not verdict.passed
+            github.annotation(verdict, *where.get(n, ())) for n, verdict in enumerate(verdicts) if not verdict.passed
         ]
         for line in github.told(Report(verdicts, gates, policy_changes=said), annotations, policy=changes):
             click.echo(line, err=outputs.on_stdout)

@@ -82,7 +82,7 @@ def power(
     for option, values in (("--effect", effects), ("--correlation", correlations)):
         once(option, [f"{value:g}" for value in values])
     tested, first = inputs.candidates, (*inputs.candidates, *inputs.baselines)[0]
-    measures = inputs.measures(inputs.collection.file((*inputs.runs, *inputs.named_baselines)[0].text))
+    measures = inputs.measures()
     plans: list[Plan] = []
     for measure, baseline, part, alpha in product(
         measures,

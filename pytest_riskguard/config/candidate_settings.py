@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BeforeValidator, Discriminator, PlainValidator, Tag, model_validator
 
-from pytest_riskguard.config.http_presets import PRESETS, Preset, Request, placeholders
+from pytest_riskguard.config.http_presets import PRESETS, Preset, placeholders
 from pytest_riskguard.config.setting_types import (
     Described,
     Metadata,
@@ -22,7 +22,6 @@ from pytest_riskguard.config.setting_types import (
     Pairs,
     Place,
     Queried,
-    SettingError,
     TiesSetting,
     checked,
 )
@@ -224,10 +223,9 @@ class Http(Model):
         `/_search`, to that of the index, core or collection: `https://es.example.com/products`,
         `http://localhost:8983/solr/help?fq=shop:de`, `https://APP-dsn.algolia.net/1/indexes/products`,
         `http://localhost:8108/collections/help?query_by=title`, `http://localhost:7700/indexes/help`.
-    method
-        `GET`, `POST` or `PUT`.
     body
-        JSON: a file, or a mapping written here. It replaces the preset's.
+        JSON: a file, or a mapping written here. It replaces the preset's; `solr` and `typesense` have none, but take
+        parameters in the address.
     headers
         Texts by name.
     hits
@@ -237,20 +235,14 @@ class Http(Model):
 
     preset: Annotated[str, PlainValidator(OneOf(tuple(PRESETS)))] = "general"
     url: Annotated[str, PlainValidator(Text("an address", parse=_address))]
-    method: Annotated[str, PlainValidator(OneOf(("GET", "POST", "PUT")))] | None = None
     body: Annotated[Path | str | None, checked(_body, str | dict[str, Any])] = None
     headers: Annotated[Pairs, checked(_headers, dict[str, str])] = ()
     hits: Annotated[str, PlainValidator(Text("a JMESPath expression", parse=_expression))] | None = None
 
     @property
-    def kind(self) -> Preset:
-        """The preset."""
+    def request(self) -> Preset:
+        """The template of the preset."""
         return PRESETS[self.preset]
-
-    @property
-    def request(self) -> Request:
-        """The preset's template, which depends on whether there is a body."""
-        return (self.body and self.kind.with_body) or self.kind.request
 
     @property
     def params(self) -> dict[str, Any]:
@@ -262,6 +254,8 @@ class Http(Model):
     def _is_whole(self) -> Http:
         if self.preset == "general" and self.hits is None:
             raise ValueError("expected `hits:`, the JMESPath of the hits in the answer, found none")
+        if self.body and self.request.path and not self.request.body:
+            raise ValueError(f"{self.preset} takes no `body:`; put its parameters into `url:`")
         if not isinstance(self.body, Path):
             self.refuse_constant(self.body or self.request.body)
         return self
@@ -284,13 +278,6 @@ class HttpCandidate(Queried):
     """
 
     http: Http
-
-    @model_validator(mode="after")
-    def _is_shallow(self) -> HttpCandidate:
-        most = self.http.kind.max_depth
-        if most is not None and self.depth > most:
-            raise SettingError(f"{self.http.kind.title} returns at most {most} hits to a request", "depth")
-        return self
 
 
 # Any of them.

@@ -5,12 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pytest_riskguard.frozen import frozen
-
-if TYPE_CHECKING:
-    from pytest_riskguard.data.engines import Engine
 
 PLACEHOLDER = re.compile(r"(?<![{$])\{(query|topic|depth|tags\.[^{}]+)\}(?!\})")
 
@@ -21,72 +17,32 @@ def placeholders(template: object) -> frozenset[str]:
 
 
 @frozen
-class Request:
-    """The template of one request.
-
-    ``path``, perhaps with parameters, follows the address, or with a slash at its beginning replaces the path there.
-    The number of hits goes into the body under ``key``, or into the parameter ``param``.
-    """
-
-    method: str
-    path: str
-    body: str | None = None
-    key: str | None = None
-    param: str | None = None
-
-
-@frozen
 class Preset:
-    """How an engine is asked: ``request`` without a body from the user, ``with_body``, if it is another, with one.
+    """How an engine is asked, in templates; a request with a body is a POST.
 
-    ``answers`` names the engine that they are read as; ``max_depth`` is the most hits that it returns to one request.
+    ``path``, perhaps with parameters, follows the address. ``size`` is the key in a body that says how many hits are
+    wanted. ``answers`` names the engine that answers are read as; of the general preset the settings describe them.
     """
 
-    title: str
-    answers: str | None
-    request: Request
-    with_body: Request | None = None
-    max_depth: int | None = None
-
-    @property
-    def engine(self) -> Engine | None:
-        """What reads the answers; None for the general preset, whose answers the settings describe."""
-        if self.answers is None:
-            return None
-        from pytest_riskguard.data.engines import ENGINES
-
-        return ENGINES[self.answers]
+    path: str = ""
+    answers: str | None = None
+    body: str | None = None
+    size: str | None = None
 
 
-_SEARCH = Request(
-    "POST", "_search", body='{"query": {"multi_match": {"query": "{query}"}}, "_source": false}', key="size"
-)
+_MATCH = '{"query": {"multi_match": {"query": "{query}"}}, "_source": false}'
+_ELASTICSEARCH = Preset("_search", "elasticsearch", _MATCH, "size")
 _VESPA = json.dumps({"yql": "select * from sources * where userQuery()", "query": "{query}"})
 _ALGOLIA = json.dumps({"query": "{query}", "attributesToRetrieve": ["objectID"], "analytics": False})
+_TYPESENSE = "documents/search?q={query}&include_fields=id&per_page={depth}"
+_MEILISEARCH = '{"q": "{query}", "showRankingScore": true}'
 PRESETS: Mapping[str, Preset] = {
-    "elasticsearch": Preset("Elasticsearch", "elasticsearch", _SEARCH),
-    "opensearch": Preset("OpenSearch", "elasticsearch", _SEARCH),
-    "solr": Preset(
-        "Solr",
-        "solr",
-        Request("GET", "select?q={query}&fl=id,score&wt=json", param="rows"),
-        Request("POST", "query?wt=json", key="limit"),
-    ),
-    "vespa": Preset("Vespa", "vespa", Request("POST", "search/", body=_VESPA, key="hits")),
-    "algolia": Preset(
-        "Algolia", "algolia", Request("POST", "query", body=_ALGOLIA, key="hitsPerPage"), max_depth=1000
-    ),
-    "typesense": Preset(
-        "Typesense",
-        "typesense",
-        Request("GET", "documents/search?q={query}&include_fields=id", param="per_page"),
-        Request("POST", "/multi_search", param="per_page"),
-        max_depth=250,
-    ),
-    "meilisearch": Preset(
-        "Meilisearch",
-        "meilisearch",
-        Request("POST", "search", body='{"q": "{query}", "showRankingScore": true}', key="limit"),
-    ),
-    "general": Preset("the engine", None, Request("GET", ""), Request("POST", "")),
+    "elasticsearch": _ELASTICSEARCH,
+    "opensearch": _ELASTICSEARCH,
+    "solr": Preset("select?q={query}&fl=id,score&wt=json&rows={depth}", "solr"),
+    "vespa": Preset("search/", "vespa", _VESPA, "hits"),
+    "algolia": Preset("query", "algolia", _ALGOLIA, "hitsPerPage"),
+    "typesense": Preset(_TYPESENSE, "typesense"),
+    "meilisearch": Preset("search", "meilisearch", _MEILISEARCH, "limit"),
+    "general": Preset(),
 }

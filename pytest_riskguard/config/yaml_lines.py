@@ -2,7 +2,8 @@
 
 PyYAML's pure Python parser does the reading (its C twin crashes the interpreter on deep nesting); what a
 plain scalar means is decided here, by the core schema of YAML 1.2: ``1e-3`` is a number, ``NO`` and
-``12:30:45`` are text. Tags, anchors, aliases, repeated keys and a second document are refused.
+``12:30:45`` are text; so are ``.nan``, ``.inf``, ``0o7`` and ``0x3A``, which no setting can be. Tags,
+anchors, aliases, repeated keys and a second document are refused.
 """
 
 from __future__ import annotations
@@ -21,10 +22,8 @@ Path = tuple[str | int, ...]
 
 _CONSTANTS = {"null": None, "~": None, "": None, "true": True, "false": False}
 _CONSTANT = re.compile(r"null|Null|NULL|~||true|True|TRUE|false|False|FALSE")
-_WHOLE = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_BASES = {"0o": 8, "0x": 16}
+_WHOLE = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -135,7 +134,5 @@ def _plain(text: str) -> str | int | float | bool | None:
     if _CONSTANT.fullmatch(text):
         return _CONSTANTS[text.lower()]
     if _WHOLE.fullmatch(text):
-        return int(text, _BASES.get(text[:2], 10))
-    if _FLOAT.fullmatch(text):
-        return float(text)
-    return float(text.replace(".", "")) if _NOT_FINITE.fullmatch(text) else text
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) else text

@@ -194,15 +194,10 @@ class RankedRun:
         self._ranks = run.ranks[self.order]
 
     @cached_property
-    def rows(self) -> JudgedRows:
-        """All judgements, with the ranks of their documents."""
-        return self.run.judged_rows(self.order, self.qrels)
-
-    @cached_property
     def counted(self) -> tuple[JudgedRows, IntArray]:
         """The judgements that the measure counts, and how many a topic has; for measures with a kernel."""
-        kernel = kernel_of(self.measure, self.qrels.rules)
-        counted = self.rows.at(kernel.is_counted(kernel.value(self.rows.value)))
+        kernel, rows = kernel_of(self.measure, self.qrels.rules), self.run.judged_rows(self.order, self.qrels)
+        counted = rows.at(kernel.is_counted(kernel.value(rows.value)))
         return counted, counted.sums().astype(np.int64)
 
     @property

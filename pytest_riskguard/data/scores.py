@@ -173,10 +173,10 @@ class TopicScores:
         """How many topics a baseline may leave unanswered with nobody's consent."""
         return max(1.0, FEW * len(self.topics))
 
-    @property
+    @cached_property
     def mean(self) -> float:
         """The mean over topics, all counted the same; their order never changes it."""
-        return math.fsum(self.values) / len(self.topics)
+        return math.fsum(self.values.tolist()) / len(self.topics)
 
     @property
     def reordered(self) -> tuple[str, ...]:
@@ -187,14 +187,16 @@ class TopicScores:
     @cached_property
     def _written(self) -> FloatArray:
         """The values in the order as written."""
-        pairs = zip(self.topics, self.values.tolist(), strict=True)
-        return np.array([self.as_written.get(topic, value) for topic, value in pairs])
+        written = self.values.copy()
+        for place in np.flatnonzero([topic in self.as_written for topic in self.topics]):
+            written[place] = self.as_written[self.topics[place]]
+        return written
 
     @property
     def is_reordered(self) -> bool:
         """Whether the order as written noticeably changes the scores of more than a few topics, and the average."""
-        change = math.fsum(np.abs(self._written - self.values))
-        return len(self.reordered) > FEW_REORDERED and change > NOTICEABLE * len(self.topics)
+        change = float(np.mean(np.abs(self._written - self.values)))
+        return change > NOTICEABLE and len(self.reordered) > FEW_REORDERED
 
     def in_written_order(self) -> TopicScores:
         """The scores that the run would have in the order as written."""

@@ -317,7 +317,7 @@ def kernel_of(measure: Measure, rules: LabelRules) -> Kernel:
 def _worth(measure: Measure, rules: LabelRules, grades: FloatArray) -> FloatArray:
     """What documents with these grades count."""
     if is_binary(measure):
-        return np.where(grades >= _least(measure, rules), 1.0, np.minimum(np.sign(np.trunc(grades)), 0.0))
+        return np.where(grades >= _least(measure, rules), 1.0, np.where(grades <= -1, -1.0, 0.0))
     if measure.NAME == "Judged":
         return np.ones(len(grades))
     gains, highest = np.maximum(grades, 0.0), _highest(measure, rules)

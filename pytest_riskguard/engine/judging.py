@@ -78,17 +78,25 @@ class Engine:
         self._titles = titles or DocumentTitles()
         self._labels: dict[tuple[Hashable, ...], Labels] = {}
 
-    def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
+    def verdict(
+        self,
+        question: Question,
+        *,
+        family: Family | None = None,
+        together: int = 1,
+        known: Comparison | None = None,
+    ) -> Verdict:
         """The gate's verdict, which plugins receive; ``family`` holds the level that a correction leaves it.
 
-        ``together`` is how many gates are judged together, with or without a p-value. ``UsageError`` for an unknown
-        measure, a provider that is not installed, a run without qrels, weights that are not in the topics file.
+        ``together`` is how many gates are judged together, with or without a p-value; ``known`` is the comparison
+        that this gate's p-value is from. ``UsageError`` for an unknown measure, a provider that is not installed, a
+        run without qrels, weights that are not in the topics file.
         """
         names = tuple(map(label, question.baselines))
         try:
             systems = self._systems(question)
             judged = functools.partial(self._judged, question, family, together)
-            verdict = self._sure(judged(systems), question, systems, judged)
+            verdict = self._sure(judged(systems, known), question, systems, judged)
             verdict = worded(self._with_documents(verdict, question, systems))
         except DataError as error:
             verdict = incomparable(
@@ -116,30 +124,20 @@ class Engine:
         different levels, and where nothing is left.
         """
         families: list[Family | None] = [None] * len(questions)
+        compared: list[Comparison | None] = [None] * len(questions)
         if correction != "none" or budget is not None:
-            from pytest_riskguard.gates.families import Compared, in_families
+            from pytest_riskguard.gates.families import in_families
 
-            ruled = [self._ruled(question, len(questions)) for question in questions]
-            pairs = [None if one is None or one.gate.is_pool else one for one in ruled]
-            compared = [
-                None if one is None else Compared(one.topics, one.aligned.candidate.measure, one.evidence)
-                for one in pairs
-            ]
-            look, p_values = None, [None if one is None else one.p_value for one in ruled]
-            of_look = None
-            if budget is not None and any(p is not None for p in p_values):
-                look = budget.look(questions, pairs, self.sources)
-                of_look = [None if one is None else one.p_value_of_look for one in pairs]
+            compared, look = [self._compared(question, len(questions)) for question in questions], None
+            if budget is not None and any(compared):
+                look = budget.look(questions, compared, self.sources)
             try:
-                gates = [question.gate for question in questions]
-                families = in_families(
-                    gates, p_values, correction=correction, look=look, of_look=of_look, compared=compared
-                )
+                families = in_families(compared, correction=correction, look=look)
             except ValueError as error:
                 raise UsageError(str(error)) from None
         return [
-            self.verdict(question, family=family, together=len(questions))
-            for question, family in zip(questions, families, strict=True)
+            self.verdict(question, family=family, together=len(questions), known=known)
+            for question, family, known in zip(questions, families, compared, strict=True)
         ]
 
     def rejudged(self, question: Question) -> Rejudged:
@@ -205,7 +203,14 @@ class Engine:
             )
         return self.sources.topics.tags
 
-    def _judged(self, question: Question, family: Family | None, together: int, systems: Sequence[Scored]) -> Verdict:
+    def _judged(
+        self,
+        question: Question,
+        family: Family | None,
+        together: int,
+        systems: Sequence[Scored],
+        known: Comparison | None = None,
+    ) -> Verdict:
         """What the rule says of these scores; nothing else about the systems is asked."""
         candidate, baselines, replicates = sides(question, systems)
         verdict = judge(
@@ -216,6 +221,7 @@ class Engine:
             topics=self.sources.topics,
             family=family,
             together=together,
+            known=known,
             report=self._report,
         )
         baseline = question.baseline
@@ -277,7 +283,7 @@ class Engine:
                 warning("slow_slide", about="history_unusable", baseline=baseline.name, problem=error.problem)
             )
 
-    def _ruled(self, question: Question, together: int) -> Comparison | None:
+    def _compared(self, question: Question, together: int) -> Comparison | None:
         """The question's comparison, with its p-value; None for data that cannot be compared."""
         try:
             candidate, baselines, replicates = sides(question, self._systems(question))

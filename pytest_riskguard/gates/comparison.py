@@ -24,9 +24,6 @@ from pytest_riskguard.risk.urisk import varies
 
 Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
 
-#: How much further a limit may move when a topic is left out than its mean and width suggest. On 400 samples, among
-#: them Student's t with 1.5 degrees of freedom, one outlier, few changes, it was 4.5 times at most.
-NEAR = 6.0
 #: So much of its move a limit may miss that is computed for each topic, and so many standard errors.
 MISSED, CLOSE = 0.25, 0.005
 
@@ -172,9 +169,16 @@ class Comparison:
         p: float = 1.0 if self.identical else getattr(self.ruling, name)
         return p
 
+    def within(self, family: Family | None) -> Comparison:
+        """The same comparison at what a family leaves the gate."""
+        return self if family is None else self._like(self.gate, self.aligned, family)
+
     def fails(self, gate: Gate | None = None, *, aligned: Aligned | None = None) -> bool:
         """Whether this gate, or another, fails alone for these systems, or others."""
-        return Comparison(gate or self.gate, aligned or self.aligned).alone[0] == "fail"
+        return self._like(gate or self.gate, aligned or self.aligned).alone[0] == "fail"
+
+    def _like(self, gate: Gate, aligned: Aligned, family: Family | None = None) -> Comparison:
+        return Comparison(gate, aligned, family=family)
 
     @property
     def deciding(self) -> Interval | None:
@@ -208,9 +212,10 @@ class Comparison:
 
     @property
     def near(self) -> BoolArray:
-        """Topics without which the answer may change: those near a bound; all where the two intervals disagree.
+        """Topics without which the answer may change: those near a bound.
 
-        Near: a limit without the topic may lie on the other side of its bound.
+        Near: a limit without the topic may lie on the other side of its bound. All where the two intervals disagree,
+        and where topics do not count alike, since a limit without one is then not known beforehand.
         """
         gate, near = self.gate, np.zeros(self.n, dtype=np.bool_)
         rulings = [*self.ruling.all_asked]
@@ -218,19 +223,16 @@ class Comparison:
             rulings.append(self.ruling.plain)
         for ruling in rulings:
             asked, tolerance = witnesses(gate), ruling.gate.tolerance
-            if len(set(map(ruling.reaches, asked))) > 1:
+            if not self.evidence.counts_alike or len(set(map(ruling.reaches, asked))) > 1:
                 return np.ones(self.n, dtype=np.bool_)
             for interval in map(ruling.interval, asked):
                 ends = [(limit_of(gate, interval), -tolerance)]
                 if gate.side == "both":
                     ends = [(interval.lower, -tolerance), (interval.upper, tolerance)]
                 for limit, bound in ends:
-                    if self.evidence.counts_alike:
-                        limits = without_each(ruling.scores, limit, method=interval.method, level=gate.level)
-                        room = MISSED * np.abs(limits - limit) + CLOSE * (ruling.test.standard_error or 0.0)
-                        near |= (limits - bound) * np.sign(limit - bound) <= room
-                    else:
-                        near |= NEAR * _shifts(ruling, limit) >= abs(limit - bound)
+                    limits = without_each(ruling.scores, limit, method=interval.method, level=gate.level)
+                    room = MISSED * np.abs(limits - limit) + CLOSE * (ruling.test.standard_error or 0.0)
+                    near |= (limits - bound) * np.sign(limit - bound) <= room
         return near
 
     def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:
@@ -250,13 +252,3 @@ class Comparison:
             means = -np.abs(means) if self.gate.side == "both" else means
             reached = np.maximum(reached, means + half * errors + ruling.gate.tolerance)
         return reached
-
-
-def _shifts(ruling: Ruling, limit: float) -> FloatArray:
-    """How far mean and width move the limit when each topic is left out."""
-    scores, evidence = ruling.scores, ruling.evidence
-    mean = exact_sum(scores) / scores.size
-    shifts: FloatArray = (np.abs(scores - mean) + abs(limit - mean)) / (scores.size - 1)
-    if evidence.clusters is not None:  # a topic may hold a larger part of its cluster than all of it
-        shifts = shifts[evidence.clusters] + np.abs(evidence.parts(ruling.alpha) - mean) / evidence.n
-    return shifts

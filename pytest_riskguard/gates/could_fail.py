@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LESSER, LEAST = (0.7, 0.5, 0.3, 0.1, 0.01), 1e-6
 #: The loss that the smooth trade-off weighs most beside a win as large.
 WORST_SMOOTH = 0.289
-#: So many of its answers are kept: the gates of a file, and of a family, ask for the same.
+#: So many of its answers are kept: power and warnings of a verdict ask for the same.
 MAX_KEPT = 256
 #: A loss of topics with less than this share of all weight is refused if it would fail the gate without weights ...
 MIN_SHARE = 0.01
@@ -67,6 +67,7 @@ def refuse_options(gate: Gate, span: float) -> None:
 # ---- with so few changes
 
 
+@lru_cache(maxsize=MAX_KEPT)
 def could_fail(gate: Gate, changed: int, n: int, *, largest_loss: float) -> bool:
     """Whether any scores of so many changed topics of n would fail a gate that asks for an upper limit.
 
@@ -76,15 +77,11 @@ def could_fail(gate: Gate, changed: int, n: int, *, largest_loss: float) -> bool
     for equal losses and for some that are not. With fewer topics than a verdict needs, it is asked as if there were
     enough.
     """
-    limited = largest_loss < math.inf
-    options: dict[str, Any] = {"name": ""} if limited else {"name": "", "tolerance": 0.0}
-    return _could_fail(replace(gate, **options), changed, max(n, MIN_TOPICS), largest_loss if limited else 1.0)
-
-
-@lru_cache(maxsize=MAX_KEPT)
-def _could_fail(gate: Gate, changed: int, n: int, largest: float) -> bool:
-    losses = np.zeros(n)
-    for scale in (largest,) if gate.tradeoff == "linear" else (1.0, WORST_SMOOTH):
+    losses, scales = np.zeros(max(n, MIN_TOPICS)), (largest_loss,)
+    if largest_loss == math.inf:
+        strict: dict[str, Any] = {"tolerance": 0.0}
+        gate, scales = replace(gate, **strict), (1.0,)
+    for scale in scales if gate.tradeoff == "linear" else (1.0, WORST_SMOOTH):
         for sizes in _sizes(changed):
             losses[:changed] = -scale * sizes
             if not Ruling(gate, Evidence.of(losses, kind=gate.tradeoff)).lets_through:

@@ -90,7 +90,7 @@ def _as_sum(labels: Labels, topic: str, grades: Mapping[str, float], ranks: Rank
         return None
     at = np.array([side.get(document, 0) for side in ranks for document in grades], dtype=np.int64)
     worth = parts(np.tile(np.array([*grades.values()], dtype=np.float64), 2), at).reshape(2, -1).tolist()
-    raw, scores = [math.fsum(side) for side in worth], [side.get(topic, 0.0) for side in labels.by_topic]
+    raw, scores = [math.fsum(side) for side in worth], labels.scores_of(topic)
     larger = 0 if raw[0] >= raw[1] else 1
     if not raw[larger] > 0:
         return None
@@ -119,7 +119,7 @@ def _one_at_a_time(labels: Labels, topic: str, ranks: Ranks) -> dict[str, float]
     moved = np.flatnonzero((kernel.value(values) > 0) & (now != before)).tolist()
     moved = sorted(moved, key=lambda place: (best[place], names[place]))[:MAX_MOVED_BACK]
     variants = np.tile(now, (len(moved), 1))
-    retrieved = np.full(len(moved), run.rows.retrieved[run.qrels.arrays.places[topic]])
+    retrieved = np.full(len(moved), run.counted[0].retrieved[run.qrels.arrays.places[topic]])
     for number, place in enumerate(moved):
         variant, back = variants[number], before[place]
         if now[place]:
@@ -135,5 +135,5 @@ def _one_at_a_time(labels: Labels, topic: str, ranks: Ranks) -> dict[str, float]
         np.tile(values, len(moved)),
         retrieved,
     )
-    effects = labels.by_topic[0].get(topic, 0.0) - kernel.scores(rows)
+    effects = labels.scores_of(topic)[0] - kernel.scores(rows)
     return dict(zip([names[place] for place in moved], effects.tolist(), strict=True))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
+from pytest_riskguard.gates.kinds import MAX_LEVEL
 from pytest_riskguard.gates.looks import Look
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import FLIPS, POOL, Family
 from pytest_riskguard.inference.families import (
     benjamini_hochberg,
@@ -31,55 +32,41 @@ MOST_POOLED, MOST_FLIPPED = 2_000, 20_000
 MAX_DRAWN_LEVEL = 0.99
 
 
-@frozen
-class Compared:
-    """What a gate about the mean of two systems compares."""
-
-    topics: tuple[str, ...]
-    measure: str | None
-    evidence: Evidence
-
-
 def in_families(
-    gates: Sequence[Gate],
-    p_values: Sequence[float | None],
-    *,
-    correction: str,
-    look: Look | None = None,
-    of_look: Sequence[float | None] | None = None,
-    compared: Sequence[Compared | None] = (),
+    comparisons: Sequence[Comparison | None], *, correction: str, look: Look | None = None
 ) -> list[Family | None]:
     """What each gate has to meet in its family; None without a p-value, or without a correction.
 
-    A gate judged by its family fails exactly where its adjusted p-value is at most 1 less its own level. A ``look``
-    leaves all of them together its share of the error, by the p-values ``of_look``, those of the stricter rule for
-    one of many looks; ``none`` is then the correction for a single gate. ``auto`` is the draws that suit what is
-    ``compared``, and Holm's method where none do, or for a look. ``ValueError`` if the gates have different levels,
-    or so many are judged, or were before, that one would keep a level beyond 0.999999.
+    A gate judged by its family fails exactly where its adjusted p-value is at most 1 less its own level. A ``look``,
+    which gates over a pool have none of, leaves all of them together its share of the error, by the stricter rule
+    for one of many looks; ``none`` is then the correction for a single gate. ``auto`` is the draws that suit what is
+    compared, and Holm's method where none do, or for a look. ``ValueError`` if the gates have different levels, or
+    so many are judged, or were before, that one would keep a level beyond 0.999999.
     """
-    decisive = p_values if of_look is None else of_look
-    members = [i for i, p in enumerate(decisive) if p is not None]
-    families: list[Family | None] = [None] * len(gates)
+    families: list[Family | None] = [None] * len(comparisons)
+    members = {place: one for place, one in enumerate(comparisons) if one is not None and one.p_value is not None}
     if (correction == "none" and look is None) or not members:
         return families
-    levels = {gates[i].level for i in members}
-    if len(levels) > 1:
-        raise ValueError(
-            f"a family of gates has one level, got {', '.join(f'{level:g}' for level in sorted(levels))}"
-        )
-    p, own, drawn = [decisive[i] or 0.0 for i in members], levels.pop(), None
-    if correction == "auto" and look is None and compared:
-        drawn = adjusted_by_draws([gates[i] for i in members], p, [compared[i] for i in members])
+    family, drawn = [*members.values()], None
+    own, *others = sorted({one.gate.level for one in family})
+    if others:
+        levels = ", ".join(f"{level:g}" for level in (own, *others))
+        raise ValueError(f"a family of gates has one level, got {levels}")
+    ordinary = [one.p_value or 0.0 for one in family]
+    p = ordinary if look is None else [one.p_value_of_look or 0.0 for one in family]
+    if correction == "auto" and look is None and not any(one.gate.is_pool for one in family):
+        topics, measures = [one.topics for one in family], [one.aligned.candidate.measure for one in family]
+        drawn = adjusted_by_draws([one.ruling for one in family], p, topics=topics, measures=measures)
     if drawn is not None:
-        found = [Family(drawn[0], len(members), own, float(adjusted)) for adjusted in drawn[1]]
+        found = [Family(drawn[0], len(p), own, adjusted) for adjusted in drawn[1].tolist()]
     else:
-        found = _at_levels(p, own, correction="holm" if correction == "auto" else correction, look=look)
-    for i, family in zip(members, found, strict=True):
-        families[i] = _for_the_rule(family, p_values[i], decisive[i])
+        found = at_levels(p, own, correction="holm" if correction == "auto" else correction, look=look)
+    for place, one, by_rule, stricter in zip(members, found, ordinary, p, strict=True):
+        families[place] = _for_the_rule(one, by_rule, stricter)
     return families
 
 
-def _at_levels(p: Sequence[float], own: float, *, correction: str, look: Look | None) -> list[Family]:
+def at_levels(p: Sequence[float], own: float, *, correction: str, look: Look | None) -> list[Family]:
     """Families whose gates keep a level each."""
     method = "holm" if correction == "none" else correction
     adjusted = (benjamini_hochberg if method == "benjamini_hochberg" else holm)(p)
@@ -101,13 +88,13 @@ def _at_levels(p: Sequence[float], own: float, *, correction: str, look: Look | 
     return [Family(correction, len(p), level, adjusted_p, look) for level, adjusted_p in pairs]
 
 
-def _for_the_rule(family: Family, p: float | None, stricter: float | None) -> Family:
+def _for_the_rule(family: Family, p: float, stricter: float) -> Family:
     """The family with the level that makes a gate's ordinary rule decide as the stricter one of a look does.
 
     Where the p-value of the stricter rule is r times as large, the ordinary rule is asked for a p-value r times as
     small.
     """
-    if p is None or stricter is None or stricter <= p:
+    if stricter <= p:
         return family
     most = 1 - family.level
     asked = most * (p / stricter)
@@ -116,7 +103,11 @@ def _for_the_rule(family: Family, p: float | None, stricter: float | None) -> Fa
 
 
 def adjusted_by_draws(
-    gates: Sequence[Gate], p_values: Sequence[float], compared: Sequence[Compared | None]
+    rulings: Sequence[Ruling],
+    p_values: Sequence[float],
+    *,
+    topics: Sequence[Sequence[Hashable]],
+    measures: Sequence[str | None],
 ) -> tuple[str, FloatArray] | None:
     """The draws that suit these gates, and the p-values that they adjust; None where none suit.
 
@@ -124,17 +115,18 @@ def adjusted_by_draws(
     for gates on the same topics; none with weights, clusters, strata or replicates. The adjusted p-value is the
     larger of the gate's own and of twice that of the draws, where churn only warns at both of its conditions.
     """
-    systems = [one for one in compared if one is not None and one.evidence.counts_alike and not one.evidence.noisy]
-    if len(systems) < len(gates) or max(gate.level for gate in gates) > MAX_DRAWN_LEVEL:
+    gates, evidence = [one.gate for one in rulings], [one.evidence for one in rulings]
+    if max(gate.level for gate in gates) > MAX_DRAWN_LEVEL:
         return None
-    topics, evidence = [one.topics for one in systems], [one.evidence for one in systems]
+    if not all(one.counts_alike and not one.noisy for one in evidence):
+        return None
     changed = [one.changed(0.0) for one in evidence]
     asked = [(gate.alpha, gate.tolerance) for gate in gates]
     if all(some == topics[0] for some in topics):
         method, draw = FLIPS, _flipped
         suits = len(gates) > 1 and min(changed) >= FLIPPED_CHANGES and sum(changed) <= MOST_FLIPPED
     else:
-        questions = {(*own, gate.tradeoff, one.measure) for own, gate, one in zip(asked, gates, systems, strict=True)}
+        questions = {(*own, gate.tradeoff, one) for own, gate, one in zip(asked, gates, measures, strict=True)}
         disjoint = len(questions) == 1 and len(set().union(*topics)) == sum(map(len, topics))
         method, draw = POOL, _pooled
         suits = disjoint and sum(map(bool, changed)) >= POOLED_GATES and POOLED_CHANGES <= sum(changed) <= MOST_POOLED

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
-from pytest_riskguard.gates.kinds import Gate, NotInferior
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.verdict import Verdict, warning
 
 
@@ -58,21 +57,10 @@ class Chain:
         """Whether the newest run is significantly risky against the oldest, but no step was."""
         return is_risky(self.against_oldest[-1]) and not any(map(is_risky, self.steps))
 
-    @property
-    def better_since(self) -> int | None:
-        """The place of the first of the newest runs that are all significantly better in the mean than the oldest."""
-        better = sum(1 for _ in takewhile(_is_better, reversed(self.against_oldest)))
-        return len(self.runs) - better if better else None
-
 
 def is_risky(comparison: Comparison) -> bool:
     """Whether a run fails the gate against another; not known, and so not claimed, of too few topics."""
     return comparison.ruling.enough_topics and not comparison.ruling.holds
-
-
-def _is_better(comparison: Comparison) -> bool:
-    gate = NotInferior(alpha=0.0, level=comparison.gate.level)
-    return comparison.ruling.enough_topics and Ruling(gate, comparison.evidence).passes
 
 
 def with_lineage(

@@ -19,21 +19,15 @@ from pytest_riskguard.gates.verdict import Deferred, Family, Findings, Verdict, 
 
 
 def compare(
-    gate: Gate,
-    candidate: TopicScores,
-    *others: TopicScores,
-    topics: Topics | None = None,
-    family: Family | None = None,
-    together: int = 1,
+    gate: Gate, candidate: TopicScores, *others: TopicScores, topics: Topics | None = None, together: int = 1
 ) -> Comparison:
     """The gate's answer alone, computed when first read; raises like ``align``.
 
-    ``others`` are the baselines of a pool, or a baseline and its replicates.
+    ``others`` are the baselines of a pool, or a baseline and its replicates; ``together`` is how many gates are
+    judged together, this one included, which decides how far into the tail draws of a pool must reach.
     """
     aligned = align(gate, candidate, *others, topics=topics)
-    if gate.is_pool:
-        return PoolComparison(gate, aligned, family=family, together=together)
-    return Comparison(gate, aligned, family=family)
+    return PoolComparison(gate, aligned, together=together) if gate.is_pool else Comparison(gate, aligned)
 
 
 def judge(
@@ -41,26 +35,27 @@ def judge(
     candidate: TopicScores,
     *baselines: TopicScores,
     replicates: Sequence[TopicScores] = (),
+    family: Family | None = None,
     report: bool = False,
+    known: Comparison | None = None,
     **context: Any,
 ) -> Verdict:
     """Ask the gate's question of the scores of a candidate and its baseline, or of a pool, on the same topics.
 
     Only the answer is computed; what explains it follows when it is first read. Data that cannot be compared give
-    an ``incomparable`` verdict. ``replicates`` are other runs of the baseline, whose noise is subtracted;
-    ``report`` adds the data of charts. The context is that of ``compare``: ``topics``, ``family``, which holds the
-    level left to the gate, and ``together``, how many gates are judged together, this one included, which decides
-    how far into the tail draws of a pool must reach. ``ValueError`` for two measures, unknown protected topics,
-    missing weights, and for a pool as ``PoolComparison``.
+    an ``incomparable`` verdict. ``replicates`` are other runs of the baseline, whose noise is subtracted; ``family``
+    holds the level left to the gate; ``report`` adds the data of charts; ``known`` is what ``compare`` gives, with
+    the context given there. ``ValueError`` for two measures, unknown protected topics, missing weights, and for a
+    pool as ``PoolComparison``.
     """
-    question = unanswered(gate, candidate, baselines, replicates=replicates, family=context.get("family"))
+    question = unanswered(gate, candidate, baselines, replicates=replicates, family=family)
     systems = (candidate, *baselines, *replicates)
 
     def outcome_of(others: Sequence[TopicScores]) -> str:
-        return compare(gate, *others, **context).answer[0]
+        return compare(gate, *others, **context).within(family).answer[0]
 
     try:
-        comparison = compare(gate, *systems, **context)
+        comparison = (known or compare(gate, *systems, **context)).within(family)
         outcome, reason = comparison.answer
         refuse_other_order(gate, systems, outcome, outcome_of)
         if outcome == "pass":

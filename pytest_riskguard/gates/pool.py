@@ -347,10 +347,8 @@ class PoolComparison(Comparison):
         """The minimum detectable effect."""
         return ruling.minimum_detectable_effect
 
-    def fails(self, gate: Gate | None = None, *, aligned: Aligned | None = None) -> bool:
-        """Whether the gate fails for these systems, or others."""
-        asked: dict[str, Any] = {"family": self.family, "together": self.ruling.together}
-        return PoolComparison(gate or self.gate, aligned or self.aligned, **asked).alone[0] == "fail"
+    def _like(self, gate: Gate, aligned: Aligned, family: Family | None = None) -> PoolComparison:
+        return PoolComparison(gate, aligned, family=family or self.family, together=self.ruling.together)
 
     @property
     def reference(self) -> Reference:

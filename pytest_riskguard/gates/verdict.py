@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import KW_ONLY, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -124,17 +124,18 @@ class Commands:
 class Findings:
     """Everything found out about an answer; none of it decides. See ``Verdict`` for each finding."""
 
-    warnings: tuple[VerdictWarning, ...] = field(default=(), kw_only=True)
-    topics: TopicCounts = field(default_factory=TopicCounts, kw_only=True)
-    estimates: Estimates = field(default_factory=Estimates, kw_only=True)
-    intervals: tuple[ReportedInterval, ...] = field(default=(), kw_only=True)
-    responsible_topics: tuple[ResponsibleTopic, ...] = field(default=(), kw_only=True)
-    power: Power = field(default_factory=Power, kw_only=True)
-    pool: PoolFigures | None = field(default=None, kw_only=True)
-    summary: str = field(default="", kw_only=True)
-    pivotal_topics: tuple[str, ...] = field(default=(), kw_only=True)
-    slices: tuple[Slice, ...] = field(default=(), kw_only=True)
-    figures: tuple[str, ...] = field(default=(), kw_only=True)
+    _: KW_ONLY
+    warnings: tuple[VerdictWarning, ...] = ()
+    topics: TopicCounts = TopicCounts()
+    estimates: Estimates = Estimates()
+    intervals: tuple[ReportedInterval, ...] = ()
+    responsible_topics: tuple[ResponsibleTopic, ...] = ()
+    power: Power = Power()
+    pool: PoolFigures | None = None
+    summary: str = ""
+    pivotal_topics: tuple[str, ...] = ()
+    slices: tuple[Slice, ...] = ()
+    figures: tuple[str, ...] = ()
 
 
 class Deferred:

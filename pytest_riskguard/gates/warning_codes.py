@@ -93,8 +93,9 @@ WARNINGS: Mapping[str, str] = {
     "unbacked_scores": "A baseline was stored with `--no-run`, so its scores cannot be checked.",
     "significantly_better": "The mean is significantly up.",
 }
-#: What warnings say, where their parameters are enough, by the code, or by what a code of several is about. Of a list
-#: of topics ``{topics}`` are the names, ``{topics_number}`` and ``{topics_counted}`` say how many.
+#: What warnings say, by the code, or by what a code of several is about. Of a list of topics ``{topics}`` are the
+#: names, ``{topics_number}`` and ``{topics_counted}`` say how many; ``{verdict}`` is the verdict, ``{units}`` what
+#: varies in it independently, topics or clusters of them.
 SAID: Mapping[str, str] = {
     "churn": (
         "the mean itself (alpha 0, tolerance 0) is not significantly down; the gate would fail at this alpha only "
@@ -144,4 +145,39 @@ SAID: Mapping[str, str] = {
         "the judges decide: {agree} of {judges} alone give this answer; have them agree on what is relevant, or "
         "judge again"
     ),
+    "rescored": (
+        "the judgements or the scoring library changed since the baseline was stored, so its run was scored again"
+    ),
+    "topics_changed": (
+        "the topics file has changed since {systems} was stored, and this gate is about a slice by its tags; once "
+        "they are reviewed, rescore the baseline"
+    ),
+    "few_topics": "only {units}: with so few, intervals cover less, and gates fail more often, than their level says",
+    "few_effective_topics": "weights, clusters or strata make {units} count like {effective:.3g} of equal weight",
+    "few_changed_topics": "only {topics_number} of {verdict.topics.count} topics changed ({topics})",
+    "no_variation": "no topic changed, or all of them by the same amount: the mean alone decides",
+    "unseen_changes": (
+        "no {change} is as large as {size:.2g}, but a {change} as large in up to {share:.2%} of queries cannot be "
+        "excluded, and would overturn this pass"
+    ),
+    "cannot_fail": (
+        "no candidate can fail this gate, not even one that scores 0 on every topic: {verdict.baselines[0]} scores "
+        "above 0 on {above} of {verdict.topics.count} topics, {mean:.4g} on average and {most:.4g} at most; choose "
+        "another measure, or a smaller tolerance, level or limit"
+    ),
+    "methods_disagree": (
+        "Student-t (limit {student_t_limit:+.3g}) and {method} (limit {limit:+.3g}) disagree; {decisive} decided"
+    ),
+    "slow_slide": (
+        "passes against {verdict.baselines[0]}, but the mean is significantly below that of "
+        "{verdict.lineage.runs[0].run}: {verdict.lineage.in_total:+.4f} in total, with {verdict.lineage.accepted} "
+        "accepted changes between; store that run as a baseline of its own and compare with both (baselines: [...])"
+    ),
+}
+#: What some parameters add to what a warning says.
+ADDED: Mapping[str, str] = {
+    "needs_student_t": ": Student-t must agree with the gate's own method",
+    "cannot_fail": "; with so few changes it cannot fail",
+    "needed": "; at least {needed} are needed",
+    "reference": " (against {reference})",
 }

@@ -17,13 +17,13 @@ from contextlib import contextmanager, suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, quote_plus, urlencode, urljoin
+from urllib.parse import quote, quote_plus, urlencode
 
-from pytest_riskguard.config.candidate_settings import VARIABLE, address_problem, parameters
+from pytest_riskguard.config.candidate_settings import VARIABLE, address_problem
 from pytest_riskguard.config.http_presets import PLACEHOLDER, placeholders
-from pytest_riskguard.data.engines import AnswerError, Hits, identifier, said_in, whole_scores
+from pytest_riskguard.data.engines import ENGINES, AnswerError, Hits, identifier, said_in, whole_scores
 from pytest_riskguard.data.input_files import read_limited
-from pytest_riskguard.data.json_nodes import at, outline
+from pytest_riskguard.data.json_nodes import outline
 from pytest_riskguard.errors import DataError, FileError, UsageError
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
 from pytest_riskguard.live.retrieval import FailedSearchError, Topic
@@ -79,15 +79,11 @@ class HttpSearch:
         self._client, self._http, self._secrets, self._asking = client, candidate.http, secrets, candidate
         http = candidate.http
         self._find = None if http.hits is None else _compiled(http.hits)
-        template, body, params, depth = http.request, http.body or http.request.body, http.params, candidate.depth
+        template, body = http.request, http.body or http.request.body
         content = _template(http, body) if isinstance(body, Path) else json.loads(body or "null")
-        if "depth" not in placeholders([params, content, http.url]):
-            if template.key is not None and isinstance(content, Mapping):
-                content = {template.key: depth} | dict(content)
-            if template.param is not None and template.param not in dict(parameters(http.url)):
-                params = {template.param: str(depth)} | params
-        self._path, self._params, self._body = template.path.partition("?")[0], params, content
-        self._method = http.method or template.method
+        if template.size and isinstance(content, Mapping) and "depth" not in placeholders([content, http.url]):
+            content = {template.size: "{depth}"} | dict(content)
+        self._path, self._params, self._body = template.path.partition("?")[0], http.params, content
         #: The address without parameters, as messages name it: the same for all topics, and with no secret.
         self._place = _joined(http.url, self._path).partition("?")[0]
 
@@ -124,10 +120,9 @@ class HttpSearch:
 
     def _hits(self, answer: Any) -> Hits:
         """The hits of an answer in their order; ``AnswerError`` if it is a failure or has another shape."""
-        engine, expression = self._http.kind.engine, self._http.hits
-        if engine is not None:
-            several = [one for key in ("responses", "results") if isinstance(one := at(answer, key), list)]
-            answer = several[0][0] if several and len(several[0]) == 1 else answer
+        expression, answers = self._http.hits, self._http.request.answers
+        if answers is not None:
+            engine = ENGINES[answers]
             if self._find is None:
                 return engine.hits(answer)
             engine.check(answer)
@@ -160,9 +155,9 @@ class HttpSearch:
 
         wait, content, most = None, bytearray(), ANSWER_BYTES.value
         deadline = math.inf if self._asking.timeout is None else time.monotonic() + self._asking.timeout
-        headers = {} if body is None else {"Content-Type": "application/json"}
+        method, headers = ("GET", {}) if body is None else ("POST", {"Content-Type": "application/json"})
         try:
-            with self._client.stream(self._method, url, content=body, headers=headers) as response:
+            with self._client.stream(method, url, content=body, headers=headers) as response:
                 status, coding = response.status_code, response.headers.get("Content-Encoding", "")
                 if response.is_redirect:
                     raise self._failure(f"it answered {status}, a redirect, which is not followed; correct `url:`")
@@ -202,11 +197,11 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _joined(url: str, path: str) -> str:
-    """The address of the engine with a path below it, before its parameters; from its root, if there is a slash."""
+    """The address of the engine with a path below it, before its parameters."""
     if not path:
         return url
     address, mark, params = url.partition("?")
-    return f"{urljoin(address.rstrip('/') + '/', path)}{mark}{params}"
+    return f"{address.rstrip('/')}/{path}{mark}{params}"
 
 
 def _template(http: Http, path: Path) -> Any:

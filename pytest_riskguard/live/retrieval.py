@@ -19,7 +19,7 @@ import threading
 import time
 import traceback
 import uuid
-from collections.abc import AsyncIterable, Callable, Generator, Iterable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import field
 from itertools import islice
@@ -192,7 +192,7 @@ def _outcome(search: Search, topic: str, query: Topic, asking: Queried) -> _Outc
     while True:
         start = time.perf_counter()
         try:
-            pairs = pairs_of(_awaited(search(query), asking.depth, asking.timeout), asking.depth)
+            pairs = pairs_of(_awaited(search(query), asking.timeout), asking.depth)
             seconds = time.perf_counter() - start
             if asking.timeout is not None and seconds > asking.timeout:
                 raise OutOfTimeError(asking.timeout)
@@ -216,37 +216,26 @@ _loop_lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
 
-def _awaited(results: object, depth: int, timeout: float | None) -> object:
-    """What a search returned, awaited if need be; at most ``depth`` results of an asynchronous iterator."""
-    if not inspect.isawaitable(results) and not isinstance(results, AsyncIterable):
+def _awaited(results: object, timeout: float | None) -> object:
+    """What a search returned, awaited if need be."""
+    if not inspect.isawaitable(results):
         return results
-    future = asyncio.run_coroutine_threadsafe(_on_loop(results, depth), _running_loop())
+    future = asyncio.run_coroutine_threadsafe(_on_loop(results), _running_loop())
     try:
-        entries, error = future.result(timeout)
+        answer, error = future.result(timeout)
     except TimeoutError:
         raise OutOfTimeError(timeout) from None
     finally:
         future.cancel()
     if error is not None:
         raise error
-    return entries
+    return answer
 
 
-async def _on_loop(results: object, depth: int) -> tuple[object, BaseException | None]:
-    """The results, or the error: one such as SystemExit would end the loop."""
+async def _on_loop(results: Awaitable[object]) -> tuple[object, BaseException | None]:
+    """The answer, or the error: one such as SystemExit would end the loop."""
     try:
-        if inspect.isawaitable(results):
-            results = await results
-        if not isinstance(results, AsyncIterable):
-            return results, None
-        entries: list[object] = []
-        async for entry in results:
-            entries.append(entry)
-            if len(entries) == depth:
-                break
-        if inspect.isasyncgen(results):
-            await results.aclose()
-        return entries, None
+        return await results, None
     except asyncio.CancelledError:
         raise
     except BaseException as error:

@@ -30,8 +30,6 @@ MOST = 0.5
 MAX_WEAK_P_VALUE, MAX_UNSEEN_SHARE = 0.5, 0.25
 #: What became of so large a part of the queries that were examined points to the cause, the gravest first.
 MIN_FATE = 0.25
-#: Next to nothing improved if all gains together are at most this share of all losses.
-MAX_GAINED = 0.1
 
 
 @frozen
@@ -136,18 +134,6 @@ class Card:
     def _is_tested_pass(self) -> bool:
         return self.verdict.outcome == "pass" and self.verdict.asked.is_tested and not self.is_identical
 
-    @property
-    def is_too_few_to_show(self) -> bool:
-        """Whether churn has next to no gains: then the number of changes, no weight of losses, lets the mean pass."""
-        verdict, estimates = self.verdict, self.verdict.estimates
-        mean, urisk, wins = estimates.mean_difference, estimates.urisk, verdict.topics.wins
-        if verdict.asked.is_pool or estimates.noise_urisk is not None:
-            return False
-        if not wins or verdict.tradeoff != "linear" or not verdict.alpha or mean is None or urisk is None:
-            return not wins
-        lost = (mean - urisk) / verdict.alpha
-        return mean + lost <= MAX_GAINED * lost
-
     # ---- topics
 
     @cached_property
@@ -203,13 +189,6 @@ class Card:
     def unanswered(self) -> int:
         """How many topics the candidate did not answer."""
         return len(self.verdict.topics.missing_in_candidate) + self.left_out("missing_in_candidate")
-
-    @property
-    def heaviest(self) -> ResponsibleTopic | None:
-        """The topic that has most of the loss, where others lost too."""
-        if self.verdict.asked.by_topic or len(self.lost) < 2:
-            return None
-        return self.lost[0] if (self.lost[0].share or 0.0) >= MOST else None
 
     @cached_property
     def decisive_topics(self) -> frozenset[str]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pytest_riskguard.data.measures import cutoff_of
-from pytest_riskguard.gates.findings import Lineage, PoolFigures, ResponsibleTopic, Slice
-from pytest_riskguard.gates.kinds import MIN_TOPICS, options_of
+from pytest_riskguard.gates.findings import ReportedInterval, ResponsibleTopic, Slice
+from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Family, Verdict
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.numbers import from_to, limits
@@ -91,7 +90,7 @@ def _topics(card: Card) -> list[Table]:
 
 def _statistics(verdict: Verdict) -> Section:
     card = Card(verdict)
-    shown = card.explains_topics or verdict.asked.by_topic
+    shown = verdict.outcome != "pass" or card.is_churn or verdict.asked.by_topic
     return Section("Statistics", [*figures(verdict), *_flips(card)], _topics(card) if shown else [])
 
 
@@ -115,65 +114,52 @@ def _figures(verdict: Verdict) -> Iterator[str]:
         inside = "including" if baseline.candidate_inside else "excluding"
         systems = listed(baseline.systems, most=10)
         yield f"the baseline is computed topic by topic: the {word} of {systems}, {inside} the candidate"
-    if verdict.lineage is not None:
-        yield _since(verdict.lineage)
-    if verdict.pool is not None:
-        yield from _georisks(verdict, verdict.pool)
-    yield _tests(verdict)
-    if (noise := estimates.noise_urisk) is not None and estimates.urisk is not None:
+    if (lineage := verdict.lineage) is not None:
         yield (
-            f"URisk {signed(estimates.urisk + noise)}, of which {signed(noise)} is the baseline's own noise (mean "
-            f"URisk of its {counted(verdict.replicates, 'replicate')} against it); the excess "
-            f"{signed(estimates.urisk)} is judged"
+            f"{counted(lineage.accepted, 'accepted change')} since {clean(lineage.runs[0].run)}; in total "
+            f"{signed(lineage.in_total)}, URisk {signed(lineage.runs[-1].urisk)} "
+            f"{limits(lineage.lower, lineage.upper)}"
+        ).rstrip()
+    if (georisk := estimates.georisk) is not None:
+        difference, candidate = estimates.georisk_difference or 0.0, georisk[verdict.candidate]
+        rank = 1 + sum(value > candidate for value in georisk.values())
+        yield (
+            f"GeoRisk(alpha={short(verdict.alpha)}): {plain(candidate - difference)} -> {plain(candidate)}; "
+            f"difference {signed(difference)}; rank {rank} of {len(georisk)}"
         )
+    if verdict.intervals:
+        yield _tests(verdict)
     if verdict.family is not None:
         yield _family(verdict, verdict.family)
     counts = (
         f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')}, {counted(topics.ties, 'tie')}"
     )
-    yield counts + _clusters(verdict)
+    if topics.clusters:
+        counts += f"; {counted(topics.count, 'topic')} in {counted(topics.clusters, 'cluster')}"
+        counts += "" if topics.effective is None else f", as telling as {topics.effective:.3g} independent topics"
+    yield counts
     if topics.strata:
         said = (f"{clean(name, limit=_MAX_NAME)} {signed(urisk)}" for name, urisk in topics.strata.items())
         yield f"URisk of each stratum: {'; '.join(said)}"
-    if (labels := verdict.judgements) is not None and (labels.candidate or labels.baseline):
-        whose = f"{labels.candidate} of the candidate, {labels.baseline} of the baseline"
-        yield f"unjudged documents in the first {Card(verdict).ranks_searched} ranks: {whose}"
     if verdict.outcome == "pass" and power:
-        what = "mean loss" if verdict.on_churn == "warn" else "URisk"
-        what = "difference of GeoRisk" if verdict.pool is not None else what
-        yield f"smallest detectable {what} at 80% power: {signed(-power)}"
-
-
-def _since(lineage: Lineage) -> str:
-    means = listed(tuple(plain(run.mean) for run in lineage.runs), most=8)
-    return (
-        f"{counted(lineage.accepted, 'accepted change')} since {clean(lineage.runs[0].run)}; means so far, candidate "
-        f"last: {means}; in total {signed(lineage.in_total)}, URisk {signed(lineage.runs[-1].urisk)} "
-        f"{limits(lineage.lower, lineage.upper)}"
-    ).rstrip()
+        yield f"smallest fall detected at 80% power: {signed(-power)}"
 
 
 def _tests(verdict: Verdict) -> str:
     """The tests and the intervals."""
-    if not verdict.intervals:
-        return ""
     estimates, said = verdict.estimates, []
     if estimates.trisk is not None and verdict.pool is None:
         said.append(f"TRisk {signed(estimates.trisk, 3)} (two-sided p {probability(estimates.p_value)})")
     if estimates.break_even_p_value is not None:
         said.append(f"one-sided: break-even p {probability(estimates.break_even_p_value)}")
-    ends = [
-        f"{method(verdict, one.method)} {limits(one.lower, one.upper)}{' (decisive)' * one.decisive}"
-        for one in verdict.intervals
-        if one.decisive or one.method in _REPORTED
-    ]
+    ends = [interval(verdict, one) for one in verdict.intervals if one.decisive or one.method in _REPORTED]
     return "; ".join([*said, f"{percent(verdict.intervals[0].level)} intervals: {', '.join(ends)}"])
 
 
-def method(verdict: Verdict, name: str) -> str:
-    """The name of an interval; over a pool Student-t has its error from the jackknife."""
-    jackknife = " (jackknife)" if verdict.pool is not None and name == "student_t" else ""
-    return f"{METHODS[name]}{jackknife}"
+def interval(verdict: Verdict, one: ReportedInterval) -> str:
+    """An interval with its name; over a pool Student-t has its error from the jackknife."""
+    jackknife = " (jackknife)" if verdict.pool is not None and one.method == "student_t" else ""
+    return f"{METHODS[one.method]}{jackknife} {limits(one.lower, one.upper)}{' (decisive)' * one.decisive}"
 
 
 def _family(verdict: Verdict, family: Family) -> str:
@@ -183,66 +169,19 @@ def _family(verdict: Verdict, family: Family) -> str:
     if (look := family.look) is not None:
         of = "" if look.looks is None else f" of about {look.looks}"
         budget = f"; look {look.number}{of} at this collection may spend {percent(look.share)} of the budget"
-    p_value = verdict.estimates.decision_p_value
-    found = f"{together}: p {probability(p_value)}, adjusted {probability(family.adjusted_p_value)}"
-    if family.draws:
-        fails_alone = p_value is not None and p_value <= 1 - verdict.level < family.adjusted_p_value
-        return found + "; judged alone it would fail" * fails_alone
-    instead = f" instead of {percent(verdict.level)}" if family.level != verdict.level else ""
-    return f"{found}; judged at {percent(family.level)}{instead}{budget}"
+    p_value, adjusted = probability(verdict.estimates.decision_p_value), probability(family.adjusted_p_value)
+    return f"{together}: p {p_value}, adjusted {adjusted}; judged at {percent(family.level)}{budget}"
 
 
-def _clusters(verdict: Verdict) -> str:
-    topics = verdict.topics
-    if not topics.clusters:
-        return ""
-    like = ""
-    if topics.effective is not None:
-        like = f", which say as much about this change as {topics.effective:.3g} independent topics"
-        if topics.effective >= topics.count:
-            like = ", which do not widen this interval"
-    return f"; {counted(topics.count, 'topic')} in {counted(topics.clusters, 'cluster')}{like}"
-
-
-def _georisks(verdict: Verdict, pool: PoolFigures) -> Iterator[str]:
-    """GeoRisk of both sides, the rank, the references beside the one that decided."""
-    difference, georisk = verdict.estimates.georisk_difference or 0.0, verdict.estimates.georisk or {}
-    candidate = georisk[verdict.candidate]
-    rank = 1 + sum(value > candidate for value in georisk.values())
-    yield (
-        f"GeoRisk(alpha={short(verdict.alpha)}): {plain(candidate - difference)} -> {plain(candidate)}; difference "
-        f"{signed(difference)}; rank {rank} of {len(georisk)}"
-    )
-    if len(pool.references) > 1:
-        failed = sorted(
-            (one for one in pool.references if not one.passes),
-            key=lambda one: (one.adjusted_p_value, one.georisk_difference),
-        )
-        of_all = counted(len(pool.references), "reference")
-        names = listed(
-            tuple(
-                f"{clean(one.reference)} ({signed(one.georisk_difference)}, adjusted p "
-                f"{probability(one.adjusted_p_value)})"
-                for one in failed
-            ),
-            most=_MAX_NAMED,
-        )
-        below = f"significantly below {len(failed)} of {of_all} (Holm): {names}"
-        yield below if failed else f"not significantly below any of {of_all} (Holm)"
-
-
-def _flips(card: Card) -> Iterator[str]:
+def _flips(card: Card) -> list[str]:
     """Without which topics a failure would be a pass."""
     verdict, flips = card.verdict, card.verdict.estimates.flip_set
-    if verdict.outcome != "fail" or verdict.asked.by_topic or (flips is None and verdict.topics.count <= MIN_TOPICS):
-        return
-    if flips is None:
-        yield f"removing the worst topics does not flip the verdict as long as {MIN_TOPICS} remain"
-        return
+    if verdict.outcome != "fail" or verdict.asked.by_topic or flips is None:
+        return []
     bound = "" if len(flips) == 1 else " (found greedily: an upper bound on the smallest such set)"
     more = card.left_out("flip_set")
     names = listed(flips, most=10, left_out=more)
-    yield f"would pass without {counted(len(flips) + more, 'topic')}: {names}{bound}"
+    return [f"would pass without {counted(len(flips) + more, 'topic')}: {names}{bound}"]
 
 
 # ---- what explains it
@@ -250,32 +189,27 @@ def _flips(card: Card) -> Iterator[str]:
 
 def _documents(verdict: Verdict) -> Section | None:
     """What moved in each topic that a failure lists."""
-    examined, depth = Card(verdict).documents, 0 if verdict.documents is None else verdict.documents.depth
-    listed_topics = [examined[topic.topic] for topic in Card(verdict).worst if topic.topic in examined]
+    card = Card(verdict)
     columns = {"topic": "name", "document": "name", "grade": "text", "ranks": "text", "effect": "+.4f"}
     rows = [
         (
-            moved.topic,
+            topic.topic,
             document.document,
             "unjudged" if document.grade is None else short(document.grade),
             f"{document.baseline_rank or '-'} -> {document.candidate_rank or '-'}",
-            effect,
+            document.effect,
         )
-        for moved in listed_topics
-        for document in (*moved.moved, *(row for row in moved.new(depth) if not row.effect))
-        for effect in [document.effect or "new"]
+        for topic in card.worst
+        if topic.topic in card.documents
+        for document in card.documents[topic.topic].moved
     ]
     if not rows:
         return None
-    looks_at = "all ranks" if (last := cutoff_of(verdict.measure)) is None else f"the first {last} ranks"
-    adds_up = all(moved.exact for moved in listed_topics)
     note = (
-        "The effects add up to the topic's difference."
-        if adds_up
-        else ("An effect is what moving this document alone back to its rank would gain; effects need not add up.")
+        "An effect is the document's part in the topic's difference; of measures that are no sum over documents, "
+        "what moving it alone back to its rank would gain."
     )
-    table = Table("", columns, rows, f"The measure looks at {looks_at}. {note}")
-    return Section("Documents that moved", parts=[table])
+    return Section("Documents that moved", parts=[Table("", columns, rows, note)])
 
 
 def _slices(verdict: Verdict) -> Section | None:
@@ -287,7 +221,7 @@ def _slices(verdict: Verdict) -> Section | None:
         row = [_tagged(part), part.count, part.losses, card.share(part), part.mean_difference, part.urisk]
         between = limits(part.lower, part.upper) or "too few topics"
         rows.append(row + [between, part.adjusted_p_value, part.risky] * tested)
-    note = "Share: of what all topics lost." if not card.explained_by_wins else "Share: of what all topics won."
+    note = "Share: of what all topics lost, or won where wins stand in the way."
     return Section("Topics by tag", parts=[Table("", columns, rows, note)]) if rows else None
 
 
@@ -300,16 +234,12 @@ def _judgements(verdict: Verdict) -> Section | None:
     unjudged = verdict.judgements
     if unjudged is None:
         return None
-    ranks = f"in the first {Card(verdict).ranks_searched} ranks"
-    where = f"{counted(unjudged.documents, 'unjudged document')} {ranks}"
-    if not unjudged.documents:
-        answer = f"every document {ranks} was judged"
-    elif unjudged.depends:
+    where = f"{counted(unjudged.documents, 'unjudged document')} in the first {Card(verdict).ranks_searched} ranks"
+    if unjudged.depends:
         answer = f"this verdict rests on {where}"
-    elif unjudged.certain:
-        answer = f"the outcome does not depend on {where}: every way of judging them was tried"
     else:
-        answer = f"no way of judging {where} that was tried changes the outcome"
+        tried = "every way was tried" if unjudged.certain else "not every way was tried"
+        answer = f"no way of judging {where} was found to change the outcome: {tried}"
     rows = [(_CASES.get(case.case, clean(case.case)), case.urisk, case.outcome) for case in unjudged.cases]
     judges = [(judge.case, judge.urisk, judge.outcome) for judge in unjudged.judges]
     tables = (

@@ -48,5 +48,3 @@ def _notes(chain: Chain, names: Sequence[str]) -> Iterator[str]:
         why = "the mean itself is significantly down" if is_loss else "only because losses weigh more (churn)"
         slid = "; no single change was significantly risky against the run before it: a slow slide"
         yield f"significantly risky against {oldest}: {why}{slid * chain.has_slid}"
-    elif (since := chain.better_since) is not None:
-        yield f"{oldest} is no longer a yardstick: every run since {clean(names[since])} is significantly better"

@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from pytest_riskguard.reports.comparisons import Report
 
 
+JSON, MARKDOWN, HTML, JUNIT = "json", "markdown", "html", "junit"
+#: Formats of a figure or a table.
+OF_SECTIONS = (JSON, MARKDOWN, HTML)
+_BY_SUFFIX = {".json": JSON, ".md": MARKDOWN, ".html": HTML, ".htm": HTML, ".xml": JUNIT}
+
+
 @frozen
-class Format:
-    """A format, and the suffixes of files that have it."""
-
-    suffixes: tuple[str, ...]
-
-
-@frozen
-class AddedFormat(Format):
+class AddedFormat:
     """A format of a plugin, whose function turns the JSON report into the content of a file."""
 
+    suffix: str
     plugin: str
     function: Callable[[dict[str, Any]], str | bytes]
 
     def content(self, report: dict[str, Any]) -> bytes:
         """What the file holds."""
-        what = f"report {self.suffixes[0]}"
+        what = f"report {self.suffix}"
         made = plugins.called(self.plugin, what, self.function, report)
         if not isinstance(made, str | bytes):
             raise plugins.PluginError(self.plugin, f"{what} gave {type(made).__name__}, expected text or bytes")
@@ -50,24 +50,19 @@ _OPENING = re.compile(
 _OPENING_BYTES = 4096
 #: Folders in which only the system makes links.
 _OF_SYSTEM = (Path("/dev"), Path("/proc"))
-JSON, MARKDOWN, HTML, JUNIT = FORMATS = tuple(map(Format, ((".json",), (".md",), (".html", ".htm"), (".xml",))))
-#: Those of a figure or a table.
-OF_SECTIONS = (JSON, MARKDOWN, HTML)
 
 
-def format_of(path: Path) -> Format:
+def format_of(path: Path) -> str | AddedFormat:
     """The format that a file's name asks for; ``UsageError`` if no format has such names."""
-    for known_format in FORMATS:
-        if path.suffix.lower() in known_format.suffixes:
-            return known_format
-    known = [suffix for known_format in FORMATS for suffix in known_format.suffixes]
-    plugins.refuse_taken("riskguard_reports", known)
+    suffix = path.suffix.lower()
+    if suffix in _BY_SUFFIX:
+        return _BY_SUFFIX[suffix]
+    plugins.refuse_taken("riskguard_reports", list(_BY_SUFFIX))
     added = plugins.added("riskguard_reports")
-    if path.suffix.lower() in added:
-        plugin, function = added[path.suffix.lower()]
-        return AddedFormat((path.suffix.lower(),), plugin, function)
-    known += added
-    raise UsageError(f"the format is chosen by the suffix, expected {', '.join(known[:-1])} or {known[-1]}")
+    if suffix in added:
+        return AddedFormat(suffix, *added[suffix])
+    *known, last = *_BY_SUFFIX, *added
+    raise UsageError(f"the format is chosen by the suffix, expected {', '.join(known)} or {last}")
 
 
 def check(path: Path) -> None:
@@ -75,7 +70,7 @@ def check(path: Path) -> None:
 
     ``UsageError`` if the suffix is unknown, a library for the format is not installed, or no file can be made here.
     """
-    if format_of(path) is HTML:
+    if format_of(path) == HTML:
         from pytest_riskguard.reports.html import ensure_available
 
         ensure_available()
@@ -88,26 +83,26 @@ def check(path: Path) -> None:
         raise UsageError(f"cannot write ({problem})")
 
 
-def write(path: Path, report: Report, *, kind: Format | None = None, charts: bool = False) -> None:
-    """Write a report, whole or not at all; ``kind`` is its format, by default the one that its name asks for.
+def write(path: Path, report: Report, *, charts: bool = False) -> None:
+    """Write a report, whole or not at all, in the format that its name asks for.
 
     With ``charts`` the pictures of a Markdown report are written next to it, and before it.
     """
-    kind = kind or format_of(path)
+    kind = format_of(path)
     if isinstance(kind, AddedFormat):
         from pytest_riskguard.reports.json import plain
 
         write_bytes(path, kind.content(plain(report)))
         return
-    if kind is JSON:
+    if kind == JSON:
         from pytest_riskguard.reports.json import dumps
 
         text = dumps(report)
-    elif kind is HTML:
+    elif kind == HTML:
         from pytest_riskguard.reports.html import render as render_html
 
         text = render_html(report)
-    elif kind is JUNIT:
+    elif kind == JUNIT:
         from pytest_riskguard.reports.ci.junit import render as render_junit
 
         text = render_junit(report)

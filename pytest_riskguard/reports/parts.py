@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.text import clean, columns, fitted, is_wide, plain, probability, short, signed
+from pytest_riskguard.text import clean, columns, fitted, plain, probability, short, signed
 
 if TYPE_CHECKING:
     from pytest_riskguard.reports.html.charts.plots import Plot
 
 #: The least columns of a terminal that a name keeps; those that the first one keeps where others can be cut.
 _LEAST, _FIRST_NAME = 8, 24
-#: Characters of a cell, of a sentence and of a name.
-_MAX_CELL, _MAX_SENTENCE, _MAX_NAME = 200, 2000, 1000
+#: Characters of a cell and of a sentence.
+_MAX_CELL, _MAX_SENTENCE = 200, 2000
 
 
 @frozen
@@ -108,11 +108,9 @@ def _widths(grid: Sequence[Sequence[str]], kinds: Sequence[str], room: int) -> l
 
 
 def _shown(column: list[str], kind: str, width: int, *, head: bool) -> list[str]:
-    """The cells of a column, all as wide; names that differ still differ where they are cut."""
+    """The cells of a column, all as wide."""
     if kind == "name":
-        different = list(dict.fromkeys(column[head:]))
-        by_name = dict(zip(different, shortened(different, partial(ends, width=width)), strict=True))
-        column = [*column[:head], *(by_name[name] for name in column[head:])]
+        column = [*column[:head], *shortened(column[head:], width)]
     width = max(map(columns, column))
     blanks = [" " * (width - columns(cell)) for cell in column]
     if kind == "number":
@@ -214,30 +212,31 @@ def _cleaned(*texts: str) -> list[str]:
 # ---- names
 
 
-def shortened(names: Sequence[str], cut: Callable[[str], str]) -> list[str]:
-    """The names, all different and short enough, as one printable line each.
-
-    ``cut`` shortens a text and leaves a short enough one as it is. Names that it makes the same get numbers.
-    """
-    whole = [clean(name, limit=_MAX_NAME) for name in names]
-    taken, different = {name for name in whole if cut(name) == name}, list[str]()
-    for name in whole:
-        shown, number = cut(name), 1
-        while shown in different or (shown in taken and shown != name):
-            number, start = number + 1, cut(name)
-            while start and cut(f"{start}~{number}") != f"{start}~{number}":
-                start = start[:-1]
-            shown = f"{start}~{number}"
-        different.append(shown)
-    return different
+def shortened(names: Sequence[str], width: int) -> list[str]:
+    """The names in so many columns; those that differ still differ where they are cut."""
+    short = {name: name for name in names if columns(name) <= width}
+    taken = set(short)
+    for name in names:
+        if name not in short:
+            number, cut = 1, ends(name, width)
+            while cut in taken:
+                number += 1
+                cut = ends(name, width - len(f"~{number}")) + f"~{number}"
+            short[name] = cut
+            taken.add(cut)
+    return [short[name] for name in names]
 
 
-def ends(name: str, width: int) -> str:
-    """The name in at most ``width`` columns of a terminal, with its end kept: models often differ only there."""
-    if columns(name) <= width:
-        return name
-    end = fitted(name[::-1], width // 2 + 1)[:-1]  # without the ellipsis
-    return fitted(name, width - columns(end)) + end[::-1]
+def ends(text: str, room: float, width: Callable[[str], float] = columns) -> str:
+    """The text if it has room, else its two ends around an ellipsis: names often differ only at their end."""
+
+    def cut(kept: int) -> str:
+        end = kept // 2
+        return f"{text[: kept - end].rstrip()}…{text[len(text) - end :].lstrip()}"
+
+    if width(text) <= room:
+        return text
+    return cut(max(bisect_left(range(len(text)), True, key=lambda kept: width(cut(kept)) > room) - 1, 0))
 
 
 @cache
@@ -255,12 +254,9 @@ def glossary() -> str | None:
 
 # ---- lines of a terminal
 
-#: Stands for the second column of a wide character; ``text.clean`` leaves none in other people's text.
-_SECOND_COLUMN = "\ue000"
-#: Stands for a blank of a command: a command stays on one line, so that it can be copied.
-_BLANK = "\ue001"
 #: What is to be typed as it is.
 _COMMAND = re.compile(r"`[^`]+`")
+_WORD = re.compile(r"(?:`[^`]+`|\S)+")
 
 
 def wrapped(
@@ -271,30 +267,20 @@ def wrapped(
     They are broken between words only, unless words that are longer than a line may be broken. What stands between
     backticks, a command, is one word, which is never broken.
     """
-    return [
-        line.replace(_SECOND_COLUMN, "").replace(_BLANK, " ")
-        for text in map(_in_columns, map(_in_one_piece, paragraphs))
-        for line in textwrap.wrap(
-            text,
-            width=width - (_SECOND_COLUMN in text),  # a break may leave half a wide character behind
-            initial_indent=indent,
-            subsequent_indent=indent + hanging,
-            break_long_words=breaks_words and _BLANK not in text,
-            break_on_hyphens=False,
-        )
-    ]
-
-
-def _in_one_piece(text: str) -> str:
-    """The text with commands that ``textwrap`` takes for one word."""
-    return _COMMAND.sub(lambda command: command.group().replace(" ", _BLANK), text)
-
-
-def _in_columns(text: str) -> str:
-    """The text as long as it is wide, for ``textwrap``, which counts characters."""
-    if text.isascii():
-        return text
-    return "".join(character + _SECOND_COLUMN * is_wide(character) for character in text)
+    lines = []
+    for text in paragraphs:
+        line, start = "", indent
+        for word in _WORD.findall(text):
+            if line and columns(f"{line} {word}") > width:
+                lines.append(line)
+                line, start = "", indent + hanging
+            line = f"{line} {word}" if line else start + word
+            while breaks_words and "`" not in word and columns(line) > width:
+                whole = fitted(line, width + 1)[:-1]  # without the ellipsis
+                lines.append(whole)
+                line = indent + hanging + line[len(whole) :]
+        lines += [line] if line else []
+    return lines
 
 
 def at_most(most: int, lines: list[str], text: str, width: int) -> list[str]:

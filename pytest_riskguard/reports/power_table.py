@@ -64,25 +64,17 @@ def _heading(plan: Plan) -> str:
 
 
 def _answer(plans: Sequence[Plan]) -> list[str]:
-    """In a sentence: what these topics detect at the first alpha, and what a smaller fall takes."""
+    """In a sentence: what these topics detect at the first alpha."""
     first = [plan for plan in plans if plan.alpha == plans[0].alpha]
     found = sorted(plan.minimum_detectable_effect for plan in first if plan.minimum_detectable_effect is not None)
     if not found:
         return []
     seen = plain(found[0]) if found[0] == found[-1] else f"{plain(found[0])} to {plain(found[-1])}"
     assumed = " (by the correlation)" if len(found) > 1 else ""
-    text = (
+    return [
         f"With {counted(plans[0].topics, 'topic')} a gate at alpha {short(plans[0].alpha)} detects a fall of "
-        f"{_what(plans[0])} of {seen}{assumed} with {percent(plans[0].power)} power"
-    )
-    smaller = sorted(zip(*(plan.effects for plan in first), strict=True), key=lambda effects: -effects[0].size)
-    for effects in smaller:
-        needed = sorted(effect.topics_needed for effect in effects if effect.topics_needed is not None)
-        if effects[0].size < found[0] and len(needed) == len(effects):
-            topics = f"{needed[0]}" if needed[0] == needed[-1] else f"{needed[0]} to {needed[-1]}"
-            text += f"; a fall of {short(effects[0].size)} takes {topics} topics"
-            break
-    return [f"{text}."]
+        f"{_what(plans[0])} of {seen}{assumed} with {percent(plans[0].power)} power."
+    ]
 
 
 def _table(plans: Sequence[Plan]) -> Table:

@@ -146,8 +146,7 @@ def _stored(provenance: Provenance, baseline: Origin) -> str:
     commit = f" from commit {_commit(baseline.commit)}" if baseline.commit else ""
     when = f"{counted(days, 'day')} ago" if days else "today"
     old = " (old: what users search for has changed since)" if days > MAX_AGE else ""
-    speed = f", latency then {baseline.latency}" if baseline.latency else ""
-    return f"baseline {_short(baseline.name)} stored {when}{commit}{old}{speed}"
+    return f"baseline {_short(baseline.name)} stored {when}{commit}{old}"
 
 
 def _commit(commit: str | None) -> str:

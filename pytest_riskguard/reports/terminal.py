@@ -14,15 +14,14 @@ from html import escape
 from types import MappingProxyType
 
 from pytest_riskguard import run_context
-from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
+from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Verdict, VerdictWarning
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.comparisons import after, comparisons
 from pytest_riskguard.reports.details import details, worst_topics
-from pytest_riskguard.reports.parts import at_most, wrapped
-from pytest_riskguard.reports.provenance import TIES
+from pytest_riskguard.reports.parts import Table, at_most, wrapped
 from pytest_riskguard.run_context import Detail, Screen
-from pytest_riskguard.text import clean, columns, counted, fitted, short
+from pytest_riskguard.text import clean, columns, fitted, short
 
 #: The longest text of a failure, on a screen of 80 columns.
 MAX_LINES = 20
@@ -60,7 +59,7 @@ def explain(
     after += [] if is_brief else _details(verdict, screen)
     after += first_warnings(verdict, screen, said)
     warnings = words.unsaid(verdict, with_paragraph=has_body or same_as is not None)
-    after += _indented(_warnings(verdict, warnings, screen, said), screen, most=_MAX_WARNING)
+    after += _indented(_warnings(warnings, screen, said), screen, most=_MAX_WARNING)
     steps = words.steps(
         verdict, run, complete=complete, reproduce=reproduce, report=report, commands=verdict.commands
     )
@@ -77,14 +76,11 @@ def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str
     card = Card(verdict)
     most = _MAX_PARAGRAPH - 2 * len(verdict.first_warnings)  # which need the room more
     lines = _indented([words.paragraph(verdict)], screen, hanging="", most=most)
-    if not card.worst or (verdict.outcome == "pass" and not card.is_churn):
-        return lines
-    if screen.detail > Detail.BRIEF and card.explains_topics:  # the statistics list them with their figures
-        return lines
-    new = _new_results(card, screen) if screen.detail == Detail.BRIEF and room > len(lines) + 2 else []
-    total, most = len(card.worst) + card.more, most_topics(screen) or len(card.worst)
-    if screen.detail == Detail.BRIEF:
-        most = min(most, max(room - len(lines) - len(new) - 1, 1))
+    if not card.worst or (verdict.outcome == "pass" and not card.is_churn) or screen.detail > Detail.BRIEF:
+        return lines  # the statistics list topics with their figures
+    new = _new_results(card, screen) if room > len(lines) + 2 else []
+    total = len(card.worst) + card.more
+    most = min(total, MAX_WORST, max(room - len(lines) - len(new) - 1, 1))
     which = f"{words.extreme(verdict)} {most} of {total}" if most < total else f"all {total}"
     which = "the only one" if total == 1 else which
     systems = f"{words.opponent(verdict)} -> {clean(verdict.candidate, limit=60)}"
@@ -155,12 +151,9 @@ def repeats(verdicts: Sequence[Verdict], *, most: int | None) -> dict[int, int]:
 
 
 def _about(verdict: Verdict) -> list[str]:
-    """The measure, and which topics; of data that cannot be compared, the code of the reason, and the measure."""
-    measure = [clean(verdict.measure, limit=24)] if verdict.measure else []
-    if verdict.outcome == "incomparable":
-        return [clean(verdict.reason or ""), *measure]
-    special = verdict.slice is not None or verdict.topics.clusters or verdict.topics.strata
-    return [*measure, words.part_of_topics(verdict)] if special else measure
+    """The measure, and which slice; of data that cannot be compared, the code of the reason, and the measure."""
+    first = clean(verdict.reason or "") if verdict.outcome == "incomparable" else ""
+    return [*filter(None, (first, clean(verdict.measure or "", limit=24), words.part_of_topics(verdict)))]
 
 
 def _first_line(verdict: Verdict, screen: Screen, after_word: bool) -> str:
@@ -205,41 +198,20 @@ def _new_results(card: Card, screen: Screen) -> list[str]:
 
 
 def _details(verdict: Verdict, screen: Screen) -> Iterator[str]:
-    """How the candidate answered; figures, documents, slices and judgements."""
-    yield from _indented(_answers(verdict), screen)
-    everything = screen.detail == Detail.EVERYTHING
+    """Figures, documents, slices and judgements."""
+    most = None if screen.detail == Detail.EVERYTHING else MAX_ROWS
     for section in details(verdict):
-        for line in section.lines(_width(screen) - 2, most=None if everything else MAX_ROWS):
-            if line:
-                yield f"  {line}"
+        yield from (f"  {line}" for line in section.lines(_width(screen) - 2, most=most) if line)
 
 
-def _answers(verdict: Verdict) -> Iterator[str]:
-    """The order of equal scores, and how fast the candidate answered, and live baselines when they were stored."""
-    if (origins := verdict.origins) is None:
-        return
-    if origins.candidate.ties:
-        yield f"equal scores of the candidate: {TIES[origins.candidate.ties]}"
-    if origins.candidate.latency is not None:
-        before = [
-            f"{clean(one.name, limit=60)} when stored: {one.latency}" for one in origins.baselines if one.latency
-        ]
-        yield "; ".join([f"latency of the candidate: {origins.candidate.latency}", *before])
-
-
-def _warnings(
-    verdict: Verdict, warnings: Iterable[VerdictWarning], screen: Screen, before: Collection[str]
-) -> list[str]:
+def _warnings(warnings: Iterable[VerdictWarning], screen: Screen, before: Collection[str]) -> list[str]:
     """Those of some warnings that nothing before states: one in words, and the codes of the others."""
-    changed = {warning.code for warning in verdict.first_warnings}
-    said = [w for w in warnings if w.message not in before and w.code not in changed]
+    said = [w for w in warnings if w.message not in before and w.code not in FIRST_WARNINGS]
     if screen.detail > Detail.BRIEF:
         return [f"warning ({clean(warning.code)}): {warning.message}" for warning in said]
-    whole = 0 if changed else 1  # what has changed is said in its place
-    lines = [f"warning: {warning.message}" for warning in said[:whole]]
-    if left := said[whole:]:
-        codes = dict.fromkeys(clean(warning.code) for warning in left)
-        lines.append(f"{counted(len(left), 'more warning')} (-v shows all): {', '.join(codes)}")
+    lines = [f"warning: {warning.message}" for warning in said[:1]]
+    if left := dict.fromkeys(clean(warning.code) for warning in said[1:]):
+        lines.append(f"more warnings (-v shows all): {', '.join(left)}")
     return lines
 
 
@@ -286,9 +258,7 @@ def remarks(verdicts: Sequence[Verdict]) -> list[str]:
 
 #: Codes of ANSI: green, yellow, bold red.
 _COLOURS = {"pass": "32", "pass with care": "33", "inconclusive": "33", "fail": "1;31", "incomparable": "1;31"}
-_HEADINGS = ("outcome", "estimate", "measure", "mean", "gate")
-#: Columns that are left out where lines would be longer than the screen, in this order.
-_GIVING_WAY = (_HEADINGS.index("mean"), _HEADINGS.index("measure"))
+_COLUMNS = dict.fromkeys(("outcome", "estimate", "measure", "mean", "gate"), "text")
 #: Columns of what is wrong with data that cannot be compared: its failure says all of it. Lines of a note.
 _MAX_CELL, _MAX_NOTE = 40, 3
 _NO_FAILURES: Mapping[str, int] = MappingProxyType({})
@@ -308,22 +278,19 @@ def gates_table(
     The run is ``complete`` if every gate was judged.
     """
     run = [verdict for _, verdict in judged]
-    rows = [_HEADINGS, *(_row(test, verdict, failures.get(test)) for test, verdict in judged)]
-    shown = [place for place in range(len(_HEADINGS)) if any(row[place] for row in rows[1:])]
-    widths = [max(columns(row[place]) for row in rows) for place in range(len(_HEADINGS))]
-    for place in _GIVING_WAY:
-        if place in shown and sum(widths[one] + 2 for one in shown) - 2 > screen.width:
-            shown.remove(place)
-    table = ["  ".join(row[place] + " " * (widths[place] - columns(row[place])) for place in shown) for row in rows]
-    whole = {note for verdict in run for note in coded(verdict.first_warnings)}
+    rows = [_row(test, verdict, failures.get(test)) for test, verdict in judged]
+    heading, *lines = Table("", _COLUMNS, rows).filled.lines(screen.width, indent=0)
+    if max(map(columns, (heading, *lines))) > screen.width:
+        rows = [(outcome, estimate, "", "", gate) for outcome, estimate, *_, gate in rows]
+        heading, *lines = Table("", _COLUMNS, rows).filled.lines(screen.width, indent=0)
     said = {note for verdict in run if not verdict.passed for note in warning_lines(verdict)}  # failures showed them
-    text = [table[0].rstrip()]
-    for verdict, row, line in zip(run, rows[1:], table[1:], strict=True):
-        coloured = f"\x1b[{_COLOURS[words.word(verdict)]}m{row[0]}\x1b[0m{line[len(row[0]) :]}" if colour else line
-        text.append(coloured.rstrip())
+    text = [heading]
+    for verdict, (outcome, *_), line in zip(run, rows, lines, strict=True):
+        code = _COLOURS[words.word(verdict)]
+        text.append(f"\x1b[{code}m{outcome}\x1b[0m{line.removeprefix(outcome)}" if colour else line)
         under = notes(verdict, run, complete=complete)
         for note in (note for note in under if note not in said):
-            text += _under(note, screen, cuts=note not in whole)
+            text += _under(note, screen)
         said.update(under)
     return text
 
@@ -337,28 +304,21 @@ def _row(test: str, verdict: Verdict, failures: int | None) -> tuple[str, ...]:
     return outcome + after(failures), figures, measure, words.means(verdict), clean(test)
 
 
-def _under(note: str, screen: Screen, *, cuts: bool) -> list[str]:
+def _under(note: str, screen: Screen) -> list[str]:
     note, _, command = note.partition("\n")
     text = clean(note, limit=100_000)
     part = wrapped([text], width=max(screen.width, 40))
-    if cuts and screen.detail == Detail.BRIEF:
+    if screen.detail == Detail.BRIEF:
         part = at_most(_MAX_NOTE, part, text, screen.width)
     return [*part, *([f"    {command}"] if command else [])]
 
 
 # ---- printed, and in the cell of a notebook
 
-#: Lines of the text, but for commands; columns that it is wrapped in.
-MAX_PRINTED, _PRINTED_WIDTH = 15, 80
-
 
 def printed(verdict: Verdict) -> str:
-    """First line, what happened, the worst queries, what to do next."""
-    screen = Screen(width=_PRINTED_WIDTH)
-    steps = words.steps(verdict, commands=verdict.commands)
-    after = [*first_warnings(verdict, screen), *steps_in(steps, screen)]
-    first = f"{words.word(verdict).upper()} {words.line(verdict)}"
-    return "\n".join([first, *body(verdict, screen, room=MAX_PRINTED - 1 - len(after)), *after])
+    """The answer as a failure has it, in 80 columns."""
+    return f"{words.word(verdict).upper()} {explain(verdict, Screen(width=80), after_word=True)}"
 
 
 def printed_page(verdict: Verdict) -> str:

@@ -8,7 +8,7 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ROUNDING_ERROR, ResponsibleTopic
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Commands, Verdict, VerdictWarning
-from pytest_riskguard.reports.card import MIN_FATE, Card, Fate, Tone
+from pytest_riskguard.reports.card import MIN_FATE, MOST, Card, Fate, Tone
 from pytest_riskguard.reports.numbers import as_given, decimals, floored, from_to, limits, share, size
 from pytest_riskguard.text import clean, columns, counted, fitted, listed, percent, plain, sentence, short, signed
 
@@ -37,12 +37,10 @@ def opponent(verdict: Verdict) -> str:
 
 
 def part_of_topics(verdict: Verdict) -> str:
-    """``intent=code, 30 topics in 12 clusters``; or the number of topics alone."""
-    part = "" if verdict.slice is None else f"{clean(verdict.slice, limit=MAX_NAME)}, "
-    topics = verdict.topics
-    groups = [counted(topics.clusters, "cluster")] if topics.clusters else []
-    groups += [f"{len(topics.strata)} strata"] if topics.strata else []
-    return f"{part}{counted(topics.count, 'topic')}" + (f" in {' and '.join(groups)}" if groups else "")
+    """``intent=code, 30 topics``; empty where it is about all topics."""
+    if verdict.slice is None:
+        return ""
+    return f"{clean(verdict.slice, limit=MAX_NAME)}, {counted(verdict.topics.count, 'topic')}"
 
 
 def risk_name(verdict: Verdict, *, at_alpha: bool = False) -> str:
@@ -125,10 +123,8 @@ def _answer(card: Card) -> _Line:
 def _undecided(card: Card) -> _Line:
     verdict, topics = card.verdict, card.verdict.topics
     if verdict.reason == "too_few_topics":
-        if topics.count < MIN_TOPICS:
-            few = f"{counted(topics.count, 'judged query is', 'judged queries are')} too few"
-            return _Line(few, [f"at least {MIN_TOPICS} are needed"])
-        return _Line("too few queries to judge", [f"{topics.count} say less than {MIN_TOPICS} of equal weight"])
+        few = f"{counted(topics.count, 'judged query is', 'judged queries are')} too few"
+        return _Line(few, [f"at least {MIN_TOPICS}{' of equal weight' * (topics.count >= MIN_TOPICS)} are needed"])
     if verdict.reason == "too_few_changes":
         return _Line("too few queries changed to show anything", [f"{topics.changed} of {topics.count}"])
     if card.has("georisk_vanishes"):
@@ -136,9 +132,7 @@ def _undecided(card: Card) -> _Line:
     seen, most = verdict.power.minimum_detectable_effect, verdict.max_mde
     if seen is None or most is None:
         return _Line("too weak to judge", ["no loss could be detected"])
-    what = "a loss of the mean" if verdict.on_churn == "warn" or verdict.alpha == 0 else "a fall of URisk"
-    what = "a difference of GeoRisk" if verdict.asked.is_pool else what
-    return _Line("too weak to judge", [f"{what} below {size(seen)} goes unseen", f"max_mde is {short(most)}"])
+    return _Line("too weak to judge", [f"a fall below {size(seen)} goes unseen", f"max_mde is {short(most)}"])
 
 
 def _collapse(card: Card) -> _Line:
@@ -215,36 +209,25 @@ def _must_show(card: Card) -> _Line:
     if interval is None:
         return _Line(text)
     loss, gain = max(-interval.lower, 0.0), max(interval.upper, 0.0)
-    if passed and same:
-        return _Line(text, [f"the mean moved by at most {size(max(loss, gain))}", f"{short(most)} may"])
-    if passed and interval.lower > 0:
-        return _Line(text, [f"better by at least {size(interval.lower)}", *_counts(verdict, lost_first=False)])
+    what, beyond = ("gain", gain) if same and gain > loss else ("loss", loss)
     if passed:
-        return _Line(text, [f"the loss is at most {size(loss)}", f"{short(most)} may be lost"])
-    beyond = max(loss, gain) if same else loss
+        return _Line(text, [f"the {what} is at most {size(beyond)}", f"{short(most)} is allowed"])
     if beyond <= most:
         return _Line(text, ["so few changes could look this good by chance"])
-    what = "gain" if same and gain > loss else "loss"
-    allowed = f"{short(most)} is allowed" if most else "none is allowed"
-    return _Line(text, [f"a {what} of {size(beyond)} cannot be excluded", allowed])
+    return _Line(text, [f"a {what} of {size(beyond)} cannot be excluded", f"{short(most)} is allowed"])
 
 
 def _passed(card: Card) -> _Line:
     verdict, difference = card.verdict, card.verdict.estimates.mean_difference or 0.0
     name, counts, mean = _mean_name(verdict), _counts(verdict), _mean(verdict)
     if verdict.topics.wins == verdict.topics.losses == 0:
-        as_before = "no score moved by more than 0.000001" if difference else f"{_all(verdict)} score as before"
-        return _Line("nothing changed", [as_before])
+        return _Line("nothing changed", [f"{_all(verdict)} score as before"])
     if card.has("significantly_better"):
         return _Line(f"{name} rose {means(verdict)}, more than chance explains", _counts(verdict, lost_first=False))
-    if verdict.estimates.noise_urisk is not None and card.leans_down:
-        return _Line("not shown to be worse than the baseline's own noise", counts)
     upper, tolerance = card.deciding_limit, verdict.tolerance
     if verdict.pool is None and tolerance > 0 and difference < 0 and upper is not None and upper < -ROUNDING_ERROR:
         within = "less than" if -difference < tolerance else "not shown to be more than"
         return _Line(f"{name} fell by {size(difference)}, {within} the tolerated {short(tolerance)}", counts)
-    if verdict.asked.looks_back:
-        return _Line("no drift shown", [mean, *counts])
     if verdict.pool is not None:
         than = "no riskier than {}" if (card.risk or 0.0) >= 0 else "not shown to be riskier than {}"
         return _Line(than, [*counts, mean], (verdict.pool.decided_by,))
@@ -264,16 +247,13 @@ def _lost(card: Card) -> _Line:
     tolerated = f"{short(tolerance)} tolerated" if tolerance > 0 else ""
     if verdict.asked.looks_back:
         return _Line("drifted since {}", [mean, *counts, tolerated], (verdict.baselines[0],))
-    if card.is_churn and card.is_too_few_to_show:
+    if card.is_churn and not verdict.topics.wins:
         return _Line("too few changes to show a lower mean", counts)
     if (group := card.group) is not None and verdict.slice is None:  # figures of a slice are about all its topics
         of_group = f"{len(card.members(group))} of {group.count} lost"
         return _Line("{}={} queries got worse", [of_group, mean, tolerated], (group.tag, group.value))
-    if len(lost) == 1:
+    if len(lost) == 1 or (lost and (lost[0].share or 0.0) >= MOST):
         return _Line("{} got worse", [_fall(lost[0]), *counts], (lost[0].topic,))
-    if (heaviest := card.heaviest) is not None:
-        whole = f"{share(heaviest.share or 0.0)} of the loss"
-        return _Line("{} got much worse", [_fall(heaviest), whole, *counts], (heaviest.topic,))
     if verdict.slice is not None and lost:
         return _Line("{} queries got worse", [*counts, mean], (verdict.slice,))
     if verdict.pool is not None:
@@ -365,12 +345,8 @@ def _reasons(card: Card) -> Iterator[str]:
         return
     if (noise := estimates.noise_urisk) is not None:
         noise = round(noise, 12)  # what rounding leaves is not a risk
-        total = round((estimates.urisk or 0.0) + noise, 12)
-        digits = decimals((total, noise), apart=[(total, noise)])
-        yield (
-            f"URisk is {signed(total, digits)}, and that of the baseline's own "
-            f"{counted(verdict.replicates, 'replicate')} {signed(noise, digits)}."
-        )
+        total, own = signed((estimates.urisk or 0.0) + noise), counted(verdict.replicates, "replicate")
+        yield f"URisk is {total}, and that of the baseline's own {own} {signed(noise)}."
     if verdict.pool is not None and verdict.outcome == "fail" and len(verdict.pool.references) > 1:
         failed = sum(not against.passes for against in verdict.pool.references)
         yield f"It is riskier than {failed} of {len(verdict.pool.references)} references."

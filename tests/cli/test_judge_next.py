@@ -10,7 +10,9 @@ from pytest_riskguard.data.topics import read_topics
 from pytest_riskguard.gates.unjudged import ToJudge
 from tests.plugin import world
 
-ASKED = "judge-next loss.run --baseline ./prod.run --qrels qrels.txt --measure AP"
+RISK = "judge-next loss.run --baseline ./prod.run --qrels qrels.txt --measure AP"
+#: The same about a gate without intervals, which is judged in no time.
+ASKED = f"{RISK} --gate no_topic_collapse --set max_loss=0.1 --set allowed=0.1"
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +63,7 @@ def test_judging_what_is_listed_settles_the_verdict(command, folder):
 
 
 def test_several_verdicts_have_one_list(command):
-    ended = command(f"{ASKED} --alpha 0 --alpha 5 --measure RR")
+    ended = command(f"{RISK} --alpha 0 --alpha 5 --measure RR")
     rows = ended.out.splitlines()[1:]
     assert len(rows) == len(set(rows)) <= 12
     assert "4 of 4 verdicts could change" in ended.err
@@ -76,7 +78,7 @@ def test_a_stored_baseline_is_asked_with_its_run(command, folder):
     assert (ended.status, ended.out) == (3, "")
     assert "its run was not kept" in ended.err
     assert command("baseline add kept good.run --replicate").status == 0
-    ended = command(asked.format("kept"))
+    ended = command(RISK.replace("./prod.run", "kept"))
     assert (ended.status, ended.out) == (2, "")
     assert "kept has replicates" in ended.err
 
@@ -117,14 +119,14 @@ def test_an_id_that_no_line_can_show_is_left_out(command, folder):
 
 
 def test_the_gate_may_let_churn_through_or_want_power(command):
-    assert command(f"{ASKED} --set on_churn=warn --set max_mde=0.5").status == 0
-    assert command(f"{ASKED} --set on_churn=never").status == 2
+    assert command(f"{RISK} --set on_churn=warn --set max_mde=0.5").status == 0
+    assert command(f"{RISK} --set on_churn=never").status == 2
 
 
 def test_each_kind_of_gate_has_its_own_default_alpha(command):
     """At alpha 0, the only one that it has, equivalence would be a mistake with the alpha of other kinds."""
-    assert command(f"{ASKED} --gate equivalent --set tolerance=0.1").status == 0
-    ended = command(f"{ASKED} --gate equivalent --set tolerance=0.1 --alpha 1")
+    assert command(f"{RISK} --gate equivalent --set tolerance=0.1").status == 0
+    ended = command(f"{RISK} --gate equivalent --set tolerance=0.1 --alpha 1")
     assert (ended.status, "alpha: expected 0" in ended.err) == (2, True)
 
 
@@ -171,8 +173,8 @@ def test_query_texts_and_ids_are_data_in_every_format(name):
 
 
 def test_the_baseline_comes_first(command):
-    named = command("judge-next loss.run --baseline prod.run --qrels qrels.txt --measure AP")
-    assert command("judge-next prod.run loss.run --qrels qrels.txt --measure AP") == named
+    first = ASKED.replace("loss.run --baseline ./prod.run", "prod.run loss.run")
+    assert command(first) == command(ASKED)
 
 
 GATES = """\

@@ -17,7 +17,7 @@ USAGE = {
         "--set allowed=2": "allowed: without --gate the default gates are asked",
         "--set method=magic": "expected auto, student_t",
         "--set tolerance": "expected KEY=VALUE, such as",
-        "--set alpha=1": "'alpha' cannot be set here; it has an option of its own, --alpha",
+        "--set alpha=1": "'alpha' cannot be set here; there are ",
         "--set tolerence=1": "'tolerence' cannot be set here; did you mean 'tolerance'?",
         "--set tolerance=1 --set tolerance=2": "tolerance given twice",
         "--gate magic": "'magic' is not",
@@ -69,12 +69,11 @@ USAGE = {
     "baseline": {
         "remove prod --replicate 0": "--replicate",
         "add new loss.run --measure nDGC@10": "nDCG@10",
-        "show prod --alpha -1": "--alpha",
         "verify --max-age -1": "--max-age",
         "update prod good.run": "riskguard baseline update needs --note: say why",
         "update prod good.run --note '  '": "riskguard baseline update needs --note: say why",
     },
-    "init": {"--alpha -1": "--alpha", "--alpha 1 --alpha 5": "--alpha: give one", "-o .": "already exists"},
+    "init": {"-o .": "already exists"},
     f"comment --commit {COMMIT}": {
         "--commit x": "hexadecimal digits, found 'x'",
         "--run-url javascript:alert(1)": "an address that begins with https:// or http://",

@@ -45,7 +45,7 @@ def test_on_a_terminal_it_is_a_table_with_words(command):
     lines = ended.out.splitlines()
     assert lines[0] == "loss against prod: AP, 30 topics, 12 changed"
     assert lines[1].startswith("  With 30 topics a gate at alpha 1 detects a fall of URisk of ")
-    table = [line.split() for line in lines[3:5]]
+    table = [line.split() for line in lines[2:4]]
     assert table[0] == ["alpha", "sd", "MDE", "churn", "fails", "n", "0.1", "n", "0.2"]
     assert table[1][0] == "1"
     text = " ".join(ended.out.split())

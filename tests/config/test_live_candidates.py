@@ -30,7 +30,7 @@ def loaded(tmp_path):
 def test_an_engine_with_everything(loaded, tmp_path):
     found = loaded(
         "http: {preset: elasticsearch, url: 'https://${HOST}:9200/a?routing=7&api_key=${KEY}', body: q.json, "
-        "method: POST, headers: {X-Id: 7, X-Api-Key: 'k ${KEY}'}, hits: 'hits.hits[].{id: _source.sku}'}, "
+        "headers: {X-Id: 7, X-Api-Key: 'k ${KEY}'}, hits: 'hits.hits[].{id: _source.sku}'}, "
         "depth: 50, workers: 4, timeout: 5, metadata: {index: v8}",
     )
     assert (found.depth, found.workers, found.timeout) == (50, 4, 5)
@@ -57,7 +57,11 @@ OF_HTTP = [
     ("preset: vespa, url: 'http://a:x'", "expected an address such as"),
     ("preset: vespa, url: 'http://me:swordfish@a'", "without user and password; send `Authorization: Basic ${NAME}`"),
     ("url: 'http://a/find', hits: h", "expected {query} in `url:`; this request would be the same"),
-    (f"{SOLR}, body: {{query: '*:*'}}", "expected {query} in `body:`; this request would be the same"),
+    (
+        "preset: vespa, url: 'http://a', body: {query: x}",
+        "expected {query} in `body:`; this request would be the same",
+    ),
+    (f"{SOLR}, body: {{query: '{{query}}'}}", "solr takes no `body:`; put its parameters into `url:`"),
     ("preset: solr, url: 'http://a/solr/b?q=shoes'", "expected {query} in `url:`; this request would be the same"),
     (f"{SOLR}, hits: 'a['", "candidate.http.hits: expected a JMESPath expression, found 'a['"),
     (f"{SOLR}, hits: '{'[' * 3000}'", "candidate.http.hits: expected a JMESPath expression, found '[[["),
@@ -77,7 +81,6 @@ OF_HTTP = [
     ("preset: vespa, url: 'me:swordfish@host:9200'", "expected an address such as http://localhost:9200"),
     ("preset: vespa, url: 'http://a/?api_key=swordfish'", "url: api_key: a secret must not be in a file"),
     (f"{SOLR}, hedaers: {{}}", "unknown key 'hedaers' in candidate.http; did you mean 'headers'?"),
-    ("preset: typesense, url: 'http://a'}, depth: 300, metadata: {", "depth: Typesense returns at most 250 hits"),
 ]
 OF_COMMANDS = [
     ("command: ./search --size 10", "expected a list of a program and its arguments, such as [./search, --size"),

@@ -284,7 +284,7 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
         ),
         (
             "alpha: .nan",
-            "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found the number nan",
+            "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found '.nan'",
         ),
         ("alpha: []", "alpha of gate 'no-risk': expected a number or a list of them, found an empty list"),
         ("alpha: [1, 2, 1.0]", "alpha of gate 'no-risk': 1 appears twice"),
@@ -449,11 +449,6 @@ def test_a_measure_cut_at_its_comma_is_told_to_be_quoted(errors):
     assert said[0][1].endswith("in quotes \"RBP(p=0.8,rel=1)\", whose comma would end an entry, found 'AP(rel=2'")
 
 
-def test_a_number_without_end_is_shown_without_harm(errors):
-    ((_, said),) = errors(f"{HEAD}gates: [{{{GATE}, alpha: 0x{'f' * 5000}}}]\n")
-    assert said.endswith("found a number of thousands of digits")
-
-
 def test_a_file_that_is_not_there_is_an_error_of_that_file(tmp_path):
     with pytest.raises(ConfigError, match=r"missing\.yaml:1: no such file"):
         load_config(tmp_path / "missing.yaml")
@@ -545,7 +540,7 @@ print(len(items), *sorted(heavy & set(sys.modules)))
 @pytest.mark.parametrize("key", ["alpha", "level", "tolerance", "max_mde"])
 def test_not_a_number_is_let_in_by_no_key(errors, key):
     ((_, said),) = errors(f"{HEAD}gates: [{{{GATE}, {key}: .nan}}]\n")
-    assert said.endswith("found the number nan")
+    assert said.endswith("found '.nan'")
 
 
 COLLAPSE = "name: c, kind: no_topic_collapse, baseline: prod"

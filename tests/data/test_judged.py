@@ -126,9 +126,9 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     run = RankedRun(judged_run(in_lines(rows), given, depth=10), given, parse_measure("AP"))
     assert run.ranks("u") == {}
     assert run.ranks("t") == {**{name: rank for rank, name in enumerate("cabdefglkj", 1)}, "z": 13}
-    assert run.rows.retrieved.tolist() == [13, 0, 2]
     assert (run.first(1), run.first(2)) == ({"c", "x"}, {"c", "x", "a"})
-    assert run.rows.rank.tolist() == [13, 3, 0, 0, 2]
+    judged = run.run.judged_rows(run.order, given)
+    assert (judged.retrieved.tolist(), judged.rank.tolist()) == ([13, 0, 2], [13, 3, 0, 0, 2])
     found, topics = run.unjudged()
     assert (topics.tolist(), run.run.documents.at(found).strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]

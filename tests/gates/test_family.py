@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.families import Compared, in_families
+from pytest_riskguard.gates.families import adjusted_by_draws, in_families
 from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Family, Verdict
 from tests.gates.conftest import pair
 from tests.strict import gate_of
@@ -22,16 +23,16 @@ def family_of(
     rng = np.random.default_rng(seed)
     gates = [gate_of(f"g{i}", alpha=float(i % 3), level=level, on_churn=on_churn) for i in range(size)]
     pairs = [pair(rng.normal(-0.06 * (i % 4) / 3, 0.15, int(rng.integers(12, 80)))) for i in range(size)]
-    p_values = [compare(gate, *both).p_value for gate, both in zip(gates, pairs, strict=True)]
-    families = in_families(gates, p_values, correction=correction)
+    compared = [compare(gate, *both) for gate, both in zip(gates, pairs, strict=True)]
+    families = in_families(compared, correction=correction)
     return [
         (
-            p,
+            one.p_value,
             family,
-            compare(replace(gate, level=family.level), *both),
-            judge(gate, *both, family=family) if i == seed % size else None,
+            one.within(family),
+            judge(one.gate, *both, family=family, known=one if seed % 2 else None) if i == seed % size else None,
         )
-        for i, (p, gate, both, family) in enumerate(zip(p_values, gates, pairs, families, strict=True))
+        for i, (one, both, family) in enumerate(zip(compared, pairs, families, strict=True))
     ]
 
 
@@ -56,13 +57,14 @@ def test_a_gate_fails_exactly_where_its_adjusted_p_value_and_its_interval_say_so
 
 
 def test_without_correction_or_p_value_there_is_no_family():
-    gates = [gate_of("a"), gate_of("b")]
-    assert in_families(gates, [0.01, 0.02], correction="none") == [None, None]
-    first, second = in_families(gates, [None, 0.02], correction="holm")
-    assert first is None
+    gate, some = gate_of("g"), compare(gate_of("g"), *harmed())
+    few = compare(gate, *harmed(9))
+    assert in_families([some, few], correction="none") == [None, None]
+    first, second, third = in_families([None, some, few], correction="holm")
+    assert first is third is None
     assert second.level == pytest.approx(0.95)
-    assert (second.size, second.adjusted_p_value) == (1, 0.02)
-    assert in_families(gates, [None, None], correction="holm") == [None, None]
+    assert (second.size, second.adjusted_p_value) == (1, some.p_value)
+    assert in_families([None, few], correction="holm") == [None, None]
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -71,13 +73,9 @@ def test_without_correction_or_p_value_there_is_no_family():
 
 
 def ask(gate, differences, topics=None):
-    """A comparison of these differences: the gate, its p-value, and what it compares."""
-    comparison = compare(gate, *pair(differences))
-    return (
-        gate,
-        comparison.p_value,
-        Compared(topics or comparison.aligned.candidate.topics, "AP", comparison.evidence),
-    )
+    """A comparison of these differences."""
+    both = pair(differences)
+    return compare(gate, *(both if topics is None else (replace(one, topics=topics) for one in both)))
 
 
 def sparse(rng, changed, n, mean=0.0):
@@ -108,11 +106,6 @@ def together(seed=0, *, gates=3, changed=60, n=80, means=(-0.03, 0.0, -0.01), **
     ]
 
 
-def judged_by(asked, correction="auto"):
-    gates, p_values, compared = zip(*asked, strict=True)
-    return in_families(gates, p_values, correction=correction, compared=compared)
-
-
 @pytest.mark.parametrize(
     ("asked", "used"),
     [
@@ -133,29 +126,38 @@ def judged_by(asked, correction="auto"):
     ],
 )
 def test_auto_says_which_correction_suits_the_gates(asked, used):
-    found = judged_by(asked)
+    found = in_families(asked, correction="auto")
     assert {family.correction for family in found} == {used}
     assert {family.size for family in found} == {len(asked)}
     if used == "holm":
-        assert found == judged_by(asked, "holm")
+        assert found == in_families(asked, correction="holm")
     else:
         assert {family.level for family in found} == {0.95}
 
 
 @pytest.mark.parametrize("asked", [apart(), together()])
 def test_any_gate_whose_topics_do_not_count_alike_leaves_the_family_to_holm(asked):
-    n = asked[0][2].evidence.n
-    for change in ({"weights": np.linspace(1, 2, n)}, {"noise": np.full((1, n), 0.1)}, {"clusters": np.arange(n)}):
-        gate, p, compared = asked[0]
-        other = gate, p, replace(compared, evidence=replace(compared.evidence, **change))
-        assert {family.correction for family in judged_by([other, *asked[1:]])} == {"holm"}
+    rulings, n = [one.ruling for one in asked], len(asked)
+
+    def drawn(evidence):
+        changed = [Ruling(rulings[0].gate, evidence), *rulings[1:]]
+        return adjusted_by_draws(changed, [0.01] * n, topics=[one.topics for one in asked], measures=[None] * n)
+
+    assert drawn(asked[0].evidence) is not None
+    count = asked[0].n
+    for change in (
+        {"weights": np.linspace(1, 2, count)},
+        {"noise": np.full((1, count), 0.1)},
+        {"clusters": np.arange(count)},
+    ):
+        assert drawn(replace(asked[0].evidence, **change)) is None
 
 
 @pytest.mark.parametrize("make", [apart, together])
 def test_where_churn_only_warns_both_conditions_are_drawn(make):
     conditions = {"alpha": 1.0, "tolerance": 0.005}
-    warned = judged_by(make(on_churn="warn", **conditions))
-    strict, plain = judged_by(make(**conditions)), judged_by(make(alpha=0.0))
+    warned = in_families(make(on_churn="warn", **conditions), correction="auto")
+    strict, plain = (in_families(make(**asked), correction="auto") for asked in (conditions, {"alpha": 0.0}))
     for both, one, other in zip(warned, strict, plain, strict=True):
         assert both.adjusted_p_value == max(one.adjusted_p_value, other.adjusted_p_value)
 

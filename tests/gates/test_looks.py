@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.gates.families import in_families
+from pytest_riskguard.gates.families import at_levels, in_families
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.looks import Look, Looks, RecordedLook, digest_of, expected_false_alarms
 from pytest_riskguard.inference.many_looks import share_of_next_look
-from tests.strict import NotSignificantlyRisky, gate_of
+from tests.strict import NotSignificantlyRisky
 
 GATES = ("no-risk",)
 #: How many looks were expected where nothing else is said.
@@ -80,30 +80,28 @@ def test_records_are_lines_of_json():
 
 
 def test_a_family_shares_one_look():
-    gates = [gate_of(name) for name in "abc"]
     look = Look("c", ("a", "b", "c"), "i", 1, 0.25, 2)
-    families = in_families(gates, [0.002, 0.9, 0.02], correction="holm", look=look)
+    families = at_levels([0.002, 0.9, 0.02], 0.95, correction="holm", look=look)
     assert [round(1 - family.level, 12) for family in families] == [round(0.0125 / 3, 12), 0.00625, 0.00625]
     assert [round(family.adjusted_p_value, 12) for family in families] == [0.024, 1.0, 0.16]
-    plain = in_families(gates, [0.002, 0.9, 0.02], correction="holm", look=replace(look, share=1.0))
-    without = in_families(gates, [0.002, 0.9, 0.02], correction="holm")
+    plain = at_levels([0.002, 0.9, 0.02], 0.95, correction="holm", look=replace(look, share=1.0))
+    without = at_levels([0.002, 0.9, 0.02], 0.95, correction="holm", look=None)
     assert [replace(family, look=None) for family in plain] == without
 
 
 def test_rounding_never_separates_the_two_sides():
-    gate = gate_of("g")
     for number in range(1, 200):
         look = Look("c", ("g",), "i", number, share_of_next_look(number - 1, looks=70), 70)
         edge = 1 - (1 - (1 - 0.95) * look.share)
         for p in (np.nextafter(edge, 0), edge, np.nextafter(edge, 1)):
-            (family,) = in_families([gate], [float(p)], correction="none", look=look)
+            (family,) = at_levels([float(p)], 0.95, correction="none", look=look)
             assert (family.adjusted_p_value <= 1 - 0.95) == (p <= 1 - family.level)
 
 
 def test_a_collection_that_is_used_up_says_so():
     look = Look("c", ("g",), "i", 1401, share_of_next_look(1400, looks=200), 200)
     with pytest.raises(ValueError, match=r"budget: after 1400 looks at this collection .* judge new topics"):
-        in_families([gate_of("g")], [0.5], correction="none", look=look)
+        at_levels([0.5], 0.95, correction="none", look=look)
 
 
 def test_false_alarms_are_those_of_the_next_larger_number_of_looks():
@@ -118,8 +116,7 @@ def judged_as_a_look(both, *, looks, **options):
     gate = NotSignificantlyRisky("g", tolerance=0.0, on_churn="fail", **options)
     look = Look("c", ("g",), "i", 1, share_of_next_look(0, looks=looks), looks)
     found = compare(gate, *both)
-    of_look = [found.p_value_of_look]
-    (family,) = in_families([gate], [found.p_value], correction="none", look=look, of_look=of_look)
+    (family,) = in_families([found], correction="none", look=look)
     return found, look, judge(gate, *both, family=family)
 
 

@@ -21,7 +21,7 @@ from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.scoring import labels_for
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates import unjudged_documents
+from pytest_riskguard.gates import unjudged as module
 from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.unjudged import Labels, Rejudged, judge_next
@@ -88,7 +88,7 @@ class Compared:
         for topic in told.topics:
             for moved in () if topic.exact else topic.moved:
                 before = slow_rankings.moved_back(self.slow, topic.topic, moved.document)
-                score = self.rejudged.labels.by_topic[0][topic.topic]
+                score = self.rejudged.labels.scores_of(topic.topic)[0]
                 assert moved.effect == pytest.approx(score - before, abs=1e-12)
             shown = [replace(row, effect=0.0) for row in topic.documents if row.best_rank <= told.depth]
             assert tuple(shown) == slow_rankings.side_by_side(self.slow, topic.topic, told.depth)
@@ -163,7 +163,7 @@ def test_labels_that_follow_rules(measure, is_complete):
 
 
 def test_batches_of_variants_change_nothing(monkeypatch):
-    monkeypatch.setattr(unjudged_documents, "ROWS_AT_ONCE", 60)
+    monkeypatch.setattr(module, "ROWS_AT_ONCE", 60)
     compared(7, "AP").check_effects()
 
 
@@ -183,7 +183,7 @@ def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrie
     candidate, baseline = (
         RankedRun(judged_run(as_run(run), qrels, depth=150), qrels, parse_measure("AP")) for run in (rows, deep)
     )
-    assert (candidate.depth, baseline.rows.retrieved[0]) == (100, 122)
+    assert (candidate.depth, baseline.run.retrieved[0]) == (100, 122)
     assert baseline.ranks("t") == {**{f"y{rank:03d}": rank + 1 for rank in range(100)}, "a": 122}
     ours, theirs = (score_run(run, qrels, ["AP"])[0] for run in (rows, deep))
     unjudged = Labels((ours, theirs), (candidate, baseline)).unjudged

@@ -349,19 +349,12 @@ def test_answers_are_awaited_on_one_loop(asking):
     assert len(loops) == 1
 
 
-def test_asynchronous_generators_are_read_to_the_depth_and_closed():
-    closed = []
-
+def test_an_asynchronous_generator_is_no_answer():
     async def search(query: str) -> Any:
-        try:
-            yield "d0"
-            yield "d1"
-            raise AssertionError("nobody wants a third")
-        finally:
-            closed.append(query)
+        yield query
 
-    assert retrieve(search, {"t": Topic("q")}, Queried(depth=2)).answers == {"t": [("d0", 2.0), ("d1", 1.0)]}
-    assert closed == ["q", "q"]  # it was asked twice
+    (failed,) = retrieve(search, {"t": Topic("q")}, Queried()).failed
+    assert failed.problem.startswith("it returned <async_gen")
 
 
 def test_errors_of_coroutines_keep_the_line_that_raised_them():

@@ -32,24 +32,17 @@ def table(verdict: Verdict, title: str, place: int = 0) -> Table:
     return tables[place].filled
 
 
-def moved(*found: RankedDocument, new: tuple[RankedDocument, ...] = (), **options: Any) -> Table:
-    topic = TopicDocuments("t07", options.pop("exact", True), (*found, *new))
-    verdict = replace(judged(LOSS), measure=options.pop("measure", "nDCG@10"), documents=Documents(10, (topic,)))
-    return table(verdict, "Documents that moved")
-
-
 def test_a_document_is_told_from_its_rank_to_its_rank():
-    new = (RankedDocument("n", None, None, 1), RankedDocument("m", 0, 30, 2))
-    shown = moved(RankedDocument("d", 2, 1, 14, -0.4), RankedDocument("e", 1, 3, None, -0.1), new=new)
-    assert shown.cells == [
+    documents = (
+        RankedDocument("d", 2, 1, 14, -0.4),
+        RankedDocument("e", None, 3, None, -0.1),
+        RankedDocument("n", 0, None, 1),  # whose move has no effect
+    )
+    verdict = replace(judged(LOSS), documents=Documents(10, (TopicDocuments("t07", True, documents),)))
+    assert table(verdict, "Documents that moved").cells == [
         ["t07", "d", "2", "1 -> 14", "-0.4000"],
-        ["t07", "e", "1", "3 -> -", "-0.1000"],
-        ["t07", "n", "unjudged", "- -> 1", "new"],
-        ["t07", "m", "0", "30 -> 2", "new"],
+        ["t07", "e", "unjudged", "3 -> -", "-0.1000"],
     ]
-    assert shown.note == "The measure looks at the first 10 ranks. The effects add up to the topic's difference."
-    other = moved(RankedDocument("d", 2, 1, 14, -0.4), exact=False, measure="AP")
-    assert other.note.startswith("The measure looks at all ranks. An effect is what moving this document alone back ")
 
 
 def test_slices_have_their_figures_and_of_a_gate_on_single_topics_no_test():
@@ -71,12 +64,12 @@ def test_judgements_say_whether_the_verdict_rests_on_them():
         "pass",
     ]
     where = "14 unjudged documents in the first 10 ranks"
-    for changes, said in (
+    cases: list[tuple[dict[str, Any], str]] = [
         ({}, f"This verdict rests on {where}."),
-        ({"depends": False, "certain": True}, f"The outcome does not depend on {where}: every way "),
-        ({"depends": False}, f"No way of judging {where} that was tried changes the outcome."),
-        ({"depends": False, "documents": 0}, "Every document in the first 10 ranks was judged."),
-    ):
+        ({"depends": False, "certain": True}, f"No way of judging {where} was found to change the outcome: every "),
+        ({"depends": False}, f"No way of judging {where} was found to change the outcome: not every "),
+    ]
+    for changes, said in cases:
         found = section(replace(verdict, judgements=replace(verdict.judgements, **changes)), "Unjudged documents")
         assert found.text[0].startswith(said)
 
@@ -111,16 +104,14 @@ def test_a_pool_lists_its_systems_by_georisk_and_the_candidate_against_each_refe
     ]
     said = section(other, "Statistics").text
     assert "GeoRisk(alpha=1): 0.4500 -> 0.4200; difference -0.0300; rank 4 of 4" in said
-    assert "significantly below 1 of 2 references (Holm): prod (-0.0300, adjusted p 0.0080)" in said
 
 
-def test_a_lineage_says_the_means_and_what_is_lost_in_all():
+def test_a_lineage_says_what_is_lost_in_all():
     runs = (ChainedRun("first", 0.5, 0.0), ChainedRun("second", 0.48, -0.05), ChainedRun("candidate", 0.45, -0.125))
     verdict = altered(judged(LOSS), lineage=Lineage(runs, -0.2, -0.1, risky=True), figures=())
-    assert (
-        "1 accepted change since first; means so far, candidate last: 0.5000, 0.4800, 0.4500; in total -0.0500, "
-        "URisk -0.1250 [-0.2000, -0.1000]"
-    ) in section(verdict, "Statistics").text
+    assert ("1 accepted change since first; in total -0.0500, URisk -0.1250 [-0.2000, -0.1000]") in section(
+        verdict, "Statistics"
+    ).text
 
 
 def settings_of(verdict: Verdict) -> dict[str, str]:

@@ -52,7 +52,6 @@ def test_each_run_is_a_line_named_by_the_run_or_as_asked_and_safe():
             5,
             "significantly risky against a: only because losses weigh more (churn)",
         ),
-        (flat(0.5, 0.4, 0.6, 0.7), 1, "a is no longer a yardstick: every run since c is significantly better"),
         (flat(0.5, 0.1, topics=9), 1, "too few topics: an interval needs at least 10"),
         (flat(0.5, topics=9), 1, "a    0.5000"),
     ],

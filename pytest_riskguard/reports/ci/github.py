@@ -6,7 +6,7 @@ An annotation is a line of output that begins with ``::``; riskguard writes no o
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,17 +81,6 @@ def commands(annotations: Sequence[Annotation]) -> list[str]:
     return [*map(str, kept), str(more)]
 
 
-def annotates(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether this output is read by GitHub Actions."""
-    return environment.get(ACTIONS) == "true"
-
-
-def summary_of(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """The file that the step's summary is read from, where there is one."""
-    path = environment.get(SUMMARY)
-    return Path(path) if path else None
-
-
 def told(
     report: Report,
     annotations: Sequence[Annotation],
@@ -103,13 +92,13 @@ def told(
 
     ``annotations`` are those of verdicts, ``errors`` are what kept gates from being judged.
     """
-    summary, lines = summary_of(), list[str]()
-    if summary is not None and (report.verdicts or errors or report.gates):
+    summary, lines = os.environ.get(SUMMARY), list[str]()
+    if summary and (report.verdicts or errors or report.gates):
         try:
-            append_summary(summary, report, errors)
+            append_summary(Path(summary), report, errors)
         except OSError as error:
             lines.append(f"riskguard: could not write {SUMMARY}: {error.strerror}")
-    if annotates():
+    if os.environ.get(ACTIONS) == "true":
         lines += [*commands([*annotations, *errors]), *(notices(policy) if policy and report.verdicts else [])]
     return lines
 
@@ -135,10 +124,10 @@ def _as_markdown(error: Annotation) -> str:
     return f"Error: {where}{prose(' '.join(error.lines), limit=_MAX_TEXT)}"
 
 
-def place(path: Path, environment: Mapping[str, str] = os.environ) -> str:
+def place(path: Path) -> str:
     """A file as GitHub names it: from the root of the checkout, with forward slashes."""
     path = Path(os.path.normpath(path.absolute()))
-    workspace = environment.get("GITHUB_WORKSPACE")
+    workspace = os.environ.get("GITHUB_WORKSPACE")
     roots = [Path(os.path.normpath(workspace))] if workspace else []
     roots += [parent for parent in path.parents if (parent / ".git").exists()][:1]
     for root in roots:

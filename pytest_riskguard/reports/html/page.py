@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import takewhile
 from typing import Any
 
 from markupsafe import Markup
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
+from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import MARKS, Card
@@ -39,13 +38,12 @@ from pytest_riskguard.reports.html.whole_page import (
     topic_anchor,
     whole_page,
 )
-from pytest_riskguard.reports.parts import Section
 from pytest_riskguard.text import clean
 
 #: Comparisons that are in the page as a whole, more of them if they fail; others are rendered when they are opened.
 _MAX_FULL, _MAX_FULL_FAILED = 2, 4
-#: Queries and slices on the card, and rows of queries in the page itself: the script shows the others.
-MAX_WORST, MAX_SLICES, STATIC_ROWS = 6, 5, 10
+#: Queries on the card, and rows of queries in the page itself: the script shows the others.
+MAX_WORST, STATIC_ROWS = 6, 10
 #: Bytes that the charts of all gates may take together; gates whose figures of each topic the script gets.
 _CHART_BYTES, _MAX_GATES = 2_000_000, 40
 _SCRIPTS = ("base.js", "tooltips.js", "rankings.js", "search.js", "topics.js", "navigation.js")
@@ -77,6 +75,8 @@ def document(report: Report) -> str:
         topic_anchor=topic_anchor,
         static_rows=STATIC_ROWS,
         words=words,
+        details=details,
+        settings=settings,
         data=Markup(  # noqa: S704
             script_json({"comparisons": [view.data(budget) for view in views], "shown": STATIC_ROWS})
         ),
@@ -92,16 +92,6 @@ class GateView:
     charts: list[Plot]
     left_out: int
     known: KnownGate | None
-
-    @property
-    def sections(self) -> list[Section]:
-        """Statistics first; none of what could not be compared."""
-        return details(self.verdict)
-
-    @property
-    def settings(self) -> Section:
-        """The options of the gate."""
-        return settings(self.verdict)
 
     @property
     def ended(self) -> str:
@@ -162,11 +152,6 @@ class ComparisonView:
         return self.card.worst[:MAX_WORST]
 
     @property
-    def slices(self) -> tuple[Slice, ...]:
-        """The slices on the card."""
-        return self.card.slices[:MAX_SLICES]
-
-    @property
     def scale(self) -> tuple[float, float]:
         """The ends of the scale of the card's dumbbells: 0 and 1, or further out where scores are."""
         scores = [score for topic in self.worst for score in (topic.baseline, topic.candidate)]
@@ -190,13 +175,6 @@ class ComparisonView:
     def has_panels(self) -> bool:
         """Whether a query can be opened."""
         return any(gate.verdict.documents for gate in self.gates)
-
-    def other_charts(self, gate: GateView) -> list[Plot]:
-        """The charts of a gate that no gate before it shows: those of the first one stand by themselves."""
-        before = {chart.svg for chart in self.lead.charts}
-        for other in takewhile(lambda other: other is not gate, self.gates):
-            before |= {chart.svg for chart in other.charts}
-        return [chart for chart in gate.charts if chart.svg not in before]
 
     def data(self, budget: int) -> dict[str, Any]:
         """For the script; topics that do not fit into the budget are left out, the least harmful first."""
@@ -233,14 +211,13 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
     for number, comparison in enumerate(comparisons(verdicts), 1):
         gates, drawn = [], set[str]()
         for verdict, place in zip(comparison.verdicts, comparison.places, strict=True):
-            whole, kept = charts(verdict), []
-            for chart in whole:
-                cost = 0 if chart.svg in drawn else len(chart.svg.encode())
-                if cost <= budget:
+            new, kept = [chart for chart in charts(verdict) if chart.svg not in drawn], []
+            for chart in new:
+                if (cost := len(chart.svg.encode())) <= budget:
                     budget -= cost
                     drawn.add(chart.svg)
                     kept.append(chart)
-            gates.append(GateView(ids[place], verdict, kept, len(whole) - len(kept), owners.get(place)))
+            gates.append(GateView(ids[place], verdict, kept, len(new) - len(kept), owners.get(place)))
         views.append(_view(comparison, number, gates, verdicts, complete=complete))
     return views
 

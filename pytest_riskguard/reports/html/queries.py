@@ -9,7 +9,6 @@ from pytest_riskguard.gates.findings import Exhibits, ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.details import marks
 from pytest_riskguard.reports.html.whole_page import MAX_TOPIC
-from pytest_riskguard.serialization import rounded
 from pytest_riskguard.text import clean, web_address
 
 #: Longest query, name or value of a tag, id and title of a document.
@@ -17,7 +16,7 @@ MAX_QUERY, MAX_TAG, _MAX_ID, _MAX_TITLE = 200, 60, 120, 160
 
 
 class TopicRow(NamedTuple):
-    """A topic in one gate; figures are as the JSON report has them, so that page and script round alike."""
+    """A topic in one gate."""
 
     topic: str
     query: str
@@ -54,12 +53,12 @@ def _row(columns: Exhibits, place: int, known: ResponsibleTopic | None, *, pivot
             for tag, values in columns.tags.items()
             if values[place]
         ),
-        baseline=rounded(baseline) or 0.0,
-        candidate=rounded(candidate) or 0.0,
-        difference=rounded(candidate - baseline) or 0.0,
-        share=None if known is None or known.share is None else rounded(known.share),
-        contribution=rounded(columns.contributions[place]) or 0.0,
-        standardised=rounded(columns.standardised[place]) or 0.0,
+        baseline=baseline,
+        candidate=candidate,
+        difference=candidate - baseline,
+        share=None if known is None else known.share,
+        contribution=columns.contributions[place],
+        standardised=columns.standardised[place],
         marks=marks(known, flagged=flagged, flips=pivotal),
     )
 
@@ -105,7 +104,7 @@ def panels(verdicts: Sequence[Verdict], topics: Sequence[str]) -> dict[str, Any]
                 row.grade,
                 row.baseline_rank,
                 row.candidate_rank,
-                rounded(row.effect) or None,
+                row.effect or None,
             )
             for row in rows
         ]

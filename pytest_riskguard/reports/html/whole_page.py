@@ -18,6 +18,7 @@ from markupsafe import Markup
 from pytest_riskguard import __version__
 from pytest_riskguard.reports.numbers import brief
 from pytest_riskguard.reports.parts import glossary
+from pytest_riskguard.serialization import to_plain
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed, web_address
 
 #: What the page's own ids begin with, so that no gate's name can be one of them.
@@ -69,8 +70,8 @@ _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def script_json(value: object) -> str:
-    """JSON for the inside of a script element."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    """JSON for the inside of a script element, with numbers as the JSON report has them."""
+    text = json.dumps(to_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate(_ESCAPES)
 
 

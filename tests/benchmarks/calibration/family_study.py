@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq, minimize
 
-from pytest_riskguard.gates.families import Compared, in_families
+from pytest_riskguard.gates.families import adjusted_by_draws, at_levels
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.few_changes import of_changes
@@ -197,14 +197,16 @@ def simulate(place: Place, rng: np.random.Generator, count: int) -> Mapping[str,
     failed = {"holm": 0, "auto": 0}
     for family in families(place, rng, count):
         evidence = [of_changes(d, place["topics"]) for d in family]
-        p = [Ruling(gate, one).p_value for gate, one in zip(gates, evidence, strict=True)]
+        rulings = [Ruling(gate, one) for gate, one in zip(gates, evidence, strict=True)]
+        p = [ruling.p_value for ruling in rulings]
         if min(p[watched]) > 1 - LEVEL:  # no correction fails it
             continue
         names = [0 if place["topics are"] == SAME else i for i in range(len(gates))]
-        compared = [Compared(_topics(i, place["topics"]), None, one) for i, one in zip(names, evidence, strict=True)]
-        for by in failed:
-            found = in_families(gates, p, correction=by, compared=compared)
-            failed[by] += any(one.adjusted_p_value <= 1 - LEVEL for one in found[watched])
+        topics = [_topics(i, place["topics"]) for i in names]
+        by_holm = [one.adjusted_p_value for one in at_levels(p, LEVEL, correction="holm", look=None)]
+        drawn = adjusted_by_draws(rulings, p, topics=topics, measures=[None] * len(gates))
+        for by, adjusted in {"holm": by_holm, "auto": by_holm if drawn is None else drawn[1].tolist()}.items():
+            failed[by] += any(one <= 1 - LEVEL for one in adjusted[watched])
     return {"Holm": failed["holm"] / count, "auto": failed["auto"] / count}
 
 

@@ -28,7 +28,7 @@ from tests.benchmarks.scale.measuring import ROOT, NotMeasuredError, alternately
 
 DATA = ROOT / "docs" / "data" / "performance"
 PYTHON = (sys.executable, "-W", "ignore")
-#: Topics and depth, the measures, and at most how many times the processor time of the commands of ir_measures.
+#: Topics and depth, the measures, and at most how many times the processor time of a script of ir_measures.
 SIZES = (
     (250, 100, ("nDCG@10",), 1.5),
     (1_000, 100, ("nDCG@10",), 0.9),
@@ -87,12 +87,12 @@ def comparing(folder: Path, small: bool, rounds: int) -> str:
             },
             rounds=rounds,
         )
-        compared, commanded, scripted = measured.values()
+        compared, _, scripted = measured.values()
         if not small and compared.status != 1:
             raise NotMeasuredError(f"expected a comparison of {topics} topics that fails, found one that passes")
         check_means(scripted.output, run("scoring", (*PYTHON, "-c", OURS, *scored)).output)
         for name, one in measured.items():
-            ratios = (figures(one.seconds / commanded.seconds), figures(one.megabytes / commanded.megabytes))
+            ratios = (figures(one.seconds / scripted.seconds), figures(one.megabytes / scripted.megabytes))
             most = limit if one is compared and limit else ""
             row = (f"{topics:,} x {depth:,}", " ".join(measures), name, figures(one.seconds), round(one.megabytes))
             rows.append((*row, *ratios, most))

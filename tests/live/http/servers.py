@@ -184,16 +184,13 @@ def _text_of(query: Any) -> str:
 
 
 def _solr(search: Search, seen: Seen) -> Reply:
-    if seen.path == f"/solr/{INDEX}/select":
-        query, rows = seen.params["q"][0], int(seen.params.get("rows", ["10"])[0])
-    elif seen.path == f"/solr/{INDEX}/query":
-        query, rows = seen.body["query"], seen.body.get("limit", 10)
-    else:
+    if seen.path != f"/solr/{INDEX}/select":
         return 404, "<html>\n<head><title>Error 404 Not Found</title></head></html>\n"
     if seen.params.get("defType") == ["nonsense"]:
         error = {"metadata": [], "msg": "Unknown query parser 'nonsense'", "code": 400}
         return 400, {"responseHeader": {"status": 400, "QTime": 0}, "error": error}
-    return 200, SHAPES["solr"](query, search(query, rows))
+    query = seen.params["q"][0]
+    return 200, SHAPES["solr"](query, search(query, int(seen.params.get("rows", ["10"])[0])))
 
 
 def _vespa(search: Search, seen: Seen) -> Reply:
@@ -214,9 +211,6 @@ def _algolia(search: Search, seen: Seen) -> Reply:
 def _typesense(search: Search, seen: Seen) -> Reply:
     if seen.headers.get("x-typesense-api-key") != KEY:
         return 401, {"message": "Forbidden - a valid `x-typesense-api-key` header must be sent."}
-    if seen.path == "/multi_search":
-        query = seen.body["searches"][0]["q"]
-        return 200, {"results": [SHAPES["typesense"](query, search(query, int(seen.params["per_page"][0])))]}
     if seen.path != f"/collections/{INDEX}/documents/search":
         return 404, {"message": "Not Found"}
     if "query_by" not in seen.params:

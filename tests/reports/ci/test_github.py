@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from pytest_riskguard.reports.ci import github
 from pytest_riskguard.reports.ci.github import Annotation, annotation, append_summary, commands, place
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
@@ -37,20 +36,14 @@ def test_no_more_are_written_than_github_shows(count):
         )
 
 
-@pytest.mark.parametrize(
-    ("environment", "said"),
-    [({}, False), ({"GITHUB_ACTIONS": "true"}, True), ({"GITHUB_ACTIONS": "false"}, False), ({"CI": "true"}, False)],
-)
-def test_annotations_are_for_github_alone(environment, said):
-    assert github.annotates(environment) is said
-
-
-def test_files_are_named_from_the_root_of_the_checkout(tmp_path):
+def test_files_are_named_from_the_root_of_the_checkout(tmp_path, monkeypatch):
     (tmp_path / "repo" / ".git").mkdir(parents=True)
     file = tmp_path / "repo" / "search" / "riskguard.yaml"
-    assert place(file, {"GITHUB_WORKSPACE": str(tmp_path / "repo")}) == "search/riskguard.yaml"
-    assert place(file, {"GITHUB_WORKSPACE": str(tmp_path / "elsewhere")}) == "search/riskguard.yaml"
-    assert place(tmp_path / "repo" / "x" / ".." / "search" / "riskguard.yaml", {}) == "search/riskguard.yaml"
+    for root in ("repo", "elsewhere"):
+        monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / root))
+        assert place(file) == "search/riskguard.yaml"
+    monkeypatch.delenv("GITHUB_WORKSPACE")
+    assert place(tmp_path / "repo" / "x" / ".." / "search" / "riskguard.yaml") == "search/riskguard.yaml"
 
 
 def test_the_summary_of_the_step_is_written_behind_what_is_there(tmp_path):

@@ -181,8 +181,8 @@ def test_a_scale_for_values_that_do_not_differ_or_differ_too_much(values):
 
 
 def test_tick_labels_have_the_decimals_that_they_need():
-    assert tick_labels(Scale(0, 1).ticks(5)) == ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
-    assert tick_labels(Scale(-0.1, 0).ticks(4)) == ["-0.100", "-0.075", "-0.050", "-0.025", "0.000"]
+    assert tick_labels(Scale(0, 1).ticks(5)) == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
+    assert tick_labels(Scale(-0.1, 0).ticks(4)) == ["-0.1", "-0.075", "-0.05", "-0.025", "0"]
     assert tick_labels([0, 1000, 2000]) == ["0", "1000", "2000"]
     assert tick_labels([0, 2e40]) == ["0", "2e+40"]
 

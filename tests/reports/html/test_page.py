@@ -259,9 +259,8 @@ def test_data_cannot_end_their_element():
     assert not set("<>&\u2028\u2029") & set(written)
 
 
-def test_numbers_that_are_none_never_reach_the_data():
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        script_json([float("nan")])
+def test_what_is_no_number_is_none_in_the_data():
+    assert script_json([float("nan"), float("inf"), -0.0]) == "[null,null,0.0]"
 
 
 def test_every_number_of_a_topic_is_that_of_the_json(verdict):

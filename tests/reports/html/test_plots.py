@@ -77,7 +77,7 @@ def test_nothing_covers_anything_else_or_leaves_the_picture(name):
 @pytest.mark.parametrize("name", ["four", "forty", "tiny", "large"])
 def test_points_stand_where_their_values_are(name):
     plot = CASES[name]()
-    xs, ys = zip(*((point.x, point.y) for point in plot._points), strict=True)
+    xs, ys = zip(*((point.x, point.y) for point in plot._marks), strict=True)
     across, up = zip(*centres(plot), strict=True)
     assert np.corrcoef(xs, across)[0, 1] == pytest.approx(1, abs=1e-4)
     assert np.corrcoef(ys, up)[0, 1] == pytest.approx(-1, abs=1e-4)
@@ -112,11 +112,11 @@ def test_gaps_break_a_line_and_intervals_are_as_long_as_they_are():
     )
 
 
-@pytest.mark.parametrize(("count", "shown"), [(1, 1), (5, 5), (120, 10)])
-def test_labels_are_those_there_is_room_for_the_newest_always(count, shown):
-    wide, narrow = over_time([0.0] * count).drawings
+@pytest.mark.parametrize("count", [1, 5, 120])
+def test_labels_are_those_there_is_room_for_the_newest_always(count):
+    wide = over_time([0.0] * count).svg
     texts = re.findall(r">(01-\d+)<", wide)
-    assert (len(texts), texts[0]) == (shown, f"01-{count - 1:02}")
-    assert len(re.findall(r">(01-\d+)<", narrow)) <= 5
-    assert (wide.count("<title>"), narrow.count("<title>")) == (count, 0)
+    assert texts[0] == f"01-{count - 1:02}"
+    assert len(texts) == count if count < 10 else 10 < len(texts) < 25
+    assert wide.count("<title>") == count
     assert "nan" not in wide

@@ -5,21 +5,18 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from pytest_riskguard.gates.findings import ROUNDING_ERROR
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.details import method
+from pytest_riskguard.reports.details import interval
 from pytest_riskguard.reports.html.charts.plots import Plot
-from pytest_riskguard.reports.numbers import decimals, limits
+from pytest_riskguard.reports.numbers import brief, decimals
 from pytest_riskguard.reports.words import METHODS, risk_name
 from pytest_riskguard.text import clean, counted, plain, short, signed
 
-#: With more topics than this losses are one line, and wins another; and at how many topics it bends at most.
-MAX_BARS, _MAX_BENDS = 250, 200
-#: Of how many systems all are named.
-_MAX_NAMED = 12
+#: Topics that are bars, half of them from either end; of how many systems all are named.
+MAX_BARS, _MAX_NAMED = 250, 12
 
 
 def charts(verdict: Verdict) -> list[Plot]:
@@ -30,25 +27,6 @@ def charts(verdict: Verdict) -> list[Plot]:
 
 
 # ---- every topic
-
-
-class _Topic(NamedTuple):  # there may be thousands
-    topic: str
-    query: str | None
-    baseline: float
-    candidate: float
-
-    @property
-    def difference(self) -> float:
-        return self.candidate - self.baseline
-
-    @property
-    def text(self) -> str:
-        """The topic with both scores."""
-        pair = (self.baseline, self.candidate)
-        digits = decimals(pair, apart=[pair])
-        before, after = (plain(score, digits) for score in pair)
-        return f"{named(self.topic, self.query)}: {before} → {after}, {signed(self.difference, digits)}"
 
 
 def named(topic: str, query: str | None) -> str:
@@ -63,28 +41,32 @@ def named(topic: str, query: str | None) -> str:
 
 
 def _differences(verdict: Verdict) -> Iterator[Plot]:
-    """A bar for each topic, or a line for all losses and one for all wins where there are too many topics."""
+    """A bar for each topic; of very many for those at either end."""
     if verdict.exhibits is None:
         return
     columns = verdict.exhibits
-    topics = list(map(_Topic, columns.topics, columns.queries, columns.baseline, columns.candidate))
-    topics.sort(key=lambda topic: (round(topic.difference, 12), topic.topic))
-    lost = [place for place, topic in enumerate(topics) if topic.difference < -ROUNDING_ERROR]
-    won = [place for place, topic in enumerate(topics) if topic.difference > ROUNDING_ERROR]
+    topics = [
+        (after - before, topic, query, before, after)
+        for topic, query, before, after in zip(
+            columns.topics, columns.queries, columns.baseline, columns.candidate, strict=True
+        )
+    ]
+    topics.sort(key=lambda topic: (round(topic[0], 12), topic[1]))
+    lost = [topic for topic in topics if topic[0] < -ROUNDING_ERROR]
+    won = sum(topic[0] > ROUNDING_ERROR for topic in topics)
     if not lost and not won:
         return
-    worst = ", ".join(
-        f"{clean(topics[place].topic, limit=60)} ({_figure(topics[place].difference)})" for place in lost[:5]
+    worst = ", ".join(f"{clean(topic, limit=60)} ({brief(difference)})" for difference, topic, *_ in lost[:5])
+    shown = topics if len(topics) <= MAX_BARS else topics[: MAX_BARS // 2] + topics[-MAX_BARS // 2 :]
+    some = f" Shown are {len(shown)} of {verdict.topics.count} topics, those that changed most." * (
+        len(shown) < verdict.topics.count
     )
-    some = ""
-    if len(topics) < verdict.topics.count:
-        some = f" The {len(topics)} of {verdict.topics.count} topics with the largest parts in the risk are shown."
     drawn = Plot(
         "Difference of each topic",
-        f"{counted(len(topics), 'topic')}, largest loss first",
+        f"{counted(len(shown), 'topic')}, largest loss first",
         _with_unit(verdict, "difference"),
         description=(
-            f"{len(lost)} lost, {len(won)} won, {len(topics) - len(lost) - len(won)} did not change. "
+            f"{len(lost)} lost, {won} won, {len(topics) - len(lost) - won} did not change. "
             f"Largest loss first: {worst or 'no topic lost'}."
         ),
         caption=f"Each topic by how much its score changed, the largest loss on the left.{some}",
@@ -93,16 +75,13 @@ def _differences(verdict: Verdict) -> Iterator[Plot]:
     )
     if verdict.max_loss is not None:
         drawn.line(_across(-verdict.max_loss), means="largest loss allowed", colour="muted", dashed=True)
-    for places, colour, means in ((lost, "loss", "worse"), (won, "win", "better")):
-        if len(topics) <= MAX_BARS:
-            for place in places:
-                topic = topics[place]
-                drawn.bar(place, topic.difference, topic.text, colour=colour, means=means, topic=topic.topic)
-        elif places:
-            bends = [*places[:: math.ceil(len(places) / _MAX_BENDS)], places[-1]]
-            drawn.line([(place, topics[place].difference) for place in bends], colour=colour, means=means)
-            end = places[0 if colour == "loss" else -1]
-            drawn.point(end, topics[end].difference, topics[end].text, colour=colour)
+    for place, (difference, topic, query, before, after) in enumerate(shown):
+        if abs(difference) > ROUNDING_ERROR:
+            digits = decimals((before, after), apart=[(before, after)])
+            scores = f"{plain(before, digits)} → {plain(after, digits)}, {signed(difference, digits)}"
+            colour, means = ("loss", "worse") if difference < 0 else ("win", "better")
+            text = f"{named(topic, query)}: {scores}"
+            drawn.bar(place, difference, text, colour=colour, means=means, topic=topic)
     yield drawn
 
 
@@ -112,35 +91,27 @@ def _differences(verdict: Verdict) -> Iterator[Plot]:
 def _intervals(verdict: Verdict) -> Iterator[Plot]:
     """An interval for each method, and the bound."""
     estimate, name = Card(verdict).risk, risk_name(verdict, at_alpha=True)
-    if estimate is None or all(interval.lower == interval.upper for interval in verdict.intervals):
+    if estimate is None or all(one.lower == one.upper for one in verdict.intervals):
         return
     bounds = [0.0 - verdict.tolerance, *([verdict.tolerance] if verdict.asked.side == "both" else [])]
-    said = [
-        f"{method(verdict, one.method)} {limits(one.lower, one.upper)}{' (decisive)' * one.decisive}"
-        for one in verdict.intervals
-    ]
+    said = [interval(verdict, one) for one in verdict.intervals]
     at = f"{100 * verdict.intervals[0].level:.4g}%"
-    ends, where = "fails", "on the bad side of the bound"
-    if verdict.asked.must_show:
-        ends, where = "passes", "on the good side of the bound" if len(bounds) == 1 else "between the bounds"
     drawn = Plot(
         "Intervals",
         "",
         _with_unit(verdict, name),
         description=f"{name} is {signed(estimate)}. {at} intervals: {'; '.join(said)}. "
         f"Bound: {' and '.join(map(signed, bounds))}.",
-        caption=f"The gate {ends} where all of the interval that decided lies {where}."
-        if verdict.decisive_interval
-        else "No interval decided.",
-        labels=[METHODS[interval.method] for interval in verdict.intervals],
+        caption="The interval that decided is compared with the bound; the others show how much the method matters.",
+        labels=[METHODS[one.method] for one in verdict.intervals],
         zero=True,
         key="intervals",
     )
     for bound in bounds:
         drawn.line(_across(bound), means="bound", colour="limit", dashed=True)
-    for place, (interval, text) in enumerate(zip(verdict.intervals, said, strict=True)):
-        symbol, colour, means = ("diamond", "win", "decided") if interval.decisive else ("disc", "grey", "")
-        low, high = sorted((interval.lower, interval.upper))
+    for place, (one, text) in enumerate(zip(verdict.intervals, said, strict=True)):
+        symbol, colour, means = ("diamond", "win", "decided") if one.decisive else ("disc", "grey", "")
+        low, high = sorted((one.lower, one.upper))
         drawn.point(place, estimate, text, symbol=symbol, colour=colour, means=means, low=low, high=high)
     yield drawn
 
@@ -151,7 +122,7 @@ def _urisk(verdict: Verdict) -> Iterator[Plot]:
     if not data or verdict.asked.is_pool or not any(any(line) for line in data.curves.values()):
         return
     values = [value or 0.0 for value in data.curves["urisk"]]
-    first, last = (f"{_figure(values[end])} at alpha {short(data.alphas[end])}" for end in (0, -1))
+    first, last = (f"{brief(values[end])} at alpha {short(data.alphas[end])}" for end in (0, -1))
     drawn = _over_alpha(
         verdict,
         name,
@@ -163,9 +134,9 @@ def _urisk(verdict: Verdict) -> Iterator[Plot]:
     drawn.line(_across(-verdict.tolerance), means="bound", colour="limit", dashed=True)
     drawn.line(zip(data.alphas, values, strict=True), colour="win")
     for alpha, value, *ends in zip(data.alphas, values, data.curves["lower"], data.curves["upper"], strict=True):
-        said, known = f"alpha {short(alpha)}: URisk {_figure(value)}", [end for end in ends if end is not None]
+        said, known = f"alpha {short(alpha)}: URisk {brief(value)}", [end for end in ends if end is not None]
         if known:
-            said += f", interval {_figure(min(known))} to {_figure(max(known))}"
+            said += f", interval {brief(min(known))} to {brief(max(known))}"
         drawn.point(alpha, value, said, low=min(known, default=None), high=max(known, default=None))
     yield drawn
 
@@ -221,11 +192,6 @@ def _over_alpha(verdict: Verdict, name: str, unit: str, *, description: str, cap
 
 def _across(height: float) -> list[tuple[float, float]]:
     return [(-math.inf, height), (math.inf, height)]
-
-
-def _figure(value: float) -> str:
-    """A figure of risk with its sign and two decimals, or four where two would say 0."""
-    return signed(value, 2 if abs(value) >= 0.005 or value == 0 else 4)
 
 
 def _with_unit(verdict: Verdict, name: str) -> str:

@@ -71,15 +71,8 @@ def _step(low: float, high: float, most: int) -> float:
 
 
 def tick_labels(ticks: Sequence[float]) -> list[str]:
-    """The ticks as text, all with the decimals that they need to differ."""
-    largest = max(map(abs, ticks), default=0.0)
-    if largest >= 1e6 or 0 < largest < 1e-4:
-        return ["0" if tick == 0 else f"{tick:.3g}" for tick in ticks]
-    for decimals in range(8):
-        labels = [f"{round(tick, decimals) + 0.0:.{decimals}f}" for tick in ticks]
-        if all(abs(float(label) - tick) <= 1e-6 * largest for label, tick in zip(labels, ticks, strict=True)):
-            return labels
-    return [f"{tick:.6g}" for tick in ticks]
+    """The ticks as text."""
+    return [f"{tick + 0.0:.6g}" for tick in ticks]
 
 
 #: Room that a line of small text takes, and the least gap between two labels beside one another.
@@ -106,16 +99,16 @@ class Box:
         return across and self.top >= other.top and self.bottom <= other.bottom
 
 
-def apart(labels: Iterable[tuple[float, str]], *, low: float, high: float) -> list[tuple[float, str]]:
-    """Of labels centred on one line those that have room, from left to right, each moved between the two ends."""
+def apart(labels: Sequence[tuple[float, str]], *, low: float, high: float) -> list[tuple[float, str]]:
+    """Of labels centred on one line those that have room, from right to left, each moved between the two ends."""
     kept: list[tuple[float, str]] = []
-    free = low
-    for centre, label in labels:
+    free = high
+    for centre, label in reversed(labels):
         half = text_width(label, SMALL) / 2
         middle = min(max(centre, low + half), high - half)
-        if middle - half >= free:
+        if middle + half <= free:
             kept.append((middle, label))
-            free = middle + half + GAP
+            free = middle - half - GAP
     return kept
 
 
@@ -180,11 +173,19 @@ class Frame:
 
 
 def frame(
-    x: Scale, y: Scale, *, top: float, height: float, width: float, titles: tuple[str, str], ticks: bool, below: float
+    x: Scale,
+    y: Scale,
+    *,
+    top: float,
+    height: float,
+    width: float,
+    titles: tuple[str, str],
+    labels: Sequence[tuple[float, str]] | None,
+    below: float,
 ) -> Frame:
     """Axes around so much room; the title of the y axis stands above it, so that it need not be turned.
 
-    Without ``ticks`` what stands under the x axis is for the caller to say; its title stands so far ``below`` it.
+    ``labels`` are what stands under the x axis, whose title stands so far ``below`` it; None for round numbers.
     """
     x_title, y_title = titles
     y_ticks = y.ticks(max(int(height / 32), 2))
@@ -198,11 +199,13 @@ def frame(
     parts = [lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE)]
     for tick, text in zip(y_ticks, y_labels, strict=True):
         parts.append(words(left - 6, y(tick) + 4, text, size=SMALL, anchor="end", colour=Colour.MUTED))
-    x_ticks = x.ticks(max(int((right - left) / 60), 2)) if ticks else []
-    parts.append(lines([((x(tick), top), (x(tick), bottom)) for tick in x_ticks], colour=Colour.LINE))
+    if labels is None:
+        ticks = x.ticks(max(int((right - left) / 60), 2))
+        labels = [*zip(ticks, tick_labels(ticks), strict=True)]
+        parts.append(lines([((x(tick), top), (x(tick), bottom)) for tick in ticks], colour=Colour.LINE))
     parts.append(line((left, bottom), (right, bottom), colour=Colour.GREY))
-    labels = zip(map(x, x_ticks), tick_labels(x_ticks), strict=True)
-    for middle, text in apart(labels, low=MARGIN, high=width - MARGIN):
+    placed = [(x(place), clean(label)) for place, label in labels]
+    for middle, text in apart(placed, low=MARGIN, high=width - MARGIN):
         parts.append(words(middle, bottom + 17, text, size=SMALL, anchor="middle", colour=Colour.MUTED))
     room, end = width - 2 * MARGIN, width - MARGIN
     parts += [words(MARGIN, top - 12, y_title, width=room, size=SMALL)] if y_title else []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, partial
 from xml.sax.saxutils import escape
 
+from pytest_riskguard.reports.parts import ends
 from pytest_riskguard.text import clean
 
 #: Widths in em of a wide sans-serif (DejaVu Sans), so that text takes no more room than planned in narrower ones.
@@ -59,21 +60,8 @@ def _width(character: str) -> float:
 
 
 def clipped(text: str, *, width: float, size: float) -> str:
-    """The text if it is no wider than ``width``, else its beginning, an ellipsis, and its end: names differ there."""
-    if text_width(text, size) <= width:
-        return text
-    room = width / size - _WIDTHS["…"]
-    end = _fitting(text[::-1], room / 2)[::-1]
-    return _fitting(text, room - text_width(end, 1)).rstrip() + "…" + end.lstrip()
-
-
-def _fitting(text: str, room: float) -> str:
-    """As much of the text as has room, in em."""
-    for place, character in enumerate(text):
-        room -= _width(character)
-        if room < 0:
-            return text[:place]
-    return text
+    """The text if it is no wider than ``width``, else its two ends around an ellipsis."""
+    return ends(text, width, partial(text_width, size=size))
 
 
 #: Sizes of text; a chart is narrow, so that both can be read where a phone draws it at three quarters of its size.
@@ -146,17 +134,10 @@ def words(
 
 
 def mark(title: str, *shapes: str, topic: str | None = None) -> str:
-    """What stands for one value: its tooltip, and the topic that the page opens.
-
-    A single shape is the mark itself, since a page has many of them; several are a group.
-    """
+    """What stands for one value: its tooltip, and the topic that the page opens."""
     tooltip = element("title", quoted(clean(title, limit=_MAX_TITLE)))
     of_topic = None if topic is None else clean(topic, limit=120)  # as the page names it
-    if len(shapes) > 1:
-        return element("g", tooltip, *shapes, class_="m", data_topic=of_topic)
-    tag, attributes = shapes[0].removeprefix("<").removesuffix("/>").split(" ", 1)
-    start = element(tag, class_="m", data_topic=of_topic).removesuffix("/>")
-    return f"{start} {attributes}>{tooltip}</{tag}>"
+    return element("g", tooltip, *shapes, class_="m", data_topic=of_topic)
 
 
 def line(start: Point, end: Point, *, colour: str, width: float = 1.0, dash: str | None = None) -> str:

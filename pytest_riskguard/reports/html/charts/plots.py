@@ -13,7 +13,6 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.html.charts.axes import (
     Box,
     Entry,
-    Frame,
     Scale,
     beside,
     frame,
@@ -22,7 +21,6 @@ from pytest_riskguard.reports.html.charts.axes import (
 )
 from pytest_riskguard.reports.html.charts.drawing import (
     MARGIN,
-    SMALL,
     SYMBOLS,
     WIDTH,
     Colour,
@@ -46,10 +44,8 @@ from pytest_riskguard.text import clean
 
 #: The part of an axis beyond the outermost points, and the pixels between places of a line that no name may cover.
 _ROOM, _STEP = 0.06, 4.0
-#: The room that a name may take; that of a label of the x axis, and how many it has.
-_NAME_WIDTH, _LABEL_WIDTH, _MAX_LABELS = 118.0, 62.0, 10
-#: Widths between which a page chooses by that of its screen.
-_WIDE, _NARROW = 900.0, 330.0
+#: The room that a name may take; the width of a chart that takes that of the page.
+_NAME_WIDTH, _WIDE = 118.0, 900.0
 #: The part of its place that a bar takes.
 _BAR = 0.8
 #: Room for the title of a file, and the page's colours, which a file has by itself.
@@ -58,27 +54,18 @@ _VARIABLE = re.compile(r'="var\(--\w+, (#[0-9a-f]{6})\)"')
 
 
 @frozen
-class _Point:
+class _Mark:
     x: float
     y: float | None
     text: str
     symbol: Symbol
     colour: str
     means: str
-    name: str
-    circled: str
-    low: float | None
-    high: float | None
-
-
-@frozen
-class _Bar:
-    x: float
-    y: float
-    text: str
-    colour: str
-    means: str
-    topic: str
+    name: str = ""
+    circled: str = ""
+    low: float | None = None
+    high: float | None = None
+    topic: str | None = None
 
 
 @frozen
@@ -121,8 +108,7 @@ class Plot:
     zero: bool = False
     wide: bool = False
     key: str = ""
-    _points: list[_Point] = field(default_factory=list, init=False, repr=False)
-    _bars: list[_Bar] = field(default_factory=list, init=False, repr=False)
+    _marks: list[_Mark] = field(default_factory=list, init=False, repr=False)
     _lines: list[_Line] = field(default_factory=list, init=False, repr=False)
 
     def point(
@@ -146,11 +132,11 @@ class Plot:
         ``high``.
         """
         shown, drawn = getattr(Colour, colour.upper()), SYMBOLS[symbol]
-        self._points.append(_Point(x, y, text, drawn, shown, means, name, circled, low, high))
+        self._marks.append(_Mark(x, y, text, drawn, shown, means, name, circled, low, high))
 
     def bar(self, x: float, y: float, text: str, *, colour: str, means: str = "", topic: str = "") -> None:
         """Add a bar from 0 to ``y``; the page opens the ``topic`` that it stands for."""
-        self._bars.append(_Bar(x, y, text, getattr(Colour, colour.upper()), means, topic))
+        self._marks.append(_Mark(x, y, text, square, getattr(Colour, colour.upper()), means, topic=topic))
 
     def line(
         self,
@@ -163,22 +149,18 @@ class Plot:
         """Add a line, broken where y is None; infinite values are at the ends of the axes."""
         self._lines.append(_Line([*points], means, getattr(Colour, colour.upper()), dashed))
 
-    @property
-    def drawings(self) -> list[str]:
-        """The chart as SVG, for a page; a wide one once for wide screens and once for narrow ones."""
-        if not self.wide:
-            return [self.svg]
-        return [self._svg(_WIDE), self._svg(_NARROW, tooltips=False)]
-
     @cached_property
     def svg(self) -> str:
         """The chart as part of a page, whose colours and font it takes."""
-        return self._svg(WIDTH)
+        width = _WIDE if self.wide else WIDTH
+        drawing, height = self._drawing(width)
+        view, name = f"0 0 {width:g} {round(height):d}", clean(self.title)
+        return element("svg", self._described, drawing, viewBox=view, role="img", aria_label=name)
 
     @cached_property
     def file(self) -> str:
         """The chart as a file: with its title, on white, in colours of its own."""
-        drawing, bottom = self._drawing(WIDTH, tooltips=True)
+        drawing, bottom = self._drawing(WIDTH)
         height = round(bottom + _TITLE)
         drawn = element(
             "svg",
@@ -196,86 +178,67 @@ class Plot:
         )
         return _VARIABLE.sub(r'="\1"', drawn)
 
-    def _svg(self, width: float, *, tooltips: bool = True) -> str:
-        drawing, height = self._drawing(width, tooltips=tooltips)
-        view, name = f"0 0 {width:g} {round(height):d}", clean(self.title)
-        return element("svg", self._described, drawing, viewBox=view, role="img", aria_label=name)
-
     @property
     def _described(self) -> str:
         return element("desc", quoted(clean(self.description, limit=2000)))
 
-    def _drawing(self, width: float, *, tooltips: bool) -> tuple[str, float]:
+    def _drawing(self, width: float) -> tuple[str, float]:
         """The drawing and its height."""
         keys, top = legend(self._entries(), right=width - MARGIN)
-        x, y = self._scales()
-        below = 34.0 if self.x and not self._bars else 17.0
+        has_bars = any(one.topic is not None for one in self._marks)
+        below = 34.0 if self.x and not has_bars else 17.0
         axes = frame(
-            x,
-            y,
+            *self._scales(),
             top=top if self.y else top + 8,
-            height=200 if self.wide or self._bars else 270,
+            height=200 if self.wide or has_bars else 270,
             width=width,
             titles=(self.x, self.y),
-            ticks=not (self.labels or self._bars),
+            labels=[*enumerate(self.labels)] if self.labels or has_bars else None,
             below=below,
         )
-        zero = axes.y(0)
-        drawn = [line((axes.x.start, zero), (axes.x.end, zero), colour=Colour.GREY)] if self.zero else []
-        half = _BAR / 2
-        for bar in self._bars:
-            low, high = sorted((zero, axes.y(bar.y)))
-            shape = box(axes.x(bar.x - half), low, axes.x(bar.x + half), high, colour=bar.colour)
-            drawn.append(mark(bar.text, shape, topic=bar.topic))
+        zero, half = axes.y(0), (axes.x(_BAR) - axes.x(0)) / 2
+        under = [line((axes.x.start, zero), (axes.x.end, zero), colour=Colour.GREY)] if self.zero else []
+        at = [(axes.x(one.x), axes.room.bottom if one.y is None else axes.y(one.y)) for one in self._marks]
+        over, taken = list[str](), list[Box]()
+        for one, (x, y) in zip(self._marks, at, strict=True):
+            if one.topic is not None:
+                bar = box(x - half, min(zero, y), x + half, max(zero, y), colour=one.colour)
+                under.append(mark(one.text, bar, topic=one.topic))
+                continue
+            taken.append(_around((x, y), 5))
+            shapes = [one.symbol(x, y, 4.5, one.colour), *([circle(x, y, 4.5, Colour.INK)] if one.circled else [])]
+            over.append(mark(one.text, *shapes))
         whiskers = [
-            ((axes.x(point.x), axes.y(point.low)), (axes.x(point.x), axes.y(point.high)))
-            for point in self._points
-            if point.low is not None and point.high is not None
+            ((axes.x(one.x), axes.y(one.low)), (axes.x(one.x), axes.y(one.high)))
+            for one in self._marks
+            if one.low is not None and one.high is not None
         ]
-        drawn.append(lines(whiskers, colour=Colour.GREY, width=2))
-        taken = list[Box]()
-        for one in self._lines:
-            for part in _unbroken(one.points):
+        under.append(lines(whiskers, colour=Colour.GREY, width=2))
+        for drawn in self._lines:
+            for part in _unbroken(drawn.points):
                 corners = [(axes.x(x), axes.y(y)) for x, y in part]
                 taken += [_around(place, 1.5) for place in _along(corners)]
-                drawn.append(curve(corners, colour=one.colour, dash="5 4" if one.dashed else None))
-        at = [(axes.x(p.x), axes.room.bottom if p.y is None else axes.y(p.y)) for p in self._points]
-        for point, where in zip(self._points, at, strict=True):
-            taken.append(_around(where, 5))
-            shapes = [point.symbol(*where, 4.5, point.colour)]
-            shapes += [circle(*where, 4.5, Colour.INK)] if point.circled else []
-            drawn.append(mark(point.text, *shapes) if tooltips else "".join(shapes))
-        named = [(where, point.name) for point, where in zip(self._points, at, strict=True) if point.name]
+                under.append(curve(corners, colour=drawn.colour, dash="5 4" if drawn.dashed else None))
+        named = [(where, one.name) for one, where in zip(self._marks, at, strict=True) if one.name]
         names = beside(named, within=axes.room, taken=taken, limit=_NAME_WIDTH)
-        drawing = axes.axes + self._labels(axes) + keys + "".join(drawn) + names
-        return drawing, axes.y.start + below + 7
+        return axes.axes + keys + "".join(under + over) + names, axes.y.start + below + 7
 
     def _scales(self) -> tuple[Scale, Scale]:
-        ends = [(point.x, y) for point in self._points for y in (point.y, point.low, point.high)]
+        ends = [(one.x, y) for one in self._marks for y in (one.y, one.low, one.high)]
         ends += [end for one in self._lines for end in one.points]
-        ends += [(bar.x + side, bar.y) for bar in self._bars for side in (-0.5, 0.5)]
+        ends += [(one.x + side, one.y) for one in self._marks if one.topic is not None for side in (-0.5, 0.5)]
         ys = [y for _, y in ends if y is not None and math.isfinite(y)]
         xs = [x for x, _ in ends if math.isfinite(x)]
         x = Scale(-0.5, len(self.labels) - 0.5) if self.labels else _roomy(xs)
         return x, scale_of(ys, zero=True) if self.zero else _roomy(ys)
 
     def _entries(self) -> list[Entry]:
-        found = [Entry(square, bar.colour, bar.means) for bar in self._bars]
-        found += [Entry(point.symbol, point.colour, point.means) for point in self._points]
-        found += [Entry(circle, Colour.INK, point.circled) for point in self._points]
-        if any(point.low is not None for point in self._points):
+        found = [Entry(one.symbol, one.colour, one.means) for one in self._marks]
+        found += [Entry(circle, Colour.INK, one.circled) for one in self._marks]
+        if any(one.low is not None for one in self._marks):
             found.append(Entry(upright, Colour.GREY, "interval"))
         found += [Entry(dashes if one.dashed else stroke, one.colour, one.means) for one in self._lines]
         return [entry for entry in dict.fromkeys(found) if entry.text]
-
-    def _labels(self, axes: Frame) -> str:
-        """The labels of the x axis for which there is room, the last one first."""
-        count, y = len(self.labels), axes.room.bottom + 17
-        room = min((axes.x.end - axes.x.start) // _LABEL_WIDTH, _MAX_LABELS)
-        return "".join(
-            words(axes.x(place), y, self.labels[place], size=SMALL, anchor="middle", colour=Colour.MUTED)
-            for place in range(count - 1, -1, -max(1, math.ceil(count / room)))
-        )
 
 
 def _roomy(values: Sequence[float]) -> Scale:
