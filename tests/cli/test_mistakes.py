@@ -47,7 +47,6 @@ USAGE = {
         "--power 1": "expected a number above 0 and below 1, found the number 1.0",
         "--set tolerance=-1": "expected a finite number, at least 0, found the number -1.0",
         "--measure nDGC@10": "nDCG@10",
-        "--effect 0.1 --effect 0.10": "--effect: 0.1 given twice",
         "--baseline ./prod.run": "--baseline: prod given twice",
         "--correlation 0.5": "--correlation is only for plans without CANDIDATE",
         "churn.run": "give at most one run beside the baselines",
