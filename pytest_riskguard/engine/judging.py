@@ -25,10 +25,10 @@ from pytest_riskguard.engine.sources import ScoreCache
 from pytest_riskguard.engine.what_ifs import (
     StaleLabels,
     about_stored,
+    refuse_if_changes_decide,
     refuse_reassigned,
     rescoring,
     stale_labels,
-    what_ifs,
 )
 from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
@@ -235,10 +235,7 @@ class Engine:
     ) -> Verdict:
         """The verdict with what it rests on; ``DataError`` where it would be another without that."""
         stale = self._stale_labels(systems)
-        for what_if in what_ifs(question, verdict, systems, stale):
-            outcome = "inconclusive" if what_if.systems is None else judged(what_if.systems).outcome
-            if outcome not in what_if.harmless:
-                raise what_if.refused(outcome)
+        refuse_if_changes_decide(question, verdict, systems, stale, lambda others: judged(others).outcome)
         if stale is not None:
             about = {"topics": tuple(stale.by_topic), "documents": stale.documents, "file": stale.file}
             verdict = verdict.warned(warning("rests_on_judges", about="stale_labels", **about))
