@@ -375,12 +375,10 @@ class Inputs:
 
     def history(self, measure: str) -> list[TopicScores]:
         """The scores of the systems in order; of a single stored baseline, those of every run that it has held."""
-        if len(self.systems) > 1 or not isinstance(self.systems[0], Stored) or self._store is None:
-            return [self.engine.scores(source, measure) for source in self.systems]
-        name = self.systems[0].name
-        judgements = self.engine.sources.qrels if self._store.manifest(name).has_run else None
-        *earlier, newest = (scored.scores for scored in self._store.lineage(name, measure, qrels=judgements))
-        return [*(replace(scores, name=scores.name.rpartition("/")[2]) for scores in earlier), newest]
+        first, *others = self.systems
+        held = self.engine.sources.lineage(first, measure) if isinstance(first, Stored) and not others else ()
+        runs = [replace(one.scores, name=one.scores.name.rpartition("/")[2]) for one in held]
+        return runs or [self.engine.scores(source, measure) for source in self.systems]
 
     def together(self, systems: Sequence[System], measure: str, **options: Any) -> Together:
         """The scores of systems on one list of topics, as a gate with these options compares them."""

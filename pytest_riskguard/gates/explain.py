@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from pytest_riskguard.gates.by_tag import slices
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import (
     MAX_LISTED,
@@ -26,6 +25,7 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.flips import alpha_star, flip_set, pivots
 from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.power import power_of_verdict
+from pytest_riskguard.gates.slices import slices
 from pytest_riskguard.gates.verdict import Findings
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.risk import counts, georisk, zrisk

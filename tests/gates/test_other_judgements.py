@@ -13,10 +13,9 @@ import pytest
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.gates import other_judgements
+from pytest_riskguard.gates import unjudged as module
 from pytest_riskguard.gates.judge import compare
-from pytest_riskguard.gates.unjudged import judge_next
-from pytest_riskguard.gates.unjudged_documents import unjudged_documents
+from pytest_riskguard.gates.unjudged import judge_next, other_judgements, unjudged_documents
 from tests.data.scoring import plain
 from tests.data.tables import falling, judged_run
 from tests.gates.runs import Pair
@@ -112,8 +111,8 @@ def test_what_is_said_not_to_matter_does_not_in_many_runs():
 
 @pytest.mark.slow
 def test_a_search_claims_nothing_and_misses_little(monkeypatch):
-    monkeypatch.setattr(other_judgements, "MOST_WAYS", 1)
-    monkeypatch.setattr(other_judgements, "MOST_COMBINATIONS", 0.5)
+    monkeypatch.setattr(module, "MOST_WAYS", 1)
+    monkeypatch.setattr(module, "MOST_COMBINATIONS", 0.5)
     missed = depending = 0
     for seed in range(60):
         pair = near_the_bound(seed)
@@ -128,7 +127,7 @@ def test_a_search_claims_nothing_and_misses_little(monkeypatch):
 
 @pytest.mark.parametrize(("limit", "value"), [("MOST_WAYS", 1), ("MOST_GRADES", 1)])
 def test_nothing_is_certain_where_some_ways_or_grades_are_left_out(limit, value, monkeypatch):
-    monkeypatch.setattr(other_judgements, limit, value)
+    monkeypatch.setattr(module, limit, value)
     pairs = [replace(near_the_bound(seed), measure="nDCG@5") for seed in range(4)]
     for found in (pair.rejudged().found for pair in pairs):
         assert found.certain == (found.depends or not found.documents)
@@ -198,13 +197,13 @@ def rows_of(path: Path) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize(("text", "ways"), [("nDCG@3", 128), ("P@3", 1)])
 def test_possible_scores_are_those_of_ways_of_judging(monkeypatch, text, ways):
-    monkeypatch.setattr(other_judgements, "MOST_WAYS", ways)
+    monkeypatch.setattr(module, "MOST_WAYS", ways)
     is_complete = ways > 1
     qrels = read_qrels({topic: {"b": 0, "e": 1, "g": 2} for topic in "tuv"})
     rankings = {"t": "abcde", "v": "xyzab"}, {"t": "cbfad", "u": "xyb", "v": "bxaeg"}
     pair = [RankedRun(judged_run(falling(run), qrels), qrels, parse_measure(text)) for run in rankings]
     unjudged = unjudged_documents(("t", "u", "v"), pair[0], pair[1])
-    found = other_judgements.other_judgements(unjudged, (pair[0], pair[1]), np.ones(len(unjudged), dtype=np.bool_))
+    found = other_judgements(unjudged, (pair[0], pair[1]), np.ones(len(unjudged), dtype=np.bool_))
     assert found.is_whole == is_complete
     for place, topic in enumerate("tuv"):
         names = [name for name, of in zip(unjudged.documents.strings(), unjudged.topics, strict=True) if of == place]

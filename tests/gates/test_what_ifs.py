@@ -21,7 +21,7 @@ from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.scoring import labels_for
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates import unjudged_documents
+from pytest_riskguard.gates import unjudged as module
 from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.unjudged import Labels, Rejudged, judge_next
@@ -163,7 +163,7 @@ def test_labels_that_follow_rules(measure, is_complete):
 
 
 def test_batches_of_variants_change_nothing(monkeypatch):
-    monkeypatch.setattr(unjudged_documents, "ROWS_AT_ONCE", 60)
+    monkeypatch.setattr(module, "ROWS_AT_ONCE", 60)
     compared(7, "AP").check_effects()
 
 

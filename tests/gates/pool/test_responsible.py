@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates.by_tag import slices
 from pytest_riskguard.gates.explain import explain
 from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.pool import PoolComparison
+from pytest_riskguard.gates.slices import slices
 from pytest_riskguard.risk import georisk, topic_contributions
 from tests.gates.conftest import pooled, topic_scores
 from tests.strict import gate_of
