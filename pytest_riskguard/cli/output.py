@@ -178,15 +178,7 @@ def show(
     """
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.parts import wrapped
-    from pytest_riskguard.reports.terminal import (
-        explain,
-        first_warnings,
-        most_topics,
-        one_line,
-        remarks,
-        repeats,
-        typed,
-    )
+    from pytest_riskguard.reports.terminal import coded, explain, one_line, remarks, typed
     from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Detail, Screen
 
@@ -199,15 +191,15 @@ def show(
             say(comparisons.answer(verdicts, gates).title, bold=True)
         notes = [*remarks(verdicts), *notes]
     complete = not comparisons.missing(gates)
-    failures, same_as = comparisons.failures_before(gates), repeats(verdicts, most=most_topics(screen))
+    failures = comparisons.failures_before(gates)
     before, messages = set[str | None](), set[str]()
     for place, verdict in enumerate(verdicts):
         if quiet:
             text = f"{_systems(verdict)}: {one_line(typed(verdict), after_word=True)}"
-            lines = [text, *first_warnings(verdict, screen, messages)]
+            new = [warning for warning in verdict.first_warnings if warning.message not in messages]
+            lines = [text, *(f"  warning: {said}" for said in coded(new))]
         else:
-            first = verdicts[same_as[place]].gate if place in same_as else None
-            context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": complete, "same_as": first}
+            context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": complete}
             headline, *rest = explain(verdict, screen, after_word=True, **context).splitlines()
             is_again = verdict.problem is not None and verdict.problem in before
             lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]

@@ -16,7 +16,7 @@ from pytest_riskguard.reports.comparisons import Report, answer, urgency
 from pytest_riskguard.reports.details import details, worst_topics
 from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.reports.provenance import line
-from pytest_riskguard.reports.terminal import remarks, repeats
+from pytest_riskguard.reports.terminal import remarks
 from pytest_riskguard.text import clean, counted
 
 #: Characters that names keep. A full stop after ``www`` would make a link, because links are found first.
@@ -212,14 +212,12 @@ def _body(report: Report, extent: Extent, pictures: Sequence[Sequence[Picture]],
     ordered = sorted(range(len(verdicts)), key=lambda place: urgency(verdicts[place]))
     failures, complete = comparisons.failures_before(gates), not comparisons.missing(gates)
     commands = {place: gate.reproduce for gate in gates for place in gate.verdicts}
-    same_as = repeats([verdicts[place] for place in ordered], most=MAX_WORST)
     failed, passed, said = list[str](), list[str](), set[str]()
-    for number, place in enumerate(ordered):
+    for place in ordered:
         verdict = verdicts[place]
         if extent == Extent.TABLE or (verdict.passed and extent < Extent.ALL):
             continue
-        first = verdicts[ordered[same_as[number]]].gate if number in same_as else None
-        lines = _happened(verdict, first)
+        lines = _happened(verdict)
         for step in words.steps(verdict, verdicts, complete=complete, reproduce=commands.get(place)):
             lines.append(f"- {prose(step.text)}{': ' if step.command else ''}{code(step.command, limit=500)}")
         lines += [""] if lines[-1] else []
@@ -246,11 +244,9 @@ def _sentence(text: str) -> str:
     return prose(text.replace(" -> ", " → "))
 
 
-def _happened(verdict: Verdict, same_as: str | None) -> list[str]:
-    """What happened, and the worst queries; ``same_as`` names a gate whose section has the same ones."""
+def _happened(verdict: Verdict) -> list[str]:
+    """What happened, and the worst queries."""
     card, said = Card(verdict), [_sentence(words.paragraph(verdict)), ""]
-    if same_as is not None:
-        return [*said, f"Queries and documents: see {code(same_as)}.", ""]
     if not card.worst:
         return said
     count = len(card.worst) + card.more

@@ -17,7 +17,7 @@ from pytest_riskguard import run_context
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Verdict, VerdictWarning
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.comparisons import after, comparisons
+from pytest_riskguard.reports.comparisons import after
 from pytest_riskguard.reports.details import details, worst_topics
 from pytest_riskguard.reports.parts import Table, at_most, wrapped
 from pytest_riskguard.run_context import Detail, Screen
@@ -27,8 +27,8 @@ from pytest_riskguard.text import clean, columns, fitted, short
 MAX_LINES = 20
 #: Topics of a failure, and rows of a table of its statistics.
 MAX_WORST, MAX_ROWS = 5, 10
-#: Lines of the paragraph, of a warning that inputs have changed (names may be long), and of another.
-_MAX_PARAGRAPH, _MAX_CHANGE, _MAX_WARNING = 7, 3, 2
+#: Lines of the paragraph, and of a warning.
+_MAX_PARAGRAPH, _MAX_WARNING = 7, 3
 #: Columns to write in, however narrow the screen is.
 _MIN_WIDTH = 40
 
@@ -39,7 +39,6 @@ def explain(
     *,
     reproduce: str | None = None,
     report: str | None = None,
-    same_as: str | None = None,
     said: Collection[str] = (),
     run: Sequence[Verdict] = (),
     complete: bool = True,
@@ -48,24 +47,22 @@ def explain(
     """The whole answer: its line, what happened, the worst topics, statistics, warnings, what to do next.
 
     Paths and commands are as they are typed, but in its line, which has no room for them. ``reproduce``, ``report``,
-    ``run``, ``complete`` are as ``words.steps`` takes them, ``after_word`` as ``words.line`` does; ``same_as`` names
-    a gate whose text, shown before, is about the same queries, ``said`` the messages of warnings shown before.
+    ``run``, ``complete`` are as ``words.steps`` takes them, ``after_word`` as ``words.line`` does; ``said`` are
+    the messages of warnings shown before.
     """
     screen = screen or Screen()
     is_brief = screen.detail == Detail.BRIEF
-    has_body = same_as is None and (not is_brief or verdict.outcome != "pass" or Card(verdict).tone == "caution")
-    before = [_first_line(verdict, screen, after_word), *([] if same_as is None else [pointer(same_as)])]
+    has_body = not is_brief or verdict.outcome != "pass" or Card(verdict).tone == "caution"
+    first = _first_line(verdict, screen, after_word)
     after = _indented([words.why(verdict)], screen)
     after += [] if is_brief else _details(verdict, screen)
-    after += first_warnings(verdict, screen, said)
-    warnings = words.unsaid(verdict, with_paragraph=has_body or same_as is not None)
-    after += _indented(_warnings(warnings, screen, said), screen, most=_MAX_WARNING)
+    after += warnings_in(verdict, screen, said, with_paragraph=has_body)
     steps = words.steps(
         verdict, run, complete=complete, reproduce=reproduce, report=report, commands=verdict.commands
     )
     after += steps_in(steps, screen)
-    room = MAX_LINES - sum(-(-max(columns(line), 1) // _width(screen)) for line in (*before, *after))
-    return "\n".join([*before, *(body(typed(verdict), screen, room=room) if has_body else []), *after])
+    room = MAX_LINES - sum(-(-max(columns(line), 1) // _width(screen)) for line in (first, *after))
+    return "\n".join([first, *(body(typed(verdict), screen, room=room) if has_body else []), *after])
 
 
 def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str]:
@@ -94,15 +91,21 @@ def typed(verdict: Verdict) -> Verdict:
     return replace(verdict, problem=known.problem) if known is not None and known.problem else verdict
 
 
-def most_topics(screen: Screen) -> int | None:
-    """How many topics a failure shows; None for all."""
-    return {Detail.BRIEF: MAX_WORST, Detail.STATISTICS: MAX_ROWS}.get(screen.detail)
+def warnings_in(
+    verdict: Verdict, screen: Screen, before: Collection[str] = (), *, with_paragraph: bool = True
+) -> list[str]:
+    """The warnings that nothing states and that were not shown ``before``.
 
-
-def first_warnings(verdict: Verdict, screen: Screen, before: Collection[str] = ()) -> list[str]:
-    """The warnings about inputs that come first, whole, but for those that were shown ``before``."""
-    new = [warning.message for warning in verdict.first_warnings if warning.message not in before]
-    return _indented([f"warning: {message}" for message in new], screen, most=_MAX_CHANGE)
+    A short text has those about inputs whole, or else one, and the codes of the others.
+    """
+    left = [one for one in words.unsaid(verdict, with_paragraph=with_paragraph) if one.message not in before]
+    whole = max(sum(one.code in FIRST_WARNINGS for one in left), 1)
+    if screen.detail > Detail.BRIEF:
+        return _indented([f"warning ({clean(one.code)}): {one.message}" for one in left], screen, most=_MAX_WARNING)
+    said = [f"warning: {one.message}" for one in left[:whole]]
+    if codes := dict.fromkeys(clean(one.code) for one in left[whole:]):
+        said.append(f"more warnings (-v shows all): {', '.join(codes)}")
+    return _indented(said, screen, most=_MAX_WARNING)
 
 
 def steps_in(steps: Iterable[words.Step], screen: Screen) -> list[str]:
@@ -127,27 +130,6 @@ def one_line(verdict: Verdict, *, after_word: bool = False) -> str:
     alpha = [] if verdict.asked.by_topic else [f"alpha {short(verdict.alpha)}"]
     about = ", ".join([*_about(verdict), *alpha])
     return words.line(verdict) + (f" ({about})" if about else "")
-
-
-def pointer(gate: str) -> str:
-    """The line that stands for the body of a text that another gate's text has shown already."""
-    return f"  queries and documents: see {clean(gate)}"
-
-
-def repeats(verdicts: Sequence[Verdict], *, most: int | None) -> dict[int, int]:
-    """By the place of a failure whose worst ``most`` topics an earlier one has shown: the place of that one."""
-    same = {}
-    for comparison in comparisons(verdicts):
-        shown: dict[str, int] = {}
-        for place in sorted(comparison.places):
-            names = [topic.topic for topic in Card(verdicts[place]).worst[:most]]
-            if verdicts[place].passed or not names:
-                continue
-            if all(name in shown for name in names):
-                same[place] = shown[names[0]]
-            else:
-                shown |= {name: place for name in names if name not in shown}
-    return same
 
 
 def _about(verdict: Verdict) -> list[str]:
@@ -204,17 +186,6 @@ def _details(verdict: Verdict, screen: Screen) -> Iterator[str]:
         yield from (f"  {line}" for line in section.lines(_width(screen) - 2, most=most) if line)
 
 
-def _warnings(warnings: Iterable[VerdictWarning], screen: Screen, before: Collection[str]) -> list[str]:
-    """Those of some warnings that nothing before states: one in words, and the codes of the others."""
-    said = [w for w in warnings if w.message not in before and w.code not in FIRST_WARNINGS]
-    if screen.detail > Detail.BRIEF:
-        return [f"warning ({clean(warning.code)}): {warning.message}" for warning in said]
-    lines = [f"warning: {warning.message}" for warning in said[:1]]
-    if left := dict.fromkeys(clean(warning.code) for warning in said[1:]):
-        lines.append(f"more warnings (-v shows all): {', '.join(left)}")
-    return lines
-
-
 # ---- all gates
 
 
@@ -225,7 +196,7 @@ def notes(verdict: Verdict, run: Sequence[Verdict], *, complete: bool) -> list[s
     """
     if not verdict.passed:
         return []
-    lines = coded(verdict.first_warnings)
+    lines = []
     if Card(verdict).tone == "caution":
         lines.append(words.weakness(verdict) or words.paragraph(verdict))
     step = words.promotion(verdict, run, complete=complete, commands=verdict.commands)
