@@ -245,18 +245,17 @@ def present(
     """
     from pytest_riskguard.reports.comparisons import Report
 
-    changes = None
+    changes: tuple[str, ...] = ()
     if config is not None:
         from pytest_riskguard.engine.base_commit import policy_changes
 
         changes = policy_changes([config])
-    said = () if changes is None else changes.lines
     try:
         show(
             verdicts,
             to_stderr=outputs.on_stdout,
             notes=() if shown["quiet"] else notes,
-            policy_changes=said,
+            policy_changes=changes,
             **shown,
         )
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
@@ -265,7 +264,7 @@ def present(
             from pytest_riskguard.reports.provenance import provenance_of
 
             provenance = provenance_of(verdicts, this_build(config.parent if config else Path.cwd()), report_date())
-            outputs.write(Report(verdicts, gates, provenance, said))
+            outputs.write(Report(verdicts, gates, provenance, changes))
     if github_reads():
         from pytest_riskguard.reports.ci import github
 
@@ -273,6 +272,6 @@ def present(
         annotations = [
             github.annotation(verdict, *where.get(n, ())) for n, verdict in enumerate(verdicts) if not verdict.passed
         ]
-        for line in github.told(Report(verdicts, gates, policy_changes=said), annotations, policy=changes):
+        for line in github.told(Report(verdicts, gates, policy_changes=changes), annotations):
             click.echo(line, err=outputs.on_stdout)
     return status_of(verdicts)

@@ -42,7 +42,6 @@ def mode_of(config: pytest.Config) -> Mode:
         for path in files:
             if not path.is_file():
                 raise pytest.UsageError(f"riskguard_config: no such file: {path}")
-        _check_reports(config.getoption("riskguard_report"))
     elif asked is None:  # --no-riskguard beats what addopts ask for
         for option in ("report", "strict"):
             if config.getoption(f"riskguard_{option}"):
@@ -50,18 +49,6 @@ def mode_of(config: pytest.Config) -> Mode:
                     f"--riskguard-{option} needs --riskguard, or `riskguard = true` in the ini file"
                 )
     return Mode(on, "ini" if asked is None else "command line", files, _named(config, files))
-
-
-def _check_reports(paths: list[str]) -> None:
-    """Check before any test runs that each report can be written."""
-    for path in paths:
-        from pytest_riskguard.errors import UsageError
-        from pytest_riskguard.reports.files import check
-
-        try:
-            check(Path(path))
-        except UsageError as error:
-            raise pytest.UsageError(f"--riskguard-report={path}: {error}") from None
 
 
 def _named(config: pytest.Config, files: tuple[Path, ...]) -> tuple[Path, ...]:

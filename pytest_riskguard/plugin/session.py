@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
-    from pytest_riskguard.reports.policy_changes import PolicyChanges
 
 #: Options with which pytest runs no tests.
 _ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
@@ -59,17 +58,24 @@ class RiskguardSession:
         #: The gates that this process has collected, before anything was deselected.
         self._items: list[pytest.Item] = []
         if not self.is_worker:
-            self._withdraw_reports()
+            self._prepare_reports()
 
-    def _withdraw_reports(self) -> None:
-        """Remove the reports that an earlier run left: whatever ends this one, none stands for it."""
+    def _prepare_reports(self) -> None:
+        """Check that each report can be written, and remove what an earlier run left.
+
+        Whatever ends this run, none stands for it.
+        """
         for path in self.config.getoption("riskguard_report"):
-            from pytest_riskguard.reports.files import withdraw
+            from pytest_riskguard.errors import UsageError
+            from pytest_riskguard.reports.files import check, withdraw
 
+            target = self.config.invocation_params.dir / path
             try:
-                withdraw(self.config.invocation_params.dir / path)
-            except OSError as error:
-                raise pytest.UsageError(f"--riskguard-report={path}: cannot write ({error.strerror})") from None
+                check(target)
+                withdraw(target)
+            except (UsageError, OSError) as error:
+                problem = f"cannot write ({error.strerror})" if isinstance(error, OSError) else error
+                raise pytest.UsageError(f"--riskguard-report={path}: {problem}") from None
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> RiskguardFile | None:
         """Gate files become collectors of gates."""
@@ -132,7 +138,7 @@ class RiskguardSession:
         if self.log.waiting and self.config.getoption("xmlpath", default=None):
             from pytest_riskguard.reports.ci.junit import properties
 
-            changes = self.said_of_policy
+            changes = self.policy_changes
             for verdict in self.log.waiting:
                 number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
                 item.user_properties.extend(properties(verdict, number, changes))
@@ -151,7 +157,7 @@ class RiskguardSession:
             self.log.receive(report)
 
     @cached_property
-    def policy_changes(self) -> PolicyChanges | None:
+    def policy_changes(self) -> tuple[str, ...]:
         """What the judged commit changed about how it is judged, in every process the same."""
         from pytest_riskguard.config.load import find_config
         from pytest_riskguard.engine.base_commit import policy_changes
@@ -160,11 +166,6 @@ class RiskguardSession:
         tests = {*(item.path for item in self._items), *(root / gate.file for gate in self.gates)}
         nearest = (find_config(test.parent, stop=root) for test in sorted(tests) if test.suffix == ".py")
         return policy_changes([*self.mode.gate_files, *filter(None, nearest)])
-
-    @property
-    def said_of_policy(self) -> tuple[str, ...]:
-        """The same in lines."""
-        return () if self.policy_changes is None else self.policy_changes.lines
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -217,7 +218,7 @@ class RiskguardSession:
             from pytest_riskguard.reports.provenance import provenance_of
 
             provenance = provenance_of(self.verdicts, this_build(self.config.rootpath), report_date())
-            report = comparisons.Report(self.verdicts, self.gates, provenance, self.said_of_policy)
+            report = comparisons.Report(self.verdicts, self.gates, provenance, self.policy_changes)
         for path in paths:
             try:
                 files.write(self.config.invocation_params.dir / path, report)
@@ -256,10 +257,9 @@ class RiskguardSession:
             if test.message is not None and id not in told_of and (root / id.partition("::")[0]).resolve() in files
         ]
         return told(
-            comparisons.Report(self.verdicts, self.gates, policy_changes=self.said_of_policy),
+            comparisons.Report(self.verdicts, self.gates, policy_changes=self.policy_changes),
             [annotation(verdict, *at(test)) for test, verdict in failed],
             [*others, *(Annotation("riskguard", [problem]) for problem in self.problems)],
-            policy=self.policy_changes,
         )
 
     def _summarise(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -272,7 +272,7 @@ class RiskguardSession:
         unjudged = comparisons.summary([gate for gate in self.gates if gate.became not in left_out])
         if self.config.getoption("no_summary"):
             shown, unjudged = [], unjudged if self.problems else []
-        changes = self.policy_changes if self.log.by_test() else None
+        changes = self.policy_changes if self.log.by_test() else ()
         if not (shown or unjudged or self.problems or changes):
             return
         from pytest_riskguard.reports.comparisons import answer
@@ -296,7 +296,7 @@ class RiskguardSession:
         if len(shown) > 1 and not quiet:
             terminalreporter.line(answer(self.verdicts, self.gates).title)
         write(*unjudged)
-        write(*(changes.lines if changes else ()), yellow=True)
+        write(*changes, yellow=True)
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
 
