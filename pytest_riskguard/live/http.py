@@ -25,6 +25,7 @@ from pytest_riskguard.data.engines import ENGINES, AnswerError, Hits, identifier
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.data.json_nodes import outline
 from pytest_riskguard.errors import DataError, FileError, UsageError
+from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
 from pytest_riskguard.live.retrieval import FailedSearchError, Topic
 from pytest_riskguard.serialization import JsonError, parsed_value
@@ -222,12 +223,16 @@ def _template(http: Http, path: Path) -> Any:
 
 
 def _compiled(text: str) -> Callable[[Any], Any]:
-    """The search of a JMESPath expression; ``UsageError`` if its package is not there."""
+    """The search of a JMESPath expression; ``UsageError`` if it is none, or its package is not there."""
     try:
         import jmespath
     except ImportError:
         raise missing_extra("jmespath") from None
-    compiled = jmespath.compile(text)
+    try:
+        compiled = jmespath.compile(text)
+    except (jmespath.exceptions.JMESPathError, RecursionError) as error:
+        name = type(error).__name__
+        raise UsageError(f"hits: expected a JMESPath expression, found {shown(text)} ({name})") from None
 
     def search(value: Any) -> Any:
         try:

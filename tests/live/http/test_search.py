@@ -394,6 +394,13 @@ def test_headers_say_who_asks_and_what_is_taken():
     assert headers["content-type"] == "application/json"
 
 
+@pytest.mark.parametrize("hits", ["a[", "[" * 3000])
+def test_what_is_no_expression_is_refused(hits):
+    refused = pytest.raises(UsageError, match=r"hits: expected a JMESPath expression, found '")
+    with serving("general") as server, refused, asking("general", server, hits=hits):
+        pass
+
+
 @pytest.mark.parametrize("package", ["httpx2", "jmespath"])
 def test_a_missing_package_is_named(package, monkeypatch):
     with serving("general") as server:
