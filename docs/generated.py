@@ -20,6 +20,7 @@ from pytest_riskguard.config.candidate_settings import (
     HttpCandidate,
     Retrieve,
 )
+from pytest_riskguard.config.json_schema import documented
 from pytest_riskguard.config.schema import Collection, Config, Documents, GateSettings, QrelsFile
 from pytest_riskguard.config.setting_types import Model
 from pytest_riskguard.data.formats import FORMATS
@@ -29,7 +30,6 @@ from pytest_riskguard.gates.option_types import Option
 from pytest_riskguard.gates.warning_codes import REASONS_OF, WARNINGS
 from pytest_riskguard.limits import Limit
 from pytest_riskguard.plugin.options import add_options
-from tests.config.schema import documented
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pytest_riskguard"
 SCHEMA_FILE = PACKAGE / "reports" / "riskguard-report-1.schema.json"

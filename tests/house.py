@@ -96,7 +96,7 @@ def properties(schema: Any) -> Iterator[str]:
 
 def yaml_keys() -> set[str]:
     """The keys of riskguard.yaml."""
-    from tests.config.schema import json_schema
+    from pytest_riskguard.config.json_schema import json_schema
 
     return set(properties(json_schema()))
 

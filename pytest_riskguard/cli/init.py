@@ -10,16 +10,13 @@ from pathlib import Path
 
 import click
 
-from pytest_riskguard import config
 from pytest_riskguard.cli.options import FILE
 from pytest_riskguard.cli.output import unwritable
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.kinds import MIN_TOPICS, OPTIONS, POLICY
 
-#: The JSON Schema of riskguard.yaml, in the package and beside a file that ``init`` writes.
-SCHEMA_NAME = "riskguard.schema.json"
 TEMPLATE = """\
-# yaml-language-server: $schema={schema}
+{modeline}
 # What `riskguard check` and `pytest --riskguard` judge. Paths are relative to this file.
 collection:
   qrels: {qrels}              # judgements: TREC, BEIR, CSV, Quepid, ... as they are
@@ -81,6 +78,7 @@ def init(qrels: Path, topics: Path | None, measure: str, candidate: Path, output
     riskguard.schema.json, a JSON Schema that the first line names: editors with the YAML language server use it to
     complete and check the file.
     """
+    from pytest_riskguard.config.json_schema import MODELINE, SCHEMA_NAME
     from pytest_riskguard.data.measures import measure_name
     from pytest_riskguard.data.qrels import read_qrels
 
@@ -94,7 +92,7 @@ def init(qrels: Path, topics: Path | None, measure: str, candidate: Path, output
         too_few = len(judgements.topics) < MIN_TOPICS
     named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
     text = TEMPLATE.format(
-        schema=SCHEMA_NAME,
+        modeline=MODELINE,
         qrels=_quoted(qrels),
         topics=named if topics is None else f"  topics: {_quoted(topics)}",
         grades=f"  {is_commented}grades: [{lowest:g}, {highest:g}]     # {known}",
@@ -139,7 +137,9 @@ def schema() -> None:
 
 
 def _schema_text() -> str:
-    return Path(config.__file__).with_name(SCHEMA_NAME).read_text(encoding="utf-8")
+    from pytest_riskguard.config.json_schema import json_schema
+
+    return json.dumps(json_schema(), indent=2) + "\n"
 
 
 def _quoted(path: Path) -> str:

@@ -178,7 +178,7 @@ def show(
     """
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.parts import wrapped
-    from pytest_riskguard.reports.terminal import coded, explain, one_line, remarks, typed
+    from pytest_riskguard.reports.terminal import coded, explain, one_line, remarks, repeats, typed
     from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Detail, Screen
 
@@ -191,7 +191,7 @@ def show(
             say(comparisons.answer(verdicts, gates).title, bold=True)
         notes = [*remarks(verdicts), *notes]
     complete = not comparisons.missing(gates)
-    failures = comparisons.failures_before(gates)
+    failures, same_as = comparisons.failures_before(gates), repeats(verdicts)
     before, messages = set[str | None](), set[str]()
     for place, verdict in enumerate(verdicts):
         if quiet:
@@ -200,6 +200,7 @@ def show(
             lines = [text, *(f"  warning: {said}" for said in coded(new))]
         else:
             context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": complete}
+            context["same_as"] = same_as.get(place)
             headline, *rest = explain(verdict, screen, after_word=True, **context).splitlines()
             is_again = verdict.problem is not None and verdict.problem in before
             lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]

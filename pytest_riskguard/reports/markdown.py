@@ -16,7 +16,7 @@ from pytest_riskguard.reports.comparisons import Report, answer, urgency
 from pytest_riskguard.reports.details import details, worst_topics
 from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.reports.provenance import line
-from pytest_riskguard.reports.terminal import remarks
+from pytest_riskguard.reports.terminal import remarks, repeats
 from pytest_riskguard.text import clean, counted
 
 #: Characters that names keep. A full stop after ``www`` would make a link, because links are found first.
@@ -213,11 +213,12 @@ def _body(report: Report, extent: Extent, pictures: Sequence[Sequence[Picture]],
     failures, complete = comparisons.failures_before(gates), not comparisons.missing(gates)
     commands = {place: gate.reproduce for gate in gates for place in gate.verdicts}
     failed, passed, said = list[str](), list[str](), set[str]()
-    for place in ordered:
+    same_as = repeats([verdicts[place] for place in ordered])
+    for number, place in enumerate(ordered):
         verdict = verdicts[place]
         if extent == Extent.TABLE or (verdict.passed and extent < Extent.ALL):
             continue
-        lines = _happened(verdict)
+        lines = _happened(verdict, same_as.get(number))
         for step in words.steps(verdict, verdicts, complete=complete, reproduce=commands.get(place)):
             lines.append(f"- {prose(step.text)}{': ' if step.command else ''}{code(step.command, limit=500)}")
         lines += [""] if lines[-1] else []
@@ -244,9 +245,11 @@ def _sentence(text: str) -> str:
     return prose(text.replace(" -> ", " → "))
 
 
-def _happened(verdict: Verdict) -> list[str]:
-    """What happened, and the worst queries."""
+def _happened(verdict: Verdict, same_as: str | None) -> list[str]:
+    """What happened, and the worst queries, unless the section of another gate has them."""
     card, said = Card(verdict), [_sentence(words.paragraph(verdict)), ""]
+    if same_as is not None:
+        return [*said, f"Queries and documents: see {code(same_as)}.", ""]
     if not card.worst:
         return said
     count = len(card.worst) + card.more

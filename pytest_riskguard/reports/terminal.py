@@ -17,7 +17,7 @@ from pytest_riskguard import run_context
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Verdict, VerdictWarning
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.comparisons import after
+from pytest_riskguard.reports.comparisons import after, compared
 from pytest_riskguard.reports.details import details, worst_topics
 from pytest_riskguard.reports.parts import Table, at_most, wrapped
 from pytest_riskguard.run_context import Detail, Screen
@@ -25,8 +25,8 @@ from pytest_riskguard.text import clean, columns, fitted, short
 
 #: The longest text of a failure, on a screen of 80 columns.
 MAX_LINES = 20
-#: Topics of a failure, and rows of a table of its statistics.
-MAX_WORST, MAX_ROWS = 5, 10
+#: Topics of a failure, those that no later one repeats, and rows of a table of its statistics.
+MAX_WORST, MAX_REPEATED, MAX_ROWS = 5, 6, 10
 #: Lines of the paragraph, and of a warning.
 _MAX_PARAGRAPH, _MAX_WARNING = 7, 3
 #: Columns to write in, however narrow the screen is.
@@ -39,6 +39,7 @@ def explain(
     *,
     reproduce: str | None = None,
     report: str | None = None,
+    same_as: str | None = None,
     said: Collection[str] = (),
     run: Sequence[Verdict] = (),
     complete: bool = True,
@@ -47,22 +48,23 @@ def explain(
     """The whole answer: its line, what happened, the worst topics, statistics, warnings, what to do next.
 
     Paths and commands are as they are typed, but in its line, which has no room for them. ``reproduce``, ``report``,
-    ``run``, ``complete`` are as ``words.steps`` takes them, ``after_word`` as ``words.line`` does; ``said`` are
-    the messages of warnings shown before.
+    ``run``, ``complete`` are as ``words.steps`` takes them, ``after_word`` as ``words.line`` does; ``same_as`` names
+    a gate whose text, shown before, has the same queries, ``said`` the messages of warnings shown before.
     """
     screen = screen or Screen()
     is_brief = screen.detail == Detail.BRIEF
-    has_body = not is_brief or verdict.outcome != "pass" or Card(verdict).tone == "caution"
-    first = _first_line(verdict, screen, after_word)
+    has_body = same_as is None and (not is_brief or verdict.outcome != "pass" or Card(verdict).tone == "caution")
+    first = [_first_line(verdict, screen, after_word)]
+    first += [] if same_as is None else [f"  queries and documents: see {clean(same_as)}"]
     after = _indented([words.why(verdict)], screen)
     after += [] if is_brief else _details(verdict, screen)
-    after += warnings_in(verdict, screen, said, with_paragraph=has_body)
+    after += warnings_in(verdict, screen, said, with_paragraph=has_body or same_as is not None)
     steps = words.steps(
         verdict, run, complete=complete, reproduce=reproduce, report=report, commands=verdict.commands
     )
     after += steps_in(steps, screen)
-    room = MAX_LINES - sum(-(-max(columns(line), 1) // _width(screen)) for line in (first, *after))
-    return "\n".join([first, *(body(typed(verdict), screen, room=room) if has_body else []), *after])
+    room = MAX_LINES - sum(-(-max(columns(line), 1) // _width(screen)) for line in (*first, *after))
+    return "\n".join([*first, *(body(typed(verdict), screen, room=room) if has_body else []), *after])
 
 
 def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str]:
@@ -130,6 +132,20 @@ def one_line(verdict: Verdict, *, after_word: bool = False) -> str:
     alpha = [] if verdict.asked.by_topic else [f"alpha {short(verdict.alpha)}"]
     about = ", ".join([*_about(verdict), *alpha])
     return words.line(verdict) + (f" ({about})" if about else "")
+
+
+def repeats(verdicts: Sequence[Verdict]) -> dict[int, str]:
+    """By the place of a failure whose worst queries an earlier one on the same runs has shown: that one's gate."""
+    shown, same = dict[tuple[str, str], str](), dict[int, str]()
+    for place, verdict in enumerate(verdicts):
+        names = [(compared(verdict, place), topic.topic) for topic in Card(verdict).worst[:MAX_REPEATED]]
+        if verdict.passed or not names:
+            continue
+        if all(name in shown for name in names):
+            same[place] = shown[names[0]]
+        for name in names:
+            shown.setdefault(name, verdict.gate)
+    return same
 
 
 def _about(verdict: Verdict) -> list[str]:

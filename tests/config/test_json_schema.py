@@ -9,19 +9,18 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pytest_riskguard.cli.init import SCHEMA_NAME
 from pytest_riskguard.cli.main import run
 from pytest_riskguard.config import yaml_lines
+from pytest_riskguard.config.json_schema import MODELINE, SCHEMA_NAME, json_schema
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.config.schema import Config
 from pytest_riskguard.config.setting_types import Model
 from pytest_riskguard.errors import ConfigError
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
-from tests.config.schema import SCHEMA_FILE, json_schema
 from tests.docs.pages import DOCS, PAGES, blocks
 
 ROOT = DOCS.parent
-SCHEMA = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+SCHEMA = json_schema()
 COLLECTION = "collection: {qrels: qrels.txt}\nmeasures: [AP]\ncandidate: c.run\n"
 RISK = "name: a, kind: not_significantly_risky, baseline: prod"
 
@@ -53,7 +52,7 @@ def every_model(model: type[Model]) -> Iterator[type[Model]]:
 def test_it_is_a_schema_of_the_dialect_that_editors_know():
     jsonschema.Draft7Validator.check_schema(SCHEMA)
     assert SCHEMA["$schema"] == "http://json-schema.org/draft-07/schema#"
-    assert json.loads(json.dumps(json_schema())) == SCHEMA, "write it anew: python -m tests.config.schema"
+    assert json.loads(json.dumps(SCHEMA)) == SCHEMA
 
 
 def test_every_key_of_every_model_is_in_it():
@@ -149,7 +148,8 @@ def test_init_writes_it_and_names_it_in_the_first_line(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     settings, schema = tmp_path / "riskguard.yaml", tmp_path / SCHEMA_NAME
     assert run(["init"]) == 0
-    assert settings.read_text().splitlines()[0] == f"# yaml-language-server: $schema={SCHEMA_NAME}"
+    assert settings.read_text().splitlines()[0] == MODELINE
+    assert MODELINE.endswith(f"$schema={SCHEMA_NAME}")
     assert json.loads(schema.read_text()) == SCHEMA
     assert problems(data_of(settings.read_text())) == []
     capsys.readouterr()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from markdown_it import MarkdownIt
 
-from pytest_riskguard.gates.verdict import VerdictWarning
+from pytest_riskguard.gates.verdict import Inputs, VerdictWarning
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, prose, render
 from tests.plugin.world import GOOD, LOSS
@@ -23,6 +24,13 @@ EXPLAINED = altered(explained(), gate="no-risk")
 
 def flat(text: str) -> str:
     return " ".join(text.split())
+
+
+def test_gates_on_the_same_runs_show_their_topics_once():
+    inputs = Inputs("q", "c", {"baseline": "b"})
+    text = render(Report([replace(altered(LOST, gate=name), inputs=inputs) for name in ("first", "second")]))
+    assert text.count("The worst 6 of 12") == 1
+    assert "Queries and documents: see <code>first</code>." in text
 
 
 def test_gates_that_passed_are_folded_and_stand_behind_those_that_did_not():

@@ -14,7 +14,6 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import MARKS, Card
 from pytest_riskguard.reports.comparisons import (
-    Comparison,
     KnownGate,
     Report,
     after,
@@ -200,23 +199,18 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
                     drawn.add(chart.svg)
                     kept.append(chart)
             gates.append(GateView(ids[place], verdict, kept, len(new) - len(kept), owners.get(place)))
-        views.append(_view(comparison, number, gates, verdicts, complete=complete))
+        lead = gates[0]
+        reproduce = None if lead.known is None else lead.known.reproduce
+        view = ComparisonView(
+            id=f"{OWN}comparison-{number}",
+            gates=gates,
+            rows=topic_rows(max(comparison.verdicts, key=lambda verdict: verdict.topics.count)),
+            advice=words.own_advice(lead.verdict, verdicts, complete=complete),
+            steps=[*words.steps(lead.verdict, verdicts, complete=complete, reproduce=reproduce)],
+            full=number <= (_MAX_FULL_FAILED if comparison.failed else _MAX_FULL),
+        )
+        views.append(view)
     return views
-
-
-def _view(
-    comparison: Comparison, number: int, gates: list[GateView], run: Sequence[Verdict], *, complete: bool
-) -> ComparisonView:
-    lead = gates[0]
-    reproduce = None if lead.known is None else lead.known.reproduce
-    return ComparisonView(
-        id=f"{OWN}comparison-{number}",
-        gates=gates,
-        rows=topic_rows(max(comparison.verdicts, key=lambda verdict: verdict.topics.count)),
-        advice=words.own_advice(lead.verdict, run, complete=complete),
-        steps=[*words.steps(lead.verdict, run, complete=complete, reproduce=reproduce)],
-        full=number <= (_MAX_FULL_FAILED if comparison.failed else _MAX_FULL),
-    )
 
 
 @cache

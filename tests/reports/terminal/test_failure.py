@@ -11,8 +11,8 @@ import pytest
 from pytest_riskguard import check
 from pytest_riskguard.data.memory import topic_scores
 from pytest_riskguard.gates.findings import Documents, Judgements, RankedDocument, TopicDocuments
-from pytest_riskguard.gates.verdict import Verdict, VerdictWarning, warning
-from pytest_riskguard.reports.terminal import explain, notes, remarks
+from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning, warning
+from pytest_riskguard.reports.terminal import explain, notes, remarks, repeats
 from pytest_riskguard.reports.warning_sentences import worded
 from pytest_riskguard.run_context import Detail, Screen
 from pytest_riskguard.text import columns
@@ -190,3 +190,19 @@ def test_a_failure_has_at_most_20_lines_of_80_columns_whatever_names_it_has(case
     assert rows(text, 80) <= 20
     assert columns(text.splitlines()[0]) <= 80
     assert [line for line in text.splitlines() if columns(line) > 80 and " judge-next " not in line] == []
+
+
+def test_several_gates_show_their_topics_once():
+    inputs = Inputs("q", "c", {"prod": "b"})
+    several = [replace(altered(judged(LOSS, alpha=a), gate=f"alpha {a}"), inputs=inputs) for a in (0, 1, 5)]
+    several.insert(1, replace(judged(GOOD), inputs=inputs))
+    assert repeats(several) == {2: "alpha 0", 3: "alpha 0"}
+    text = explain(several[3], Screen(width=80), reproduce="pytest x", same_as="riskguard.yaml::first")
+    assert text.splitlines() == [
+        "the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained, 0.005 tolerated",
+        "  queries and documents: see riskguard.yaml::first",
+        "  URisk -0.97, 95% interval -1.44 to -0.57, must reach -0.005 (at alpha 5 losses",
+        "    count 6 times)",
+        "  reproduce: pytest x",
+    ]
+    assert repeats([judged(LOSS), judged(LOSS)]) == {}  # nothing says that they are about the same runs

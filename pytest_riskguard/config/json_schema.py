@@ -1,28 +1,26 @@
 """The JSON Schema of riskguard.yaml, made from the models of its settings, for editors that complete and check it.
 
-``python -m tests.config.schema`` writes the file in the package anew. Draft 7, which the YAML language server knows.
-It describes shapes: what it refuses is wrong, and what it lets through may still be refused by ``config.load``.
+Draft 7, which the YAML language server knows. It describes shapes: what it refuses is wrong, and what it lets through
+may still be refused by ``config.load``.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from pathlib import Path
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from pytest_riskguard import config
-from pytest_riskguard.cli.init import SCHEMA_NAME
 from pytest_riskguard.config.schema import Config, GateModel, GateSettings
 from pytest_riskguard.config.setting_types import ListOf, Whole
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
 from pytest_riskguard.gates.option_types import Number, OneOf, ShareOrCount, Text, Texts, TrueOrFalse
 
-#: The file in the package, which ``riskguard init`` copies.
-SCHEMA_FILE = Path(config.__file__).with_name(SCHEMA_NAME)
+#: Where ``riskguard init`` puts it, beside riskguard.yaml, and the comment that names it there.
+SCHEMA_NAME = "riskguard.schema.json"
+MODELINE = f"# yaml-language-server: $schema={SCHEMA_NAME}"
+
 Schema = dict[str, Any]
 
 
@@ -49,7 +47,7 @@ class _Generator(GenerateJsonSchema):
     def function_plain_schema(self, schema: Any) -> Schema:
         return _of_check(schema["function"]["function"]) or super().function_plain_schema(schema)
 
-    def field_title_should_be_set(self, schema: Any) -> bool:
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
         return False  # it would repeat the key
 
     def model_schema(self, schema: Any) -> Schema:
@@ -104,7 +102,3 @@ def documented(model: type) -> tuple[str, dict[str, str]]:
             key, _, meaning = entry.strip().partition("\n")
             meanings |= {key: " ".join(meaning.split())} if key else {}
     return " ".join(about.split()), meanings
-
-
-if __name__ == "__main__":
-    SCHEMA_FILE.write_text(json.dumps(json_schema(), indent=2) + "\n", encoding="utf-8")
