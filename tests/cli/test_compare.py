@@ -243,8 +243,8 @@ def test_other_qrels_do_not_take_the_yamls_topics(command, folder):
 
 def test_scores_are_compared_as_they_are(command, folder):
     for name, ranks in (("a", world.LOSS), ("b", {})):
-        rows = [f"{t},{1 / ranks.get(t, 2)},1\n" for t in world.TOPICS]
-        folder.joinpath(f"{name}.csv").write_text("topic,AP,own\n" + "".join(rows))
+        rows = [f"{t},{1 / ranks.get(t, 2)},1{',2' * (name == 'b')}\n" for t in world.TOPICS]
+        folder.joinpath(f"{name}.csv").write_text(f"topic,AP,own{',more' * (name == 'b')}\n" + "".join(rows))
     ended = command(f"compare --scores a.csv --baseline old=b.csv {STRICT_LINE} -o -")
     assert ended.status == 1
     verdicts = json.loads(ended.out)["verdicts"]
