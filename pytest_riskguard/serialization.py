@@ -7,7 +7,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -67,7 +67,7 @@ _CONFLICT_MARKER = re.compile(rb"^(<<<<<<<|=======|>>>>>>>)", re.MULTILINE)
 
 @frozen
 class Bounds:
-    """The least and the greatest value of a number, or the least length of a list, where pydantic reads it.
+    """In ``Annotated``: the least and the greatest value of a number, or the least length of a list.
 
     pydantic takes the types of ``annotated_types`` as well; importing those takes longer than all of ours.
     """
@@ -78,12 +78,8 @@ class Bounds:
     lt: float | None = None
     min_length: int | None = None
 
-    __is_annotated_types_grouped_metadata__ = True
-
-    def __iter__(self) -> Iterator[Any]:
-        from pydantic import Field
-
-        yield from Field(**{f.name: getattr(self, f.name) for f in fields(self)}).metadata
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return handler(source) | {name: bound for name, bound in vars(self).items() if bound is not None}
 
 
 @frozen
@@ -123,21 +119,9 @@ def to_plain(value: Any) -> Any:
         return value
     if kind is tuple or kind is list:
         return list(map(to_plain, value))
-    if (names := _names_of_fields(kind)) is not None:
-        plain: dict[str, Any] = {}
-        for name in names:
-            part = getattr(value, name)
-            kind_of_part = type(part)  # most parts are plain, and another call for each would take twice as long
-            if kind_of_part is float:
-                plain[name] = rounded(part)
-            elif kind_of_part in _KEPT:
-                plain[name] = part
-            else:
-                plain[name] = to_plain(part)
-        for name in _may_be_left_out(kind):
-            if not plain[name]:
-                del plain[name]
-        return plain
+    if (written := _written(kind)) is not None:
+        parts = ((name, is_optional, to_plain(getattr(value, name))) for name, is_optional in written)
+        return {name: part for name, is_optional, part in parts if part or not is_optional}
     if isinstance(value, Mapping):
         return {str(key): to_plain(value[key]) for key in sorted(value)}
     if isinstance(value, str | int):
@@ -148,14 +132,11 @@ def to_plain(value: Any) -> Any:
 
 
 @functools.cache
-def _names_of_fields(kind: type) -> tuple[str, ...] | None:
-    """The fields of a dataclass that go into JSON; None for another type."""
-    return tuple(f.name for f in fields(kind) if f.metadata.get("json", True)) if is_dataclass(kind) else None
-
-
-@functools.cache
-def _may_be_left_out(kind: type) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if f.metadata == UNLESS_EMPTY)
+def _written(kind: type) -> tuple[tuple[str, bool], ...] | None:
+    """The fields of a dataclass that go into JSON, and whether only unless empty; None for another type."""
+    if not is_dataclass(kind):
+        return None
+    return tuple((f.name, f.metadata == UNLESS_EMPTY) for f in fields(kind) if f.metadata.get("json", True))
 
 
 def rounded(value: float) -> float | None:

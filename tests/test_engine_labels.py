@@ -127,13 +127,6 @@ def test_passages_in_the_file_are_their_documents(judged):
     assert judged(TOPICS, text).reason == "stale_labels"
 
 
-def test_parquet_says_which_documents_there_are(judged, tmp_path):
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    path = tmp_path / "written.parquet"
-    parquet.write_table(pyarrow.table({"docid": [f"d{t}" for t in range(20)], "size": list(range(20))}), path)
-    assert judged(range(20), path.read_bytes()).reason == "stale_labels"
-
-
 def test_a_file_that_cannot_be_read_is_incomparable_and_named(judged):
     verdict = judged(range(15), "neither\n")
     assert verdict.outcome == "incomparable"

@@ -44,7 +44,9 @@ def folder(tmp_path):
 
 def add(folder: Path, name: str, *, replace: bool = False, keep_run: bool = True, **options: Any) -> None:
     store = Store(folder / "store")
-    (store.update if replace else store.add)(
+    if replace and name in store.names():
+        store.remove(name)
+    store.add(
         name,
         folder / "prod.run",
         qrels=folder / "qrels.txt",
@@ -237,9 +239,7 @@ def test_judgements_that_make_the_scores_of_lost_topics_small_decide_nothing(fol
     def asked(**options: Any) -> Verdict:
         return ask(folder, measure="nDCG", **options)
 
-    Store(folder / "store").update(
-        "prod", folder / "prod.run", qrels=folder / "qrels.txt", topics=None, measures=["nDCG"]
-    )
+    Store(folder / "store").rescore("prod", qrels=folder / "qrels.txt", topics=None, measures=["nDCG"])
     collapse = {"kind": "no_topic_collapse", "max_loss": 0.5}
     assert [asked().outcome, asked(**collapse).outcome] == ["fail", "fail"]
     write_run(folder / "loss.run", {"q00": 9})

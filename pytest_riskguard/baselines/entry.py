@@ -21,6 +21,8 @@ from pytest_riskguard.text import clean, listed
 
 MANIFEST, SCORES, RUN, QUERIES = "manifest.json", "scores.tsv", "run.gz", "queries.tsv"
 REPLICATES, HISTORY = "replicates", "history"
+#: The word for the first run that a baseline held.
+OLDEST = "oldest"
 #: What the folder of a baseline may hold; the last is what file managers leave in a folder that somebody looks at.
 CONTENTS = {MANIFEST, SCORES, RUN, QUERIES, REPLICATES, HISTORY, ".DS_Store"}
 
@@ -95,6 +97,27 @@ class Entry:
             digest = earlier[0].manifest.predecessor
         return tuple(earlier)
 
+    def held(self, run: str | None) -> Entry:
+        """The run that a number, a note or ``oldest`` means; for None the present one."""
+        if run is None:
+            return self
+        *earlier, present = *self.history(), self
+        meant = earlier[:1]
+        if run != OLDEST:
+            meant = [
+                one
+                for one in (*earlier, present)
+                if run == one.manifest.note or run.lstrip("0") == str(one.manifest.number)
+            ]
+        if len(meant) == 1:
+            return meant[0]
+        known = ", ".join(f"{one.manifest.number:04d}" for one in earlier) or "none yet, update adds one"
+        found = f"{len(meant)} earlier runs" if meant else "no earlier run"
+        raise self.error(
+            f"has {found} {run!r}; expected the number or the note of one, or {OLDEST}: it has {known}",
+            reason="missing_input",
+        )
+
     def _inside(self, kind: str, name: str, digest: str | None) -> Entry:
         return Entry(self.store, f"{self.place}/{kind}/{name}", self.folder / kind / name, digest)
 
@@ -107,6 +130,7 @@ class Entry:
                 f"restore {MANIFEST} from version control, or delete that folder",
             )
 
+    @cached_property
     def table(self) -> tuple[TopicScores, ...]:
         """The stored scores of every measure, on the judgements that they were computed with."""
         digests, topics = self.manifest.digests, self.manifest.topics
@@ -128,7 +152,7 @@ class Entry:
     def stored(self, measure: str) -> TopicScores:
         """The stored scores of a measure; ``missing_input`` without any."""
         self.check_run()
-        for scores in self.table():
+        for scores in self.table:
             if scores.measure == measure:
                 return scores
         raise self.error(self.lack_of(measure), reason="missing_input")
@@ -136,6 +160,13 @@ class Entry:
     def lack_of(self, measure: str) -> str:
         """That it was not stored with a measure."""
         return f"it has scores of {', '.join(self.manifest.measures)}, not of {measure}"
+
+    @property
+    def kept_run(self) -> Path:
+        """The file of the run; ``missing_input`` where there is none."""
+        if not self.manifest.run_kept:
+            raise self.error("its run was not kept, or it was stored from scores", reason="missing_input")
+        return self.folder / RUN
 
     def check_run(self) -> None:
         """Check that ``run.gz``, if it was kept, holds the run that was stored."""
@@ -161,7 +192,7 @@ class Entry:
         found, inside = list[str](), list[Entry]()
         for check in (
             lambda: self.manifest,
-            self.table,
+            lambda: self.table,
             self.check_run,
             self.topics,
             lambda: inside.extend(self.replicates()),
@@ -207,14 +238,16 @@ class Entry:
         again = [f"remove {self.name}", f"add {self.name} RUN"]
         if self.place.startswith(f"{self.name}/{REPLICATES}/"):
             again = [f"remove {self.name} --replicate {self.folder.name}", f"add {self.name} RUN --replicate"]
-        others = f"move {self.foreign} somewhere else; then " if self.foreign else ""
-        return Remedy(f"{others}restore it from version control, or store it again with {{}} and {{}}", *again)
+        return Remedy("restore it from version control, or store it again with {} and {}", *again)
 
-    @property
-    def foreign(self) -> str:
-        """The files of somebody else in its folder, which would be lost with it."""
+    def refuse_foreign(self) -> None:
+        """Refuse a folder with files of somebody else, which would be lost with it."""
         names = {path.name for path in self.folder.iterdir()} - CONTENTS if self.folder.is_dir() else set()
-        return listed(tuple(sorted(names)), most=5)
+        if names:
+            raise self.error(
+                f"holds files that riskguard did not write ({listed(tuple(sorted(names)), most=5)}) and that would "
+                "be lost; move them somewhere else and try again"
+            )
 
     @property
     def renewal(self) -> str:

@@ -15,12 +15,12 @@ from pytest_riskguard.baselines.entry import RUN, Entry
 from pytest_riskguard.baselines.stored_files import Scored
 from pytest_riskguard.data import cache
 from pytest_riskguard.data.judged import JudgedRun, depth_for
-from pytest_riskguard.data.measures import parse_measure
+from pytest_riskguard.data.measures import measure_name, parse_measure
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import ScoredRun, scored_run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.errors import DataError, Remedy, RiskguardError
+from pytest_riskguard.errors import DataError, Remedy, RiskguardError, UsageError
 from pytest_riskguard.text import counted, listed
 
 #: Stored scores may differ this much from those of the run: other builds of the same libraries round differently.
@@ -67,7 +67,7 @@ class KeptRun:
         entry = self.entry
         depth = self._depth or depth_for(list(map(parse_measure, [*measures, *self._scores])), self.qrels)
         try:
-            scored = scored_run(entry.folder / RUN, self.qrels, measures, name=entry.place, depth=depth)
+            scored = scored_run(entry.kept_run, self.qrels, measures, name=entry.place, depth=depth)
         except DataError:
             entry.check_run()  # damage is named as such
             raise
@@ -78,10 +78,25 @@ class KeptRun:
         return scored
 
 
+def score(
+    entry: Entry, measure: str, qrels: Qrels | None, topics: Topics | None = None, *, accept: bool = False
+) -> Scored:
+    """The scores of an entry as ``Store.scores`` says."""
+    try:
+        measure = measure_name(measure)
+    except UsageError:  # scores that somebody gave may have any name
+        if qrels is not None and entry.manifest.has_run:
+            raise
+    scored = present_scores(entry, [measure], qrels, topics, accept=accept)[measure]
+    if isinstance(scored, RiskguardError):
+        raise scored
+    return scored
+
+
 def present_scores(
-    entry: Entry, measures: Sequence[str], qrels: Qrels | None, *, topics: Topics | None = None, accept: bool = False
+    entry: Entry, measures: Sequence[str], qrels: Qrels | None, topics: Topics | None = None, *, accept: bool = False
 ) -> dict[str, Scored | RiskguardError]:
-    """What ``StoreReader.scores`` returns or raises for each measure, spelled as ir-measures does."""
+    """What ``score`` returns or raises for each measure, spelled as ir-measures does; one reading is for all."""
     kept = None
     if qrels is not None and entry.manifest.has_run:
         kept = KeptRun(entry, qrels)
@@ -103,7 +118,7 @@ def _present(entry: Entry, measure: str, kept: KeptRun | None, topics: Topics | 
         scored = Scored(entry.stored(measure))
         among, judgements = set(scored.scores.topics), ""
     else:
-        before = entry.table()[0].topics
+        before = entry.table[0].topics
         scored = replace(_on_judgements(kept, measure), run=kept.run)
         unasked = tuple(sorted(set(scored.scores.unanswered) - set(before)))
         accepted = scored.scores.unanswered if entry.manifest.allow_unanswered else unasked
@@ -125,7 +140,7 @@ def _on_judgements(kept: KeptRun, measure: str) -> Scored:
     """The scores on the judgements of today, and what differs from the stored ones."""
     entry, qrels, manifest = kept.entry, kept.qrels, kept.entry.manifest
     same_qrels = manifest.digests.qrels == qrels.digest
-    table = entry.table()
+    table = entry.table
     own = next((scores for scores in table if scores.measure == measure), None)
     if not manifest.run_kept:
         if same_qrels and own is not None:

@@ -11,7 +11,7 @@ under a lock and is all or nothing, even if the process is killed.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,23 +21,18 @@ from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.entry import HISTORY, MANIFEST, REPLICATES, RUN, Entry, sha256
 from pytest_riskguard.baselines.manifest import Manifest, name_problem
 from pytest_riskguard.baselines.new_entry import NewEntry
-from pytest_riskguard.baselines.rescoring import KeptRun, present_scores
+from pytest_riskguard.baselines.rescoring import score
 from pytest_riskguard.baselines.stored_files import Scored
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.judged import JudgedRun
-from pytest_riskguard.data.measures import measure_name
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.errors import BaselineError, DataError, Remedy, RiskguardError, UsageError
-from pytest_riskguard.frozen import frozen
+from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
 from pytest_riskguard.text import did_you_mean
 
 #: How often a baseline is read again that is replaced meanwhile.
 _MOST_TIMES = 30
-#: The word for the first run that a baseline held.
-OLDEST = "oldest"
 
 _Result = TypeVar("_Result")
 
@@ -52,16 +47,8 @@ def stored_scores(store: Path | str, measure: str, *names: str) -> dict[str, Top
     return {name: held.scores(name, measure, qrels=None).scores for name in names or held.names()}
 
 
-@frozen
-class Replacement:
-    """A baseline whose run was replaced, or would be.
-
-    ``is_same``: by the run that it had. ``changes`` has the scores before and after of each measure that the run
-    before can be scored with, on the judgements of today.
-    """
-
-    is_same: bool
-    changes: tuple[tuple[TopicScores, TopicScores], ...]
+#: The scores before and after, for each measure that the run before can be scored with, on the judgements of today.
+Changes = Sequence[tuple[TopicScores, TopicScores]]
 
 
 class Store:
@@ -69,9 +56,8 @@ class Store:
 
     Every method raises ``UsageError`` for text that cannot be a name or a measure, and ``BaselineError`` with reason
     ``missing_input`` for a baseline that does not exist and a store that cannot be read, ``bad_baseline`` for damage,
-    and for a store that cannot be written or that another process keeps locked. ``earlier`` means a run that a
-    baseline has held: its number, its note or ``oldest``. ``scoring`` is what ``NewEntry.read`` takes; without
-    measures those of the baseline.
+    and for a store that cannot be written or that another process keeps locked. ``earlier`` is what ``Entry.held``
+    takes. ``scoring`` is what ``NewEntry.read`` takes; without measures those of the baseline.
     """
 
     def __init__(self, root: Path) -> None:
@@ -83,28 +69,16 @@ class Store:
             held = atomic_folder.held_names(self.root)
         return tuple(sorted(name for name in held if name_problem(name) is None))
 
-    def manifest(self, name: str, *, earlier: str | None = None, replicate: int | None = None) -> Manifest:
+    def manifest(self, name: str, *, earlier: str | None = None) -> Manifest:
         """The manifest of a baseline; its scores and its run are not checked."""
-
-        def work(entry: Entry) -> Manifest:
-            held = _held(entry, earlier)
-            return (held if replicate is None else held.replicate(replicate)).manifest
-
-        return self.read(name, work)
+        return self.read(name, lambda entry: entry.held(earlier).manifest)
 
     def history(self, name: str) -> list[Manifest]:
         """The manifests of all runs that a baseline has held, oldest first, its present one last."""
         return self.read(name, lambda entry: [one.manifest for one in (*entry.history(), entry)])
 
     def scores(
-        self,
-        name: str,
-        measure: str,
-        *,
-        qrels: Qrels | None,
-        topics: Topics | None = None,
-        accept: bool = False,
-        earlier: str | None = None,
+        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None, accept: bool = False
     ) -> Scored:
         """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
 
@@ -115,53 +89,13 @@ class Store:
         document or, with ``topics``, has another query text. Scores that were stored without a run are read, whatever
         the judgements; without ``qrels`` those of a run are, too.
         """
-
-        def work(entry: Entry) -> Scored:
-            held = _held(entry, earlier)
-            return _scores(held, measure, qrels, topics, accept=accept)
-
-        return self.read(name, work)
-
-    def scores_together(
-        self,
-        name: str,
-        measures: Sequence[str],
-        *,
-        qrels: Qrels | None,
-        topics: Topics | None = None,
-        earlier: str | None = None,
-    ) -> Mapping[str, Scored | RiskguardError]:
-        """What ``scores`` returns or raises for each of several measures; the stored run is read once for all.
-
-        Measures are spelled as ir-measures prints them.
-        """
-        return self.read(name, lambda entry: present_scores(_held(entry, earlier), measures, qrels, topics=topics))
-
-    def judged_run(self, name: str, measure: str, *, qrels: Qrels, depth: int) -> JudgedRun:
-        """What a reading of the stored run keeps for reports about a measure; ``depth`` as for ``KeptRun``.
-
-        ``BaselineError`` (``missing_input``) where there is no run.
-        """
-
-        def work(entry: Entry) -> JudgedRun:
-            if not entry.manifest.run_kept:
-                raise entry.error("its run was not kept, or it was stored from scores", reason="missing_input")
-            return KeptRun(entry, qrels, depth=depth).judged(measure)
-
-        return self.read(name, work)
+        return self.read(name, lambda entry: score(entry, measure, qrels, topics, accept=accept))
 
     def replicates(
         self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None
     ) -> tuple[Scored, ...]:
-        """Scores of a baseline's replicates, by number, each as ``scores`` gives the baseline's own.
-
-        Their names are ``NAME/replicates/NUMBER``.
-        """
-
-        def work(entry: Entry) -> tuple[Scored, ...]:
-            return tuple(_scores(replicate, measure, qrels, topics) for replicate in entry.replicates())
-
-        return self.read(name, work)
+        """Scores of a baseline's replicates, ``NAME/replicates/NUMBER``, each as ``scores`` gives its own."""
+        return self.read(name, lambda entry: tuple(score(one, measure, qrels, topics) for one in entry.replicates()))
 
     def lineage(self, name: str, measure: str, *, qrels: Qrels | None = None) -> tuple[Scored, ...]:
         """Scores of every run that a baseline has held, oldest first, the present one last, on the same judgements.
@@ -178,13 +112,9 @@ class Store:
                     "name the present ones in a riskguard.yaml",
                     reason="inputs_changed",
                 )
-            return tuple(_scores(one, measure, qrels, None, accept=True) for one in chain)
+            return tuple(score(one, measure, qrels, accept=True) for one in chain)
 
         return self.read(name, work)
-
-    def stored_scores(self, name: str) -> tuple[TopicScores, ...]:
-        """The scores of a baseline as stored, for every measure, on the judgements used then."""
-        return self.read(name, lambda entry: entry.table())
 
     def verify(self, name: str) -> list[str]:
         """Everything in which a baseline, its replicates and earlier runs are not what was stored, as text."""
@@ -251,36 +181,32 @@ class Store:
         with self._replaced(name) as folder:
             return scored.write(folder, name=name, store=self.root)
 
-    def update(self, name: str, run: Path | GivenFile | Run, *, dry_run: bool = False, **scoring: Any) -> Replacement:
+    def update(
+        self, name: str, run: Path | GivenFile | Run, *, dry_run: bool = False, **scoring: Any
+    ) -> Changes | None:
         """Store a run in the place of another, which becomes the newest of the baseline's earlier runs.
 
-        Its replicates go with it. Of the same run number, history and replicates stay as they are. The measures of
-        the baseline are kept, so that its history can be compared. ``DataError`` for damage, which would go into the
-        history.
+        Its replicates go with it. The measures of the baseline are kept, so that its history can be compared. None,
+        and nothing is written, if it is the same run. ``DataError`` for damage, which would go into the history.
         """
         before = self.manifest(name)
         if not scoring.get("scores"):
             scoring["measures"] = [*before.measures, *scoring.get("measures", ())]
         scored = NewEntry.read(name, run, **scoring)
+        if scored.digest == before.digests.run:
+            return None
         changes = tuple(self._changes(name, scored))
         if dry_run:
-            return Replacement(scored.digest == before.digests.run, changes)
+            return changes
         with self._replaced(name) as folder:
             old = self.entry(name)
-            number, predecessor, replicates = old.manifest.number, old.manifest.predecessor, old.manifest.replicates
-            is_same = scored.digest == old.manifest.digests.run
-            if is_same:
-                _copy(old.folder / REPLICATES, folder / REPLICATES)
-            elif damage := old.problems():
+            if damage := old.problems():
                 raise BaselineError(damage[0])
+            number = old.manifest.number
             _copy(old.folder / HISTORY, folder / HISTORY)
-            if not is_same:
-                _copy(old.folder, folder / HISTORY / f"{number:04d}", but=HISTORY)
-                number, predecessor, replicates = number + 1, _digest_of(old.folder), {}
-            scored.write(
-                folder, name=name, store=self.root, number=number, predecessor=predecessor, replicates=replicates
-            )
-        return Replacement(is_same, changes)
+            _copy(old.folder, folder / HISTORY / f"{number:04d}", but=HISTORY)
+            scored.write(folder, name=name, store=self.root, number=number + 1, predecessor=_digest_of(old.folder))
+        return changes
 
     def add_replicate(self, name: str, run: Path | GivenFile | Run, **scoring: Any) -> int:
         """Score another run of a baseline's system, and store it as a replicate; returns the replicate's number.
@@ -329,16 +255,15 @@ class Store:
         """
         with self._replaced(name) as folder:
             entry = self.entry(name)
-            if not entry.manifest.run_kept:
-                raise entry.error("its run was not kept, or it was stored from scores", reason="missing_input")
+            run = entry.kept_run
             entry.check_run()
             scoring["measures"] = scoring.get("measures") or entry.manifest.measures
             scoring["allow_unanswered"] = entry.manifest.allow_unanswered or scoring.get("allow_unanswered", False)
-            scored = NewEntry.read(name, entry.folder / RUN, **scoring)
+            scored = NewEntry.read(name, run, **scoring)
             unscored, replicates = list[str](), dict[str, str]()
             for replicate in entry.replicates():
-                replicate.table()
-                replicate.check_run()
+                if damage := replicate.problems():
+                    raise BaselineError(damage[0])
                 number = replicate.folder.name
                 place = folder / REPLICATES / number
                 if replicate.manifest.run_kept:
@@ -356,7 +281,7 @@ class Store:
         """Delete a baseline with its replicates and its earlier runs, even if it is damaged."""
         self.entry(name)
         with atomic_folder.locked(self.root):
-            self._check_ours(name)
+            Entry(self.root, name, self.root / name).refuse_foreign()
             atomic_folder.delete(self.root, name)
 
     def _changes(self, name: str, scored: NewEntry) -> Iterator[tuple[TopicScores, TopicScores]]:
@@ -368,60 +293,15 @@ class Store:
     def _replaced(self, name: str) -> Iterator[Path]:
         """An empty folder that takes the place of a baseline at the end; the store is locked meanwhile."""
         with atomic_folder.locked(self.root):
-            self._check_ours(name)
+            Entry(self.root, name, self.root / name).refuse_foreign()
             with atomic_folder.replaced(self.root, name) as folder:
                 yield folder
-
-    def _check_ours(self, name: str) -> None:
-        """Raise ``BaselineError`` if files of somebody else would be lost with a baseline."""
-        entry = Entry(self.root, name, self.root / name)
-        if entry.foreign:
-            raise entry.error(
-                f"holds files that riskguard did not write ({entry.foreign}) and that would be lost; move them "
-                "somewhere else and try again"
-            )
 
 
 def check_name(name: str) -> None:
     """Raise ``UsageError`` for a text that cannot name a baseline."""
     if problem := name_problem(name):
         raise UsageError(f"{name!r} cannot name a baseline: {problem}")
-
-
-def _scores(
-    entry: Entry, measure: str, qrels: Qrels | None, topics: Topics | None, *, accept: bool = False
-) -> Scored:
-    try:
-        measure = measure_name(measure)
-    except UsageError:  # scores that somebody gave may have any name
-        if qrels is not None and entry.manifest.has_run:
-            raise
-    scored = present_scores(entry, [measure], qrels, topics=topics, accept=accept)[measure]
-    if isinstance(scored, RiskguardError):
-        raise scored
-    return scored
-
-
-def _held(entry: Entry, run: str | None) -> Entry:
-    """The run that a text means; without one the present run."""
-    if run is None:
-        return entry
-    *earlier, present = *entry.history(), entry
-    meant = earlier[:1]
-    if run != OLDEST:
-        meant = [
-            one
-            for one in (*earlier, present)
-            if run == one.manifest.note or run.lstrip("0") == str(one.manifest.number)
-        ]
-    if len(meant) == 1:
-        return meant[0]
-    known = ", ".join(f"{one.manifest.number:04d}" for one in earlier) or "none yet, update adds one"
-    found = f"{len(meant)} earlier runs" if meant else "no earlier run"
-    raise entry.error(
-        f"has {found} {run!r}; expected the number or the note of one, or {OLDEST}: it has {known}",
-        reason="missing_input",
-    )
 
 
 def _stamp(entry: Entry) -> tuple[Path, int, int] | None:

@@ -5,17 +5,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.main import LazyCommand, main  # noqa: F401 - the command's entry point
 from pytest_riskguard.lazily import lazily
-
-try:
-    from pytest_riskguard.cli.main import LazyCommand, main  # noqa: F401 - the command's entry point
-except KeyboardInterrupt:  # Ctrl-C while modules load ends the command as it does later
-    sys.stderr.write("interrupted\n")
-    raise SystemExit(ExitStatus.INTERRUPTED) from None
 
 if TYPE_CHECKING:
     from pytest_riskguard.cli.inputs import Inputs

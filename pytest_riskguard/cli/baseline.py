@@ -132,7 +132,7 @@ def add(name: str, run: Path | None, *, collection: Collection, replicate: bool,
             raise UsageError("--replicate: another run of the same system; neither --scores nor --meta belong to it")
         given = _run_of(run, collection, dict(about))
         number = store.add_replicate(name, given, **_scoring(collection), **about)
-        click.echo(f"stored replicate {number} of {name}: {_line(store.manifest(name, replicate=number))}")
+        click.echo(f"stored replicate {number} of {name}: {_line(_replicate(store, name, number))}")
         return
     scoring, given = _scoring(collection, (DEFAULT_MEASURE,)), _run_of(run, collection, about)
     store.add(name, given, scores=collection.scores, **scoring, **about)
@@ -156,14 +156,15 @@ def update(name: str, run: Path | None, *, collection: Collection, dry_run: bool
         raise UsageError("riskguard baseline update needs --note: say why the new run is trusted, for the reviewer")
     store = opened()
     old, scoring, given = store.manifest(name), _scoring(collection, ()), _run_of(run, collection, about)
-    replacement = store.update(name, given, dry_run=dry_run, scores=collection.scores, **scoring, **about)
-    same = " with the run that it already has" if replacement.is_same else ""
-    if dry_run:
-        click.echo(f"would replace {name}{same}; nothing was written")
-    else:
-        click.echo(f"replaced {name}{same}: {_stored(store, name)}")
-    _tell_changes(replacement.changes)
-    if not (dry_run or replacement.is_same):
+    changes = store.update(name, given, dry_run=dry_run, scores=collection.scores, **scoring, **about)
+    if changes is None:
+        click.echo(f"{name} already holds this run; nothing was written")
+        return
+    click.echo(
+        f"would replace {name}; nothing was written" if dry_run else f"replaced {name}: {_stored(store, name)}"
+    )
+    _tell_changes(changes)
+    if not dry_run:
         replicates = f" with {counted(len(old.replicates), 'replicate')}" if old.replicates else ""
         click.echo(f"kept the old run as {name}/{old.number:04d}{replicates}")
 
@@ -177,10 +178,10 @@ def rescore(name: str, *, collection: Collection) -> None:
     Uses today's judgements, query texts and libraries, and scores replicates too.
     """
     store = opened()
-    before = store.stored_scores(name)
+    before = store.read(name, lambda entry: entry.table)
     unscored = store.rescore(name, **_scoring(collection))
     click.echo(f"rescored {name}: {_stored(store, name)}")
-    after = {scores.measure: scores for scores in store.stored_scores(name)}
+    after = {scores.measure: scores for scores in store.read(name, lambda entry: entry.table)}
     _tell_changes((scores, after[scores.measure]) for scores in before if scores.measure in after)
     for other in unscored:
         click.echo(f"{other} keeps its old scores: its run was not kept")
@@ -280,7 +281,7 @@ def show(name: str) -> int:
         click.echo(f"  {key:<22} {value}")
     for number in sorted(map(int, manifest.replicates)):
         with _noted(damaged, f"replicate {number}: damaged"):
-            click.echo(f"replicate {number}: {_line(store.manifest(name, replicate=number))}")
+            click.echo(f"replicate {number}: {_line(_replicate(store, name, number))}")
     if manifest.number > 1:
         with _noted(damaged):
             for line in _chain(store.history(name)):
@@ -359,8 +360,12 @@ def verify(names: tuple[str, ...], *, max_age: int | None) -> None:
 
 
 def _stored(store: Store, name: str) -> str:
-    means = [f"{scores.measure} {plain(scores.mean)}" for scores in store.stored_scores(name)]
+    means = [f"{scores.measure} {plain(scores.mean)}" for scores in store.read(name, lambda entry: entry.table)]
     return _line(store.manifest(name), ", ".join(means))
+
+
+def _replicate(store: Store, name: str, number: int) -> Manifest:
+    return store.read(name, lambda entry: entry.replicate(number).manifest)
 
 
 def _line(manifest: Manifest, means: str = "") -> str:

@@ -258,8 +258,8 @@ class Inputs:
 
     def pools(self, kind: str) -> list[Pool]:
         """The baselines of each question of a gate of this kind, as the command line names them."""
-        computed = [self._computed(given) for given in self.named_baselines if given.computed is not None]
-        single = self._systems([given for given in self.named_baselines if given.computed is None], "--baseline")
+        computed = [self._computed(given) for given in self.named_baselines if given.systems]
+        single = self._systems([given for given in self.named_baselines if not given.systems], "--baseline")
         self._each_once("--baseline", computed)
         if not KINDS[kind].is_pool:
             return [(baseline, ()) for baseline in (*single, *computed)]
@@ -273,7 +273,7 @@ class Inputs:
         if not systems:
             raise UsageError(f"--baseline {given.text}: expected at least one system beside the candidate")
         inside = len(systems) < len(given.systems)
-        return Computed(str(given.computed), tuple(self._systems(systems, "--baseline")), inside)
+        return Computed(given.text.partition("(")[0], tuple(self._systems(systems, "--baseline")), inside)
 
     def _systems(self, named: Sequence[NamedPath], option: str) -> list[System]:
         sources: list[System] = []
@@ -375,12 +375,10 @@ class Inputs:
 
     def history(self, measure: str) -> list[TopicScores]:
         """The scores of the systems in order; of a single stored baseline, those of every run that it has held."""
-        if len(self.systems) > 1 or not isinstance(self.systems[0], Stored) or self._store is None:
-            return [self.engine.scores(source, measure) for source in self.systems]
-        name = self.systems[0].name
-        judgements = self.engine.sources.qrels if self._store.manifest(name).has_run else None
-        *earlier, newest = (scored.scores for scored in self._store.lineage(name, measure, qrels=judgements))
-        return [*(replace(scores, name=scores.name.rpartition("/")[2]) for scores in earlier), newest]
+        first, *others = self.systems
+        held = self.engine.sources.lineage(first, measure) if isinstance(first, Stored) and not others else ()
+        runs = [replace(one.scores, name=one.scores.name.rpartition("/")[2]) for one in held]
+        return runs or [self.engine.scores(source, measure) for source in self.systems]
 
     def together(self, systems: Sequence[System], measure: str, **options: Any) -> Together:
         """The scores of systems on one list of topics, as a gate with these options compares them."""
@@ -399,4 +397,4 @@ def _may_be_stored(given: NamedPath) -> bool:
     """Whether a text means a stored baseline: a name that no file has."""
     is_file = os.path.exists(GivenFile.of(given.text).path)  # noqa: PTH110 - Path.exists raises if a name is too long
     looks_like_a_path = "/" in given.text or "\\" in given.text
-    return given.name is None and given.computed is None and not (is_file or looks_like_a_path)
+    return given.name is None and not given.systems and not (is_file or looks_like_a_path)

@@ -166,11 +166,10 @@ def import_measures_from(folder: Path, measures: Sequence[str]) -> None:
 
 @frozen
 class NamedPath:
-    """``NAME=PATH``, ``PATH`` or a stored name; or the kind and the systems of a computed baseline."""
+    """``NAME=PATH``, ``PATH`` or a stored name; or a computed baseline with its systems."""
 
     name: str | None
     text: str
-    computed: str | None = None
     systems: tuple[NamedPath, ...] = ()
 
 
@@ -183,7 +182,7 @@ def system(text: str) -> NamedPath:
         return NamedPath(None, text)
     if match := _COMPUTED.fullmatch(text):
         systems = tuple(system(part.strip()) for part in match[2].split(","))
-        return NamedPath(None, text, match[1], systems)
+        return NamedPath(None, text, systems)
     name, equals, path = text.partition("=")
     if not (equals and _NAME.fullmatch(name)):
         name, path = "", text

@@ -178,15 +178,7 @@ def show(
     """
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.parts import wrapped
-    from pytest_riskguard.reports.terminal import (
-        explain,
-        first_warnings,
-        most_topics,
-        one_line,
-        remarks,
-        repeats,
-        typed,
-    )
+    from pytest_riskguard.reports.terminal import coded, explain, one_line, remarks, repeats, typed
     from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Detail, Screen
 
@@ -199,15 +191,16 @@ def show(
             say(comparisons.answer(verdicts, gates).title, bold=True)
         notes = [*remarks(verdicts), *notes]
     complete = not comparisons.missing(gates)
-    failures, same_as = comparisons.failures_before(gates), repeats(verdicts, most=most_topics(screen))
+    failures, same_as = comparisons.failures_before(gates), repeats(verdicts)
     before, messages = set[str | None](), set[str]()
     for place, verdict in enumerate(verdicts):
         if quiet:
             text = f"{_systems(verdict)}: {one_line(typed(verdict), after_word=True)}"
-            lines = [text, *first_warnings(verdict, screen, messages)]
+            new = [warning for warning in verdict.first_warnings if warning.message not in messages]
+            lines = [text, *(f"  warning: {said}" for said in coded(new))]
         else:
-            first = verdicts[same_as[place]].gate if place in same_as else None
-            context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": complete, "same_as": first}
+            context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": complete}
+            context["same_as"] = same_as.get(place)
             headline, *rest = explain(verdict, screen, after_word=True, **context).splitlines()
             is_again = verdict.problem is not None and verdict.problem in before
             lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]
@@ -252,18 +245,17 @@ def present(
     """
     from pytest_riskguard.reports.comparisons import Report
 
-    changes = None
+    changes: tuple[str, ...] = ()
     if config is not None:
         from pytest_riskguard.engine.base_commit import policy_changes
 
         changes = policy_changes([config])
-    said = () if changes is None else changes.lines
     try:
         show(
             verdicts,
             to_stderr=outputs.on_stdout,
             notes=() if shown["quiet"] else notes,
-            policy_changes=said,
+            policy_changes=changes,
             **shown,
         )
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
@@ -272,7 +264,7 @@ def present(
             from pytest_riskguard.reports.provenance import provenance_of
 
             provenance = provenance_of(verdicts, this_build(config.parent if config else Path.cwd()), report_date())
-            outputs.write(Report(verdicts, gates, provenance, said))
+            outputs.write(Report(verdicts, gates, provenance, changes))
     if github_reads():
         from pytest_riskguard.reports.ci import github
 
@@ -280,6 +272,6 @@ def present(
         annotations = [
             github.annotation(verdict, *where.get(n, ())) for n, verdict in enumerate(verdicts) if not verdict.passed
         ]
-        for line in github.told(Report(verdicts, gates, policy_changes=said), annotations, policy=changes):
+        for line in github.told(Report(verdicts, gates, policy_changes=changes), annotations):
             click.echo(line, err=outputs.on_stdout)
     return status_of(verdicts)

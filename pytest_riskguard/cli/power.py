@@ -67,7 +67,6 @@ def power(
 
     The first run is the baseline, a file or the name of a stored one; with --baseline the only run is CANDIDATE.
     """
-    from pytest_riskguard.cli.inputs import once
     from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.gates.power import plan_of
     from pytest_riskguard.reports.power_table import dumps, section
@@ -79,8 +78,6 @@ def power(
     if inputs.runs and correlations:
         raise UsageError("--correlation is only for plans without CANDIDATE; drop one of the two")
     outputs.check(*inputs.files)
-    for option, values in (("--effect", effects), ("--correlation", correlations)):
-        once(option, [f"{value:g}" for value in values])
     tested, first = inputs.candidates, (*inputs.candidates, *inputs.baselines)[0]
     measures = inputs.measures()
     plans: list[Plan] = []

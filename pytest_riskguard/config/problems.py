@@ -50,28 +50,25 @@ def checked(document: Document, path: FilePath, *, require_gates: bool) -> Confi
 
 def _problem(document: Document, detail: ErrorDetails) -> tuple[int, str]:
     path = _place(document, detail["loc"])
-    subject = _subject(document.data, path)
     if detail["type"] == "extra_forbidden":
         *parent, key = path
         known = _known_keys(document.data, tuple(parent))
         instead = did_you_mean(str(key), known) or f"; known keys: {', '.join(known)}"
-        return document.keys[path], f"unknown key {key!r} in {_subject(document.data, tuple(parent))}{instead}"
+        return document.line(path), f"unknown key {key!r} in {_subject(document.data, tuple(parent))}{instead}"
     if detail["type"] == "missing":
         key = detail["loc"][-1]
-        return document.line(path), f"{subject} has no {key!r}; add `{_REMEDIES[str(key)]}`"
+        return document.line(path), f"{_subject(document.data, path)} has no {key!r}; add `{_REMEDIES[str(key)]}`"
     error = detail.get("ctx", {}).get("error", "expected a mapping, found " + shown(detail["input"]))
     if isinstance(error, SettingError):
         path = _place(document, (*detail["loc"], *error.keys))
-        line = document.keys.get(path) or document.line(path)
-        return line, f"{_subject(document.data, path)}: {error}"
-    return document.line(path), f"{subject}: {error}"
+    return document.line(path), f"{_subject(document.data, path)}: {error}"
 
 
 def _place(document: Document, loc: Path) -> Path:
     """Where an error is in the document, which has no key for the branch of a union that pydantic took."""
     path: Path = ()
     for part in loc:
-        path = (*path, part) if (*path, part) in document.values else path
+        path = (*path, part) if (*path, part) in document.lines else path
     return path
 
 

@@ -72,7 +72,7 @@ class ListOf:
         items = handler(given)
         for index, item in enumerate(items):
             if item in items[:index]:
-                raise ValueError(f"{item:g} appears twice" if isinstance(item, float) else f"{item} appears twice")
+                raise ValueError(f"{item} appears twice")
         return items
 
 

@@ -37,17 +37,16 @@ class YamlError(Exception):
 
 @dataclass
 class Document:
-    """A YAML document as plain values, with the line of each value and of each key, by path."""
+    """A YAML document as plain values, with the line of each, by path; that of its key, if it has one."""
 
     data: Any = None
-    values: dict[Path, int] = field(default_factory=dict)
-    keys: dict[Path, int] = field(default_factory=dict)
+    lines: dict[Path, int] = field(default_factory=dict)
 
     def line(self, path: Path) -> int:
         """Line of the value at ``path``, or of the nearest value around it."""
-        while path not in self.values:
+        while path not in self.lines:
             path = path[:-1]
-        return self.values[path]
+        return self.lines[path]
 
 
 def parse(content: bytes) -> Document:
@@ -102,7 +101,7 @@ class _Reader:
         return event
 
     def _value(self, path: Path, event: Any) -> Any:
-        lines = self._document.values
+        lines = self._document.lines
         if len(path) > MAX_DEPTH:
             raise YamlError(self.line, f"nested more than {MAX_DEPTH} levels deep")
         if len(lines) >= MAX_VALUES:
@@ -122,10 +121,10 @@ class _Reader:
                 raise YamlError(line, "expected a key (a name), found something else")
             key = event.value
             if key in entries:
-                first = self._document.keys[*path, key]
-                raise YamlError(line, f"key {key!r} appears twice, first on line {first}; remove one")
-            self._document.keys[*path, key] = line
+                problem = f"key {key!r} appears twice, first on line {lines[*path, key]}; remove one"
+                raise YamlError(line, problem)
             entries[key] = self._value((*path, key), self._next())
+            lines[*path, key] = line
         return entries
 
 

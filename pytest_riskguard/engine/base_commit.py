@@ -20,9 +20,10 @@ from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import RiskguardError
 from pytest_riskguard.limits import MANIFEST_BYTES, YAML_BYTES, Limit
-from pytest_riskguard.reports.policy_changes import Change, PolicyChanges
 from pytest_riskguard.text import clean, counted
 
+#: Changes that a line says; the others are counted.
+_MOST_SAID = 6
 _LEDGER, _MANIFEST = "looks.jsonl", "manifest.json"
 _LACKING = (
     "what this pull request changed of gates, baselines and ledger is not known: the clone does not have the commit "
@@ -33,14 +34,14 @@ _LACKING = (
 Facts = dict[tuple[str, str], str]
 
 
-def policy_changes(files: Iterable[Path]) -> PolicyChanges | None:
-    """What the judged commit changed about these riskguard.yaml; None if nothing, or where git cannot say.
+def policy_changes(files: Iterable[Path]) -> tuple[str, ...]:
+    """What the judged commit changed about these riskguard.yaml, in one or two lines of plain text.
 
-    In a pull request whose base the clone lacks, the answer says so.
+    None if nothing, or where git cannot say; in a pull request whose base the clone lacks, that is said.
     """
     build = build_of_ci()
     pull = None if build is None else build.base
-    changes, unknown = list[Change](), dict[str, None]()
+    changes, unknown = list[tuple[str, str]](), dict[str, None]()
     for file in dict.fromkeys(Path(os.path.realpath(path)) for path in files):
         if (repository := Repository.around(file.parent)) is None:
             continue
@@ -53,10 +54,15 @@ def policy_changes(files: Iterable[Path]) -> PolicyChanges | None:
             if text is None:
                 unknown[f"what changed in {clean(name)} is not known: it cannot be read as it was"] = None
             else:
-                changes.append(Change(name, text))
-    if not (changes or unknown):
-        return None
-    return PolicyChanges(pull is not None, tuple(changes), "; ".join(unknown) or None)
+                changes.append((name, text))
+    lines = [clean("; ".join(unknown), limit=400)] if unknown else []
+    if changes:
+        several = len({name for name, _ in changes}) > 1
+        said = [clean(f"{name}: {text}" if several else text) for name, text in changes[:_MOST_SAID]]
+        if rest := len(changes) - len(said):
+            said.append(counted(rest, "more change"))
+        lines.insert(0, f"changed by this {'commit' if pull is None else 'pull request'}: {'; '.join(said)}")
+    return tuple(lines)
 
 
 def _base(repository: Repository, pull: Base | None) -> str | None:

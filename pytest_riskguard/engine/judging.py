@@ -25,10 +25,10 @@ from pytest_riskguard.engine.sources import ScoreCache
 from pytest_riskguard.engine.what_ifs import (
     StaleLabels,
     about_stored,
+    refuse_if_changes_decide,
     refuse_reassigned,
     rescoring,
     stale_labels,
-    what_ifs,
 )
 from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
 from pytest_riskguard.gates.alignment import on_one_list
@@ -76,7 +76,6 @@ class Engine:
         self.sources = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures)
         self._report, self._folder, self._on_changed_inputs = report, folder, on_changed_inputs
         self._titles = titles or DocumentTitles()
-        self._stale: dict[str, StaleLabels] = {}
         self._labels: dict[tuple[Hashable, ...], Labels] = {}
 
     def verdict(
@@ -236,10 +235,7 @@ class Engine:
     ) -> Verdict:
         """The verdict with what it rests on; ``DataError`` where it would be another without that."""
         stale = self._stale_labels(systems)
-        for what_if in what_ifs(question, verdict, systems, stale):
-            outcome = "inconclusive" if what_if.systems is None else judged(what_if.systems).outcome
-            if outcome not in what_if.harmless:
-                raise what_if.refused(outcome)
+        refuse_if_changes_decide(question, verdict, systems, stale, lambda others: judged(others).outcome)
         if stale is not None:
             about = {"topics": tuple(stale.by_topic), "documents": stale.documents, "file": stale.file}
             verdict = verdict.warned(warning("rests_on_judges", about="stale_labels", **about))
@@ -259,12 +255,10 @@ class Engine:
 
     def _stale_labels(self, systems: Sequence[Scored]) -> StaleLabels | None:
         """What is stale in the judgements of the topics that are compared; None if nothing is."""
-        if self._titles.file is None or not all(scored.scores.from_run for scored in systems):
+        file, topics = self._titles.file, {*systems[0].scores.topics}
+        if file is None or not all(scored.scores.from_run for scored in systems):
             return None
-        qrels, topics = self.sources.qrels, {*systems[0].scores.topics}
-        if qrels.digest not in self._stale:
-            self._stale[qrels.digest] = stale_labels(qrels, self._titles.file)
-        stale = self._stale[qrels.digest]
+        stale = self.sources.once("stale", None, lambda: stale_labels(self.sources.qrels, file))
         by_topic = {topic: gone for topic, gone in stale.by_topic.items() if topic in topics}
         return replace(stale, by_topic=by_topic) if by_topic else None
 

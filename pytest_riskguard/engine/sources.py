@@ -69,7 +69,7 @@ class ScoreCache:
                 "a run needs qrels to be scored with: give --qrels, or a riskguard.yaml; files that hold a score for "
                 "each topic need --scores"
             )
-        return self._once("qrels", None, lambda: read_qrels(given, self._texts))
+        return self.once("qrels", None, lambda: read_qrels(given, self._texts))
 
     @property
     def judges(self) -> Agreement | None:
@@ -85,7 +85,7 @@ class ScoreCache:
         given = self._topics
         if given is None or isinstance(given, Topics):
             return given
-        return self._once("topics", None, lambda: read_topics(given))
+        return self.once("topics", None, lambda: read_topics(given))
 
     @property
     def queries(self) -> Mapping[str, str]:
@@ -105,7 +105,7 @@ class ScoreCache:
         if isinstance(source, TopicScores):
             return Scored(source if measure is None else _in(measure, source))
         if isinstance(source, ScoreFile):
-            return self._once(f"scores {measure}", source, lambda: self._read_table(source, measure))
+            return self.once(f"scores {measure}", source, lambda: self._read_table(source, measure))
         if measure is None:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
         together = self._together(measure)
@@ -115,7 +115,7 @@ class ScoreCache:
                 return self._read_stored(source, together)
             return self._read_run(source, together)
 
-        found = self._once(f"scores {together}", source, read)[measure]
+        found = self.once(f"scores {together}", source, read)[measure]
         if isinstance(found, RiskguardError):
             raise found
         return found
@@ -134,9 +134,12 @@ class ScoreCache:
 
     def _read_stored(self, source: Stored, measures: tuple[str, ...]) -> Mapping[str, Scored | RiskguardError]:
         """The scores of a stored baseline, or of the run that it held earlier."""
-        qrels, queries = self._judgements_of(source), self.queries
-        store, topics, earlier = self.store_of(source), self.topics, source.earlier
-        found = dict(store.scores_together(source.name, measures, qrels=qrels, topics=topics, earlier=earlier))
+        from pytest_riskguard.baselines.rescoring import present_scores
+
+        qrels, queries, topics = self._judgements_of(source), self.queries, self.topics
+        found = self.store_of(source).read(
+            source.name, lambda entry: present_scores(entry.held(source.earlier), measures, qrels, topics)
+        )
         for measure, one in found.items():
             if isinstance(one, Scored):
                 if one.run is not None:
@@ -212,7 +215,7 @@ class ScoreCache:
         if measure is None:
             return ()
         store, qrels = self.store_of(source), self._judgements_of(source)
-        return self._once(
+        return self.once(
             f"replicates {measure}",
             source,
             lambda: store.replicates(source.name, measure, qrels=qrels, topics=self.topics),
@@ -231,7 +234,7 @@ class ScoreCache:
         return self.qrels if self._manifest(Stored(source.name)).has_run else None
 
     def _manifest(self, source: Stored) -> Manifest:
-        return self._once(
+        return self.once(
             "manifest", source, lambda: self.store_of(source).manifest(source.name, earlier=source.earlier)
         )
 
@@ -266,7 +269,12 @@ class ScoreCache:
         """What a reading keeps of a run whose scores were known without one, or that is no longer held."""
         if isinstance(source, Stored):
             depth = self._depth(measure)
-            return self.store_of(source).judged_run(source.name, measure, qrels=self.qrels, depth=depth)
+            from pytest_riskguard.baselines.rescoring import KeptRun
+
+            qrels = self.qrels
+            return self.store_of(source).read(
+                source.name, lambda entry: KeptRun(entry, qrels, depth=depth).judged(measure)
+            )
         return self._scored_run(source, (measure,)).run
 
     def _hold(self, source: Ranked | Stored, run: JudgedRun) -> None:
@@ -277,7 +285,7 @@ class ScoreCache:
         while len(self._runs) > 1 and sum(held.nbytes for held in self._runs.values()) > MOST_BYTES:
             del self._runs[next(iter(self._runs))]
 
-    def _once(self, what: str, source: Ranked | ScoreFile | Stored | None, work: Callable[[], Result]) -> Result:
+    def once(self, what: str, source: Ranked | ScoreFile | Stored | None, work: Callable[[], Result]) -> Result:
         """What ``work`` returns or raises, once until the source, or the collection, is written anew."""
         return self._memoised(self._key(what, source), work)
 

@@ -25,18 +25,6 @@ UNLIKELY = 0.001
 
 
 @frozen
-class WhatIf:
-    """Other scores of the same systems (None: nothing would be left to judge), and what their answer may be.
-
-    ``refused`` makes the error for any other outcome.
-    """
-
-    systems: Sequence[Scored] | None
-    harmless: Collection[str]
-    refused: Callable[[str], DataError]
-
-
-@frozen
 class StaleLabels:
     """How many relevant documents of each topic the documents ``file`` lacks.
 
@@ -53,27 +41,62 @@ class StaleLabels:
         return sum(self.by_topic.values())
 
 
-def what_ifs(
-    question: Question, verdict: Verdict, systems: Sequence[Scored], stale: StaleLabels | None
-) -> Iterator[WhatIf]:
-    """Everything that an answer may rest on and must not, the first of the systems being the candidate."""
-    topics, baselines = systems[0].scores.topics, systems[1:]
+def refuse_if_changes_decide(
+    question: Question,
+    verdict: Verdict,
+    systems: Sequence[Scored],
+    stale: StaleLabels | None,
+    outcome_of: Callable[[Sequence[Scored]], str],
+) -> None:
+    """Refuse an answer that would be another without what changed; the first of the systems is the candidate.
+
+    ``outcome_of`` is the gate's answer on other scores of the same systems.
+    """
+    gate, topics, baselines = question.gate, {*systems[0].scores.topics}, systems[1:]
     if verdict.outcome == "pass":
-        if not question.gate.is_pool and (worse := _worse_replicate(question, baselines)) is not None:
-            yield WhatIf(systems[:2], ("pass", "inconclusive", "incomparable"), lambda _: worse)
-        unasked = {topic for scored in baselines for topic in scored.unasked} & {*topics}
+        worse = None if gate.is_pool else _worse_replicate(question, baselines)
+        if worse is not None and outcome_of(systems[:2]) == "fail":
+            raise worse
+        # they score 0 in a run that was stored before they were judged, so any answer of the candidate is a win
+        unasked = {topic for scored in baselines for topic in scored.unasked} & topics
         if unasked and len(unasked) < len(topics):
-            harmless = ["pass", *["inconclusive"] * (question.gate.on_inconclusive == "warn")]
-            yield WhatIf(_without(systems, unasked), harmless, lambda other: _unasked(question, unasked, other))
+            other = outcome_of(_without(systems, unasked))
+            if other != "pass" and (other, gate.on_inconclusive) != ("inconclusive", "warn"):
+                raise DataError(
+                    f"the gate passes only because of {_some(unasked)}, judged after {', '.join(question.stored)} "
+                    "was stored and not answered there: a topic without an answer scores 0, so any answer wins. "
+                    f"Without them the gate's answer is {other}",
+                    reason="topics_differ",
+                    remedy=Remedy(
+                        "store a run that answers them with {}", f"update {question.stored[0]} RUN --note WHY"
+                    ),
+                )
+        # a grade that no run finds makes all scores of a topic small, and a loss with them
         diluted = {topic for scored in baselines for topic in scored.diluted}
         factors = {topic: max(scored.diluted.get(topic, 1.0) for scored in baselines) for topic in diluted}
         if any(factor > 1 for factor in factors.values()):
             reach = span(verdict.measure or "")
-            others = [replace(scored, scores=scored.scores.scaled(factors, reach=reach)) for scored in systems]
-            yield WhatIf(others, ["pass"], lambda other: _diluted(question, factors, other))
+            larger = [replace(one, scores=one.scores.scaled(factors, reach=reach)) for one in systems]
+            if (other := outcome_of(larger)) != "pass":
+                raise DataError(
+                    f"the judgements of {_some(factors)} changed since {label(question.baseline)} was stored, and "
+                    "its run scores less than half of what it did there: with scores as large as they were the "
+                    f"gate's answer is {other}",
+                    reason="inputs_changed",
+                    remedy=rescoring(question, "restore the judgements; once they are reviewed, run"),
+                )
     if stale is not None and verdict.outcome in ("pass", "fail"):
-        left = _without(systems, stale.by_topic) if len(stale.by_topic) < len(topics) else None
-        yield WhatIf(left, [verdict.outcome], lambda other: _stale(stale, verdict.outcome, other))
+        is_some_left = len(stale.by_topic) < len(topics)
+        other = outcome_of(_without(systems, stale.by_topic)) if is_some_left else "inconclusive"
+        if other != verdict.outcome:
+            foreign = f" {stale.file} has no judged document at all: does it write ids as the judgements do?"
+            raise DataError(
+                f"{stale.file} lacks {counted(stale.documents, 'relevant document')} of {_some(stale.by_topic)}, so "
+                f"no system can retrieve them any more.{foreign * stale.is_foreign} The gate's answer is "
+                f"{verdict.outcome} with these topics and {other} without",
+                reason="stale_labels",
+                remedy="judge them again, or remove the judgements of documents that are gone",
+            )
 
 
 def _without(systems: Sequence[Scored], topics: Collection[str]) -> Sequence[Scored]:
@@ -97,38 +120,6 @@ def _worse_replicate(question: Question, baselines: Sequence[Scored]) -> DataErr
                 remedy=Remedy("if it comes from another system, run {}", f"remove {name} --replicate {number}"),
             )
     return None
-
-
-def _unasked(question: Question, topics: Collection[str], other: str) -> DataError:
-    """They score 0 in a run that was stored before they were judged, so any answer of the candidate is a win."""
-    return DataError(
-        f"the gate passes only because of {_some(topics)}, judged after {', '.join(question.stored)} was stored and "
-        "not answered there: a topic without an answer scores 0, so any answer wins. Without them the gate's answer "
-        f"is {other}",
-        reason="topics_differ",
-        remedy=Remedy("store a run that answers them with {}", f"update {question.stored[0]} RUN --note WHY"),
-    )
-
-
-def _diluted(question: Question, topics: Collection[str], other: str) -> DataError:
-    """A grade that no run finds makes all scores of a topic small, and a loss with them."""
-    return DataError(
-        f"the judgements of {_some(topics)} changed since {label(question.baseline)} was stored, and its run scores "
-        f"less than half of what it did there: with scores as large as they were the gate's answer is {other}",
-        reason="inputs_changed",
-        remedy=rescoring(question, "restore the judgements; once they are reviewed, run"),
-    )
-
-
-def _stale(stale: StaleLabels, outcome: str, other: str) -> DataError:
-    foreign = f" {stale.file} has no judged document at all: does it write ids as the judgements do?"
-    return DataError(
-        f"{stale.file} lacks {counted(stale.documents, 'relevant document')} of {_some(stale.by_topic)}, so no "
-        f"system can retrieve them any more.{foreign * stale.is_foreign} The gate's answer is {outcome} with these "
-        f"topics and {other} without",
-        reason="stale_labels",
-        remedy="judge them again, or remove the judgements of documents that are gone",
-    )
 
 
 def _some(topics: Collection[str]) -> str:

@@ -157,8 +157,8 @@ def imported(target: str) -> Callable[..., Any]:
 def asked_by_topic(search: Callable[..., object], *, depth: int) -> Search:
     """A search that is called with a topic, made of one that takes ``(query)``, ``(query, k)`` or ``(topic)``.
 
-    A first parameter that is named ``topic`` or annotated with ``Topic`` gets the topic, any other the query's text.
-    A second one gets the depth if it has no default. ``SignatureError`` for other signatures.
+    A first parameter that is named ``topic`` gets the topic, any other the query's text. A second one gets the depth
+    if it has no default. ``SignatureError`` for other signatures.
     """
     try:
         signature = inspect.signature(search)
@@ -174,11 +174,5 @@ def asked_by_topic(search: Callable[..., object], *, depth: int) -> Search:
             f"a search takes (query), (query, k) or (topic), {name}() does not ({error}); give the others "
             "defaults, or wrap it in a function"
         ) from None
-    takes_topic = bool(positional) and _is_topic(positional[0])
+    takes_topic = bool(positional) and positional[0].name == TOPIC
     return lambda topic: search(topic if takes_topic else topic.text, *more)
-
-
-def _is_topic(parameter: inspect.Parameter) -> bool:
-    annotation: Any = parameter.annotation
-    name = annotation.rpartition(".")[2] if isinstance(annotation, str) else annotation
-    return parameter.name == TOPIC or name in (Topic, Topic.__name__)

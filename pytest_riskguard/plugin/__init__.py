@@ -5,7 +5,7 @@ PYTEST_DONT_REWRITE
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -32,14 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
     mode = mode_of(config)
     if not mode.on:
         return
-    from pytest_riskguard.errors import UsageError
     from pytest_riskguard.plugin.session import RiskguardSession
 
-    try:
-        session = RiskguardSession(config, mode)
-    except UsageError as error:
-        raise pytest.UsageError(str(error)) from None
-    config.pluginmanager.register(session, SESSION)
+    config.pluginmanager.register(RiskguardSession(config, mode), SESSION)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -48,14 +43,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     from pytest_riskguard.plugin.mode import set_context
 
     set_context(session.config)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell an xdist worker how wide the screen is."""
-    from pytest_riskguard.plugin.mode import tell_worker
-
-    tell_worker(node)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

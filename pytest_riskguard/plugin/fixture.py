@@ -142,13 +142,17 @@ class Riskguard:
     ) -> Verdict:
         """The verdict, without raising when it is not a pass; ``georisk_not_worse`` takes a list of baselines."""
         gate = gate_of(self._test, kind, **options)
-        given = _baselines(baseline, pool=gate.is_pool)
+        given: list[Any] = [*baseline] if isinstance(baseline, list | tuple) else [baseline]
+        if isinstance(baseline, list | tuple) and not (gate.is_pool and given):
+            raise TypeError("baseline: expected one; a list, with at least one, is for georisk_not_worse only")
+        names = [f"baseline {place}" for place in range(1, len(given) + 1)] if len(given) > 1 else ["baseline"]
         column = measure or next(iter(self._settings.measures or ()), None)
         try:
-            tested, *against = (
-                Stored(one) if isinstance(one, str) and place else _source(one, _called(place, len(given)), column)
-                for place, one in enumerate((candidate, *given))
-            )
+            tested = _source(candidate, "candidate", column)
+            against = [
+                Stored(one) if isinstance(one, str) else _source(one, name, column)
+                for name, one in zip(names, given, strict=True)
+            ]
         except DataError as error:  # a mapping that holds no scores
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
         asked_measure = self._measure(measure, tested, *against)
@@ -184,40 +188,19 @@ for kind in KINDS.values():
 
 
 def _source(value: object, what: str, measure: str | None) -> Ranked | ScoreFile | TopicScores:
-    """A candidate, or a baseline that is not a stored name; for a path the error says how to make it a run.
+    """A candidate, or a baseline that is not a stored name.
 
     ``measure`` is the column of a frame of scores that has several.
     """
     if isinstance(value, RunFile | ScoreFile | LiveRun | TopicScores):
         return value
-    if isinstance(value, Run) or (not isinstance(value, bytes | os.PathLike) and is_data(value)):
+    if isinstance(value, Run) or is_data(value):
         return system_in_memory(value, what, measure)
-    if isinstance(value, str | os.PathLike):
-        text = os.fspath(value)
-        raise TypeError(
-            f"{what}: found {text!r}; write riskguard.run({text!r}) for a run file, or riskguard.scores({text!r}) "
-            "for per-topic scores"
-        )
     stored = "" if what == "candidate" else "the name of a stored baseline, "
     raise TypeError(
         f"{what}: expected {stored}riskguard.run(path), riskguard.scores(path), riskguard.retrieve(search), "
         f"scores or rankings in memory, found {shown(value)}"
     )
-
-
-def _called(place: int, baselines: int) -> str:
-    """What errors call a system: the candidate comes first."""
-    return f"baseline {place}" if place and baselines > 1 else ("candidate", "baseline")[place]
-
-
-def _baselines(value: Any, *, pool: bool) -> list[Any]:
-    """The baselines that a test gives: one, or at least one in a list for a pool."""
-    several = isinstance(value, list | tuple)
-    if several and not pool:
-        raise TypeError("baseline: expected one baseline, found a list; only georisk_not_worse takes several")
-    if several and not value:
-        raise TypeError("baselines: expected at least one, found an empty list")
-    return list(value) if several else [value]
 
 
 def _metadata(given: Mapping[str, str] | None) -> dict[str, str]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,23 +40,34 @@ def declared(path: Path, *, root: Path) -> list[KnownGate]:
     return [KnownGate(f"{file}::{gate.name}", settings.line_of(gate), "deselected", 0, ()) for gate in settings.gates]
 
 
-class GateLog:
-    """Gates by node id: as collection found them (``broken``, ``not_run``, ``deselected``), and how each ended.
+class Test:
+    """What is known of a test: how its last attempt ended, and what was judged in it."""
 
-    How many attempts before the last one failed is counted, too.
+    def __init__(self) -> None:
+        #: passed, failed, xfailed, skipped, crashed or lost; None while it runs.
+        self.ended: str | None = None
+        #: How it failed, in one line.
+        self.message: str | None = None
+        #: Its file, from the rootdir, and its line.
+        self.place: tuple[str, int | None] | None = None
+        self.verdicts: list[Verdict] = []
+        #: Attempts that failed before, and those that ended with their worker, which the next one does not know.
+        self.failures = self.crashes = 0
+
+
+class GateLog:
+    """Gates by node id, as collection found them (``broken``, ``not_run``, ``deselected``), and what became of them.
+
+    The verdicts of a test that runs again replace its earlier ones.
     """
 
     def __init__(self) -> None:
+        #: Verdicts since the last report, in the process that judged.
+        self.waiting: list[Verdict] = []
+        #: What this process judged, by the JSON that is attached.
+        self._judged: dict[str, Verdict] = {}
+        self.tests: dict[str, Test] = defaultdict(Test)
         self._roll: dict[str, KnownGate] = {}
-        #: passed, failed, xfailed, skipped, crashed, lost, not_collected or not_run; None while it runs.
-        self.ended: dict[str, str | None] = {}
-        #: How a test failed, in one line.
-        self.messages: dict[str, str] = {}
-        #: The file, from the rootdir, and the line of each test.
-        self.places: dict[str, tuple[str, int | None]] = {}
-        self._failures: dict[str, int] = {}
-        #: Attempts that ended with their worker, and those before them, which the next worker does not know.
-        self._crashes: Counter[str] = Counter()
         self._roll_came = False
 
     def know(self, roll: Sequence[KnownGate]) -> None:
@@ -68,68 +79,8 @@ class GateLog:
         """Record gates of files unless a process has collected them; several items may stand for one gate."""
         for entry in entries:
             if not any(id == entry.id or id.startswith(f"{entry.id}[") for id in self._roll):
-                self._roll[entry.id] = entry
-                self.ended[entry.id] = "not_collected" if self._roll_came else "not_run"
-
-    def receive(self, report: pytest.TestReport, failures: int | None) -> None:
-        """Record the next step of a test; ``failures`` came with its verdicts, None where these did not come."""
-        id = report.nodeid
-        if report.when == "setup":
-            file, line, _ = report.location
-            self.ended[id], self.places[id] = None, (file, None if line is None else line + 1)
-            self.messages.pop(id, None)
-        if report.failed:
-            crash = getattr(report.longrepr, "reprcrash", None)
-            self.messages.setdefault(id, getattr(crash, "message", "").partition("\n")[0])
-        if failures is not None:
-            self._failures[id] = failures
-        if report.when == _CRASHED:
-            self.ended[id] = "crashed"
-            self._crashes[id] += 1 + self._failures.pop(id, 0)
-        elif report.failed or str(report.outcome) == "rerun":  # the word of pytest-rerunfailures
-            self.ended[id] = "failed"
-        elif report.skipped:
-            self.ended[id] = XFAILED if hasattr(report, "wasxfail") else "skipped"
-        elif report.when == "call":
-            self.ended[id] = "lost" if failures is None else "passed"
-
-    def gates(self, verdicts: Mapping[str, Sequence[int]]) -> tuple[KnownGate, ...]:
-        """All gates, sorted by id; ``verdicts`` are the places of the verdicts of each test."""
-        ids = {*self._roll, *verdicts}
-        if not self._roll_came:  # it is not known which tests are gates: a crashed one may be
-            ids |= {id for id, ended in self.ended.items() if ended == "crashed"}
-        return tuple(self._gate(id, tuple(verdicts.get(id, ()))) for id in sorted(ids))
-
-    def _gate(self, id: str, verdicts: tuple[int, ...]) -> KnownGate:
-        known, ended = self._roll.get(id, KnownGate(id, None, "not_run", 0, ())), self.ended.get(id)
-        if ended not in ("crashed", "not_collected", "not_run"):
-            if verdicts:
-                ended = "judged"
-            elif known.became == "broken" or id not in self.ended:
-                ended = known.became
-            elif ended is None:
-                ended = "interrupted"
-            else:
-                ended = {"passed": "no_verdict", XFAILED: "failed"}.get(ended, ended)
-        failures = self._crashes[id] + self._failures.get(id, 0) - (ended == "crashed")
-        return replace(known, became=ended, failures=failures, verdicts=verdicts)
-
-
-#: The attribute of a test report that holds a payload: plain types only, since xdist carries no others.
-CARRIED = "riskguard"
-#: What a verdict holds besides its JSON, and travels with it.
-BESIDE = ("origins", "commands")
-
-
-class Relay:
-    """Verdicts by test; those of a test that runs again replace its earlier ones."""
-
-    def __init__(self) -> None:
-        #: Verdicts since the last report, in the process that judged.
-        self.waiting: list[Verdict] = []
-        #: What this process judged, by the JSON that is attached.
-        self._judged: dict[str, Verdict] = {}
-        self._by_test: dict[str, list[Verdict]] = {}
+                became = "not_collected" if self._roll_came else "not_run"
+                self._roll[entry.id] = replace(entry, became=became)
 
     def attach(self, report: pytest.TestReport, failures: int) -> None:
         """Attach the verdicts since the last report to this one, in ASCII, so that even lone surrogates survive."""
@@ -138,22 +89,67 @@ class Relay:
         self.waiting.clear()
         setattr(report, CARRIED, {"verdicts": [*texts], "failures": failures})
 
-    def receive(self, report: pytest.TestReport) -> int | None:
-        """How many attempts failed, by a report whose verdicts are collected; None for one that carries nothing."""
+    def receive(self, report: pytest.TestReport) -> None:
+        """Record the next step of a test."""
+        test, carried = self.tests[report.nodeid], getattr(report, CARRIED, None)
         if report.when == "setup":
-            self._by_test.pop(report.nodeid, None)
-        carried = getattr(report, CARRIED, None)
-        if carried is None:
-            return None
-        for text in carried["verdicts"]:
-            verdict = self._judged.get(text) or _as_verdict(json.loads(text))
-            self._by_test.setdefault(report.nodeid, []).append(verdict)
-        failures: int = carried["failures"]
-        return failures
+            file, line, _ = report.location
+            test.ended, test.message, test.verdicts = None, None, []
+            test.place = file, None if line is None else line + 1
+        if report.failed and test.message is None:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            test.message = getattr(crash, "message", "").partition("\n")[0]
+        if carried is not None:
+            test.failures = carried["failures"]
+            test.verdicts += [self._judged.get(text) or _as_verdict(json.loads(text)) for text in carried["verdicts"]]
+        if report.when == _CRASHED:
+            test.ended = "crashed"
+            test.crashes, test.failures = test.crashes + 1 + test.failures, 0
+        elif report.failed or str(report.outcome) == "rerun":  # the word of pytest-rerunfailures
+            test.ended = "failed"
+        elif report.skipped:
+            test.ended = XFAILED if hasattr(report, "wasxfail") else "skipped"
+        elif report.when == "call":
+            test.ended = "lost" if carried is None else "passed"
 
     def by_test(self) -> list[tuple[str, Verdict]]:
         """Each verdict with the test that asked for it, sorted by test."""
-        return [(test, verdict) for test in sorted(self._by_test) for verdict in self._by_test[test]]
+        return [(id, verdict) for id in sorted(self.tests) for verdict in self.tests[id].verdicts]
+
+    def gates(self) -> tuple[KnownGate, ...]:
+        """All gates, sorted by id, each with the places of its verdicts in ``by_test``."""
+        ids = {*self._roll, *(id for id, test in self.tests.items() if test.verdicts)}
+        if not self._roll_came:  # it is not known which tests are gates: a crashed one may be
+            ids |= {id for id, test in self.tests.items() if test.ended == "crashed"}
+        found: list[KnownGate] = []
+        place = 0
+        for id in sorted(ids):
+            known, test = self._roll.get(id, KnownGate(id, None, "not_run", 0, ())), self.tests.get(id)
+            if test is not None:
+                places = tuple(range(place, place + len(test.verdicts)))
+                place += len(places)
+                failures = test.crashes + test.failures - (test.ended == "crashed")
+                known = replace(known, became=_became(known, test), failures=failures, verdicts=places)
+            found.append(known)
+        return tuple(found)
+
+
+def _became(known: KnownGate, test: Test) -> str:
+    if test.ended == "crashed":
+        return "crashed"
+    if test.verdicts:
+        return "judged"
+    if known.became == "broken":
+        return "broken"
+    if test.ended is None:
+        return "interrupted"
+    return {"passed": "no_verdict", XFAILED: "failed"}.get(test.ended, test.ended)
+
+
+#: The attribute of a test report that holds a payload: plain types only, since xdist carries no others.
+CARRIED = "riskguard"
+#: What a verdict holds besides its JSON, and travels with it.
+BESIDE = ("origins", "commands")
 
 
 def _as_plain(verdict: Verdict) -> dict[str, Any]:

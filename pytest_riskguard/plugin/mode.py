@@ -6,7 +6,7 @@ import os
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -42,7 +42,6 @@ def mode_of(config: pytest.Config) -> Mode:
         for path in files:
             if not path.is_file():
                 raise pytest.UsageError(f"riskguard_config: no such file: {path}")
-        _check_reports(config.getoption("riskguard_report"))
     elif asked is None:  # --no-riskguard beats what addopts ask for
         for option in ("report", "strict"):
             if config.getoption(f"riskguard_{option}"):
@@ -50,18 +49,6 @@ def mode_of(config: pytest.Config) -> Mode:
                     f"--riskguard-{option} needs --riskguard, or `riskguard = true` in the ini file"
                 )
     return Mode(on, "ini" if asked is None else "command line", files, _named(config, files))
-
-
-def _check_reports(paths: list[str]) -> None:
-    """Check before any test runs that each report can be written."""
-    for path in paths:
-        from pytest_riskguard.errors import UsageError
-        from pytest_riskguard.reports.files import check
-
-        try:
-            check(Path(path))
-        except UsageError as error:
-            raise pytest.UsageError(f"--riskguard-report={path}: {error}") from None
 
 
 def _named(config: pytest.Config, files: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -122,18 +109,10 @@ def _relative(path: Path, root: Path) -> str:
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
 
 
-#: The entry of xdist's ``workerinput`` that says how wide the screen of the controller is.
-WIDTH = "riskguard_width"
-
-
 def set_context(config: pytest.Config) -> None:
     """Until the run ends: how much messages show (-v), how wide they are, and from which folder node ids are."""
-    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
-    verbosity = config.get_verbosity()
-    screen = run_context.Screen(
-        detail=run_context.Detail(min(max(verbosity, 0), 2)),
-        width=shutil.get_terminal_size().columns if worker is None else worker[WIDTH],
-    )
+    detail = run_context.Detail(min(max(config.get_verbosity(), 0), 2))
+    screen = run_context.Screen(detail, shutil.get_terminal_size().columns)
     context = ExitStack()
     context.enter_context(run_context.changed(screen=screen, locate=lambda test: _from_here(test, config)))
     config.add_cleanup(context.close)
@@ -144,8 +123,3 @@ def _from_here(test: str, config: pytest.Config) -> str:
     path, *parts = test.split("::")
     here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
     return "::".join([Path(here).as_posix(), *parts])
-
-
-def tell_worker(node: Any) -> None:
-    """Tell an xdist worker how wide the screen is."""
-    node.workerinput[WIDTH] = shutil.get_terminal_size().columns

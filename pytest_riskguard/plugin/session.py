@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_riskguard import run_context
-from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, Relay, declared
+from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, declared
 from pytest_riskguard.plugin.mode import Mode, asks_for_single_tests, is_selection_typed, is_strict
 from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.comparisons import KnownGate
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
-    from pytest_riskguard.reports.policy_changes import PolicyChanges
 
 #: Options with which pytest runs no tests.
 _ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
@@ -52,24 +51,31 @@ class RiskguardSession:
     def __init__(self, config: pytest.Config, mode: Mode) -> None:
         self.config, self.mode = config, mode
         self.is_worker = hasattr(config, "workerinput")
-        self.relay, self.log = Relay(), GateLog()
+        self.log = GateLog()
         self.problems: list[str] = []
         #: Every known gate and how it ended, once the run is over.
         self.gates: tuple[KnownGate, ...] = ()
         #: The gates that this process has collected, before anything was deselected.
         self._items: list[pytest.Item] = []
         if not self.is_worker:
-            self._withdraw_reports()
+            self._prepare_reports()
 
-    def _withdraw_reports(self) -> None:
-        """Remove the reports that an earlier run left: whatever ends this one, none stands for it."""
+    def _prepare_reports(self) -> None:
+        """Check that each report can be written, and remove what an earlier run left.
+
+        Whatever ends this run, none stands for it.
+        """
         for path in self.config.getoption("riskguard_report"):
-            from pytest_riskguard.reports.files import withdraw
+            from pytest_riskguard.errors import UsageError
+            from pytest_riskguard.reports.files import check, withdraw
 
+            target = self.config.invocation_params.dir / path
             try:
-                withdraw(self.config.invocation_params.dir / path)
-            except OSError as error:
-                raise pytest.UsageError(f"--riskguard-report={path}: cannot write ({error.strerror})") from None
+                check(target)
+                withdraw(target)
+            except (UsageError, OSError) as error:
+                problem = f"cannot write ({error.strerror})" if isinstance(error, OSError) else error
+                raise pytest.UsageError(f"--riskguard-report={path}: {problem}") from None
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> RiskguardFile | None:
         """Gate files become collectors of gates."""
@@ -119,7 +125,7 @@ class RiskguardSession:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
         """Listen for verdicts while a test runs."""
-        listeners = (*run_context.current().listeners, self.relay.waiting.append)
+        listeners = (*run_context.current().listeners, self.log.waiting.append)
         report_wanted = bool(self.config.getoption("riskguard_report"))
         with run_context.changed(listeners=listeners, report_wanted=report_wanted):
             return (yield)
@@ -129,11 +135,11 @@ class RiskguardSession:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the new verdicts to the test's report, which xdist carries to the controller."""
-        if self.relay.waiting and self.config.getoption("xmlpath", default=None):
+        if self.log.waiting and self.config.getoption("xmlpath", default=None):
             from pytest_riskguard.reports.ci.junit import properties
 
-            changes = self.said_of_policy
-            for verdict in self.relay.waiting:
+            changes = self.policy_changes
+            for verdict in self.log.waiting:
                 number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
                 item.user_properties.extend(properties(verdict, number, changes))
         report = yield
@@ -141,18 +147,17 @@ class RiskguardSession:
         if call.when == "setup" or not attempts:
             attempts.append(False)
         attempts[-1] |= report.failed
-        if self.relay.waiting or _is_gate(item):
-            self.relay.attach(report, sum(attempts[:-1]))
+        if self.log.waiting or _is_gate(item):
+            self.log.attach(report, sum(attempts[:-1]))
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Gather verdicts in the process that receives all test reports."""
-        if self.is_worker:
-            return
-        self.log.receive(report, self.relay.receive(report))
+        if not self.is_worker:
+            self.log.receive(report)
 
     @cached_property
-    def policy_changes(self) -> PolicyChanges | None:
+    def policy_changes(self) -> tuple[str, ...]:
         """What the judged commit changed about how it is judged, in every process the same."""
         from pytest_riskguard.config.load import find_config
         from pytest_riskguard.engine.base_commit import policy_changes
@@ -163,14 +168,9 @@ class RiskguardSession:
         return policy_changes([*self.mode.gate_files, *filter(None, nearest)])
 
     @property
-    def said_of_policy(self) -> tuple[str, ...]:
-        """The same in lines."""
-        return () if self.policy_changes is None else self.policy_changes.lines
-
-    @property
     def verdicts(self) -> list[Verdict]:
         """All verdicts so far, in an order that does not depend on workers."""
-        return [verdict for _, verdict in self.relay.by_test()]
+        return [verdict for _, verdict in self.log.by_test()]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -179,23 +179,17 @@ class RiskguardSession:
             return
         for path in self.mode.gate_files:
             self.log.know_uncollected(declared(path, root=self.config.rootpath))
-        self.gates = self._all_gates()
+        self.gates = self.log.gates()
         if exitstatus in _COMPLETE:
             self.problems += [*self._unjudged(), *self._lost()]
         self.problems += self._written()
         if self.problems and exitstatus in _COMPLETE:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def _all_gates(self) -> tuple[KnownGate, ...]:
-        places: dict[str, list[int]] = {}
-        for place, (test, _) in enumerate(self.relay.by_test()):
-            places.setdefault(test, []).append(place)
-        return self.log.gates(places)
-
     def _unjudged(self) -> list[str]:
         """Gates that were not judged in a run that is green so far, or not as strictly as was asked for."""
         if not is_strict(self.config):
-            if self.relay.by_test() or is_selection_typed(self.config):
+            if self.log.by_test() or is_selection_typed(self.config):
                 return []
             if not self.gates:
                 return ["riskguard is on and no gate was judged: declare gates in riskguard.yaml or use the fixture"]
@@ -205,7 +199,7 @@ class RiskguardSession:
         if not judged or len(judged) < len(self.gates):
             lenient.append(f"gates judged: {len(judged)} of {len(self.gates)}, {strict} asks for all")
         for gate in judged:
-            if self.log.ended[gate.id] == XFAILED:
+            if self.log.tests[gate.id].ended == XFAILED:
                 lenient.append(f"{gate.id} failed as expected (xfail), which {strict} does not accept")
             elif gate.failures:
                 lenient.append(f"{gate.id} passed{comparisons.after(gate.failures)}, which {strict} does not accept")
@@ -224,7 +218,7 @@ class RiskguardSession:
             from pytest_riskguard.reports.provenance import provenance_of
 
             provenance = provenance_of(self.verdicts, this_build(self.config.rootpath), report_date())
-            report = comparisons.Report(self.verdicts, self.gates, provenance, self.said_of_policy)
+            report = comparisons.Report(self.verdicts, self.gates, provenance, self.policy_changes)
         for path in paths:
             try:
                 files.write(self.config.invocation_params.dir / path, report)
@@ -244,35 +238,41 @@ class RiskguardSession:
         """For verdicts that failed their test, for gate files that could not be judged, and for the whole run."""
         from pytest_riskguard.reports.ci.github import Annotation, annotation, place, told
 
-        log, root, judged = self.log, self.config.rootpath, self.relay.by_test()
-        places = {test: (place(root / file), line) for test, (file, line) in log.places.items()}
+        root, tests = self.config.rootpath, self.log.tests
         files = {file.resolve() for file in self.mode.gate_files}
-        failed = [(test, verdict) for test, verdict in judged if test in log.messages and not verdict.passed]
-        others = {
-            test: Annotation("riskguard", [message], *places.get(test, ()))
-            for test, message in log.messages.items()
-            if (root / test.partition("::")[0]).resolve() in files
-        }
-        for test, _ in failed:
-            others.pop(test, None)
+
+        def at(test: str) -> tuple[str | None, int | None]:
+            file, line = tests[test].place or (None, None)
+            return None if file is None else place(root / file), line
+
+        failed = [
+            (test, verdict)
+            for test, verdict in self.log.by_test()
+            if tests[test].message is not None and not verdict.passed
+        ]
+        told_of = {test for test, _ in failed}
+        others = [
+            Annotation("riskguard", [test.message], *at(id))
+            for id, test in tests.items()
+            if test.message is not None and id not in told_of and (root / id.partition("::")[0]).resolve() in files
+        ]
         return told(
-            comparisons.Report(self.verdicts, self.gates, policy_changes=self.said_of_policy),
-            [annotation(verdict, *places[test]) for test, verdict in failed],
-            [*others.values(), *(Annotation("riskguard", [problem]) for problem in self.problems)],
-            policy=self.policy_changes,
+            comparisons.Report(self.verdicts, self.gates, policy_changes=self.policy_changes),
+            [annotation(verdict, *at(test)) for test, verdict in failed],
+            [*others, *(Annotation("riskguard", [problem]) for problem in self.problems)],
         )
 
     def _summarise(self, terminalreporter: pytest.TerminalReporter) -> None:
         """List all gates, with ``-q`` those that want attention. Problems of the run are always shown."""
         quiet = self.config.get_verbosity() < 0
-        shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and _is_fine(verdict))]
+        shown = [(test, verdict) for test, verdict in self.log.by_test() if not (quiet and _is_fine(verdict))]
         if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
             shown = []
         left_out = set() if self.problems else self._left_out()
         unjudged = comparisons.summary([gate for gate in self.gates if gate.became not in left_out])
         if self.config.getoption("no_summary"):
             shown, unjudged = [], unjudged if self.problems else []
-        changes = self.policy_changes if self.relay.by_test() else None
+        changes = self.policy_changes if self.log.by_test() else ()
         if not (shown or unjudged or self.problems or changes):
             return
         from pytest_riskguard.reports.comparisons import answer
@@ -296,7 +296,7 @@ class RiskguardSession:
         if len(shown) > 1 and not quiet:
             terminalreporter.line(answer(self.verdicts, self.gates).title)
         write(*unjudged)
-        write(*(changes.lines if changes else ()), yellow=True)
+        write(*changes, yellow=True)
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
 

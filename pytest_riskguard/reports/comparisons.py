@@ -178,7 +178,7 @@ def comparisons(verdicts: Sequence[Verdict]) -> list[Comparison]:
     """The verdicts by what they compare: the same names, measure and inputs; failures first, then care."""
     together: dict[str, list[int]] = {}
     for place, verdict in enumerate(verdicts):
-        together.setdefault(_compared(verdict, place), []).append(place)
+        together.setdefault(compared(verdict, place), []).append(place)
     found = []
     for places in together.values():
         places.sort(key=lambda place: urgency(verdicts[place]))
@@ -245,7 +245,7 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
     return f"{counted(len(passed), 'gate')} passed{some}" + (f", {undecided} inconclusive" if undecided else "")
 
 
-def _compared(verdict: Verdict, place: int) -> str:
+def compared(verdict: Verdict, place: int) -> str:
     """What a verdict compares, as text. Without digests nothing says that two comparisons are the same."""
     inputs = verdict.inputs
     if inputs is None or inputs.candidate is None or None in inputs.baselines.values():

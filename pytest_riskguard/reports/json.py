@@ -82,7 +82,8 @@ def _read(path: Path) -> tuple[dict[str, Any], Report]:
         verdicts = verdicts_of(data)
         provenance = decoded(Provenance, data["provenance"], where="provenance") if "provenance" in data else None
         changes = decoded(tuple[str, ...], data.get("policy_changes", []), where="policy_changes")
-        gates = _gates_of(data, len(verdicts))
+        gates = decoded(tuple[KnownGate, ...], data.get("gates", []), where="gates")
+        comparisons.check(gates, len(verdicts))
         return data, Report(verdicts, gates, provenance, changes)
     except JsonError as error:
         raise ReportFormatError(path, None, f"expected a JSON report of riskguard: {error}") from None
@@ -105,13 +106,6 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
             raise ValueError(f"verdicts[{place}]: {error}") from None
         verdicts.append(verdict)
     return verdicts
-
-
-def _gates_of(report: dict[str, Any], verdicts: int) -> tuple[KnownGate, ...]:
-    """The gates of a report; a ``ValueError`` if a verdict of one of them is missing."""
-    gates = decoded(tuple[KnownGate, ...], report.get("gates", []), where="gates")
-    comparisons.check(gates, verdicts)
-    return gates
 
 
 def _check_schema(schema: object) -> None:

@@ -212,14 +212,13 @@ def _body(report: Report, extent: Extent, pictures: Sequence[Sequence[Picture]],
     ordered = sorted(range(len(verdicts)), key=lambda place: urgency(verdicts[place]))
     failures, complete = comparisons.failures_before(gates), not comparisons.missing(gates)
     commands = {place: gate.reproduce for gate in gates for place in gate.verdicts}
-    same_as = repeats([verdicts[place] for place in ordered], most=MAX_WORST)
     failed, passed, said = list[str](), list[str](), set[str]()
+    same_as = repeats([verdicts[place] for place in ordered])
     for number, place in enumerate(ordered):
         verdict = verdicts[place]
         if extent == Extent.TABLE or (verdict.passed and extent < Extent.ALL):
             continue
-        first = verdicts[ordered[same_as[number]]].gate if number in same_as else None
-        lines = _happened(verdict, first)
+        lines = _happened(verdict, same_as.get(number))
         for step in words.steps(verdict, verdicts, complete=complete, reproduce=commands.get(place)):
             lines.append(f"- {prose(step.text)}{': ' if step.command else ''}{code(step.command, limit=500)}")
         lines += [""] if lines[-1] else []
@@ -247,7 +246,7 @@ def _sentence(text: str) -> str:
 
 
 def _happened(verdict: Verdict, same_as: str | None) -> list[str]:
-    """What happened, and the worst queries; ``same_as`` names a gate whose section has the same ones."""
+    """What happened, and the worst queries, unless the section of another gate has them."""
     card, said = Card(verdict), [_sentence(words.paragraph(verdict)), ""]
     if same_as is not None:
         return [*said, f"Queries and documents: see {code(same_as)}.", ""]

@@ -17,8 +17,8 @@ from pytest_riskguard.text import clean, columns, fitted, plain, probability, sh
 if TYPE_CHECKING:
     from pytest_riskguard.reports.html.charts.plots import Plot
 
-#: The least columns of a terminal that a name keeps; those that the first one keeps where others can be cut.
-_LEAST, _FIRST_NAME = 8, 24
+#: The least columns of a terminal that a name keeps.
+_LEAST = 8
 #: Characters of a cell and of a sentence.
 _MAX_CELL, _MAX_SENTENCE = 200, 2000
 
@@ -100,10 +100,8 @@ class Table:
 def _widths(grid: Sequence[Sequence[str]], kinds: Sequence[str], room: int) -> list[int]:
     """The width of each column: names on the right give way before those on the left."""
     widths = [max(map(columns, column)) for column in zip(*grid, strict=True)]
-    names = [place for place, kind in enumerate(kinds) if kind == "name"]
-    giving_way = [(place, _FIRST_NAME if place == names[0] else _LEAST) for place in reversed(names)]
-    for place, least in [*giving_way, *((place, _LEAST) for place in names[:1])]:
-        widths[place] -= max(min(sum(widths) - room, widths[place] - least), 0)
+    for place in reversed([place for place, kind in enumerate(kinds) if kind == "name"]):
+        widths[place] -= max(min(sum(widths) - room, widths[place] - _LEAST), 0)
     return widths
 
 

@@ -64,16 +64,14 @@ def _heading(plan: Plan) -> str:
 
 
 def _answer(plans: Sequence[Plan]) -> list[str]:
-    """In a sentence: what these topics detect at the first alpha."""
-    first = [plan for plan in plans if plan.alpha == plans[0].alpha]
-    found = sorted(plan.minimum_detectable_effect for plan in first if plan.minimum_detectable_effect is not None)
-    if not found:
+    """In a sentence: what these topics detect in the first line of the table."""
+    first = plans[0]
+    if first.minimum_detectable_effect is None:
         return []
-    seen = plain(found[0]) if found[0] == found[-1] else f"{plain(found[0])} to {plain(found[-1])}"
-    assumed = " (by the correlation)" if len(found) > 1 else ""
+    seen = f"a fall of {_what(first)} of {plain(first.minimum_detectable_effect)}"
     return [
-        f"With {counted(plans[0].topics, 'topic')} a gate at alpha {short(plans[0].alpha)} detects a fall of "
-        f"{_what(plans[0])} of {seen}{assumed} with {percent(plans[0].power)} power."
+        f"With {counted(first.topics, 'topic')} a gate at alpha {short(first.alpha)} detects {seen} with "
+        f"{percent(first.power)} power."
     ]
 
 

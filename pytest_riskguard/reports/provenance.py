@@ -75,15 +75,15 @@ def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Prove
     for name in (name for verdict in verdicts if verdict.origins is None for name in verdict.baselines):
         baselines.setdefault(name, Origin(name, {}))
     return Provenance(
-        date=date,
-        commit=build.commit,
-        branch=build.branch,
-        pull_request=build.pull_request,
-        repository=build.repository,
-        run_url=build.run_url,
-        candidate=candidate,
-        baselines=tuple(baselines.values()),
-        judges=next((str(origins.judges) for origins in known if origins.judges is not None), None),
+        date,
+        build.commit,
+        build.branch,
+        build.pull_request,
+        build.repository,
+        build.run_url,
+        candidate,
+        tuple(baselines.values()),
+        next((str(origins.judges) for origins in known if origins.judges is not None), None),
     )
 
 

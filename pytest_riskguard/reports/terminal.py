@@ -17,7 +17,7 @@ from pytest_riskguard import run_context
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Verdict, VerdictWarning
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.comparisons import after, comparisons
+from pytest_riskguard.reports.comparisons import after, compared
 from pytest_riskguard.reports.details import details, worst_topics
 from pytest_riskguard.reports.parts import Table, at_most, wrapped
 from pytest_riskguard.run_context import Detail, Screen
@@ -25,10 +25,10 @@ from pytest_riskguard.text import clean, columns, fitted, short
 
 #: The longest text of a failure, on a screen of 80 columns.
 MAX_LINES = 20
-#: Topics of a failure, and rows of a table of its statistics.
-MAX_WORST, MAX_ROWS = 5, 10
-#: Lines of the paragraph, of a warning that inputs have changed (names may be long), and of another.
-_MAX_PARAGRAPH, _MAX_CHANGE, _MAX_WARNING = 7, 3, 2
+#: Topics of a failure, those that no later one repeats, and rows of a table of its statistics.
+MAX_WORST, MAX_REPEATED, MAX_ROWS = 5, 6, 10
+#: Lines of the paragraph, and of a warning.
+_MAX_PARAGRAPH, _MAX_WARNING = 7, 3
 #: Columns to write in, however narrow the screen is.
 _MIN_WIDTH = 40
 
@@ -49,23 +49,22 @@ def explain(
 
     Paths and commands are as they are typed, but in its line, which has no room for them. ``reproduce``, ``report``,
     ``run``, ``complete`` are as ``words.steps`` takes them, ``after_word`` as ``words.line`` does; ``same_as`` names
-    a gate whose text, shown before, is about the same queries, ``said`` the messages of warnings shown before.
+    a gate whose text, shown before, has the same queries, ``said`` the messages of warnings shown before.
     """
     screen = screen or Screen()
     is_brief = screen.detail == Detail.BRIEF
     has_body = same_as is None and (not is_brief or verdict.outcome != "pass" or Card(verdict).tone == "caution")
-    before = [_first_line(verdict, screen, after_word), *([] if same_as is None else [pointer(same_as)])]
+    first = [_first_line(verdict, screen, after_word)]
+    first += [] if same_as is None else [f"  queries and documents: see {clean(same_as)}"]
     after = _indented([words.why(verdict)], screen)
     after += [] if is_brief else _details(verdict, screen)
-    after += first_warnings(verdict, screen, said)
-    warnings = words.unsaid(verdict, with_paragraph=has_body or same_as is not None)
-    after += _indented(_warnings(warnings, screen, said), screen, most=_MAX_WARNING)
+    after += warnings_in(verdict, screen, said, with_paragraph=has_body or same_as is not None)
     steps = words.steps(
         verdict, run, complete=complete, reproduce=reproduce, report=report, commands=verdict.commands
     )
     after += steps_in(steps, screen)
-    room = MAX_LINES - sum(-(-max(columns(line), 1) // _width(screen)) for line in (*before, *after))
-    return "\n".join([*before, *(body(typed(verdict), screen, room=room) if has_body else []), *after])
+    room = MAX_LINES - sum(-(-max(columns(line), 1) // _width(screen)) for line in (*first, *after))
+    return "\n".join([*first, *(body(typed(verdict), screen, room=room) if has_body else []), *after])
 
 
 def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str]:
@@ -94,15 +93,21 @@ def typed(verdict: Verdict) -> Verdict:
     return replace(verdict, problem=known.problem) if known is not None and known.problem else verdict
 
 
-def most_topics(screen: Screen) -> int | None:
-    """How many topics a failure shows; None for all."""
-    return {Detail.BRIEF: MAX_WORST, Detail.STATISTICS: MAX_ROWS}.get(screen.detail)
+def warnings_in(
+    verdict: Verdict, screen: Screen, before: Collection[str] = (), *, with_paragraph: bool = True
+) -> list[str]:
+    """The warnings that nothing states and that were not shown ``before``.
 
-
-def first_warnings(verdict: Verdict, screen: Screen, before: Collection[str] = ()) -> list[str]:
-    """The warnings about inputs that come first, whole, but for those that were shown ``before``."""
-    new = [warning.message for warning in verdict.first_warnings if warning.message not in before]
-    return _indented([f"warning: {message}" for message in new], screen, most=_MAX_CHANGE)
+    A short text has those about inputs whole, or else one, and the codes of the others.
+    """
+    left = [one for one in words.unsaid(verdict, with_paragraph=with_paragraph) if one.message not in before]
+    whole = max(sum(one.code in FIRST_WARNINGS for one in left), 1)
+    if screen.detail > Detail.BRIEF:
+        return _indented([f"warning ({clean(one.code)}): {one.message}" for one in left], screen, most=_MAX_WARNING)
+    said = [f"warning: {one.message}" for one in left[:whole]]
+    if codes := dict.fromkeys(clean(one.code) for one in left[whole:]):
+        said.append(f"more warnings (-v shows all): {', '.join(codes)}")
+    return _indented(said, screen, most=_MAX_WARNING)
 
 
 def steps_in(steps: Iterable[words.Step], screen: Screen) -> list[str]:
@@ -129,24 +134,17 @@ def one_line(verdict: Verdict, *, after_word: bool = False) -> str:
     return words.line(verdict) + (f" ({about})" if about else "")
 
 
-def pointer(gate: str) -> str:
-    """The line that stands for the body of a text that another gate's text has shown already."""
-    return f"  queries and documents: see {clean(gate)}"
-
-
-def repeats(verdicts: Sequence[Verdict], *, most: int | None) -> dict[int, int]:
-    """By the place of a failure whose worst ``most`` topics an earlier one has shown: the place of that one."""
-    same = {}
-    for comparison in comparisons(verdicts):
-        shown: dict[str, int] = {}
-        for place in sorted(comparison.places):
-            names = [topic.topic for topic in Card(verdicts[place]).worst[:most]]
-            if verdicts[place].passed or not names:
-                continue
-            if all(name in shown for name in names):
-                same[place] = shown[names[0]]
-            else:
-                shown |= {name: place for name in names if name not in shown}
+def repeats(verdicts: Sequence[Verdict]) -> dict[int, str]:
+    """By the place of a failure whose worst queries an earlier one on the same runs has shown: that one's gate."""
+    shown, same = dict[tuple[str, str], str](), dict[int, str]()
+    for place, verdict in enumerate(verdicts):
+        names = [(compared(verdict, place), topic.topic) for topic in Card(verdict).worst[:MAX_REPEATED]]
+        if verdict.passed or not names:
+            continue
+        if all(name in shown for name in names):
+            same[place] = shown[names[0]]
+        for name in names:
+            shown.setdefault(name, verdict.gate)
     return same
 
 
@@ -204,17 +202,6 @@ def _details(verdict: Verdict, screen: Screen) -> Iterator[str]:
         yield from (f"  {line}" for line in section.lines(_width(screen) - 2, most=most) if line)
 
 
-def _warnings(warnings: Iterable[VerdictWarning], screen: Screen, before: Collection[str]) -> list[str]:
-    """Those of some warnings that nothing before states: one in words, and the codes of the others."""
-    said = [w for w in warnings if w.message not in before and w.code not in FIRST_WARNINGS]
-    if screen.detail > Detail.BRIEF:
-        return [f"warning ({clean(warning.code)}): {warning.message}" for warning in said]
-    lines = [f"warning: {warning.message}" for warning in said[:1]]
-    if left := dict.fromkeys(clean(warning.code) for warning in said[1:]):
-        lines.append(f"more warnings (-v shows all): {', '.join(left)}")
-    return lines
-
-
 # ---- all gates
 
 
@@ -225,7 +212,7 @@ def notes(verdict: Verdict, run: Sequence[Verdict], *, complete: bool) -> list[s
     """
     if not verdict.passed:
         return []
-    lines = coded(verdict.first_warnings)
+    lines = []
     if Card(verdict).tone == "caution":
         lines.append(words.weakness(verdict) or words.paragraph(verdict))
     step = words.promotion(verdict, run, complete=complete, commands=verdict.commands)

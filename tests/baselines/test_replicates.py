@@ -96,7 +96,10 @@ def test_the_others_keep_their_numbers_when_one_is_removed(store, add, replicate
         assert_same_scores(stored.scores, before.scores)
     assert replicate(run=collection.noisy_run(4)) == 4
     assert store.verify("prod") == []
-    for use in (lambda: store.remove_replicate("prod", 2), lambda: store.manifest("prod", replicate=2)):
+    for use in (
+        lambda: store.remove_replicate("prod", 2),
+        lambda: store.read("prod", lambda entry: entry.replicate(2).manifest),
+    ):
         with pytest.raises(BaselineError, match=r"prod: no replicate 2 \(it has 1, 3, 4\)") as caught:
             use()
         assert caught.value.reason == "missing_input"
@@ -105,24 +108,19 @@ def test_the_others_keep_their_numbers_when_one_is_removed(store, add, replicate
 def test_a_replicate_becomes_the_baseline_and_leaves_no_copy_of_itself(store, add, replicate, update):
     add()
     replicate()
-    digest = store.manifest("prod", replicate=1).digests.run
+    digest = store.read("prod", lambda entry: entry.replicate(1).manifest).digests.run
     update(place(store, 1) / "run.gz")
     assert store.manifest("prod").digests.run == digest
     assert not store.manifest("prod").replicates
     assert store.verify("prod") == []
 
 
-def test_the_same_run_stored_again_keeps_its_replicates_as_they_are(store, add, replicate, update, collection):
+def test_an_update_with_the_same_run_changes_nothing(store, add, replicate, update, collection):
     add()
     replicate(note="Tuesday")
-    replicate(run=collection.noisy_run(2), keep_run=False)
-    listed, files = store.manifest("prod").replicates, [content(place(store, number)) for number in (1, 2)]
-    assert update(collection.run, qrels=collection.other_qrels(), measures=["RR"]).is_same
-    assert store.manifest("prod").number == 1
-    assert store.manifest("prod").replicates == listed
-    assert [content(place(store, number)) for number in (1, 2)] == files
-    assert store.verify("prod") == []
-    store.remove_replicate("prod", 2)
+    before = content(store.root)
+    assert update(collection.run, qrels=collection.other_qrels(), measures=["RR"]) is None
+    assert content(store.root) == before
     changed = read_qrels(collection.other_qrels())
     (stored,) = store.replicates("prod", "AP", qrels=changed)
     (scored,) = score_run(collection.noisy_run(1), changed, ["AP"], name="prod/replicates/1")
@@ -149,12 +147,3 @@ def test_a_replicate_that_the_manifest_does_not_list_is_not_passed_over(store, a
     assert len(store.verify("prod")) == 1
     shutil.rmtree(place(store, 1))
     assert replicate(run=collection.noisy_run(2)) == 1
-
-
-def test_replicates_keep_their_runs_where_the_baseline_does_not_keep_its_own(store, add, replicate, collection):
-    add()
-    replicate()
-    files = {"qrels": collection.qrels, "topics": collection.topics, "measures": ("nDCG@10",), "note": "smaller"}
-    store.update("prod", collection.run, keep_run=False, **files)
-    assert not (store.root / "prod/run.gz").exists()
-    assert (store.root / "prod/replicates/1/run.gz").exists()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
@@ -169,14 +167,13 @@ def test_a_limit_that_only_the_default_policy_sets_is_no_reason_to_judge_nothing
     assert (verdict["reason"], ended.status) == ("cannot_fail", 3)
 
 
-def test_without_baseline_or_qrels_it_is_a_usage_error(command, folder):
-    ended = command("compare good.run --qrels qrels.txt")
-    assert ended.status == 2
-    assert "or give --baseline" in ended.err
+def test_without_qrels_or_scores_it_is_a_usage_error(command, folder):
     folder.joinpath("riskguard.yaml").unlink()
-    ended = command("compare good.run --baseline prod.run")
-    assert ended.status == 2
-    assert "--qrels" in ended.err
+    for name in "ab":
+        folder.joinpath(f"{name}.csv").write_text("topic,AP\n" + "".join(f"{t},0.5\n" for t in world.TOPICS))
+    for line, said in (("good.run --baseline prod.run", "--qrels"), ("a.csv b.csv", "need --scores")):
+        ended = command(f"compare {line}")
+        assert (ended.status, said in ended.err) == (2, True)
 
 
 def test_a_broken_riskguard_yaml_is_a_usage_error_unless_it_is_not_needed(command, folder):
@@ -213,36 +210,12 @@ def test_verdicts_come_by_measure_then_alpha_then_baseline(command):
     ]
 
 
-@pytest.mark.parametrize(
-    ("file", "name"),
-    [
-        ("a.b.run.gz", "a.b"),
-        ("a.b.run", "a.b"),
-        ("run.txt", "run"),
-        ("x.res", "x"),
-        ("v1.2", "v1.2"),
-        ("a=b.run", "a=b"),
-    ],
-)
-def test_a_run_is_named_by_its_file(command, folder, file, name):
-    import gzip
-
-    data = folder.joinpath("good.run").read_bytes()
-    folder.joinpath(file).write_bytes(gzip.compress(data) if file.endswith(".gz") else data)
-    folder.joinpath("old").mkdir()
-    shutil.copy(file, "old")
-    verdict = json.loads(command(f"compare {file} --baseline old/{file} {QRELS} -o -").out)["verdicts"][0]
-    assert (verdict["candidate"], verdict["baselines"]) == (name, [name])
-    verdict = json.loads(command(f"compare {file} --baseline my-1.0=old/{file} {QRELS} -o -").out)["verdicts"][0]
-    assert verdict["baselines"] == ["my-1.0"]
-
-
 def test_only_a_valid_name_is_split_off_a_path(command, folder):
     folder.joinpath("d=1").mkdir()
     shutil.copy("prod.run", "d=1/prod.run")
-    line = f"compare good.run --baseline ./d=1/prod.run --baseline old=d=1/prod.run {QRELS} {STRICT_LINE} -o -"
+    line = f"compare good.run --baseline ./d=1/prod.run --baseline old-1.0=d=1/prod.run {QRELS} {STRICT_LINE} -o -"
     verdicts = json.loads(command(line).out)["verdicts"]
-    assert [verdict["baselines"] for verdict in verdicts] == [["prod"], ["old"]]
+    assert [verdict["baselines"] for verdict in verdicts] == [["prod"], ["old-1.0"]]
     assert {verdict["outcome"] for verdict in verdicts} == {"pass"}
 
 
@@ -270,8 +243,8 @@ def test_other_qrels_do_not_take_the_yamls_topics(command, folder):
 
 def test_scores_are_compared_as_they_are(command, folder):
     for name, ranks in (("a", world.LOSS), ("b", {})):
-        rows = [f"{t},{1 / ranks.get(t, 2)},1\n" for t in world.TOPICS]
-        folder.joinpath(f"{name}.csv").write_text("topic,AP,own\n" + "".join(rows))
+        rows = [f"{t},{1 / ranks.get(t, 2)},1{',2' * (name == 'b')}\n" for t in world.TOPICS]
+        folder.joinpath(f"{name}.csv").write_text(f"topic,AP,own{',more' * (name == 'b')}\n" + "".join(rows))
     ended = command(f"compare --scores a.csv --baseline old=b.csv {STRICT_LINE} -o -")
     assert ended.status == 1
     verdicts = json.loads(ended.out)["verdicts"]
@@ -330,21 +303,6 @@ def test_an_interrupt_is_status_130(command, monkeypatch):
     assert "interrupted" in ended.err
 
 
-def test_help_and_version_are_no_errors(command):
-    ended = command("--help")
-    assert ended.status == 0
-    for name in ("compare", "baseline", "init"):
-        assert name in ended.out
-    ended = command("baseline --help")
-    assert ended.status == 0
-    for name in ("add", "update", "list", "show", "verify", "remove"):
-        assert name in ended.out
-    assert command("compare --help").status == 0
-    assert command("--version").status == 0
-    assert command("").status == 2
-    assert command("nonsense").status == 2
-
-
 def test_a_store_that_cannot_be_read_is_a_verdict(command, folder):
     shutil.rmtree("baselines")
     folder.joinpath("baselines").write_text("a file")
@@ -387,13 +345,6 @@ def test_hostile_file_names_reach_no_terminal_and_begin_no_line(command, folder)
         assert not [line for line in said.splitlines() if line.startswith("::error")]
         assert "\x1b[31m\n" not in said
         assert "::error::\x1b" not in said
-
-
-def test_an_interrupt_while_modules_load_is_status_130(folder):
-    folder.joinpath("click.py").write_text("raise KeyboardInterrupt")
-    code = "import sys; sys.path.insert(0, '.'); from pytest_riskguard.cli import main"
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
 
 
 def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
@@ -482,19 +433,5 @@ def test_runs_can_be_named_stored_or_scores(command, folder):
     assert outcomes(folder)[0][0] == "k=5"
 
 
-def test_one_run_alone_needs_a_baseline_from_somewhere(command, folder):
-    ended = command(f"compare prod.run {QRELS}")
-    assert ended.status == 2
-    assert "riskguard compare BASELINE CANDIDATE --qrels QRELS" in ended.err
-    assert command("compare good.run").status == 0  # that of riskguard.yaml
-    assert command(f"compare prod.run good.run good.run {QRELS}").status == 2
-    assert command("compare").status == 2
-
-
-def test_scores_without_their_option_are_told_of_it(command, folder):
-    folder.joinpath("riskguard.yaml").unlink()
-    for name in "ab":
-        folder.joinpath(f"{name}.csv").write_text("topic,AP\n" + "".join(f"{t},0.5\n" for t in world.TOPICS))
-    ended = command("compare a.csv b.csv")
-    assert ended.status == 2
-    assert "need --scores" in ended.err
+def test_one_run_alone_is_compared_with_the_baseline_of_riskguard_yaml(command):
+    assert command("compare good.run").status == 0

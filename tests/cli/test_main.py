@@ -26,6 +26,7 @@ def test_names_and_help_are_those_of_the_commands(name):
 def test_a_command_is_loaded_when_it_is_called(capsys):
     assert run(["compare", "--help"]) == 0
     assert "Usage: riskguard compare [OPTIONS] [BASELINE] CANDIDATE..." in capsys.readouterr().out
+    assert run(["--version"]) == 0
     assert run(["baseline", "verify", "--help"]) == 0
     assert "Usage: riskguard baseline verify [OPTIONS] [NAMES]..." in capsys.readouterr().out
 

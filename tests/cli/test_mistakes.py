@@ -40,6 +40,15 @@ USAGE = {
         "--slice kind": "slice: no judged topic has tags",
         "--slice =code": "expected TAG=VALUE or TAG",
     },
+    "compare": {
+        "": "Missing argument",
+        "good.run --qrels qrels.txt": "riskguard compare BASELINE CANDIDATE --qrels QRELS, or give --baseline",
+        "prod.run good.run good.run --qrels qrels.txt": "CANDIDATE: good given twice",
+    },
+    "report": {
+        "report.json": "nothing to write: give --output",
+        "report.json --charts -o r.html": "--charts needs --output FILE.md",
+    },
     "power good.run --baseline prod --measure AP -o -": {
         "--alpha nan": "expected a number from 0 to 1e+09, found the number nan",
         "--effect inf": "expected a finite number, above 0, found the number inf",
@@ -47,7 +56,6 @@ USAGE = {
         "--power 1": "expected a number above 0 and below 1, found the number 1.0",
         "--set tolerance=-1": "expected a finite number, at least 0, found the number -1.0",
         "--measure nDGC@10": "nDCG@10",
-        "--effect 0.1 --effect 0.10": "--effect: 0.1 given twice",
         "--baseline ./prod.run": "--baseline: prod given twice",
         "--correlation 0.5": "--correlation is only for plans without CANDIDATE",
         "churn.run": "give at most one run beside the baselines",

@@ -244,13 +244,6 @@ def test_what_the_report_leaves_to_be_derived_is_said_as_at_first(command):
         assert "age=old" in first
 
 
-def test_report_wants_to_know_what_to_write(command):
-    command(f"{COMPARE.format('good')} -o r.json")
-    ended = command("report r.json")
-    assert ended.status == 2
-    assert "nothing to write: give --output" in ended.err
-
-
 def test_a_report_without_verdicts_says_so(command):
     Path("r.json").write_text(report_json.dumps(Report([])))
     ended = command("show r.json")
@@ -500,6 +493,7 @@ def test_compare_tells_github_what_failed(command, monkeypatch):
         "::error title=riskguard%3A no-risk::the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained"
     )
     assert Path("summary.md").read_text(encoding="utf-8").startswith("## riskguard: Don't ship: 2 gates failed")
+    assert "::" not in command(COMPARE.format("good")).out
 
 
 def test_json_on_standard_output_stays_json_on_github(command, monkeypatch):
@@ -509,15 +503,7 @@ def test_json_on_standard_output_stays_json_on_github(command, monkeypatch):
     assert "::error title=" in ended.err
 
 
-def test_what_passes_is_no_error_on_github(command, monkeypatch):
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    assert "::" not in command(COMPARE.format("good")).out
-
-
 def test_charts_are_written_beside_a_markdown_report(command):
     assert command(f"{COMPARE.format('loss')} -o r.json").status == 1
-    ended = command("report r.json --charts -o r.html")
-    assert ended.status == 2
-    assert "--charts needs --output FILE.md" in ended.err
     assert command("report r.json -o r.md --charts").status == 0
     assert len(sorted(Path().glob("r.*.svg"))) == 2

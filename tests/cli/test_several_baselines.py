@@ -27,7 +27,7 @@ def verdicts(ended):
         (
             "loss.run --baseline prod --baseline good.run --set reference=any -v",
             1,
-            "significantly below 2 of 2 references",
+            "good -0.1513 [-0.2323, -0.0702] 0.0007 no",
         ),
         (
             "loss.run --baseline prod --baseline good.run --set reference=median",

@@ -287,7 +287,7 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
             "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found '.nan'",
         ),
         ("alpha: []", "alpha of gate 'no-risk': expected a number or a list of them, found an empty list"),
-        ("alpha: [1, 2, 1.0]", "alpha of gate 'no-risk': 1 appears twice"),
+        ("alpha: [1, 2, 1.0]", "alpha of gate 'no-risk': 1.0 appears twice"),
         ("alpha:", "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found nothing"),
         (
             "level: 1",

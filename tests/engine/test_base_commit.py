@@ -55,8 +55,7 @@ def replaced(project: Path, old: str, new: str) -> None:
 
 
 def said(project: Path) -> str | None:
-    changes = policy_changes([project / "riskguard.yaml"])
-    return None if changes is None else str(changes)
+    return "; ".join(policy_changes([project / "riskguard.yaml"])) or None
 
 
 # ---- what is compared
@@ -183,9 +182,9 @@ def test_two_files_are_told_apart(project):
     replaced(project, "0.01", "0.05")
     replaced(project / "inner", "0.01", "0.1")
     changes = policy_changes([project / "riskguard.yaml", project / "inner" / "riskguard.yaml"])
-    assert str(changes) == (
+    assert changes == (
         "changed by this commit: riskguard.yaml: tolerance of no-risk 0.01 -> 0.05; "
-        "inner/riskguard.yaml: tolerance of no-risk 0.01 -> 0.1"
+        "inner/riskguard.yaml: tolerance of no-risk 0.01 -> 0.1",
     )
 
 

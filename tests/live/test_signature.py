@@ -21,10 +21,6 @@ class Engine:
         return query, lang
 
 
-def annotated(about: Topic):
-    return about
-
-
 @pytest.mark.parametrize(
     ("search", "said"),
     [
@@ -36,7 +32,6 @@ def annotated(about: Topic):
         (lambda query, *, lang="en", **_: (query, lang), ("red shoes", "en")),
         (lambda topic: (topic.id, topic.text, topic.tags["lang"]), ("t1", "red shoes", "en")),
         (lambda topic, k: (topic.id, k), ("t1", 50)),
-        (annotated, TOPIC),
         (Engine().search, ("red shoes", 50)),
         (Engine(), ("red shoes", "en")),
         (functools.partial(Engine().search, k=3), ("red shoes", 3)),

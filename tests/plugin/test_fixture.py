@@ -51,16 +51,7 @@ def test_check_does_not_raise(riskguard):
 
 BAD_SEARCHES = {
     "{}[query]": "the search failed for 30 of 30 topics: t01 ('query number 01') failed: KeyError: 'query number 01'",
-    "[0.5, 0.25]": "t02, t03, t04, t05 and 25 more ('query number 01') failed: it returned 0.5, expected ids",
-    "[('d1', '1.0')]": "failed: it returned ('d1', '1.0'), expected ids, (docid, score) pairs",
-    "[('d1', 1.0, 'x')]": "failed: it returned ('d1', 1.0, 'x'), expected ids, (docid, score) pairs",
     "None": "failed: it returned None, expected ids, (docid, score) pairs",
-    "{'took': 3, 'hits': {}}": "failed: it returned ('hits', {}), expected ids",
-    "[(None, 1.0)]": "failed: it returned (None, 1.0), expected ids, (docid, score) pairs",
-    "[('d1', True)]": "failed: it returned ('d1', True), expected ids, (docid, score) pairs",
-    "__import__('pytest').skip('later')": "failed: Skipped: later",
-    "__import__('sys').exit(3)": "failed: SystemExit: 3",
-    "[('d1', float('nan'))]": "expected a finite number as the score of 'd1' in topic 't01', found nothing",
     "[('d1', 2.0), ('d1', 1.0)]": "found 'd1' of topic 't01' twice",
 }
 
@@ -131,8 +122,8 @@ def test_risky(riskguard): judge(riskguard, run="prod.run", baseline="prod", tol
 
 WRONG_ARGUMENTS = {
     "riskguard.check('not_significantly_risky', 'candidate.run', 'prod')": (
-        "TypeError: candidate: found 'candidate.run'; write riskguard.run('candidate.run') for a run file, or "
-        "riskguard.scores('candidate.run') for per-topic scores"
+        "TypeError: candidate: expected riskguard.run(path), riskguard.scores(path), riskguard.retrieve(search), "
+        "scores or rankings in memory, found 'candidate.run'"
     ),
     "riskguard.assert_not_significantly_risky(None, 'prod')": "TypeError: candidate: expected riskguard.run(path), *",
     "riskguard.assert_not_significantly_risky(run, None)": "TypeError: baseline: expected the name of a stored *",
@@ -142,18 +133,12 @@ WRONG_ARGUMENTS = {
     "riskguard.assert_not_significantly_risky(run, 'prod', alpha='1')": (
         "TypeError: alpha: expected a number from 0 to 1e+09, found '1'"
     ),
-    "riskguard.assert_not_significantly_risky(run, 'prod', alpha=True)": (
-        "TypeError: alpha: expected a number from 0 to 1e+09, found true"
-    ),
     "riskguard.assert_not_significantly_risky(run, 'prod', measure=10)": "TypeError: measure: expected text *",
     "riskguard.check('magic', run, 'prod')": "*OptionError: kind: expected not_significantly_risky, *, found 'magic'",
     "riskguard.run(None)": "TypeError: expected a path, found nothing",
     "riskguard.retrieve(search=None)": "TypeError: search: expected a function that takes a query, found nothing",
-    "riskguard.retrieve(print, depth=0)": "ValueError: depth: expected a whole number, from 1 to 100000, *",
     "riskguard.retrieve(print, workers=0)": "ValueError: workers: expected a whole number, from 1 to 256, *",
-    "riskguard.retrieve(print, workers=2.5)": "ValueError: workers: expected a whole number, from 1 to 256, *",
     "riskguard.retrieve(print, timeout=0)": "ValueError: timeout: expected a number of seconds above 0, *",
-    "riskguard.retrieve(print, timeout=float('inf'))": "ValueError: timeout: expected a number of seconds above 0, *",
 }
 
 
@@ -192,28 +177,3 @@ def test_a_mapping_is_judged_as_the_assertion_judges_it(pytester, project):
     """)
     result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
     result.assert_outcomes(passed=3)
-
-
-def test_a_failed_search_names_the_line_and_a_missing_run_its_path(pytester, project):
-    project("good")
-    pytester.makepyfile(
-        test_it="""
-def broken(query):
-    return {}[query]
-
-def test_search(riskguard):
-    riskguard.assert_not_significantly_risky(riskguard.retrieve(broken), "prod")
-
-def test_run(riskguard):
-    riskguard.assert_not_significantly_risky(riskguard.run("runs/nowhere.run"), "prod")
-"""
-    )
-    result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
-    result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(
-        [
-            "E *Nothing was compared: the search failed for 30 of 30 topics: t01*",
-            "E *KeyError: * (test_it.py:2); *",
-            "E *Nothing was compared: runs?nowhere.run: no such file*",
-        ]
-    )

@@ -116,31 +116,6 @@ def test_what_a_family_does_and_that_there_is_none_is_said(judged):
     assert "3 risk gates, each at its own level, not corrected for multiple" in " ".join(result.stdout.str().split())
 
 
-@pytest.mark.slow
-def test_stored_replicates_make_the_gate_judge_the_excess(pytester, project):
-    """Topics move between rank 1 and 10 from run to run; at alpha 5 such churn alone fails a candidate."""
-    project("good")
-    ranks = {topic: 1 + 9 * (number % 2) for number, topic in enumerate(world.TOPICS)}
-    world.write_run(pytester.path / "candidate.run", ranks)
-    path = pytester.path / "riskguard.yaml"
-    path.write_text(path.read_text().replace("alpha: 1", "alpha: 5"))
-    alone = pytester.runpytest("--riskguard")
-    alone.assert_outcomes(failed=1)
-    store = Store(pytester.path / "baselines")
-    for stretch in (3, 5):
-        turned = {topic: 1 + 9 * (number // stretch % 2) for number, topic in enumerate(world.TOPICS)}
-        run = pytester.path / f"again{stretch}.run"
-        world.write_run(run, turned, tag=f"run{stretch}")
-        store.add_replicate("prod", run, qrels=pytester.path / "qrels.txt", topics=None, measures=["AP"])
-    result = pytester.runpytest("--riskguard", "--riskguard-report=report.json")
-    result.assert_outcomes(passed=1)
-    (verdict,) = read_report(pytester.path / "report.json")["verdicts"]
-    assert verdict["replicates"] == 2
-    assert verdict["estimates"]["noise_urisk"] < 0
-    assert verdict["estimates"]["urisk"] == pytest.approx(0, abs=1e-12)
-    result.stdout.fnmatch_lines(["PASS *excess URisk *"])
-
-
 def test_the_fixture_asks_all_questions(pytester, project):
     project("loss")
     pytester.makepyfile(

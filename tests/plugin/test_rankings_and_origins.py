@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,10 +40,6 @@ def judged(pytester, monkeypatch):
     return judge
 
 
-def titles(folder: Path) -> None:
-    folder.joinpath("documents.jsonl").write_text('{"_id": "good", "title": "The good one"}\n')
-
-
 def test_a_live_candidate_has_metadata_and_its_answer_times(judged, pytester):
     pytester.makepyfile(own='def ask(query): return [("good", 1.0), ("bad1", 0.5)]')
     pytester.syspathinsert()
@@ -56,34 +51,6 @@ def test_a_live_candidate_has_metadata_and_its_answer_times(judged, pytester):
         <= report["provenance"]["candidate"]["latency"]["median_ms"]
         <= report["provenance"]["candidate"]["latency"]["p95_ms"]
     )
-
-
-@pytest.mark.parametrize(
-    ("collection", "candidate", "problem"),
-    [
-        (
-            "",
-            "{run: candidate.run, metadata: {index: 7}}",
-            "*:4: candidate.metadata: 'index': expected text of at most 500 characters, found 7*",
-        ),
-        ("", "{run: candidate.run, metadata: [a]}", "*:4: candidate.metadata: expected a mapping of text to text*"),
-        (
-            "",
-            "{run: candidate.run, metdata: {a: b}}",
-            "*unknown key 'metdata' in candidate; did you mean 'metadata'?",
-        ),
-        ("", "{run: candidate.run, retrieve: 'a:b'}", "*unknown key 'run' in candidate*"),
-        (
-            ', documents: {url: "ftp://host/{id}"}',
-            "candidate.run",
-            "*:1: collection.documents.url: expected an address*",
-        ),
-        (", documents: 3", "candidate.run", "*:1: collection.documents: expected a path, found the number 3*"),
-    ],
-)
-def test_wrong_settings_are_refused_at_their_line(judged, collection, candidate, problem):
-    result, _ = judged("-rN", collection=collection, candidate=candidate)
-    result.stdout.fnmatch_lines([problem])
 
 
 def test_metadata_of_the_fixture_are_checked(judged, pytester):

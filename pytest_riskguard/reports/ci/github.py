@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.reports.policy_changes import words
 from pytest_riskguard.run_context import ACTIONS, SUMMARY
 from pytest_riskguard.text import clean, counted, listed, sentence
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.comparisons import Report
-    from pytest_riskguard.reports.policy_changes import PolicyChanges
 
 #: How many errors GitHub shows for one step; it drops the others silently.
 MAX_ERRORS = 10
@@ -63,14 +61,6 @@ def annotation(verdict: Verdict, file: str | None = None, line: int | None = Non
     return Annotation(f"riskguard: {verdict.gate}", lines, file, line)
 
 
-def notices(policy: PolicyChanges) -> list[str]:
-    """Lines of output with what the judged commit changed about how it is judged, at each riskguard.yaml."""
-    files = dict.fromkeys(change.file for change in policy.changes)
-    found = [Annotation("riskguard", [words(policy, file)], file, 1, level="notice") for file in files]
-    found += [Annotation("riskguard", [policy.unknown], level="notice")] if policy.unknown else []
-    return list(map(str, found[:MAX_ERRORS]))
-
-
 def commands(annotations: Sequence[Annotation]) -> list[str]:
     """The annotations as lines of output, at most as many as GitHub shows: the last one counts those left out."""
     if len(annotations) <= MAX_ERRORS:
@@ -81,13 +71,7 @@ def commands(annotations: Sequence[Annotation]) -> list[str]:
     return [*map(str, kept), str(more)]
 
 
-def told(
-    report: Report,
-    annotations: Sequence[Annotation],
-    errors: Sequence[Annotation] = (),
-    *,
-    policy: PolicyChanges | None = None,
-) -> list[str]:
+def told(report: Report, annotations: Sequence[Annotation], errors: Sequence[Annotation] = ()) -> list[str]:
     """Append the summary of the step, where there is anything to say, and return the lines to print for GitHub.
 
     ``annotations`` are those of verdicts, ``errors`` are what kept gates from being judged.
@@ -99,7 +83,9 @@ def told(
         except OSError as error:
             lines.append(f"riskguard: could not write {SUMMARY}: {error.strerror}")
     if os.environ.get(ACTIONS) == "true":
-        lines += [*commands([*annotations, *errors]), *(notices(policy) if policy and report.verdicts else [])]
+        lines += commands([*annotations, *errors])
+        changes = report.policy_changes if report.verdicts else ()
+        lines += [str(Annotation("riskguard", [change], level="notice")) for change in changes]
     return lines
 
 

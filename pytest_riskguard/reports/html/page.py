@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -14,7 +14,6 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import MARKS, Card
 from pytest_riskguard.reports.comparisons import (
-    Comparison,
     KnownGate,
     Report,
     after,
@@ -26,7 +25,7 @@ from pytest_riskguard.reports.comparisons import (
 from pytest_riskguard.reports.details import details, settings
 from pytest_riskguard.reports.html.charts import charts
 from pytest_riskguard.reports.html.charts.plots import Plot
-from pytest_riskguard.reports.html.queries import TopicRow, gate_data, panels, topic_data, topic_rows
+from pytest_riskguard.reports.html.queries import TopicRow, panels, topic_data, topic_rows
 from pytest_riskguard.reports.html.whole_page import (
     MAX_BYTES,
     OWN,
@@ -34,7 +33,6 @@ from pytest_riskguard.reports.html.whole_page import (
     asset,
     fitting,
     script_json,
-    size,
     topic_anchor,
     whole_page,
 )
@@ -44,8 +42,8 @@ from pytest_riskguard.text import clean
 _MAX_FULL, _MAX_FULL_FAILED = 2, 4
 #: Queries on the card, and rows of queries in the page itself: the script shows the others.
 MAX_WORST, STATIC_ROWS = 6, 10
-#: Bytes that the charts of all gates may take together; gates whose figures of each topic the script gets.
-_CHART_BYTES, _MAX_GATES = 2_000_000, 40
+#: Bytes that the charts of all gates may take together.
+_CHART_BYTES = 2_000_000
 _SCRIPTS = ("base.js", "tooltips.js", "rankings.js", "search.js", "topics.js", "navigation.js")
 _OUTCOMES = {"pass": "passes", "pass with care": "passes with care", "fail": "fails"}
 _MARKS = {"pass": MARKS["go"], "pass with care": MARKS["caution"], "fail": MARKS["stop"], "inconclusive": "?"}
@@ -121,7 +119,7 @@ class ComparisonView:
 
     id: str
     gates: list[GateView]
-    of_gates: list[Mapping[str, TopicRow]]
+    rows: list[TopicRow]
     advice: str
     steps: list[words.Step]
     full: bool = True
@@ -163,39 +161,22 @@ class ComparisonView:
         return answer([gate.verdict for gate in self.gates]).counts
 
     @property
-    def rows(self) -> list[TopicRow]:
-        """Every topic once: those of the first gate in its order, then those that only later gates have."""
-        rows: dict[str, TopicRow] = {}
-        for of_gate in self.of_gates:
-            for topic, row in of_gate.items():
-                rows.setdefault(topic, row)
-        return [*rows.values()]
-
-    @property
     def has_panels(self) -> bool:
         """Whether a query can be opened."""
         return any(gate.verdict.documents for gate in self.gates)
 
     def data(self, budget: int) -> dict[str, Any]:
         """For the script; topics that do not fit into the budget are left out, the least harmful first."""
-        rows, verdicts = self.rows, [gate.verdict for gate in self.gates]
-        kept = rows[: fitting(rows, budget)]
-        topics, of_topics = [row.topic for row in kept], topic_data(kept)
-        gates = [
-            {"anchor": gate.anchor, **gate_data(topics, of_gate)}
-            for gate, of_gate in zip(self.gates[:_MAX_GATES], self.of_gates, strict=False)
-        ]
+        verdicts, kept = [gate.verdict for gate in self.gates], self.rows[: fitting(self.rows, budget)]
         systems = (self.card.opponent, self.lead.verdict.candidate)
         return {
             "id": self.id,
             "anchors": [gate.anchor for gate in self.gates],
-            "names": [_short(verdict.gate) for verdict in verdicts],
             "measure": _short(self.lead.verdict.measure or ""),
             "systems": [_short(name) for name in systems],
-            "count": len(rows),
-            **of_topics,
-            "gates": gates[: max(fitting(gates, budget - size(of_topics)), 1)],
-            "panels": panels(verdicts, topics),
+            "count": len(self.rows),
+            **topic_data(kept),
+            "panels": panels(verdicts, [row.topic for row in kept]),
         }
 
 
@@ -218,23 +199,18 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
                     drawn.add(chart.svg)
                     kept.append(chart)
             gates.append(GateView(ids[place], verdict, kept, len(new) - len(kept), owners.get(place)))
-        views.append(_view(comparison, number, gates, verdicts, complete=complete))
+        lead = gates[0]
+        reproduce = None if lead.known is None else lead.known.reproduce
+        view = ComparisonView(
+            id=f"{OWN}comparison-{number}",
+            gates=gates,
+            rows=topic_rows(max(comparison.verdicts, key=lambda verdict: verdict.topics.count)),
+            advice=words.own_advice(lead.verdict, verdicts, complete=complete),
+            steps=[*words.steps(lead.verdict, verdicts, complete=complete, reproduce=reproduce)],
+            full=number <= (_MAX_FULL_FAILED if comparison.failed else _MAX_FULL),
+        )
+        views.append(view)
     return views
-
-
-def _view(
-    comparison: Comparison, number: int, gates: list[GateView], run: Sequence[Verdict], *, complete: bool
-) -> ComparisonView:
-    lead = gates[0]
-    reproduce = None if lead.known is None else lead.known.reproduce
-    return ComparisonView(
-        id=f"{OWN}comparison-{number}",
-        gates=gates,
-        of_gates=[{row.topic: row for row in topic_rows(verdict)} for verdict in comparison.verdicts],
-        advice=words.own_advice(lead.verdict, run, complete=complete),
-        steps=[*words.steps(lead.verdict, run, complete=complete, reproduce=reproduce)],
-        full=number <= (_MAX_FULL_FAILED if comparison.failed else _MAX_FULL),
-    )
 
 
 @cache

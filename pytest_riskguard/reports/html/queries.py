@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pytest_riskguard.gates.findings import Exhibits, ResponsibleTopic
@@ -13,6 +13,9 @@ from pytest_riskguard.text import clean, web_address
 
 #: Longest query, name or value of a tag, id and title of a document.
 MAX_QUERY, MAX_TAG, _MAX_ID, _MAX_TITLE = 200, 60, 120, 160
+
+
+_FIGURES = ("baseline", "candidate", "difference", "share", "contribution", "standardised", "marks")
 
 
 class TopicRow(NamedTuple):
@@ -64,7 +67,7 @@ def _row(columns: Exhibits, place: int, known: ResponsibleTopic | None, *, pivot
 
 
 def topic_data(rows: Sequence[TopicRow]) -> dict[str, Any]:
-    """What is the same in every gate, for the script; tags as places in a list of the different ones."""
+    """The topics for the script, column by column; tags as places in a list of the different ones."""
     known: dict[tuple[str, str], int] = {}
     tags = [[known.setdefault(tag, len(known)) for tag in row.tags] for row in rows]
     return {
@@ -72,16 +75,8 @@ def topic_data(rows: Sequence[TopicRow]) -> dict[str, Any]:
         "queries": [row.query for row in rows] if any(row.query for row in rows) else [],
         "known_tags": [list(tag) for tag in known],
         "tags": tags if known else [],
-        **{name: [getattr(row, name) for row in rows] for name in ("baseline", "candidate", "difference")},
+        **{name: [getattr(row, name) for row in rows] for name in _FIGURES},
     }
-
-
-def gate_data(topics: Sequence[str], rows: Mapping[str, TopicRow]) -> dict[str, Any]:
-    """The figures of one gate for the script; None for topics that it does not look at."""
-    inside = [rows.get(topic) for topic in topics]
-    figures = ("share", "contribution", "standardised")
-    data: dict[str, Any] = {name: [row and getattr(row, name) for row in inside] for name in figures}
-    return data | {"marks": [row.marks if row else "" for row in inside]}
 
 
 def panels(verdicts: Sequence[Verdict], topics: Sequence[str]) -> dict[str, Any]:

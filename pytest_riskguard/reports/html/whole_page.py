@@ -107,18 +107,13 @@ def template(name: str) -> jinja2.Template:
     )
     filters = (brief, clean, counted, percent, plain, short, signed, web_address)
     environment.filters.update({function.__name__: function for function in filters})
-    environment.filters.update(drawn=_drawn, quoted=_quoted)
+    environment.filters.update(quoted=_quoted)
     return environment.get_template(name)
 
 
 def _quoted(text: str) -> str:
     """The text as part of an address."""
     return quote(text, safe="", errors="replace")
-
-
-def _drawn(drawing: str) -> Markup:
-    """A drawing of this package: its labels are escaped already."""
-    return Markup(drawing)  # noqa: S704
 
 
 def _printable(value: Any) -> Any:

@@ -135,6 +135,7 @@ MATCH = {"query": {"match": {"body": "{query}"}}}
     [
         ("elasticsearch", {"body": MATCH | {"size": "{depth}"}}, f"/{INDEX}/_search", {"size": 2}, 2),
         ("elasticsearch", {"body": MATCH | {"size": 1}}, f"/{INDEX}/_search", {"size": 1}, 1),
+        ("elasticsearch", {"at": f"/{INDEX}?size={{depth}}", "body": MATCH}, f"/{INDEX}/_search", {"size": ["2"]}, 3),
         ("solr", {"at": f"/solr/{INDEX}?rows=1"}, f"/solr/{INDEX}/select", {"rows": ["1"]}, 1),
         ("solr", {"at": f"/solr/{INDEX}?fq=a&fq=b"}, f"/solr/{INDEX}/select", {"fq": ["a", "b"]}, 2),
         (

@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.verdict import Inputs, Verdict
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.html import render
@@ -32,7 +31,6 @@ from tests.reports.html.verdicts import (
     page_of,
     pair,
     pool,
-    systems,
     tagged,
     with_documents,
     with_rankings,
@@ -317,21 +315,6 @@ def test_the_list_of_gates_leads_to_each(opened, everything):
     shown.until("document.getElementById('fine').getBoundingClientRect().top < innerHeight")
     assert shown.page.url.endswith("#fine")
     assert shown.page.locator("nav.gates").bounding_box()["y"] >= 0, "the list stays in sight"
-
-
-@pytest.mark.slow
-def test_figures_of_each_gate_of_a_comparison_can_be_shown(opened):
-    verdict = altered(pair(80), inputs=Inputs("sha256:q", "sha256:c", {"old": "sha256:b"}))
-    first = judge(verdict.asked, *systems(80), report=True)
-    second = judge(replace(verdict.asked, name="dear", alpha=9.0), *systems(80), report=True)
-    shown = opened(render(Report([replace(each, inputs=verdict.inputs) for each in (first, second)])))
-    assert shown.page.locator(".topic-table").count() == 1
-    cells = f"{ROWS} td:nth-child(6)"
-    before = shown.texts(cells)
-    shown.page.locator(".of-gate").select_option("dear")
-    after = shown.texts(cells)
-    assert shown.page.url.endswith("#dear")
-    assert [float(text) for text in after] == pytest.approx([10 / 3 * float(text) for text in before], abs=2e-4)
 
 
 @pytest.mark.slow

@@ -194,9 +194,9 @@ def test_a_failure_has_at_most_20_lines_of_80_columns_whatever_names_it_has(case
 
 def test_several_gates_show_their_topics_once():
     inputs = Inputs("q", "c", {"prod": "b"})
-    several = [replace(judged(LOSS, alpha=alpha), inputs=inputs) for alpha in (0, 1, 5)]
+    several = [replace(altered(judged(LOSS, alpha=a), gate=f"alpha {a}"), inputs=inputs) for a in (0, 1, 5)]
     several.insert(1, replace(judged(GOOD), inputs=inputs))
-    assert repeats(several, most=5) == {2: 0, 3: 0}
+    assert repeats(several) == {2: "alpha 0", 3: "alpha 0"}
     text = explain(several[3], Screen(width=80), reproduce="pytest x", same_as="riskguard.yaml::first")
     assert text.splitlines() == [
         "the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained, 0.005 tolerated",
@@ -205,4 +205,4 @@ def test_several_gates_show_their_topics_once():
         "    count 6 times)",
         "  reproduce: pytest x",
     ]
-    assert repeats([judged(LOSS), judged(LOSS)], most=5) == {}  # nothing says that they are about the same runs
+    assert repeats([judged(LOSS), judged(LOSS)]) == {}  # nothing says that they are about the same runs

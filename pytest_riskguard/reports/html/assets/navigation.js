@@ -78,7 +78,6 @@ const follow = () => {
   const given = new URLSearchParams(query ?? "");
   table.state = { ...table.start(), ...Object.fromEntries([...given].filter(([key]) => ["find", "show", "sort"].includes(key))) };
   table.state.page = Number.parseInt(given.get("page"), 10) || 1;
-  table.state.gate = anchor;
   if (!table.headers.some((header) => header.dataset.column === table.state.sort.replace(/^-/, ""))) table.state.sort = "";
   if (!Object.hasOwn(wanted, table.state.show)) table.state.show = "";
   const row = topic === undefined ? null : table.show(decoded(topic));

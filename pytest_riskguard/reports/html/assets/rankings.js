@@ -60,16 +60,16 @@ const rankingColumn = (comparison, entries, { heading, here, there, words, depth
 };
 const BEFORE = { away: "gone", moved: "→" };
 const AFTER = { away: "new", moved: "was" };
-const rankingPanel = (comparison, place, gate) => {
+const rankingPanel = (comparison, place) => {
   const [, entries] = comparison.panelOf.get(place);
   const panel = make("div", undefined, "panel");
   const query = comparison.queries[place];
   const heading = make("h4", query ? `“${query}” ` : `${comparison.topics[place]} `);
   const anchor = make("a", "#", "anchor");
-  anchor.href = `#${topicAnchor(gate.anchor, comparison.topics[place])}`;
+  anchor.href = `#${topicAnchor(comparison.anchors[0], comparison.topics[place])}`;
   anchor.setAttribute("aria-label", `link to ${comparison.topics[place]}`);
   heading.append(anchor);
-  const share = gate.share[place];
+  const share = comparison.share[place];
   const line = make("p", undefined, "quiet");
   const after = make("b", figure("candidate", comparison.candidate[place]));
   after.className = comparison.difference[place] < 0 ? "loss" : "win";

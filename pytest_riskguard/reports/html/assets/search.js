@@ -42,14 +42,14 @@ const OF_GATE = ["share", "contribution", "standardised", "marks"];
 // A spreadsheet computes what begins with one of these.
 const FORMULA = /^[\s\uFEFF]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20|%]/;
 const csvText = (text) => `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
-const csvOf = (comparison, gate, places) => {
+const csvOf = (comparison, places) => {
   const names = [...new Set(comparison.known_tags.map(([tag]) => tag))];
   const lines = [["topic", "query", ...names, ...COLUMNS, ...OF_GATE].map(csvText).join(",")];
   for (const place of places) {
     const tags = new Map((comparison.tags[place] ?? []).map((tag) => comparison.known_tags[tag]));
     const cells = [comparison.topics[place], comparison.queries[place] ?? "", ...names.map((name) => tags.get(name) ?? "")];
-    const numbers = [...COLUMNS.map((name) => comparison[name][place]), ...OF_GATE.slice(0, 3).map((name) => gate[name][place])];
-    lines.push([...cells.map(csvText), ...numbers.map((value) => value ?? ""), csvText(gate.marks[place])].join(","));
+    const numbers = [...COLUMNS.map((name) => comparison[name][place]), ...OF_GATE.slice(0, 3).map((name) => comparison[name][place])];
+    lines.push([...cells.map(csvText), ...numbers.map((value) => value ?? ""), csvText(comparison.marks[place])].join(","));
   }
   return `${lines.join("\r\n")}\r\n`;
 };

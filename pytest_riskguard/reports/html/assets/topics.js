@@ -2,9 +2,9 @@
 const PAGE = 20;
 const wanted = {
   "": () => true,
-  loss: (comparison, gate, place) => comparison.difference[place] < 0,
-  win: (comparison, gate, place) => comparison.difference[place] > 0,
-  marked: (comparison, gate, place) => gate.marks[place] !== "",
+  loss: (comparison, place) => comparison.difference[place] < 0,
+  win: (comparison, place) => comparison.difference[place] > 0,
+  marked: (comparison, place) => comparison.marks[place] !== "",
 };
 const compare = (a, b) =>
   typeof a === "number" && typeof b === "number"
@@ -27,26 +27,21 @@ class TopicTable {
   }
 
   start() {
-    return { gate: this.comparison.gates[0].anchor, find: "", show: "", sort: "", page: 1 };
-  }
-
-  get gate() {
-    return this.comparison.gates.find((gate) => gate.anchor === this.state.gate) ?? this.comparison.gates[0];
+    return { find: "", show: "", sort: "", page: 1 };
   }
 
   part(name) { return this.section.querySelector(name); }
 
   value(column, place) {
     if (column === "query") return this.comparison.queries[place] || this.comparison.topics[place];
-    return (this.comparison[column] ?? this.gate[column])[place];
+    return this.comparison[column][place];
   }
 
   found() {
     const { tags, words } = searchOf(this.state.find, this.comparison);
     const keep = wanted[this.state.show] ?? wanted[""];
     const places = [...this.comparison.topics.keys()].filter((place) =>
-      keep(this.comparison, this.gate, place) &&
-      this.gate.contribution[place] !== null &&
+      keep(this.comparison, place) &&
       tags.every((tag) => this.tagSets[place].has(tag)) &&
       words.every((word) => this.texts[place].includes(word)));
     const way = this.state.sort.startsWith("-") ? -1 : 1;
@@ -59,7 +54,7 @@ class TopicTable {
   }
 
   cells(place) {
-    const { comparison, gate } = this;
+    const { comparison } = this;
     const head = make("th");
     head.scope = "row";
     const name = comparison.queries[place] || comparison.topics[place];
@@ -74,7 +69,7 @@ class TopicTable {
     if (comparison.queries[place]) small.append(comparison.topics[place], " ");
     for (const tag of tagsOf(comparison, place)) {
       const chip = make("a", tag, "tag");
-      chip.href = `#${gate.anchor}?find=${encodeURIComponent(tag)}`;
+      chip.href = `#${comparison.anchors[0]}?find=${encodeURIComponent(tag)}`;
       small.append(chip, " ");
     }
     if (small.childNodes.length) head.append(" ", small);
@@ -85,14 +80,14 @@ class TopicTable {
       if (column === "difference" && value) cell.classList.add(value < 0 ? "loss" : "win");
       return cell;
     });
-    const marks = make("td", gate.marks[place]);
+    const marks = make("td", comparison.marks[place]);
     marks.dataset.label = LABELS.marks;
     return [head, ...numbers, marks];
   }
 
   row(place) {
     const row = make("tr");
-    row.id = topicAnchor(this.gate.anchor, this.comparison.topics[place]);
+    row.id = topicAnchor(this.comparison.anchors[0], this.comparison.topics[place]);
     row.dataset.place = String(place);
     row.append(...this.cells(place));
     return row;
@@ -102,7 +97,7 @@ class TopicTable {
     const row = make("tr", undefined, "panel-row");
     const cell = make("td");
     cell.colSpan = this.headers.length;
-    cell.append(rankingPanel(this.comparison, place, this.gate));
+    cell.append(rankingPanel(this.comparison, place));
     row.append(cell);
     return row;
   }
@@ -120,8 +115,7 @@ class TopicTable {
     this.body.replaceChildren(...lines);
     const { count, topics } = this.comparison;
     const rest = topics.length < count ? ` (the ${topics.length} most harmful of ${count}; the JSON report has all)` : "";
-    const of = this.gate.contribution.filter((value) => value !== null).length;
-    this.part(".found").value = counted(places.length, of, "topic") + rest;
+    this.part(".found").value = counted(places.length, topics.length, "topic") + rest;
     this.part(".page").value = `page ${this.state.page} of ${pages}`;
     this.part(".previous").disabled = this.state.page === 1;
     this.part(".next-page").disabled = this.state.page === pages;
@@ -132,8 +126,6 @@ class TopicTable {
     }
     this.part(".find").value = this.state.find;
     this.part(".which").value = this.state.show;
-    const gates = this.part(".of-gate");
-    if (gates) gates.value = this.gate.anchor;
   }
 
   rowOf(place) { return this.body.querySelector(`tr[data-place="${place}"]`); }
@@ -166,9 +158,9 @@ class TopicTable {
 
   // What the address says of this table.
   get address() {
-    const { gate, find, show, sort, page } = this.state;
+    const { find, show, sort, page } = this.state;
     const given = Object.entries({ find, show, sort, page: page > 1 ? String(page) : "" }).filter(([, value]) => value);
-    return gate + (given.length ? `?${new URLSearchParams(given)}` : "");
+    return this.comparison.anchors[0] + (given.length ? `?${new URLSearchParams(given)}` : "");
   }
 
   change(changes) {
@@ -183,16 +175,7 @@ class TopicTable {
     this.part(".previous").addEventListener("click", () => this.change({ page: this.state.page - 1 }));
     this.part(".next-page").addEventListener("click", () => this.change({ page: this.state.page + 1 }));
     this.part(".csv").addEventListener("click", () =>
-      download(`${this.gate.anchor}.csv`, csvOf(this.comparison, this.gate, this.found())));
-    const gates = this.part(".of-gate");
-    if (gates) {
-      for (const [place, gate] of this.comparison.gates.entries()) {
-        const option = make("option", this.comparison.names[place]);
-        option.value = gate.anchor;
-        gates.append(option);
-      }
-      gates.addEventListener("change", () => this.change({ gate: gates.value }));
-    }
+      download(`${this.comparison.anchors[0]}.csv`, csvOf(this.comparison, this.found())));
     for (const header of this.headers) {
       const button = make("button");
       button.type = "button";

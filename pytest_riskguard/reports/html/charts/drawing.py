@@ -4,59 +4,29 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from functools import partial
 from xml.sax.saxutils import escape
 
 from pytest_riskguard.reports.parts import ends
-from pytest_riskguard.text import clean
+from pytest_riskguard.text import clean, columns
 
-#: Widths in em of a wide sans-serif (DejaVu Sans), so that text takes no more room than planned in narrower ones.
-_WIDTHS = {
-    character: width
-    for width, characters in {
-        0.3: "'IJijl",
-        0.35: " ,-./:;\\f|",
-        0.4: "!()[]rt",
-        0.5: '"*_`',
-        0.55: "?Lcsz",
-        0.6: "FPTYakovxy",
-        0.65: "$0123456789EKSbdeghnpqu{}",
-        0.7: "ABCRVXZ",
-        0.8: "&DGHNOQU",
-        0.85: "#+<=>M^w~→−±",
-        1.0: "%@Wm…",
-    }.items()
-    for character in characters
-}
-#: Ideographs are as wide as they are high, emoji a little wider.
-_IDEOGRAPH, _EMOJI, _OTHER = 1.0, 1.35, 0.75
+#: The width in em of a column of text, of which ideographs and emoji take two: few letters of a sans-serif are wider.
+_COLUMN = 0.7
 
 
 def text_width(text: str, size: float) -> float:
-    """The width of a line of text whose font is ``size`` high, in the same unit."""
-    return size * sum(map(_width, text))
+    """At most about the width of a line of text whose font is ``size`` high, in the same unit."""
+    return _COLUMN * size * columns(text)
 
 
 def without_stacks(text: str) -> str:
     """The text with two marks on a letter at most: more of them would reach into other lines."""
     kept, marks = [], 0
     for character in text:
-        marks = marks + 1 if _width(character) == 0 else 0
+        marks = marks + 1 if unicodedata.category(character) in {"Mn", "Me"} else 0
         if marks <= 2:
             kept.append(character)
     return "".join(kept)
-
-
-@cache
-def _width(character: str) -> float:
-    known = _WIDTHS.get(character)
-    if known is not None:
-        return known
-    if unicodedata.category(character) in {"Mn", "Me"}:
-        return 0.0
-    if unicodedata.east_asian_width(character) in "WF":
-        return _EMOJI if unicodedata.category(character)[0] == "S" else _IDEOGRAPH
-    return 1.1 if unicodedata.category(character) in {"Lu", "So", "Sm"} else _OTHER
 
 
 def clipped(text: str, *, width: float, size: float) -> str:
