@@ -86,7 +86,7 @@ def test_the_fewest_changes_with_which_a_gate_could_fail(options, needed):
     gate = gate_of(**options)
     assert fewest(gate, 100) == needed
     assert all(could_fail(gate, m, 100, largest_loss=math.inf) for m in range(needed, 30))
-    assert could_fail(gate, 6, 6, largest_loss=math.inf)  # as if there were enough topics for a verdict
+    assert not could_fail(gate, 1, 6, largest_loss=math.inf)  # asked as if there were enough topics for a verdict
 
 
 def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not():

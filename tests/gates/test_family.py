@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,7 +74,8 @@ def test_a_pool_in_a_family_is_corrected_by_holm_and_draws_as_many_replicates_as
     alone = pooled(gate_of("g", kind="georisk_not_worse"), *harmed(), together=7)
     first, second = in_families([alone, compare(gate_of("g"), *harmed())], correction="auto")
     assert (first.correction, second.correction) == ("holm", "holm")
-    assert alone.within(first).ruling.together == 7
+    within: Any = alone.within(first)
+    assert within.ruling.together == 7
 
 
 # --------------------------------------------------------------------------------------------------------------------
