@@ -35,11 +35,10 @@ class Limit:
         """The number that holds now, at least 1."""
         return max(1, round(self.default * factor()))
 
-    def problem(self, found: int, *, limit: int | None = None) -> str:
+    def problem(self, found: int) -> str:
         """What is wrong with input that holds more; ``found`` is how many were counted until it was refused."""
-        limit = self.value if limit is None else limit
         return (
-            f"expected at most {limit:,} {self.what}, found {found:,}; "
+            f"expected at most {self.value:,} {self.what}, found {found:,}; "
             f"if the file is right, set {VARIABLE} to a larger factor (now {factor():g})"
         )
 

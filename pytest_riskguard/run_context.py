@@ -9,7 +9,7 @@ which take an eighth of the time to define that dataclasses take.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 ACTIONS, SUMMARY = "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"
 
 
-def github_reads(environment: Mapping[str, str] = os.environ) -> bool:
+def github_reads() -> bool:
     """Whether GitHub Actions reads what is printed, or a summary."""
-    return environment.get(ACTIONS) == "true" or bool(environment.get(SUMMARY))
+    return os.environ.get(ACTIONS) == "true" or bool(os.environ.get(SUMMARY))
 
 
 class Detail(IntEnum):

@@ -83,12 +83,9 @@ class Riskguard:
         what is known of the system, such as ``{"index": "v7"}``; reports say what differs between the systems, and no
         verdict depends on it.
         """
-        if not isinstance(data, bytes) and is_data(data):
+        if is_data(data):
             return run(data, name=name, ties=ties, metadata=metadata)
-        path = self.folder / _path(data)
-        if ties is not None and ties not in TIES:
-            raise ValueError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
-        return RunFile(replace(GivenFile.of(path), format=format, ties=ties), name, _metadata(metadata))
+        return RunFile(self._file(data, format, ties), name, _metadata(metadata))
 
     @_told
     def scores(
@@ -100,10 +97,14 @@ class Riskguard:
         metadata: Mapping[str, str] | None = None,
     ) -> ScoreFile:
         """A candidate's file of per-topic scores; otherwise as ``run``."""
-        if not isinstance(path, str | bytes | os.PathLike) and is_data(path):
-            raise TypeError(f"expected a path, found {shown(path)}; give scores in memory to the assertion itself")
-        given = replace(GivenFile.of(self.folder / _path(path)), format=format)
-        return ScoreFile(given, name, _metadata(metadata))
+        return ScoreFile(self._file(path, format), name, _metadata(metadata))
+
+    def _file(self, path: object, format: str | None, ties: Ties | None = None) -> GivenFile:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(f"expected a path, found {shown(path)}; data in memory go to the assertion itself")
+        if ties is not None and ties not in TIES:
+            raise ValueError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
+        return replace(GivenFile.of(self.folder / path), format=format, ties=ties)
 
     @_told
     def retrieve(
@@ -208,9 +209,3 @@ def _metadata(given: Mapping[str, str] | None) -> dict[str, str]:
         return checked_metadata({} if given is None else given)
     except ValueError as error:
         raise ValueError(f"metadata: {error}") from None
-
-
-def _path(value: object) -> str:
-    if isinstance(value, str | os.PathLike) and isinstance(text := os.fspath(value), str):
-        return text
-    raise TypeError(f"expected a path, found {shown(value)}")

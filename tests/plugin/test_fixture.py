@@ -135,7 +135,7 @@ WRONG_ARGUMENTS = {
     ),
     "riskguard.assert_not_significantly_risky(run, 'prod', measure=10)": "TypeError: measure: expected text *",
     "riskguard.check('magic', run, 'prod')": "*OptionError: kind: expected not_significantly_risky, *, found 'magic'",
-    "riskguard.run(None)": "TypeError: expected a path, found nothing",
+    "riskguard.run(None)": "TypeError: expected a path, found nothing; *",
     "riskguard.retrieve(search=None)": "TypeError: search: expected a function that takes a query, found nothing",
     "riskguard.retrieve(print, workers=0)": "ValueError: workers: expected a whole number, from 1 to 256, *",
     "riskguard.retrieve(print, timeout=0)": "ValueError: timeout: expected a number of seconds above 0, *",
