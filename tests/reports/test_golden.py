@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -34,16 +35,16 @@ def messages() -> str:
     return "\n".join([*texts, *gates_table(gates, Screen(width=80)), ""])
 
 
-def annotations() -> str:
+def on_github() -> str:
     failed = [verdict for verdict in map(case, CASES) if not verdict.passed]
     said = commands([annotation(verdict, file="search/riskguard.yaml", line=6) for verdict in failed])
     return "\n".join(said) + "\n"
 
 
-TEXTS = {
+TEXTS: dict[str, Callable[[], str]] = {
     "messages.txt": messages,
     "everything.txt": lambda: explain(CASES["explained"](), Screen(Detail.EVERYTHING, 80)) + "\n",
-    "annotations.txt": annotations,
+    "annotations.txt": on_github,
     "explained.md": lambda: render(Report([case("explained")])),
     "pass.md": lambda: render(Report([case("pass")])),
     "hostile.md": lambda: render(Report([verdict_with(STRINGS[name]) for name in ("pipes", "mention", "link")])),
