@@ -50,8 +50,8 @@ def protected_topics(
     """The topics that entries name, directly or as ``TAG=VALUE``; ``ValueError`` for an entry that names none."""
     named: set[str] = set()
     for entry in entries:
-        tag, _, value = (part.strip() for part in entry.partition("="))
-        found = {entry} & {*topics} or {topic for topic in topics if value and tags.get(topic, {}).get(tag) == value}
+        tag, equals, value = (part.strip() for part in entry.partition("="))
+        found = {entry} & {*topics} or {topic for topic in topics if equals and tags.get(topic, {}).get(tag) == value}
         if not found:
             known = sorted({f"{tag}={value}" for topic in topics for tag, value in tags.get(topic, {}).items()})
             hint = f"; known tags: {', '.join(known[:12])}" if known else "; no topic has tags"

@@ -156,18 +156,9 @@ class Comparison:
     @property
     def p_value(self) -> float | None:
         """The smallest ``1 - level`` at which the gate fails; None for kinds without p-values, and too few topics."""
-        return self._p_value("p_value")
-
-    @property
-    def p_value_of_look(self) -> float | None:
-        """The same by the rule for one of many looks at a collection: never smaller."""
-        return self._p_value("p_value_of_look")
-
-    def _p_value(self, name: str) -> float | None:
         if not self.gate.is_tested or not self.ruling.enough_topics:
             return None
-        p: float = 1.0 if self.identical else getattr(self.ruling, name)
-        return p
+        return 1.0 if self.identical else self.ruling.p_value
 
     def within(self, family: Family | None) -> Comparison:
         """The same comparison at what a family leaves the gate."""

@@ -107,6 +107,8 @@ def cannot_fail(ruling: Ruling) -> bool:
     units = evidence.units
     if changed == 0 or units < 2 or units - evidence.effective > ROUNDING_ERROR * units:
         return False
+    if ruling.enough_topics and not ruling.lets_through:  # it does fail
+        return False
     return not could_fail(ruling.gate, changed, units, largest_loss=evidence.largest_loss)
 
 

@@ -59,7 +59,7 @@ def _largest_wins(labels: Labels) -> list[str]:
 def _of_topic(labels: Labels, topic: str, depth: int) -> TopicDocuments:
     """What both systems returned for one topic; nothing moved where a measure says nothing of single documents."""
     ranks = [run.ranks(topic) for run in labels.runs]
-    grades = labels.runs[0].grades(topic)
+    grades, ungraded = labels.runs[0].grades(topic), labels.rules.ungraded
     parts = _as_sum(labels, topic, grades, ranks)
     effects, exact = (_one_at_a_time(labels, topic, ranks), False) if parts is None else (parts, True)
     if len(effects) > MAX_MOVED:
@@ -69,7 +69,7 @@ def _of_topic(labels: Labels, topic: str, depth: int) -> TopicDocuments:
     rows = [
         RankedDocument(
             document,
-            grades.get(document, labels.rules.ungraded),
+            grades.get(document, ungraded),
             baseline_rank=ranks[1].get(document),
             candidate_rank=ranks[0].get(document),
             effect=effects.get(document, 0.0),

@@ -53,7 +53,7 @@ def in_families(
         levels = ", ".join(f"{level:g}" for level in (own, *others))
         raise ValueError(f"a family of gates has one level, got {levels}")
     ordinary = [one.p_value or 0.0 for one in family]
-    p = ordinary if look is None else [one.p_value_of_look or 0.0 for one in family]
+    p = ordinary if look is None else [1.0 if one.identical else one.ruling.p_value_of_look for one in family]
     if correction == "auto" and look is None and not any(one.gate.is_pool for one in family):
         topics, measures = [one.topics for one in family], [one.aligned.candidate.measure for one in family]
         drawn = adjusted_by_draws([one.ruling for one in family], p, topics=topics, measures=measures)

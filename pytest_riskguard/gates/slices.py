@@ -48,12 +48,12 @@ def within(systems: Sequence[TopicScores], asked: str, tags: Tags) -> list[Topic
     return [scores.only(inside.__contains__) for scores in systems]
 
 
-def slices_of(entry: str, judged: Sequence[str], tags: Tags, *, smallest: int = MIN_SLICE_TOPICS) -> tuple[str, ...]:
+def slices_of(entry: str, judged: Sequence[str], tags: Tags) -> tuple[str, ...]:
     """The slices that an entry asks for, by value.
 
-    ``TAG=VALUE`` asks for one, whatever its size; ``TAG`` for each of its values that at least ``smallest`` of the
-    ``judged`` topics have. ``ValueError`` if there is no such tag
-    or value, or none of its values has enough topics, or one of them cannot be printed.
+    ``TAG=VALUE`` asks for one, whatever its size; ``TAG`` for each of its values that at least ``MIN_SLICE_TOPICS``
+    of the ``judged`` topics have. ``ValueError`` if there is no such tag or value, or none of its values has enough
+    topics, or one of them cannot be printed.
     """
     tag, value = parse_slice(entry)
     tagged = [tags[topic] for topic in judged if tags.get(topic)]
@@ -67,11 +67,11 @@ def slices_of(entry: str, judged: Sequence[str], tags: Tags, *, smallest: int = 
         if value not in sizes:
             raise ValueError(f"no judged topic has {tag}={value}; {_instead(value, sorted(sizes), prefix=f'{tag}=')}")
         return (f"{tag}={value}",)
-    if not (large := sorted(known for known, size in sizes.items() if size >= smallest)):
+    if not (large := sorted(known for known, size in sizes.items() if size >= MIN_SLICE_TOPICS)):
         largest = ", ".join(f"{clean(known)} {size}" for known, size in sizes.most_common(_MAX_SHOWN))
         raise ValueError(
-            f"no value of {tag!r} has {smallest} judged topics (largest: {largest or 'none'}); name the slices to "
-            f"ask about, as {tag}=VALUE"
+            f"no value of {tag!r} has {MIN_SLICE_TOPICS} judged topics (largest: {largest or 'none'}); name the "
+            f"slices to ask about, as {tag}=VALUE"
         )
     for part in large:
         if not part.isprintable():

@@ -425,7 +425,7 @@ class Rejudged:
         return _said(name, compare(self.gate, *systems, topics=self.topics))
 
     def answers(self, cases: dict[str, FloatArray], others: OtherJudgements) -> Iterator[IfJudged]:
-        """What the gate says in these cases, in the two extremes, then in other ways; none of these twice."""
+        """What the gate says in these cases, in the two extremes, then in other ways; equal scores are asked once."""
         labels, known = self.labels, dict[int, IfJudged]()
         extremes = [("lowest", others.best(-others.differences)), ("highest", others.best(others.differences))]
         searched = others.combinations()
@@ -437,8 +437,6 @@ class Rejudged:
             key = hash(scores.tobytes())
             if key not in known:
                 known[key] = self.case(name, scores)
-            elif name == "other":
-                continue
             yield replace(known[key], case=name)
 
     @cached_property

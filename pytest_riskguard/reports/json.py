@@ -138,11 +138,8 @@ def _check(verdict: Verdict) -> None:
 def _check_outcome(verdict: Verdict) -> None:
     """Check that the outcome is the one that the gate's rule gives for the figures that decide."""
     outcome = verdict.outcome
-    for field, is_there, belongs in (
-        ("reason", verdict.reason is not None, outcome != "pass"),
-        ("problem", verdict.problem is not None, outcome == "incomparable"),
-    ):
-        if is_there != belongs:
+    for field, belongs in (("reason", outcome != "pass"), ("problem", outcome == "incomparable")):
+        if (getattr(verdict, field) is not None) != belongs:
             raise ValueError(f"{field}: expected {'one' if belongs else 'none'} beside the outcome {outcome!r}")
     if outcome not in ("pass", "fail"):
         return

@@ -85,11 +85,10 @@ class Table:
         kinds, rows = self.kinds, self.cells if most is None else self.cells[:most]
         grid = [[clean(cell, limit=_MAX_CELL) for cell in row] for row in ([*self.columns], *rows)]
         grid = grid if head else grid[1:]
-        gap = 2
-        widths = _widths(grid, kinds, width - indent - gap * (len(kinds) - 1))
-        if sum(widths) + gap * (len(kinds) - 1) + indent > width:
-            gap = 1
-            widths = _widths(grid, kinds, width - indent - (len(kinds) - 1))
+        for gap in (2, 1):
+            widths = _widths(grid, kinds, width - indent - gap * (len(kinds) - 1))
+            if sum(widths) + gap * (len(kinds) - 1) + indent <= width:
+                break
         columns_shown = [
             _shown([*column], kind, width, head=head)
             for column, kind, width in zip(zip(*grid, strict=True), kinds, widths, strict=True)

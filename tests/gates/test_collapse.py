@@ -94,6 +94,7 @@ FIRST_TWELVE = "a=0, a=1, a=2, a=3, a=4, a=5, b=0, b=1, b=2, b=3, b=4, b=5"
         ("kind=brnd", TAGS, "known tags: kind=brand, kind=other, length=2"),
         ("kind", TAGS, "known tags: kind=brand, kind=other, length=2"),
         ("a=9", THIRTEEN, f"known tags: {FIRST_TWELVE}"),
+        ("kind", Topics({}, tags={"t00000": {"kind": ""}}), "known tags: kind="),
     ],
 )
 def test_what_protects_nothing_is_a_mistake(entry, topics, hint):

@@ -11,9 +11,8 @@ from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.explain import explain
 from pytest_riskguard.gates.findings import Estimates
-from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.power import Basis
-from pytest_riskguard.gates.verdict import Family
 from tests.gates.conftest import topic_scores
 from tests.strict import gate_of
 
@@ -76,10 +75,3 @@ def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_i
     assert (found.topics.count, found.topics.wins, found.topics.losses, found.topics.left_out) == (12, 3, 8, {})
     assert found.power.minimum_detectable_effect == Basis(lost.ruling).minimum_detectable_effect
     assert [warning.code for warning in found.warnings] == ["few_topics"]
-
-
-def test_a_verdict_has_intervals_at_the_level_of_its_family():
-    new, old = topic_scores("new", BASE + D), topic_scores("old", BASE)
-    for family, level in ((Family("holm", 3, 0.99, 0.2), 0.99), (None, 0.95)):
-        verdict = judge(RISK, new, old, family=family)
-        assert (verdict.asked, verdict.family, {one.level for one in verdict.intervals}) == (RISK, family, {level})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from pytest_riskguard.gates.families import adjusted_by_draws, in_families
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Family, Verdict
-from tests.gates.conftest import pair
+from tests.gates.conftest import pair, pooled
 from tests.strict import gate_of
 
 
@@ -65,6 +66,16 @@ def test_without_correction_or_p_value_there_is_no_family():
     assert second.level == pytest.approx(0.95)
     assert (second.size, second.adjusted_p_value) == (1, some.p_value)
     assert in_families([None, few], correction="holm") == [None, None]
+    with pytest.raises(ValueError, match=r"a family of gates has one level, got 0\.9, 0\.95"):
+        in_families([some, compare(gate_of("g", level=0.9), *harmed())], correction="holm")
+
+
+def test_a_pool_in_a_family_is_corrected_by_holm_and_draws_as_many_replicates_as_before():
+    alone = pooled(gate_of("g", kind="georisk_not_worse"), *harmed(), together=7)
+    first, second = in_families([alone, compare(gate_of("g"), *harmed())], correction="auto")
+    assert (first.correction, second.correction) == ("holm", "holm")
+    within: Any = alone.within(first)
+    assert within.ruling.together == 7
 
 
 # --------------------------------------------------------------------------------------------------------------------

@@ -71,7 +71,9 @@ def test_the_slow_slide_is_seen_against_the_oldest_only(slide):
     assert risky(chain.steps) == [False] * 5
     assert risky(chain.against_oldest)[-1]
     assert chain.has_slid
-    assert not chain_of(slide[:2], alpha=0).has_slid  # one change is no slide
+    lost = chain_of([slide[0], scores(slide[0].values - 0.1)], alpha=0)
+    assert risky(lost.steps) == [True]
+    assert not lost.has_slid  # one change is no slide
     assert not chain_of(slide[:1], alpha=0).has_slid
     back = chain_of([*slide, scores(slide[0].values, name="back")], alpha=0)  # made good
     assert not risky(back.against_oldest)[-1]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import jsonschema
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.memory import topic_scores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report
@@ -85,28 +83,6 @@ def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive():
     assert judge(gate_of("g", max_mde=0.2), *pair(BETTER)).outcome == "pass"
     seen = judge(gate_of("g"), *pair(BETTER)).power.minimum_detectable_effect
     assert judge(gate_of("g", max_mde=seen), *pair(BETTER)).outcome == "pass"
-
-
-def test_plain_mappings_have_neither_measure_nor_inputs():
-    verdict = judge(
-        gate_of("g"),
-        topic_scores({str(i): 0.5 for i in range(30)}, "candidate"),
-        topic_scores({str(i): 0.4 for i in range(30)}, "baseline"),
-    )
-    data = verdict.to_dict()
-    assert (data["measure"], data["inputs"], data["candidate"], data["baselines"]) == (
-        None,
-        None,
-        "candidate",
-        ["baseline"],
-    )
-    assert Verdict.from_dict(data).to_dict() == data
-
-
-def test_scores_by_different_measures_are_a_wrong_question():
-    candidate, baseline = pair(BETTER)
-    with pytest.raises(ValueError, match=r"expected scores in one measure, found AP \(.*\), nDCG@10 \(.*\)"):
-        judge(gate_of("g"), replace(candidate, measure="AP"), baseline)
 
 
 @pytest.mark.parametrize("noise", [-9e-13, 9e-13])

@@ -112,43 +112,22 @@ def test_a_gate_that_some_scores_from_0_to_1_fail_is_let_through(kind, options):
     refuse_options(gate_of("g", kind, **options), 1.0)
 
 
-TOO_MUCH = (
-    "{} is at least the most that can be lost (1), so the gate could never fail; choose a smaller one, or "
-    "leave it out"
-)
+TOO_MUCH = "{} is at least the most that can be lost ({}), so {}; choose a smaller one, or leave it out"
+NEVER, USELESS = "the gate could never fail", "it would have no effect"
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "message"),
+    ("kind", "options", "name", "said"),
     [
-        (
-            "not_significantly_risky",
-            {"alpha": 1, "tolerance": 2},
-            "tolerance: 2 is at least the most that can be lost (2), so the gate could never fail; "
-            "choose a smaller one, or leave it out",
-        ),
-        (
-            "not_significantly_risky",
-            {"alpha": 1, "max_mde": 2.5},
-            "max_mde: 2.5 is at least the most that can be lost (2), so it would have no effect; "
-            "choose a smaller one, or leave it out",
-        ),
-        (
-            "georisk_not_worse",
-            {"tolerance": 1},
-            "tolerance: 1 is at least the most that can be lost (1), so the gate could never fail; "
-            "choose a smaller one, or leave it out",
-        ),
-        ("no_topic_collapse", {"max_loss": 1}, f"max_loss: {TOO_MUCH.format(1)}"),
-        ("no_topic_collapse", {"max_loss": 1.5, "max_share": 1}, f"max_loss: {TOO_MUCH.format(1.5)}"),
-        (
-            "no_topic_collapse",
-            {"max_loss": None, "max_share": 1},
-            f"max_share: {TOO_MUCH.format(1)}",
-        ),
+        ("not_significantly_risky", {"alpha": 1, "tolerance": 2}, "tolerance", (2, 2, NEVER)),
+        ("not_significantly_risky", {"alpha": 1, "max_mde": 2.5}, "max_mde", (2.5, 2, USELESS)),
+        ("georisk_not_worse", {"tolerance": 1}, "tolerance", (1, 1, NEVER)),
+        ("no_topic_collapse", {"max_loss": 1}, "max_loss", (1, 1, NEVER)),
+        ("no_topic_collapse", {"max_loss": 1.5, "max_share": 1}, "max_loss", (1.5, 1, NEVER)),
+        ("no_topic_collapse", {"max_loss": None, "max_share": 1}, "max_share", (1, 1, NEVER)),
     ],
 )
-def test_a_gate_that_no_scores_from_0_to_1_fail_is_refused(kind, options, message):
+def test_a_gate_that_no_scores_from_0_to_1_fail_is_refused(kind, options, name, said):
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
         refuse_options(gate_of("g", kind, **options), 1.0)
-    assert str(refused.value) == message
+    assert str(refused.value) == f"{name}: {TOO_MUCH.format(*said)}"

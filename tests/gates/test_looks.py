@@ -134,8 +134,8 @@ def test_a_verdict_fails_exactly_where_the_stricter_p_value_is_within_the_share(
     for changed in losses:
         found, look, verdict = judged_as_a_look(losing(changed), looks=looks, alpha=alpha)
         outcomes.add(verdict.outcome)
-        assert found.p_value_of_look >= found.p_value
-        assert (verdict.outcome == "fail") == (found.p_value_of_look <= 0.05 * look.share)
+        assert found.ruling.p_value_of_look >= found.p_value
+        assert (verdict.outcome == "fail") == (found.ruling.p_value_of_look <= 0.05 * look.share)
         assert (verdict.outcome == "fail") == (verdict.family.adjusted_p_value <= 1 - verdict.level)
         assert verdict.decisive_interval.level == verdict.family.level >= 1 - 0.05 * look.share - 1e-15
     assert outcomes == {"pass", "fail"}
@@ -151,5 +151,5 @@ def test_what_a_look_needs_holds_at_both_conditions_where_churn_only_warns():
         NotSignificantlyRisky("g", alpha=alpha, tolerance=0.0, on_churn=churn)
         for alpha, churn in ((0, "fail"), (1, "fail"), (1, "warn"))
     ]
-    mean, urisk, warned = (compare(gate, *both).p_value_of_look for gate in gates)
+    mean, urisk, warned = (compare(gate, *both).ruling.p_value_of_look for gate in gates)
     assert urisk < mean == warned

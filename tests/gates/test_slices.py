@@ -59,18 +59,18 @@ def test_scores_without_a_topic_of_the_slice_cannot_be_compared():
 
 
 @pytest.mark.parametrize(
-    ("entry", "smallest", "expected"),
+    ("entry", "expected"),
     [
-        ("intent", 25, ("intent=code",)),  # u00 is not judged, x00 has no value
-        ("intent", 30, ("intent=code",)),
-        ("intent", 12, ("intent=code", "intent=howto")),
-        ("length", 13, ("length=long", "length=short")),
-        ("intent=howto", 25, ("intent=howto",)),  # named: whatever its size
-        (" intent = howto ", 25, ("intent=howto",)),
+        ("intent", ("intent=code",)),  # u00 is not judged, x00 has no value
+        ("size", ("size=a", "size=b")),  # of 25 and 26 topics, c of 24
+        ("intent=howto", ("intent=howto",)),  # named: whatever its size
+        (" intent = howto ", ("intent=howto",)),
     ],
 )
-def test_a_tag_stands_for_its_values_that_are_large_enough(entry, smallest, expected):
-    assert slices_of(entry, JUDGED, TAGS, smallest=smallest) == expected
+def test_a_tag_stands_for_its_values_that_are_large_enough(entry, expected):
+    sizes = "a" * 25 + "b" * 26 + "c" * 24
+    tags = {**TAGS, **{f"s{i:02d}": {"size": size} for i, size in enumerate(sizes)}}
+    assert slices_of(entry, [topic for topic in tags if topic != "u00"], tags) == expected
 
 
 @pytest.mark.parametrize(

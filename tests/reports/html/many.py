@@ -6,34 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from pytest_riskguard.data import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import Documents, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Inputs, Verdict
-
-
-def _systems(topics: int, seed: int) -> tuple[TopicScores, TopicScores]:
-    """Candidate and baseline; the seed names the candidate."""
-    rng = np.random.default_rng(seed)
-    names = tuple(f"q{place:03d}" for place in range(topics))
-    queries = {name: f"how do I reset my washing machine, model {name}" for name in names}
-    before = np.round(rng.uniform(0.2, 0.8, topics), 3)
-    after = np.clip(np.round(before + rng.normal(-0.03, 0.15, topics), 3), 0, 1)
-    return (
-        TopicScores(f"candidate {seed}", "nDCG@10", names, after, queries),
-        TopicScores("prod", "nDCG@10", names, before, queries),
-    )
+from tests.reports.html.verdicts import systems
 
 
 def _judged(name: str, topics: int, *, seed: int, alpha: float) -> Verdict:
     """A verdict with all that its page needs: tags, digests, and rankings of the 40 worst topics."""
-    candidate, baseline = _systems(topics, seed)
+    candidate, baseline = systems(topics)
+    candidate = replace(candidate, name=f"candidate {seed}", values=np.roll(candidate.values, seed))
     tags = {topic: {"kind": "code" if place % 3 else "prose"} for place, topic in enumerate(candidate.topics)}
     known = Topics(candidate.queries, tags)
     verdict = judge(gate_of(name, alpha=alpha, on_churn="fail"), candidate, baseline, topics=known, report=True)
-    inputs = Inputs("sha256:qrels", f"sha256:{seed}", {"prod": "sha256:prod"})
+    inputs = Inputs("sha256:qrels", f"sha256:{seed}", {"old": "sha256:old"})
     return replace(verdict, inputs=inputs, documents=_documents(verdict))
 
 

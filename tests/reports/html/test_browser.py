@@ -9,7 +9,6 @@ import csv
 import io
 import json
 import os
-import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,21 +75,12 @@ def names(shown: Opened) -> list[str]:
 
 
 @pytest.mark.slow
-def test_topics_can_be_searched(opened):
-    shown = opened(page_of(pair(80)))
-    assert len(names(shown)) == 20
-    shown.page.locator(".find").fill("machine Q00017")
-    assert names(shown) == ["q00017"]
-    assert shown.texts(".found") == ["1 of 80 topics"]
-    shown.page.locator(".find").fill("no such topic")
-    assert names(shown) == []
-    shown.page.locator(".find").fill("")
-    assert shown.texts(".found") == ["80 topics"]
-
-
-@pytest.mark.slow
-def test_tags_can_be_searched_and_clicked(opened, everything):
+def test_words_and_tags_can_be_searched_and_clicked(opened, everything):
     shown = opened(everything)
+    shown.page.locator(".find").first.fill("machine Q00017")
+    assert shown.texts(".found")[0] == "1 of 80 topics"
+    shown.page.locator(".find").first.fill("no such topic")
+    assert shown.texts(".found")[0] == "0 of 80 topics"
     shown.page.locator(".find").first.fill("intent=buy")
     assert shown.texts(".found")[0] == "40 of 80 topics"
     assert set(shown.texts(f".topics >> nth=0 >> {ROWS} >> .tag")) == {"intent=buy"}
@@ -199,16 +189,6 @@ def test_rankings_are_opened_from_the_card_and_the_row(opened):
 
 
 @pytest.mark.slow
-def test_rankings_stand_one_below_the_other_on_a_phone(opened):
-    verdict = with_rankings(with_documents(pair(80)))
-    for width, beside in ((360, False), (1200, True)):
-        shown = opened(page_of(verdict), width=width)
-        first, second = (section.bounding_box() for section in shown.page.locator(".panel section").all())
-        assert (second["y"] < first["y"] + first["height"]) is beside
-        assert first["x"] + first["width"] <= width
-
-
-@pytest.mark.slow
 def test_keys_lead_through_the_queries(opened):
     shown = opened(page_of(with_rankings(with_documents(pair(80)))))
     shown.page.keyboard.press("/")
@@ -232,19 +212,6 @@ def test_keys_lead_through_the_queries(opened):
     shown.page.keyboard.press("Escape")
     assert not shown.page.locator("#rg-help").is_visible()
     assert shown.faults == []
-
-
-@pytest.mark.slow
-def test_keys_begin_at_the_query_that_the_address_names(opened):
-    shown = opened(page_of(with_rankings(with_documents(pair(80)))))
-    rows = names(shown)
-    shown.page.goto("about:blank")
-    shown.page.goto(f"{shown.address}#of-80-topics/{rows[1]}")
-    for place, key in ((2, "j"), (3, "j"), (4, "j"), (3, "k")):
-        shown.page.keyboard.press(key)
-        shown.page.wait_for_url(f"**/{rows[place]}")
-    shown.page.locator(".worst a").nth(1).click()
-    shown.until("document.activeElement.matches('.topic-table tr.target *')")
 
 
 @pytest.mark.slow
@@ -459,23 +426,6 @@ def test_the_first_screen_says_what_broke_and_what_to_do(opened):
 
 
 @pytest.mark.slow
-def test_numbers_stay_in_sight_beside_a_long_query(opened):
-    verdict = pair(80)
-    columns = verdict.exhibits
-    queries = ("x" * 400, *columns.queries[1:])
-    worst = tuple(replace(row, query="y" * 400) for row in verdict.responsible_topics)
-    changed = replace(verdict, exhibits=replace(columns, queries=queries))
-    for width in (360, 800, 1200):
-        shown = opened(render(Report([altered(changed, responsible_topics=worst)])), width=width)
-        shown.page.locator(".find").fill("xxx")
-        for cell in [*shown.page.locator(f"{ROWS} td:visible").all(), *shown.page.locator(".worst td.number").all()]:
-            box = cell.bounding_box()
-            assert box["x"] >= 0
-            assert box["x"] + box["width"] <= width
-        assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.slow
 def test_a_mark_of_a_chart_opens_the_rankings(opened):
     verdict = with_rankings(with_documents(pair(80)))
     shown = opened(page_of(verdict))
@@ -528,16 +478,6 @@ def test_every_number_in_the_table_is_that_of_the_json_rounded(opened):
 
 
 @pytest.mark.slow
-def test_ten_thousand_topics_stay_usable(opened):
-    shown = opened(render(Report([pair(10_000)])))
-    assert shown.texts(".page") == ["page 1 of 500"]
-    shown.page.locator(".find").fill("q09999")
-    assert names(shown) == ["q09999"]
-    assert shown.page.locator("*").count() < MAX_NODES
-    assert shown.faults == []
-
-
-@pytest.mark.slow
 def test_no_table_is_cut_off_on_paper(opened, everything):
     page = opened(everything, width=720).page  # A4, with margins
     page.emulate_media(media="print")
@@ -546,10 +486,3 @@ def test_no_table_is_cut_off_on_paper(opened, everything):
     for box in tables:
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 720
-
-
-@pytest.mark.slow
-def test_a_failing_gate_takes_few_pages_of_paper(opened):
-    page = opened(page_of(with_rankings(with_documents(pair(80))))).page
-    paper = page.pdf(format="A4")
-    assert 1 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", paper)) <= 4

@@ -158,7 +158,7 @@ def test_bars_are_as_long_as_the_differences_and_say_which_topic_they_are():
         assert shape.get("fill") == (Colour.LOSS if differences[topic] < 0 else Colour.WIN)
         if abs(differences[topic]) > 0.05:
             scales.add(round(float(shape.get("height")) / abs(differences[topic])))
-        assert bar.find("title").text.startswith(f"how do I reset my washing machine {topic} ({topic}): 0.")
+        assert bar.find("title").text.startswith(f"how do I reset my washing machine {topic} (topic {topic}): 0.")
     assert len(scales) == 1
 
 
@@ -176,15 +176,12 @@ def test_tooltips_have_the_decimals_that_tell_scores_apart_and_fall_back_on_ids(
     verdict = judge(gate_of("g"), one, replace(one, name="b", values=np.array([0.0, 0.879, 0.5])), report=True)
     assert tooltips(shown(verdict, "topics")) == [
         "y: 0.879 → 0.881, +0.002",
-        f"{('how do i ' * 60)[:159]}… (x): 0.00 → 0.88, +0.88",
+        f"{('how do i ' * 60)[:159]}… (topic x): 0.00 → 0.88, +0.88",
     ]
 
 
 def test_a_query_from_right_to_left_does_not_turn_the_scores_behind_it():
-    assert named("301", "reset") == "reset (301)"
-    assert named("301", "كيف أعيد المنتج؟") == "كيف أعيد المنتج؟ (topic 301)", (
-        "a word from left to right comes before digits"
-    )
+    assert named("301", "كيف أعيد المنتج؟") == "كيف أعيد المنتج؟ (topic 301)"
 
 
 # ---- the risk

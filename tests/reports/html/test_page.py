@@ -118,14 +118,6 @@ def test_the_title_is_the_verdict(verdict):
     assert title(passed, bare(pair(20, shift=0.1, name="good"))) == "✓ Ship: 2 gates passed · riskguard"
 
 
-def test_failures_come_first(verdict):
-    page = parsed(bare(pair(50, shift=0.03, name="fine")), bare(verdict))
-    cards = [
-        attributes["class"] for _, attributes in page.tags if (attributes.get("class") or "").startswith("card ")
-    ]
-    assert cards == ["card stop", "card go"]
-
-
 def test_documents_have_the_effect_of_their_move(verdict):
     (data,) = parsed(verdict).data
     documents, panels = data["panels"]["documents"], data["panels"]["topics"]
@@ -298,13 +290,6 @@ def test_no_verdict_is_a_page_too():
     assert "This report has no verdicts." in parsed().said
 
 
-def test_incomparable_gates_say_why():
-    page = parsed(incomparable_with("runs.txt"))
-    assert "incomparable" in page.said
-    assert "runs.txt" in page.said
-    assert not [tag for tag, _ in page.tags if tag == "svg"]
-
-
 def test_tags_warnings_and_digests_are_shown(verdict):
     told = tagged(verdict, intent=("buy",) * 50)
     told = altered(
@@ -355,12 +340,6 @@ def test_where_it_comes_from_is_shown(verdict):
     assert {"https://ci.example.org/run/9", "https://git.example.org/acme/search"} <= set(links)
     young = Page(render(Report([bare(verdict)], provenance=provenance(age=3.0))))
     assert "baseline old stored 3 days ago from commit 17b6cfd000 · CI run" in young.said
-
-
-def test_only_rankings_that_are_there_are_offered(verdict):
-    offer = "Open a query to see both rankings."
-    assert offer in page_of(verdict)
-    assert offer not in page_of(bare(verdict))
 
 
 def test_what_stands_around_a_query_keeps_its_direction():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterator
 
 from pytest_riskguard.gates.findings import ROUNDING_ERROR
@@ -30,14 +29,13 @@ def charts(verdict: Verdict) -> list[Plot]:
 
 
 def named(topic: str, query: str | None) -> str:
-    """A topic by its query, with its id in brackets; after a query from right to left, a word sets the direction.
+    """A topic by its query, with its id in brackets.
 
-    Without it a browser would write ``0.88 → 0.00`` behind an id of digits as ``0.00 → 0.88``.
+    The word before the id sets the direction: after a query from right to left a browser would write ``0.88 → 0.00``
+    behind an id of digits as ``0.00 → 0.88``.
     """
     shown, asked = clean(topic, limit=60), clean(query or "", limit=160)
-    from_right = any(unicodedata.bidirectional(character) in {"R", "AL"} for character in asked)
-    words = f"topic {shown}" if from_right else shown
-    return f"{asked} ({words})" if asked and asked != shown else shown
+    return f"{asked} (topic {shown})" if asked and asked != shown else shown
 
 
 def _differences(verdict: Verdict) -> Iterator[Plot]:

@@ -183,14 +183,9 @@ def cross(x: float, y: float, radius: float, colour: str) -> str:
     )
 
 
-def stroke(x: float, y: float, radius: float, colour: str) -> str:
+def stroke(x: float, y: float, radius: float, colour: str, dash: str | None = None) -> str:
     """A piece of a line."""
-    return line((x - 1.6 * radius, y), (x + 1.6 * radius, y), colour=colour, width=2.5)
-
-
-def dashes(x: float, y: float, radius: float, colour: str) -> str:
-    """A piece of a dashed line."""
-    return line((x - 1.6 * radius, y), (x + 1.6 * radius, y), colour=colour, width=2, dash="4 3")
+    return line((x - 1.6 * radius, y), (x + 1.6 * radius, y), colour=colour, width=2, dash=dash)
 
 
 def upright(x: float, y: float, radius: float, colour: str) -> str:
@@ -198,6 +193,7 @@ def upright(x: float, y: float, radius: float, colour: str) -> str:
     return line((x, y - 1.5 * radius), (x, y + 1.5 * radius), colour=colour, width=2)
 
 
+dashes: Symbol = partial(stroke, dash="4 3")
 SYMBOLS: dict[str, Symbol] = {
     "disc": disc,
     "ring": ring,
