@@ -12,9 +12,9 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from pytest_riskguard.config.schema import Config, GateModel, GateSettings
+from pytest_riskguard.config.schema import Config
 from pytest_riskguard.config.setting_types import ListOf, Whole
-from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
+from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.gates.option_types import Number, OneOf, ShareOrCount, Text, Texts, TrueOrFalse
 
 #: Where ``riskguard init`` puts it, beside riskguard.yaml, and the comment that names it there.
@@ -27,16 +27,6 @@ Schema = dict[str, Any]
 def json_schema() -> Schema:
     """The schema of a whole riskguard.yaml."""
     schema = Config.model_json_schema(schema_generator=_Generator)
-    gate = schema["$defs"][GateModel.__name__]
-    properties = gate["properties"]
-    gate["description"], meanings = documented(GateSettings)
-    for name, meaning in (meanings | {name: option.help for name, option in OPTIONS.items()}).items():
-        properties[name]["description"] = meaning
-    gate["allOf"] = []
-    for kind, cls in KINDS.items():  # a gate of this kind has no options of other kinds
-        foreign = {name: False for name in OPTIONS if name not in options_of(cls)}
-        is_kind = {"properties": {"kind": {"const": kind}}, "required": ["kind"]}
-        gate["allOf"].append({"if": is_kind, "then": {"properties": foreign}})
     about = {"title": "riskguard.yaml", "description": "Settings of pytest-riskguard."}
     return {"$schema": "http://json-schema.org/draft-07/schema#"} | schema | about
 
@@ -53,6 +43,7 @@ class _Generator(GenerateJsonSchema):
     def model_schema(self, schema: Any) -> Schema:
         made = super().model_schema(schema)
         made["description"], meanings = documented(schema["cls"])
+        meanings |= {name: option.help for name, option in OPTIONS.items()}
         for name, inner in made["properties"].items():
             inner["description"] = meanings.get(name, "")
         return made
@@ -97,7 +88,8 @@ def documented(model: type) -> tuple[str, dict[str, str]]:
     about = ""
     for cls in reversed(model.__mro__):
         text = (cls.__doc__ or "").replace("``", "`")
-        about, _, listed = text.partition("\n\n    Attributes\n    ----------\n")
+        said, _, listed = text.partition("\n\n    Attributes\n    ----------\n")
+        about = said or about
         for entry in re.split(r"\n(?=    \w)", listed.rstrip()):
             key, _, meaning = entry.strip().partition("\n")
             meanings |= {key: " ".join(meaning.split())} if key else {}

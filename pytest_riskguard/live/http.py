@@ -25,6 +25,7 @@ from pytest_riskguard.data.engines import ENGINES, AnswerError, Hits, identifier
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.data.json_nodes import outline
 from pytest_riskguard.errors import DataError, FileError, UsageError
+from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
 from pytest_riskguard.live.retrieval import FailedSearchError, Topic
 from pytest_riskguard.serialization import JsonError, parsed_value
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.candidate_settings import Http, HttpCandidate
 
 
+#: Names of what differs from topic to topic.
+_OF_TOPIC = ("query", "topic", "tags.")
 #: Statuses after which another attempt may succeed.
 _TEMPORARY = frozenset({429, 502, 503, 504})
 #: Compressions that are unpacked: of few bytes others, and gzip twice, make any number at once.
@@ -80,7 +83,10 @@ class HttpSearch:
         http = candidate.http
         self._find = None if http.hits is None else _compiled(http.hits)
         template, body = http.request, http.body or http.request.body
-        content = _template(http, body) if isinstance(body, Path) else json.loads(body or "null")
+        content = _template(body) if isinstance(body, Path) else json.loads(body or "null")
+        if not any(name.startswith(_OF_TOPIC) for name in placeholders([http.url, http.params, content])):
+            where = "url" if content is None else "body"
+            raise UsageError(f"expected {{query}} in `{where}:`; this request would be the same for all topics")
         if template.size and isinstance(content, Mapping) and "depth" not in placeholders([content, http.url]):
             content = {template.size: "{depth}"} | dict(content)
         self._path, self._params, self._body = template.path.partition("?")[0], http.params, content
@@ -204,30 +210,29 @@ def _joined(url: str, path: str) -> str:
     return f"{address.rstrip('/')}/{path}{mark}{params}"
 
 
-def _template(http: Http, path: Path) -> Any:
-    """The JSON in a file; ``UsageError`` if there is none, or it is the same for all topics."""
+def _template(path: Path) -> Any:
+    """The JSON in a file; ``UsageError`` if there is none."""
     try:
-        content = read_limited(path, TABLE_BYTES)
-        template = parsed_value(content)
-        http.refuse_constant(content.decode())
+        return parsed_value(read_limited(path, TABLE_BYTES))
     except FileError as error:
         raise UsageError(f"body: {error}") from None
     except JsonError as error:
         raise UsageError(
             f"body: {path}: expected JSON with {{query}} in a text, found another file: {error}"
         ) from None
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    return template
 
 
 def _compiled(text: str) -> Callable[[Any], Any]:
-    """The search of a JMESPath expression; ``UsageError`` if its package is not there."""
+    """The search of a JMESPath expression; ``UsageError`` if it is none, or its package is not there."""
     try:
         import jmespath
     except ImportError:
         raise missing_extra("jmespath") from None
-    compiled = jmespath.compile(text)
+    try:
+        compiled = jmespath.compile(text)
+    except (jmespath.exceptions.JMESPathError, RecursionError) as error:
+        name = type(error).__name__
+        raise UsageError(f"hits: expected a JMESPath expression, found {shown(text)} ({name})") from None
 
     def search(value: Any) -> Any:
         try:

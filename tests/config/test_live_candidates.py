@@ -56,15 +56,8 @@ OF_HTTP = [
     ("preset: vespa, url: 'ftp://a'", "expected an address such as http://localhost:9200/products, found 'ftp://a'"),
     ("preset: vespa, url: 'http://a:x'", "expected an address such as"),
     ("preset: vespa, url: 'http://me:swordfish@a'", "without user and password; send `Authorization: Basic ${NAME}`"),
-    ("url: 'http://a/find', hits: h", "expected {query} in `url:`; this request would be the same"),
-    (
-        "preset: vespa, url: 'http://a', body: {query: x}",
-        "expected {query} in `body:`; this request would be the same",
-    ),
     (f"{SOLR}, body: {{query: '{{query}}'}}", "solr takes no `body:`; put its parameters into `url:`"),
-    ("preset: solr, url: 'http://a/solr/b?q=shoes'", "expected {query} in `url:`; this request would be the same"),
-    (f"{SOLR}, hits: 'a['", "candidate.http.hits: expected a JMESPath expression, found 'a['"),
-    (f"{SOLR}, hits: '{'[' * 3000}'", "candidate.http.hits: expected a JMESPath expression, found '[[["),
+    (f"{SOLR}, hits: 3", "candidate.http.hits: expected a JMESPath expression, found the number 3"),
     (f"{SOLR}, headers: [a]", "candidate.http.headers: expected a mapping of headers, found a list"),
     (f"{SOLR}, headers: {{a: [b]}}", "candidate.http.headers: a: expected a text of ASCII characters, found a list"),
     (

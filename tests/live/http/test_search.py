@@ -394,6 +394,27 @@ def test_headers_say_who_asks_and_what_is_taken():
     assert headers["content-type"] == "application/json"
 
 
+@pytest.mark.parametrize(
+    ("engine", "settings", "where"),
+    [
+        ("general", {"at": "/find"}, "url"),
+        ("solr", {"at": f"/solr/{INDEX}?q=shoes"}, "url"),
+        ("vespa", {"body": {"query": "shoes"}}, "body"),
+    ],
+)
+def test_a_request_that_is_the_same_for_all_topics_is_refused(engine, settings, where):
+    refused = pytest.raises(UsageError, match=rf"expected {{query}} in `{where}:`; this request would be the same")
+    with serving(engine) as server, refused, asking(engine, server, **settings):
+        pass
+
+
+@pytest.mark.parametrize("hits", ["a[", "[" * 3000])
+def test_what_is_no_expression_is_refused(hits):
+    refused = pytest.raises(UsageError, match=r"hits: expected a JMESPath expression, found '")
+    with serving("general") as server, refused, asking("general", server, hits=hits):
+        pass
+
+
 @pytest.mark.parametrize("package", ["httpx2", "jmespath"])
 def test_a_missing_package_is_named(package, monkeypatch):
     with serving("general") as server:

@@ -48,6 +48,8 @@ def test_a_stored_baseline_stands_for_all_runs_that_it_held(command, folder):
     made = json.loads(command("study replay prod --measure AP --regretted prod -o -").out)["replays"][0]
     assert [(r["name"], r["against"]) for r in made["releases"]] == [("0002", "0001"), ("prod", "0002")]
     assert made["releases"][1]["answers"][0]["reason"] == "loss"
+    made = json.loads(command("study replay prod churn.run --measure AP -o -").out)["replays"][0]
+    assert [(r["name"], r["against"]) for r in made["releases"]] == [("churn", "prod")]
 
 
 @pytest.mark.parametrize(
