@@ -232,7 +232,7 @@ def test_one_topic_more_or_less_decides_only_what_rests_on_it(folder):
 def dilute(folder: Path, topics: Sequence[str]) -> None:
     """A grade that no run finds: all scores become small, those of both sides alike."""
     with (folder / "qrels.txt").open("a") as file:
-        file.writelines(f"{topic} 0 nowhere 1000\n" for topic in topics)
+        file.writelines(f"{topic} 0 nowhere 10\n" for topic in topics)
 
 
 def test_judgements_that_make_the_scores_of_lost_topics_small_decide_nothing(folder):

@@ -18,26 +18,19 @@ _SELECTS = ("-k", "-m", "--deselect", "--ignore", "--lf", "--last-failed", "--sw
 
 
 class Mode(NamedTuple):
-    """Whether gates are judged, what decided that (``origin``), the gate files, and others given as paths."""
+    """Whether gates are judged, what decided that (``origin``), and the gate files, those given as paths last."""
 
     on: bool
     origin: str
     files: tuple[Path, ...]
-    named: tuple[Path, ...] = ()
-
-    @property
-    def gate_files(self) -> tuple[Path, ...]:
-        """Every file whose gates this run is about."""
-        return self.files + self.named
 
 
 def mode_of(config: pytest.Config) -> Mode:
     """The mode this run is in: the command line wins over the ini file."""
     asked = config.getoption("riskguard", default=None)
     on = bool(config.getini("riskguard") if asked is None else asked)
-    listed = [Path(path) for path in config.getini("riskguard_config")]
     default = config.rootpath / CONFIG_NAME
-    files = tuple(listed) if listed else (default,) if default.is_file() else ()
+    files = [Path(path) for path in config.getini("riskguard_config")] or [default] * default.is_file()
     if on:
         for path in files:
             if not path.is_file():
@@ -48,14 +41,10 @@ def mode_of(config: pytest.Config) -> Mode:
                 raise pytest.UsageError(
                     f"--riskguard-{option} needs --riskguard, or `riskguard = true` in the ini file"
                 )
-    return Mode(on, "ini" if asked is None else "command line", files, _named(config, files))
-
-
-def _named(config: pytest.Config, files: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Files called riskguard.yaml among the arguments that the settings do not name."""
-    known = {path.resolve() for path in files}
-    paths = [path for path in dict.fromkeys(_arguments(config)) if path.name == CONFIG_NAME and path.is_file()]
-    return tuple(path for path in paths if path.resolve() not in known)
+    for path in _arguments(config):
+        if path.name == CONFIG_NAME and path.is_file() and path.resolve() not in map(Path.resolve, files):
+            files.append(path)
+    return Mode(on, "ini" if asked is None else "command line", tuple(files))
 
 
 def _arguments(config: pytest.Config) -> list[Path]:
@@ -79,7 +68,7 @@ def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
     Folders below these are not searched, since that would slow down every run of pytest.
     """
     root = config.rootpath
-    known = {path.resolve() for path in mode.gate_files}
+    known = {path.resolve() for path in mode.files}
     folders: dict[Path, None] = {}
     for given in filter(Path.is_dir, (Path(os.path.normpath(path)) for path in _arguments(config))):
         folders |= dict.fromkeys(f for f in (given, *given.parents) if f == given or f.is_relative_to(root))
@@ -94,7 +83,7 @@ def is_strict(config: pytest.Config) -> bool:
 
 def header_of(config: pytest.Config, mode: Mode) -> list[str]:
     """Lines that say whether gates are judged, and which are not although they are there."""
-    files = ", ".join(_relative(path, config.rootpath) for path in mode.gate_files)
+    files = ", ".join(_relative(path, config.rootpath) for path in mode.files)
     if not mode.on:
         return [f"riskguard: off; the gates of {files} are not run (pass --riskguard)"] if files else []
     lines = [f"riskguard: {__version__}, on ({mode.origin}); gates of {files or f'no {CONFIG_NAME}'}"]

@@ -51,6 +51,7 @@ class RiskguardSession:
     def __init__(self, config: pytest.Config, mode: Mode) -> None:
         self.config, self.mode = config, mode
         self.is_worker = hasattr(config, "workerinput")
+        self._gate_files = {path.resolve() for path in mode.files}
         self.log = GateLog()
         self.problems: list[str] = []
         #: Every known gate and how it ended, once the run is over.
@@ -79,9 +80,7 @@ class RiskguardSession:
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> RiskguardFile | None:
         """Gate files become collectors of gates."""
-        if self.config.getoption("riskguard_no_yaml"):
-            return None
-        if not any(file_path == path or file_path.resolve() == path.resolve() for path in self.mode.gate_files):
+        if self.config.getoption("riskguard_no_yaml") or file_path.resolve() not in self._gate_files:
             return None
         from pytest_riskguard.plugin.yaml_items import RiskguardFile
 
@@ -165,7 +164,7 @@ class RiskguardSession:
         root = self.config.rootpath
         tests = {*(item.path for item in self._items), *(root / gate.file for gate in self.gates)}
         nearest = (find_config(test.parent, stop=root) for test in sorted(tests) if test.suffix == ".py")
-        return policy_changes([*self.mode.gate_files, *filter(None, nearest)])
+        return policy_changes([*self.mode.files, *filter(None, nearest)])
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -177,7 +176,7 @@ class RiskguardSession:
         """Write the reports, and fail a run that judged too few gates."""
         if self.is_worker or any(self.config.getoption(name, default=None) for name in _ONLY_SHOWING):
             return
-        for path in self.mode.gate_files:
+        for path in self.mode.files:
             self.log.know_uncollected(declared(path, root=self.config.rootpath))
         self.gates = self.log.gates()
         if exitstatus in _COMPLETE:
@@ -239,7 +238,6 @@ class RiskguardSession:
         from pytest_riskguard.reports.ci.github import Annotation, annotation, place, told
 
         root, tests = self.config.rootpath, self.log.tests
-        files = {file.resolve() for file in self.mode.gate_files}
 
         def at(test: str) -> tuple[str | None, int | None]:
             file, line = tests[test].place or (None, None)
@@ -254,7 +252,9 @@ class RiskguardSession:
         others = [
             Annotation("riskguard", [test.message], *at(id))
             for id, test in tests.items()
-            if test.message is not None and id not in told_of and (root / id.partition("::")[0]).resolve() in files
+            if test.message is not None
+            and id not in told_of
+            and (root / id.partition("::")[0]).resolve() in self._gate_files
         ]
         return told(
             comparisons.Report(self.verdicts, self.gates, policy_changes=self.policy_changes),

@@ -168,11 +168,6 @@ class Comparison:
     verdicts: tuple[Verdict, ...]
     places: tuple[int, ...]
 
-    @property
-    def failed(self) -> bool:
-        """Whether one of the verdicts fails a build."""
-        return any(not verdict.passed for verdict in self.verdicts)
-
 
 def comparisons(verdicts: Sequence[Verdict]) -> list[Comparison]:
     """The verdicts by what they compare: the same names, measure and inputs; failures first, then care."""

@@ -298,6 +298,8 @@ def test_damage_is_found_and_its_scores_are_not_used(store, add, replicate, upda
         with pytest.raises(BaselineError, match=message):
             update(collection.noisy_run(2))
     if "replicates" in place:
+        with pytest.raises(BaselineError, match=message):
+            store.rescore("prod", qrels=collection.qrels, topics=None)
         store.remove_replicate("prod", 2)
         assert store.verify("prod") == []
         assert len(store.replicates("prod", "nDCG@10", qrels=qrels)) == 1

@@ -38,8 +38,8 @@ from pytest_riskguard.reports.html.whole_page import (
 )
 from pytest_riskguard.text import clean
 
-#: Comparisons that are in the page as a whole, more of them if they fail; others are rendered when they are opened.
-_MAX_FULL, _MAX_FULL_FAILED = 2, 4
+#: Comparisons that are in the page as a whole; others are rendered when they are opened.
+_MAX_FULL = 4
 #: Queries on the card, and rows of queries in the page itself: the script shows the others.
 MAX_WORST, STATIC_ROWS = 6, 10
 #: Bytes that the charts of all gates may take together.
@@ -207,7 +207,7 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
             rows=topic_rows(max(comparison.verdicts, key=lambda verdict: verdict.topics.count)),
             advice=words.own_advice(lead.verdict, verdicts, complete=complete),
             steps=[*words.steps(lead.verdict, verdicts, complete=complete, reproduce=reproduce)],
-            full=number <= (_MAX_FULL_FAILED if comparison.failed else _MAX_FULL),
+            full=number <= _MAX_FULL,
         )
         views.append(view)
     return views

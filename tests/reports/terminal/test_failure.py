@@ -177,6 +177,14 @@ def test_a_warning_about_inputs_that_was_shown_before_is_not_said_again():
     assert "scored again" not in explain(warned, said=("scored again",))
 
 
+def test_every_warning_about_inputs_is_said_whole_and_of_others_one_or_the_code():
+    codes = ("changed_inputs", "changed_inputs", "unbacked_scores")
+    warned = altered(judged(LOSS), warnings=tuple(VerdictWarning(code, f"said {n}") for n, code in enumerate(codes)))
+    lines = [line.strip() for line in explain(warned).splitlines() if "warning" in line]
+    assert lines == ["warning: said 0", "warning: said 1", "more warnings (-v shows all): unbacked_scores"]
+    assert "warning (unbacked_scores): said 2" in explain(warned, Screen(Detail.STATISTICS))
+
+
 def rows(text: str, width: int) -> int:
     """Lines on a screen that wraps what is too long for it."""
     return sum(-(-max(columns(line), 1) // width) for line in text.splitlines())
@@ -205,4 +213,7 @@ def test_several_gates_show_their_topics_once():
         "    count 6 times)",
         "  reproduce: pytest x",
     ]
+    (worst, *_) = topics = several[0].responsible_topics
+    other = altered(several[0], responsible_topics=(topics[1], replace(worst, topic="t30")))
+    assert repeats([several[0], other]) == {}  # one of its queries was not shown
     assert repeats([judged(LOSS), judged(LOSS)]) == {}  # nothing says that they are about the same runs
