@@ -242,7 +242,9 @@ def list_() -> int:
         click.echo(f"no baselines in {store.root}; {first}", err=True)
     for name in store.names():
         with _noted(damaged, f"{name}\tdamaged"):
-            click.echo(f"{name}\t{_stored(store, name)}; {_age(store.manifest(name))}")
+            days = store.manifest(name).days
+            age = f"stored {counted(days, 'day')} ago" if days else "stored today"
+            click.echo(f"{name}\t{_stored(store, name)}; {age}")
     return _status(damaged)
 
 
@@ -327,13 +329,7 @@ def _drift(store: Store, manifest: Manifest) -> Iterator[str]:
 @baseline.command()
 @click.argument("names", nargs=-1)
 @config_option
-@click.option(
-    "--max-age",
-    type=click.IntRange(min=0),
-    metavar="DAYS",
-    help="Fail for a baseline stored more than DAYS days ago.",
-)
-def verify(names: tuple[str, ...], *, max_age: int | None) -> None:
+def verify(names: tuple[str, ...]) -> None:
     """Check that baselines are what was stored.
 
     Compares all of them, or NAMES, with the digests in their manifests, replicates and earlier runs included.
@@ -344,12 +340,6 @@ def verify(names: tuple[str, ...], *, max_age: int | None) -> None:
     found = 0
     for name in names or store.names():
         faults = store.verify(name)
-        if not faults and max_age is not None and store.manifest(name).days > max_age:
-            age, allowed = _age(store.manifest(name)), counted(max_age, "day")
-            faults = [
-                f"{store.root.name}/{name}: {age}, --max-age allows {allowed}; store the run of today's system with "
-                f"`riskguard baseline update {name} RUN --note WHY`"
-            ]
         found += len(faults)
         click.echo(f"{name}: {'; '.join(faults) or 'ok'}")
     if found:
@@ -384,7 +374,3 @@ def _line(manifest: Manifest, means: str = "") -> str:
     if unanswered:
         parts[0] += f" ({len(unanswered)} unanswered: {listed(unanswered, most=5)})"
     return "; ".join(filter(None, parts))
-
-
-def _age(manifest: Manifest) -> str:
-    return f"stored {counted(manifest.days, 'day')} ago" if manifest.days else "stored today"

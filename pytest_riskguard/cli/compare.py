@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     metavar="[BASELINE] CANDIDATE...",
     baseline="A run file, or the name of a stored baseline. mean(A, B), median(...) or max(...) is computed from "
     "several topic by topic; the word candidate among them counts the candidate in. Not for georisk_not_worse.",
-    required=True,
     first=2,
 )
 @click.option(

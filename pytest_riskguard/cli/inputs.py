@@ -141,8 +141,8 @@ class Inputs:
     riskguard.yaml, read when it is first needed, supplies what the options do not. ``UsageError`` is raised for a
     wrong question, such as a system given twice, and ``DataError`` for a system that is bad or missing.
 
-    With at least ``first`` runs and no --baseline the first run is the baseline (0: never). ``whole``: without runs
-    the command is about all stored baselines. Errors call the positional argument ``argument``.
+    With at least ``first`` runs and no --baseline the first run is the baseline (0: never). Errors call the
+    positional argument ``argument``.
     """
 
     def __init__(
@@ -154,14 +154,13 @@ class Inputs:
         alphas: tuple[float, ...],
         slices: tuple[str, ...],
         argument: str,
-        whole: bool,
         first: int,
         kind: str | None,
     ) -> None:
         if first and not baselines and len(runs) >= first:
             baselines, runs = runs[:1], runs[1:]
         self.collection, self.runs, self.named_baselines = collection, runs, baselines
-        self._slices, self._argument, self._whole = slices, argument, whole and not runs
+        self._slices, self._argument = slices, argument
         #: The kind of gates that is asked: empty if none is, None for those of a policy.
         self.kind = kind
         #: The alphas that were typed, or are the command's own; and the options of a gate that were typed.
@@ -182,7 +181,7 @@ class Inputs:
     @cached_property
     def config(self) -> Config | None:
         """The riskguard.yaml, if anything of it is used."""
-        is_used = self._is_of_file or self._whole or any(map(_may_be_stored, self._every)) or is_config_given()
+        is_used = self._is_of_file or any(map(_may_be_stored, self._every)) or is_config_given()
         return surroundings() if is_used else None
 
     @cached_property
@@ -238,12 +237,8 @@ class Inputs:
 
     @cached_property
     def systems(self) -> list[System]:
-        """What the argument names; all stored baselines where it names none and the command is about them all."""
-        if not self._whole:
-            return self._systems(self.runs, self._argument)
-        if self._store is None:
-            raise UsageError("no systems and no store: name systems, or name a store in a riskguard.yaml")
-        return [Stored(name) for name in self._store.names()]
+        """What the argument names."""
+        return self._systems(self.runs, self._argument)
 
     @cached_property
     def baselines(self) -> list[System]:

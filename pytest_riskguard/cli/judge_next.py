@@ -52,6 +52,7 @@ _HEADERS = {
     metavar="[BASELINE] CANDIDATE...",
     baseline="A run file, or the name of a stored baseline.",
     scores=False,
+    required=False,
     first=2,
 )
 @slice_option

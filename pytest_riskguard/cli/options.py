@@ -380,8 +380,7 @@ def system_options(
     kind: str = "",
     baseline: str = "",
     scores: bool = True,
-    required: bool = False,
-    whole: bool = False,
+    required: bool = True,
     first: int = 0,
     alphas: tuple[float, ...] = (),
 ) -> Callable[[Command], Command]:
@@ -401,8 +400,8 @@ def system_options(
         What ``--baseline`` is for; without it there is no such option.
     scores : bool
         Whether systems may be tables of per-topic scores.
-    required, whole : bool
-        Whether the argument must name a system; whether it means all stored baselines if it names none.
+    required : bool
+        Whether the argument must name a system.
     first : int
         Of this many systems or more the first is the baseline, where ``--baseline`` names none; 0 for never.
     alphas : tuple of float
@@ -410,7 +409,7 @@ def system_options(
     """
     if kind:
         settings = (*(name for name in SETTINGS if name in options_of(KINDS[kind])), "family", *settings)
-    of_command: dict[str, Any] = {"argument": argument, "whole": whole, "first": first, "kind": kind}
+    of_command: dict[str, Any] = {"argument": argument, "first": first, "kind": kind}
     default = alphas
 
     def make(
@@ -426,11 +425,12 @@ def system_options(
         typed: dict[str, Any] = {"alphas": alphas or default, "slices": slices, "kind": kind}
         return Inputs(collection, systems, baselines, **{**of_command, **typed})
 
-    metavar = metavar or (f"[NAME=]{argument}..." if required else f"[[NAME=]{argument}]...")
     return grouped(
         "inputs",
         make,
-        click.argument("systems", nargs=-1, type=system, required=required, metavar=metavar),
+        click.argument(
+            "systems", nargs=-1, type=system, required=required, metavar=metavar or f"[NAME=]{argument}..."
+        ),
         *([baseline_option(baseline)] if baseline else []),
         collection_options(*settings, scores=scores),
         alpha_option(*alphas),

@@ -31,6 +31,7 @@ def _listed(values: tuple[float, ...]) -> str:
     *("level", "method", "tolerance", "missing", "on_churn"),
     metavar="[BASELINE] [CANDIDATE]",
     baseline="A run file, or the name of a stored baseline.",
+    required=False,
     first=1,
 )
 @slice_option

@@ -80,10 +80,6 @@ class Aligned:
         """Of a pair, other runs of the baseline."""
         return self.systems[2:]
 
-    def with_candidate(self, candidate: TopicScores) -> Aligned:
-        """The same with another candidate on these topics."""
-        return replace(self, systems=(candidate, *self.systems[1:]))
-
 
 Systems = Sequence[TopicScores]
 """The candidate, then the baselines of a pool, or a baseline and its replicates."""

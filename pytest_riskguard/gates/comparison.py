@@ -24,6 +24,9 @@ from pytest_riskguard.risk.urisk import varies
 
 Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
 
+#: How much further a limit may move when a topic is left out than its mean and width suggest. On 400 samples, among
+#: them Student's t with 1.5 degrees of freedom, one outlier, few changes, it was 4.5 times at most.
+NEAR = 6.0
 #: So much of its move a limit may miss that is computed for each topic, and so many standard errors.
 MISSED, CLOSE = 0.25, 0.005
 
@@ -203,10 +206,9 @@ class Comparison:
 
     @property
     def near(self) -> BoolArray:
-        """Topics without which the answer may change: those near a bound.
+        """Topics without which the answer may change: those near a bound; all where the two intervals disagree.
 
-        Near: a limit without the topic may lie on the other side of its bound. All where the two intervals disagree,
-        and where topics do not count alike, since a limit without one is then not known beforehand.
+        Near: a limit without the topic may lie on the other side of its bound.
         """
         gate, near = self.gate, np.zeros(self.n, dtype=np.bool_)
         rulings = [*self.ruling.all_asked]
@@ -214,16 +216,19 @@ class Comparison:
             rulings.append(self.ruling.plain)
         for ruling in rulings:
             asked, tolerance = witnesses(gate), ruling.gate.tolerance
-            if not self.evidence.counts_alike or len(set(map(ruling.reaches, asked))) > 1:
+            if len(set(map(ruling.reaches, asked))) > 1:
                 return np.ones(self.n, dtype=np.bool_)
             for interval in map(ruling.interval, asked):
                 ends = [(limit_of(gate, interval), -tolerance)]
                 if gate.side == "both":
                     ends = [(interval.lower, -tolerance), (interval.upper, tolerance)]
                 for limit, bound in ends:
-                    limits = without_each(ruling.scores, limit, method=interval.method, level=gate.level)
-                    room = MISSED * np.abs(limits - limit) + CLOSE * (ruling.test.standard_error or 0.0)
-                    near |= (limits - bound) * np.sign(limit - bound) <= room
+                    if self.evidence.counts_alike:
+                        limits = without_each(ruling.scores, limit, method=interval.method, level=gate.level)
+                        room = MISSED * np.abs(limits - limit) + CLOSE * (ruling.test.standard_error or 0.0)
+                        near |= (limits - bound) * np.sign(limit - bound) <= room
+                    else:
+                        near |= NEAR * _shifts(ruling, limit) >= abs(limit - bound)
         return near
 
     def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:
@@ -243,3 +248,13 @@ class Comparison:
             means = -np.abs(means) if self.gate.side == "both" else means
             reached = np.maximum(reached, means + half * errors + ruling.gate.tolerance)
         return reached
+
+
+def _shifts(ruling: Ruling, limit: float) -> FloatArray:
+    """How far mean and width move the limit when each topic is left out."""
+    scores, evidence = ruling.scores, ruling.evidence
+    mean = exact_sum(scores) / scores.size
+    shifts: FloatArray = (np.abs(scores - mean) + abs(limit - mean)) / (scores.size - 1)
+    if evidence.clusters is not None:  # a topic may hold a larger part of its cluster than all of it
+        shifts = shifts[evidence.clusters] + np.abs(evidence.parts(ruling.alpha) - mean) / evidence.n
+    return shifts

@@ -39,8 +39,6 @@ def train_report(inputs: Inputs, outputs: Outputs) -> int:
     from pytest_riskguard.ltr.report_section import section
 
     outputs.withdraw()
-    if not inputs.systems:
-        raise UsageError("no model: name at least one run, stored baseline or table of scores")
     if not inputs.baselines:
         raise UsageError("no baseline: give --baseline")
     outputs.check(*inputs.files)

@@ -22,13 +22,13 @@ def study() -> None:
 
 
 @study.command()
-@system_options("SYSTEM", "missing", whole=True, alphas=(1.0,))
+@system_options("SYSTEM", "missing", alphas=(1.0,))
 @output_options("the figures")
 def pool(inputs: Inputs, outputs: Outputs) -> int:
     """Ask whether one baseline is a fair yardstick.
 
     Uses each SYSTEM, a run or a stored baseline, as the baseline of all the others, and shows which of them correlate
-    over topics and whether their order by risk depends on the baseline. Without SYSTEM, uses all stored baselines.
+    over topics and whether their order by risk depends on the baseline.
     """
     from pytest_riskguard.studies.pool_report import MAX_SYSTEMS, MIN_SYSTEMS, pool_report
     from pytest_riskguard.studies.pool_section import dumps, section
@@ -47,7 +47,6 @@ def pool(inputs: Inputs, outputs: Outputs) -> int:
     "RUN",
     *("level", "method", "tolerance", "missing", "max_loss"),
     baseline="Judge every release against this run or stored baseline, not each against the one before it.",
-    required=True,
     alphas=(0.0, 1.0, 2.0, 5.0, 10.0),
 )
 @click.option(

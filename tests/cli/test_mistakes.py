@@ -77,7 +77,6 @@ USAGE = {
     "baseline": {
         "remove prod --replicate 0": "--replicate",
         "add new loss.run --measure nDGC@10": "nDCG@10",
-        "verify --max-age -1": "--max-age",
         "update prod good.run": "riskguard baseline update needs --note: say why",
         "update prod good.run --note '  '": "riskguard baseline update needs --note: say why",
     },

@@ -130,7 +130,7 @@ def test_text_json_markdown_and_page_are_written(command, folder):
 @pytest.mark.parametrize(
     ("line", "status", "message"),
     [
-        ("ltr report --baseline prod --measure AP", 2, "no model: name at least one run, stored baseline or table"),
+        ("ltr report --baseline prod --measure AP", 2, "Missing argument"),
         ("ltr report good.run --qrels qrels.txt --measure AP", 2, "no baseline: give --baseline"),
         (f"ltr report ./good.run {RUNS}", 2, "MODEL: good given twice; NAME=RUN gives one of them another name"),
         ("ltr report prod good.run --baseline prod --measure AP", 2, "MODEL: prod is a baseline too"),

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.risk import trisk
-from tests.plugin import world
 from tests.plugin.world import read_report
 
 #: The module, which the package hides behind its function.
@@ -125,17 +124,9 @@ def test_runs_and_stored_baselines_by_measure_and_alpha(command):
     assert "prod has no correlation" in text
 
 
-def test_without_systems_all_stored_ones_are_taken(command, folder):
-    ended = command("study pool --measure AP")
-    assert ended.status == 2
-    assert "a pool has 2 to 200 systems; found 1" in ended.err
-    world.store(folder, "later", world.GOOD)
-    world.store(folder, "best", world.CHURN)
-    found = report(command("study pool --measure AP -o -"))
-    assert found["systems"] == ["best", "later", "prod"]
-    (folder / "riskguard.yaml").unlink()
-    ended = command("study pool --measure AP --qrels qrels.txt -o -")
-    assert report(ended)["systems"] == ["best", "later", "prod"]
+def test_one_system_is_no_pool(command):
+    ended = command("study pool prod --measure AP")
+    assert (ended.status, "a pool has 2 to 200 systems; found 1" in ended.err) == (2, True)
 
 
 def test_two_systems_are_compared_but_not_ranked(command):
