@@ -157,7 +157,7 @@ SAID: Mapping[str, str] = {
     "few_changed_topics": "only {topics_number} of {verdict.topics.count} topics changed ({topics})",
     "no_variation": "no topic changed, or all of them by the same amount: the mean alone decides",
     "unseen_changes": (
-        "no {change} is as large as {size:.2g}, but a {change} as large in up to {share:.2%} of queries cannot be "
+        "no {change} is as large as {size:.2g}, but a {change} as large in up to {share:.1%} of queries cannot be "
         "excluded, and would overturn this pass"
     ),
     "cannot_fail": (

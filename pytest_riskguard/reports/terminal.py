@@ -245,6 +245,8 @@ def remarks(verdicts: Sequence[Verdict]) -> list[str]:
 
 #: Codes of ANSI: green, yellow, bold red.
 _COLOURS = {"pass": "32", "pass with care": "33", "inconclusive": "33", "fail": "1;31", "incomparable": "1;31"}
+#: Columns of the table, none of which is cut.
+_ANY_WIDTH = 10_000
 _COLUMNS = dict.fromkeys(("outcome", "estimate", "measure", "mean", "gate"), "text")
 #: Columns of what is wrong with data that cannot be compared: its failure says all of it. Lines of a note.
 _MAX_CELL, _MAX_NOTE = 40, 3
@@ -266,10 +268,11 @@ def gates_table(
     """
     run = [verdict for _, verdict in judged]
     rows = [_row(test, verdict, failures.get(test)) for test, verdict in judged]
-    heading, *lines = Table("", _COLUMNS, rows).filled.lines(screen.width, indent=0)
-    if max(map(columns, (heading, *lines))) > screen.width:
-        rows = [(outcome, estimate, "", "", gate) for outcome, estimate, *_, gate in rows]
-        heading, *lines = Table("", _COLUMNS, rows).filled.lines(screen.width, indent=0)
+    for gone in ((), ("mean",), ("mean", "measure")):
+        shown = [[None if name in gone else cell for name, cell in zip(_COLUMNS, row, strict=True)] for row in rows]
+        heading, *lines = Table("", _COLUMNS, shown).filled.lines(_ANY_WIDTH, indent=0)
+        if max(map(columns, (heading, *lines))) <= screen.width:
+            break
     said = {note for verdict in run if not verdict.passed for note in warning_lines(verdict)}  # failures showed them
     text = [heading]
     for verdict, (outcome, *_), line in zip(run, rows, lines, strict=True):

@@ -107,7 +107,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "unseen_changes",
         VERDICT,
         {"change": "loss", "share": 0.0711, "size": 0.2814},
-        "no loss is as large as 0.28, but a loss as large in up to 7.11% of queries cannot be excluded, and would "
+        "no loss is as large as 0.28, but a loss as large in up to 7.1% of queries cannot be excluded, and would "
         "overturn this pass",
     ),
     (

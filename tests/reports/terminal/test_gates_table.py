@@ -34,7 +34,8 @@ def test_a_gate_is_a_line_with_its_figures_and_on_a_narrow_screen_with_fewer():
         "mean": "0.50 -> 0.34",
         "gate": TEST,
     }
-    assert [*row(judged(LOSS), width=70)] == ["outcome", "estimate", "gate"]
+    assert [*row(judged(LOSS), width=75)] == ["outcome", "estimate", "measure", "gate"]
+    assert [*row(judged(LOSS), width=60)] == ["outcome", "estimate", "gate"]
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
