@@ -13,8 +13,6 @@ from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
 SCHEMA = "riskguard-power/1"
-#: Below about this many topics parametric and nonparametric intervals disagree (ADCS 2019).
-MIN_PARAMETRIC_TOPICS = 250
 
 
 def dumps(plans: Sequence[Plan]) -> str:
@@ -93,18 +91,14 @@ def _notes(plans: Sequence[Plan]) -> list[str]:
     notes = []
     if first.topics < MIN_TOPICS:
         notes.append(f"too few topics: below {MIN_TOPICS} every gate is inconclusive")
-    if first.changed == 0:
-        notes.append("no topic changed: there is nothing to plan from")
-    elif first.standard_deviation == 0:
-        notes.append("scores do not vary: there is nothing to plan from")
+    if first.changed == 0 or first.standard_deviation == 0:
+        notes.append("nothing varies: there is nothing to plan from")
     elif first.cannot_fail:
         needed = "more" if first.changes_needed is None else f"at least {first.changes_needed}"
         notes.append(
             f"{counted(first.changed or 0, 'changed topic')} would not fail this gate even if all of them lost: "
             f"{needed} are needed. n assumes that the same share of topics changes"
         )
-    if first.method == "student_t" and first.topics < MIN_PARAMETRIC_TOPICS:
-        notes.append(f"below about {MIN_PARAMETRIC_TOPICS} topics a nonparametric interval is safer (method auto)")
     if first.correlation is None:
         notes += [_shown(plan) for plan in plans if plan.changed]
     else:

@@ -91,23 +91,6 @@ def checked(folder, monkeypatch, capsys):
     return check
 
 
-def test_riskguard_check_asks_the_same_engine_and_again_where_it_is_busy(folder, improved, checked):
-    improved.instead = [Instead(429, b"busy", {"Retry-After": "0"}), Instead(503, b"starting")]
-    block = f"candidate: {{http: {{preset: opensearch, url: '{improved.url}/{INDEX}'}}, workers: 4}}"
-    status, said = checked(block)
-    assert status == 0, said
-    assert verdicts(folder)["verdicts"][0]["outcome"] == "pass"
-
-
-def test_an_error_of_all_queries_is_said_once_and_ends_the_asking(improved, checked):
-    status, said = checked(f"candidate: {{http: {{preset: elasticsearch, url: '{improved.url}/halp'}}}}")
-    assert status == 3
-    assert said.count("no such index [halp]") >= 1
-    assert "the search failed for 3 of" in said
-    assert "were not queried, because 3 queries in a row had no answer" in said
-    assert len(improved.seen) == 3
-
-
 @pytest.mark.slow
 def test_a_secret_is_in_no_output(folder):
     with serving("meilisearch") as server:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html.parser import HTMLParser
 
-import pytest
-
 from pytest_riskguard import check
-from pytest_riskguard.gates.verdict import Commands
 from tests.reports.cases import CASES
 from tests.verdicts import altered
 
@@ -43,15 +39,6 @@ def test_print_says_what_happened_to_which_queries():
     assert repr(verdict) == "<Verdict not_significantly_risky: fail (loss), candidate against baseline>".replace(
         "not_significantly_risky", verdict.gate
     )
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_a_card_has_at_most_20_lines_besides_its_commands(case):
-    verdict = CASES[case]()
-    assert len(str(verdict).splitlines()) <= 20
-    assert len(repr(verdict)) < 500
-    typed = replace(verdict, commands=Commands(judge_next="riskguard judge-next --gate " + "long " * 30))
-    assert len(str(typed).splitlines()) <= 21
 
 
 def test_other_peoples_text_stays_text():

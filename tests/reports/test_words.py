@@ -167,11 +167,6 @@ def test_the_tone_says_what_happens_to_the_build(kind, tone):
     assert Card(VERDICTS[kind]()).tone == tone
 
 
-def test_what_only_warns_does_not_stop():
-    warned = asked(np.full(5, -0.1), on_inconclusive="warn")
-    assert (Card(warned).tone, words.own_advice(warned)) == ("caution", "No verdict")
-
-
 @pytest.mark.parametrize("kind", VERDICTS)
 @pytest.mark.parametrize(
     "name", ["x" * 300, "検索" * 90, "a very long name " * 30, "x\n::error::y\x1b[31m\u202e[red]z" * 9]
