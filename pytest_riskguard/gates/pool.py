@@ -68,6 +68,10 @@ class ReferenceRuling:
         """The interval whose upper limit decides."""
         return max(map(self.interval, witnesses(self.gate)), key=lambda interval: interval.upper)
 
+    def reaches(self, method: str) -> bool:
+        """Whether the upper limit of an interval reaches the bound."""
+        return self.interval(method).upper >= self.bound
+
     @property
     def margin(self) -> float:
         """How far the upper limit of the interval that decides is from the bound."""

@@ -72,6 +72,7 @@ WARNINGS: Mapping[str, str] = {
         "Without weights it would be significantly risky, but the topics that lost have under a tenth of the weight."
     ),
     "no_variation": "No topic changed, or all changed by the same amount.",
+    "methods_disagree": "Student-t says the opposite of the gate's own method.",
     "missing_topics": (
         "Topics that are judged and not answered, answered and not judged, or judged by documents no longer in "
         "`documents`."
@@ -163,6 +164,9 @@ SAID: Mapping[str, str] = {
         "no candidate can fail this gate, not even one that scores 0 on every topic: {verdict.baselines[0]} scores "
         "above 0 on {above} of {verdict.topics.count} topics, {mean:.4g} on average and {most:.4g} at most; choose "
         "another measure, or a smaller tolerance, level or limit"
+    ),
+    "methods_disagree": (
+        "Student-t (limit {student_t_limit:+.3g}) and {method} (limit {limit:+.3g}) disagree; {decisive} decided"
     ),
     "slow_slide": (
         "passes against {verdict.baselines[0]}, but the mean is significantly below that of "

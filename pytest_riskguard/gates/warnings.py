@@ -10,8 +10,8 @@ import numpy as np
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.could_fail import cannot_fail, few_changes
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.pool import PoolComparison
-from pytest_riskguard.gates.ruling import witnesses
+from pytest_riskguard.gates.pool import PoolComparison, ReferenceRuling
+from pytest_riskguard.gates.ruling import Ruling, limit_of, own_method, witnesses
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 
 #: Below this many topics every interval covers less than its level says.
@@ -89,9 +89,27 @@ def _about_a_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
         yield warning("churn")
     if passes and gate.must_show:
         yield from _unseen_changes(comparison)
+    yield from _disagreement(ruling)
     better = gate.side != "both" and all(ruling.plain.interval(method).lower > 0 for method in witnesses(gate))
     if passes and ruling.passes and better and comparison.mean_difference > 0 and not few:
         yield warning("significantly_better", mean_difference=comparison.mean_difference)
+
+
+def _disagreement(ruling: Ruling | ReferenceRuling) -> Iterator[VerdictWarning]:
+    """Student-t and the gate's own method may give opposite answers; the break-even test then decides for a pair."""
+    gate, own = ruling.gate, own_method(ruling.gate)
+    passes = ruling.reaches("student_t")
+    if ruling.reaches(own) != passes:
+        p_value = ruling.break_even if isinstance(ruling, Ruling) and gate.is_tested and passes else None
+        yield warning(
+            "methods_disagree",
+            method=own,
+            limit=limit_of(gate, ruling.interval(own)),
+            student_t_limit=limit_of(gate, ruling.interval("student_t")),
+            student_t_passes=passes,
+            decisive=ruling.deciding.method,
+            break_even_p_value=p_value,
+        )
 
 
 def _unseen_changes(comparison: Comparison) -> Iterator[VerdictWarning]:
@@ -122,6 +140,7 @@ def _about_a_pool(comparison: PoolComparison) -> Iterator[VerdictWarning]:
         yield warning("few_topics")
     if ruling.lets_through and not ruling.passes:
         yield warning("churn")
+    yield from _disagreement(ruling.decisive)
     if comparison.vanished:
         largest, largest_at_0 = comparison.largest
         yield warning("georisk_vanishes", largest=largest, largest_at_0=largest_at_0)

@@ -8,7 +8,7 @@ from typing import Any
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Findings, Verdict, VerdictWarning
 from pytest_riskguard.gates.warning_codes import ADDED, SAID
 from pytest_riskguard.reports.details import figures
-from pytest_riskguard.reports.words import line, paragraph
+from pytest_riskguard.reports.words import METHODS, line, paragraph
 from pytest_riskguard.text import clean, counted, named
 
 __all__ = ["worded"]
@@ -51,6 +51,8 @@ def message(verdict: Verdict, warning: VerdictWarning) -> str:
                 f"{name}_number": len(value),
                 f"{name}_counted": counted(len(value), "topic"),
             }
+        elif isinstance(value, str):
+            texts[name] = METHODS.get(value, value)
     said = SAID[about].format(**texts)
     said += "".join(text.format(**texts) for name, text in ADDED.items() if parameters.get(name))
     means = [f"mean of {clean(name)} {before:.4f} when stored, {now:.4f} now" for name, before, now in moved]

@@ -254,6 +254,10 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
             "baseline",
         ),
         (
+            "name: g, kind: no_drift, baseline: prod, on_churn: warn",
+            "on_churn of gate 'g': it has no meaning for no_drift; leave it out",
+        ),
+        (
             "name: g, kind: no_drift, baseline: prod/",
             "baseline of gate 'g': 'prod/' names no run after the '/': give its number, its note or oldest",
         ),

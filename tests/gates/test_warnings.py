@@ -65,6 +65,9 @@ UNSEEN = {
     "share": pytest.approx(1 - 0.025 ** (1 / 30)),
     "size": pytest.approx(0.01 / (1 - 0.025 ** (1 / 30))),
 }
+#: Changes of which BCa makes a failure, Student-t does not, and neither, or only the first, does the break-even test.
+CHANCE = (-0.9, -0.7, -0.1, -0.05, 0.02, 0.02, -0.05, -0.02)
+LOSS = (-0.9, -0.7, -0.2, -0.05, -0.02, -0.02, -0.05, -0.02)
 
 
 def few(count: int, **more: Any) -> dict[str, Any]:
@@ -137,6 +140,29 @@ def test_the_warnings_of_a_gate(differences, options, expected):
 )
 def test_weights_that_leave_few_topics_are_warned_of(differences, weights, options, expected):
     assert raised(differences, weights=weights, alpha=0, **options).get("few_effective_topics") == expected
+
+
+def test_intervals_that_disagree_are_shown_with_both_limits_and_the_test_that_decides():
+    for differences, decisive, agrees in ((CHANCE, "student_t", False), (LOSS, "bca", True)):
+        found = raised(changes(differences, 60), alpha=0)
+        assert [*found] == ["methods_disagree"]
+        comparison = compare(gate_of("g", alpha=0), *pair(changes(differences, 60), level=0.95))
+        upper = {interval.method: interval.upper for interval in comparison.ruling.intervals}
+        assert upper["bca"] < 0 < upper["student_t"]
+        p = found["methods_disagree"].pop("break_even_p_value")
+        assert (p <= 0.025) is agrees
+        assert found["methods_disagree"] == {
+            "method": "bca",
+            "limit": upper["bca"],
+            "student_t_limit": upper["student_t"],
+            "student_t_passes": True,
+            "decisive": decisive,
+        }
+    assert raised(changes(CHANCE, 60), alpha=0, method="student_t") == {}
+    three = raised(changes([-0.3] * 3, 50))
+    assert [*three] == ["few_changed_topics", "methods_disagree"]
+    assert three["few_changed_topics"] == few(3, cannot_fail=True)
+    assert three["methods_disagree"]["decisive"] == "student_t"
 
 
 def test_what_a_run_lacks_and_what_nobody_judged_is_said():

@@ -149,6 +149,19 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "because losses weigh more, and on_churn: warn lets it pass",
     ),
     (
+        "methods_disagree",
+        VERDICT,
+        {
+            "method": "bca",
+            "limit": -0.01,
+            "student_t_limit": 0.02,
+            "student_t_passes": True,
+            "decisive": "bca",
+            "break_even_p_value": 0.004,
+        },
+        "Student-t (limit +0.02) and BCa (limit -0.01) disagree; BCa decided",
+    ),
+    (
         "significantly_better",
         VERDICT,
         {"mean_difference": 0.03},
