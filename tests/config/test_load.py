@@ -267,9 +267,8 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ),
         (
             "name: g, kind: not_significantly_risky, baseline: ../prod",
-            "baseline of gate 'g': '..' cannot name a baseline: expected letters, digits, "
-            "'.', '_' and '-', "
-            "beginning with a letter or digit",
+            "baseline of gate 'g': '..' cannot name a baseline: expected at most 100 letters, digits, "
+            "'.', '_' and '-', beginning with a letter or digit, without '..' or a final '.'",
         ),
     ],
 )
