@@ -19,9 +19,7 @@ FORMAT = 2
 _DISTRIBUTIONS = {"pytrec_eval": "pytrec-eval-terrier", "cwl_eval": "cwl-eval"}
 
 
-MAX_NAME_LENGTH = 100
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_NAME = re.compile(r"(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
 # Windows reserves these for devices, with any extension ("Naming Files, Paths, and Namespaces", Microsoft).
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 
@@ -29,12 +27,12 @@ _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt"
 def name_problem(name: str) -> str | None:
     """Why ``name``, which must also suit a folder on every system, cannot name a baseline; None if it can."""
     if not _NAME.fullmatch(name):
-        return "expected letters, digits, '.', '_' and '-', beginning with a letter or digit"
-    if ".." in name or name.endswith("."):
-        return "'..' and a final '.' have a special meaning in file systems"
-    if name.split(".")[0].lower() in _DEVICES:
-        return f"Windows reserves {name.split('.')[0]!r} for a device"
-    return f"longer than {MAX_NAME_LENGTH} characters" if len(name) > MAX_NAME_LENGTH else None
+        return (
+            "expected at most 100 letters, digits, '.', '_' and '-', beginning with a letter or digit, without '..' "
+            "or a final '.'"
+        )
+    device = name.split(".")[0]
+    return f"Windows reserves {device!r} for a device" if device.lower() in _DEVICES else None
 
 
 def now() -> str:

@@ -2,12 +2,10 @@
 
 import pytest
 
-from pytest_riskguard.baselines.manifest import MAX_NAME_LENGTH, name_problem
+from pytest_riskguard.baselines.manifest import name_problem
 
 
-@pytest.mark.parametrize(
-    "name", ["prod", "release-7", "bm25_k1.2", "2024", "A.b", "console", "com10", "x" * MAX_NAME_LENGTH]
-)
+@pytest.mark.parametrize("name", ["prod", "release-7", "bm25_k1.2", "2024", "A.b", "console", "com10", "x" * 100])
 def test_letters_digits_and_three_signs_make_a_name(name):
     assert name_problem(name) is None
 
@@ -33,28 +31,21 @@ def test_letters_digits_and_three_signs_make_a_name(name):
             "a\n",
             "é",
         ],
-        *["a\0b", "con", "NUL", "nul.txt", "Com1", "lpt9.tsv", "x" * (MAX_NAME_LENGTH + 1), "a=b", "²"],
+        *["a\0b", "con", "NUL", "nul.txt", "Com1", "lpt9.tsv", "x" * 101, "a=b", "²"],
     ],
 )
 def test_anything_else_does_not(name):
     assert name_problem(name) is not None
 
 
-SIGNS = "expected letters, digits, '.', '_' and '-', beginning with a letter or digit"
-DOTS = "'..' and a final '.' have a special meaning in file systems"
-
-
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        (".hidden", SIGNS),
-        ("a b", SIGNS),
-        ("a..b", DOTS),
-        ("a.", DOTS),
+        ("a..b", "expected at most 100 letters, digits, '.', '_' and '-', beginning with a letter or digit, without "
+         "'..' or a final '.'"),
         ("Com1", "Windows reserves 'Com1' for a device"),
         ("nul.tar.gz", "Windows reserves 'nul' for a device"),
-        ("x" * 101, "longer than 100 characters"),
     ],
-)
+)  # fmt: skip
 def test_the_reason_is_told(name, problem):
     assert name_problem(name) == problem

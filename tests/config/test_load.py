@@ -254,6 +254,10 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
             "baseline",
         ),
         (
+            "name: g, kind: no_drift, baseline: prod, on_churn: warn",
+            "on_churn of gate 'g': it has no meaning for no_drift; leave it out",
+        ),
+        (
             "name: g, kind: no_drift, baseline: prod/",
             "baseline of gate 'g': 'prod/' names no run after the '/': give its number, its note or oldest",
         ),
@@ -263,9 +267,8 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ),
         (
             "name: g, kind: not_significantly_risky, baseline: ../prod",
-            "baseline of gate 'g': '..' cannot name a baseline: expected letters, digits, "
-            "'.', '_' and '-', "
-            "beginning with a letter or digit",
+            "baseline of gate 'g': '..' cannot name a baseline: expected at most 100 letters, digits, "
+            "'.', '_' and '-', beginning with a letter or digit, without '..' or a final '.'",
         ),
     ],
 )

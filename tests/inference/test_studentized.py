@@ -140,6 +140,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_statistic_has_neither_unit_nor_origin(kind):
     x = KINDS[kind]

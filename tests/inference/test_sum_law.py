@@ -50,6 +50,7 @@ def test_every_way_to_draw_few_changed_topics_is_accounted_for(n, changed):
         assert float(ndtr(Sample.of(x).score(point))) == pytest.approx(below, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [40, 225])
 def test_halves_of_six_changed_topics_have_every_way_and_the_grid_lies_within_a_step(n):
     x = sparse(n, 6, seed=n)

@@ -166,6 +166,7 @@ def test_georisk_of_plain_python_is_that_of_the_gates():
     assert plain.georisk(pool[3].tolist(), expectations, 2.0) == pytest.approx(georisk(pool, alpha=2.0)[3])
 
 
+@pytest.mark.slow
 def test_a_swap_that_ends_at_the_baseline_counts_once():
     rows = np.array([0.0, 1, 0]), np.array([2.0, 1, 0]), [3]
     equal = QueryBaselines(("best",), ("q",), np.ones((1, 1)))

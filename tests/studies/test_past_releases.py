@@ -58,6 +58,7 @@ def said(made: Replay) -> str:
 NAMES = tuple(f"t{number:03d}" for number in range(60))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "about",
     [
@@ -118,6 +119,7 @@ def test_policies_count_what_they_stop(releases):
     assert ["max_loss", "0.3", "1", "of", "2:", "broken", "0", "of", "2"] in rows
 
 
+@pytest.mark.slow
 def test_the_price_is_what_every_sufficient_alpha_stops_too(releases):
     churned = replayed(releases, regretted=["churned"])
     star = float(churned.releases[1].alpha_star)
