@@ -31,7 +31,7 @@ NOT_COMPARED = (
     "verdicts[].problem",
     "verdicts[].remedy",
     "verdicts[].summary",
-    "verdicts[].figures[]",
+    "verdicts[].figures",
     "generated_by",
     "provenance.date",
     "provenance.candidate.latency.median_ms",
