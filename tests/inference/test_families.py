@@ -144,6 +144,11 @@ def test_pooled_draws_are_what_their_definition_says():
     assert pooled_draws(scores, bound=-0.004) == pytest.approx(slow, abs=4.5 * np.sqrt(0.25 / 1500))
 
 
+def test_residuals_of_few_changes_are_as_large_as_changes():
+    scores = [np.array([*changes, *[0.0] * (20 - len(changes))]) for changes in ((-0.4, 0.5), (-0.4, -1.2, -0.9))]
+    assert pooled_draws(scores) == pytest.approx(slow_pooled(scores, 0.0, 6000), abs=4.5 * np.sqrt(0.25 / 6000))
+
+
 def test_pooled_draws_of_one_normal_test_are_students():
     from scipy.stats import ttest_1samp
 
