@@ -325,7 +325,7 @@ def _suggestion(text: str, name: str | None = None) -> str:
         if name is None or (near := nearest(name, _names(), cutoff=MIN_SIMILARITY)) is None:
             return "" if name is None else f"; {_FORM}"
         guess = text.replace(name, near, 1)
-    return f"; did you mean {guess!r}?"
+    return "" if guess == text else f"; did you mean {guess!r}?"
 
 
 # Names of measures as other tools write them, as ir-measures writes the same measure.

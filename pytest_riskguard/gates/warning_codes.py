@@ -77,7 +77,10 @@ WARNINGS: Mapping[str, str] = {
         "Topics that are judged and not answered, answered and not judged, or judged by documents no longer in "
         "`documents`."
     ),
-    "free_wins": "A baseline did not answer topics that the candidate answered, which somebody accepted.",
+    "free_wins": (
+        "A baseline did not answer topics that the candidate answered, which somebody accepted; or far fewer of its "
+        "first documents are judged, as where some ids are wrong."
+    ),
     "order_as_written": (
         "The order as written scores differently; or the rank column or the order contradicts the scores."
     ),
@@ -116,6 +119,10 @@ SAID: Mapping[str, str] = {
     "free_wins": (
         "{system} did not answer {topics_number} of {count} topics that the candidate answered, so any answer counts "
         "as a win there: {topics}"
+    ),
+    "little_judged": (
+        "{share:.0%} of the first 10 documents of {system} are judged and {ours:.0%} of the candidate's: are all its "
+        "ids those of the judgements?"
     ),
     "unknown_topics": "the candidate answers {topics_counted} without judgements: {topics}",
     "rank_contradicts_score": (

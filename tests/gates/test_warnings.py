@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.scores import Repeated, TopicScores
+from pytest_riskguard.data.scores import Judged, Repeated, TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.verdict import VerdictWarning
@@ -178,6 +178,15 @@ def test_what_a_run_lacks_and_what_nobody_judged_is_said():
     accepted = {"system": "the baseline", "topics": NAMES[15:30], "count": 30}
     assert _of(candidate, half, missing="zero")["free_wins"] == accepted
     assert _of(candidate, baseline, alpha=0) == {}
+
+
+@pytest.mark.parametrize(("theirs", "is_said"), [(0.35, True), (0.36, False), (0.9, False), (None, False)])
+def test_a_baseline_of_which_little_is_judged_may_have_wrong_ids(theirs, is_said):
+    candidate, baseline = pair(changes([0, 0.1], 30), level=0.5)
+    candidate = replace(candidate, judged=Judged(30, 30, 0.6))
+    baseline = replace(baseline, judged=None if theirs is None else Judged(30, 30, theirs))
+    expected = {"system": "the baseline", "share": theirs, "ours": 0.6} if is_said else None
+    assert _of(candidate, baseline).get("little_judged") == expected
 
 
 def test_answers_that_change_are_said_with_what_they_do():

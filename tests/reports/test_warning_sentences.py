@@ -36,6 +36,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "there: a",
     ),
     (
+        "little_judged",
+        VERDICT,
+        {"system": "the baseline", "share": 0.34, "ours": 0.65},
+        "34% of the first 10 documents of the baseline are judged and 65% of the candidate's: are all its ids those "
+        "of the judgements?",
+    ),
+    (
         "order_as_written",
         VERDICT,
         {"system": "the candidate", "topics": 12, "mean": 0.5, "mean_as_written": 0.25},
