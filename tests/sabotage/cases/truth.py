@@ -21,7 +21,8 @@ LOST = TOPICS[:45]
 def without_run(folder: Path) -> None:
     """prod as it is stored with ``--no-run``."""
     run_program(f"gzip -dc {KEPT_RUN} > prod.run")(folder)
-    riskguard("baseline update prod prod.run --no-run --note 'too large'")(folder)
+    riskguard("baseline remove prod")(folder)
+    riskguard("baseline add prod prod.run --no-run --note 'too large'")(folder)
 
 
 def losing_topics_score_nothing(folder: Path) -> None:
