@@ -201,7 +201,7 @@ def _where(shown: Card, parts: list[str], y: float) -> float:
         risk = "risky" if part.risky else "not tested" if part.risky is None else "ok"
         parts += [
             line((_COLUMN, y + 8), (edge, y + 8), colour=Colour.LINE),
-            words(_COLUMN, y, f"{part.tag}={part.value}", width=112, size=14),
+            words(_COLUMN, y, f"{part.tag}={part.value}", width=112, size=12),
             words(_COLUMN + 226, y, f"{part.losses} of {part.count} worse", size=14, anchor="end"),
             words(_COLUMN + 286, y, brief(part.mean_difference), size=14, anchor="end"),
             words(edge, y, risk, size=14, anchor="end", colour=colour, weight=weight),
