@@ -43,6 +43,15 @@ def allowed(limit: float) -> float:
     return ALLOWED * limit * max(1.0, now / IDLE)
 
 
+def is_within(limit: float, ask: Callable[[], object], times: int = 15) -> bool:
+    """Whether it is as quick as is allowed, in one of five rounds: what another program does to a core may last."""
+    for _ in range(5):
+        if least(ask, times) < allowed(limit):
+            return True
+        time.sleep(1)
+    return False
+
+
 def changes(n: int, changed: int) -> np.ndarray:
     d = np.zeros(n)
     d[:changed] = np.random.default_rng(3).normal(-0.02, 0.1, changed)
@@ -54,20 +63,20 @@ def changes(n: int, changed: int) -> np.ndarray:
 )
 def test_three_intervals_at_two_levels_take_5_milliseconds(n, changed):
     x = changes(n, changed)
-    assert least(lambda: intervals(x, methods=("percentile", "basic", "bca"), level=(0.95, 0.99))) < allowed(5)
+    assert is_within(5, lambda: intervals(x, methods=("percentile", "basic", "bca"), level=(0.95, 0.99)))
 
 
 @pytest.mark.parametrize(("n", "limit"), [*((n, 3) for n in (28, 29, 32, 36, 50, 80, 250)), (1000, 10)])
 @pytest.mark.parametrize("alpha", [0, 1, 5, 100])
 def test_the_break_even_test_takes_3_to_10_milliseconds(n, limit, alpha):
     d = changes(n, n)
-    assert least(lambda: break_even(np.abs(d), (1 + alpha) * np.abs(d), d < 0)) < allowed(limit)
+    assert is_within(limit, lambda: break_even(np.abs(d), (1 + alpha) * np.abs(d), d < 0))
 
 
 def test_a_million_topics_take_half_a_second():
     d = changes(10**6, 10**6)
-    assert least(lambda: intervals(d, methods=("percentile", "basic", "bca"), level=(0.95, 0.99)), 3) < allowed(500)
-    assert least(lambda: break_even(np.abs(d), 2 * np.abs(d), d < 0), 3) < allowed(500)
+    assert is_within(500, lambda: intervals(d, methods=("percentile", "basic", "bca"), level=(0.95, 0.99)), 3)
+    assert is_within(500, lambda: break_even(np.abs(d), 2 * np.abs(d), d < 0), 3)
 
 
 @pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="the real runs are not here")
