@@ -48,13 +48,15 @@ def protected_topics(
     entries: Sequence[str], topics: tuple[str, ...], tags: Mapping[str, Mapping[str, str]]
 ) -> frozenset[str]:
     """The topics that entries name, directly or as ``TAG=VALUE``; ``ValueError`` for an entry that names none."""
-    named: set[str] = set()
+    names, named = {*topics}, set[str]()
+    by_tag: dict[str, set[str]] = {}
+    for topic in topics:
+        for tag, value in tags.get(topic, {}).items():
+            by_tag.setdefault(f"{tag}={value}", set()).add(topic)
     for entry in entries:
-        tag, equals, value = (part.strip() for part in entry.partition("="))
-        found = {entry} & {*topics} or {topic for topic in topics if equals and tags.get(topic, {}).get(tag) == value}
+        found = {entry} & names or by_tag.get("=".join(part.strip() for part in entry.split("=", 1)))
         if not found:
-            known = sorted({f"{tag}={value}" for topic in topics for tag, value in tags.get(topic, {}).items()})
-            hint = f"; known tags: {', '.join(known[:12])}" if known else "; no topic has tags"
+            hint = f"; known tags: {', '.join(sorted(by_tag)[:12])}" if by_tag else "; no topic has tags"
             raise ValueError(
                 f"protected: {entry!r} is neither a judged topic nor the TAG=VALUE of one; a topic without relevant "
                 f"documents has no score and cannot be protected{hint}"
