@@ -188,7 +188,7 @@ class PoolRuling:
     @property
     def lets_through(self) -> bool:
         """Whether the gate lets the candidate through, churn that only warns included."""
-        return self.enough_topics and (self.passes or self.conditions[-1].passes)
+        return self.enough_topics and any(ruling.passes for ruling in self.conditions)
 
     @property
     def p_value(self) -> float:

@@ -257,12 +257,12 @@ class Ruling:
     @property
     def holds(self) -> bool:
         """Whether the rule is met at this alpha, and at alpha 0 where that is asked too."""
-        return self.passes and self.all_asked[-1].passes
+        return all(ruling.passes for ruling in self.all_asked)
 
     @property
     def lets_through(self) -> bool:
         """Whether the gate lets these differences through, churn that only warns included."""
-        return self.enough_topics and (self.holds or self.conditions[-1].holds)
+        return self.enough_topics and any(ruling.holds for ruling in self.conditions)
 
     # ---- p-values
 
