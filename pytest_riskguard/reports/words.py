@@ -214,7 +214,8 @@ def _must_show(card: Card) -> _Line:
         return _Line(text, [f"the {what} is at most {size(beyond)}", f"{short(most)} is allowed"])
     if beyond <= most:
         return _Line(text, ["so few changes could look this good by chance"])
-    return _Line(text, [f"a {what} of {size(beyond)} cannot be excluded", f"{short(most)} is allowed"])
+    allowed = short(most) if most else "none"
+    return _Line(text, [f"a {what} of {size(beyond)} cannot be excluded", f"{allowed} is allowed"])
 
 
 def _passed(card: Card) -> _Line:

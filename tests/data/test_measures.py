@@ -87,6 +87,12 @@ def test_an_unknown_measure_names_the_nearest(text, near):
     assert parse_measure(near)
 
 
+def test_what_was_typed_is_not_suggested():
+    with pytest.raises(UsageError, match=re.escape("'nDCG@ten' is not a measure")) as raised:
+        parse_measure("nDCG@ten")
+    assert "did you mean" not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
