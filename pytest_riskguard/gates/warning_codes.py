@@ -79,7 +79,7 @@ WARNINGS: Mapping[str, str] = {
     ),
     "free_wins": (
         "A baseline did not answer topics that the candidate answered, which somebody accepted; or far fewer of its "
-        "first documents are judged, as where some ids are wrong."
+        "first documents are judged than of the candidate's, as where some ids are wrong."
     ),
     "order_as_written": (
         "The order as written scores differently; or the rank column or the order contradicts the scores."
@@ -121,8 +121,8 @@ SAID: Mapping[str, str] = {
         "as a win there: {topics}"
     ),
     "little_judged": (
-        "{share:.0%} of the first 10 documents of {system} are judged and {ours:.0%} of the candidate's: are all its "
-        "ids those of the judgements?"
+        "only {share:.0%} of the first 10 documents of {system} are judged, and {of_candidate:.0%} of the "
+        "candidate's; check that all document ids of {system} are those of the judgements"
     ),
     "unknown_topics": "the candidate answers {topics_counted} without judgements: {topics}",
     "rank_contradicts_score": (

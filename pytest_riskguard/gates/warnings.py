@@ -16,7 +16,7 @@ from pytest_riskguard.gates.verdict import VerdictWarning, warning
 
 #: Below this many topics every interval covers less than its level says.
 FEW_TOPICS = 25
-#: A baseline of whose first documents less than this part of the candidate's share is judged may have wrong ids.
+#: A baseline may have wrong ids if the judged share of its first documents is below this part of the candidate's.
 LITTLE_JUDGED = 0.6
 #: Below this many topics a gate over a pool at an alpha above 1 fails too many harmless changes
 #: (docs/explanation/georisk.md).
@@ -43,7 +43,8 @@ def _about_the_data(comparison: Comparison, names: Sequence[str]) -> Iterator[Ve
             yield warning("missing_topics", system=name, topics=missing)
         ours, theirs = candidate.judged, scores.judged
         if ours is not None and theirs is not None and theirs.share < LITTLE_JUDGED * ours.share:
-            yield warning("free_wins", about="little_judged", system=name, share=theirs.share, ours=ours.share)
+            figures = {"share": theirs.share, "of_candidate": ours.share}
+            yield warning("free_wins", about="little_judged", system=name, **figures)
     if candidate.unknown:
         yield warning("missing_topics", about="unknown_topics", topics=candidate.unknown)
     if (repeated := candidate.repeated) is not None and repeated.differing:

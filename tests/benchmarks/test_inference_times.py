@@ -44,7 +44,7 @@ def allowed(limit: float) -> float:
 
 
 def is_within(limit: float, ask: Callable[[], object], times: int = 15) -> bool:
-    """Whether it is as quick as is allowed, in one of five rounds: what another program does to a core may last."""
+    """Whether it is as quick as allowed in any of five rounds, since a burst of other work may outlast one."""
     for _ in range(5):
         if least(ask, times) < allowed(limit):
             return True

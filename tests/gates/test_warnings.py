@@ -185,7 +185,7 @@ def test_a_baseline_of_which_little_is_judged_may_have_wrong_ids(theirs, is_said
     candidate, baseline = pair(changes([0, 0.1], 30), level=0.5)
     candidate = replace(candidate, judged=Judged(30, 30, 0.6))
     baseline = replace(baseline, judged=None if theirs is None else Judged(30, 30, theirs))
-    expected = {"system": "the baseline", "share": theirs, "ours": 0.6} if is_said else None
+    expected = {"system": "the baseline", "share": theirs, "of_candidate": 0.6} if is_said else None
     assert _of(candidate, baseline).get("little_judged") == expected
 
 

@@ -38,9 +38,9 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     (
         "little_judged",
         VERDICT,
-        {"system": "the baseline", "share": 0.34, "ours": 0.65},
-        "34% of the first 10 documents of the baseline are judged and 65% of the candidate's: are all its ids those "
-        "of the judgements?",
+        {"system": "the baseline", "share": 0.34, "of_candidate": 0.65},
+        "only 34% of the first 10 documents of the baseline are judged, and 65% of the candidate's; check that all "
+        "document ids of the baseline are those of the judgements",
     ),
     (
         "order_as_written",
