@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 )
 @slice_option
 @metadata_option("What is known of every CANDIDATE, such as index=v8; reports say what differs.")
-@output_options("the report", ".xml (JUnit)")
+@output_options("the report", ".md", ".xml (JUnit)")
 @detail_options
 def compare(inputs: Inputs, metadata: dict[str, str], outputs: Outputs, **detail: Any) -> int:
     """Judge runs against baselines.

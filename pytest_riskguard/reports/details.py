@@ -279,7 +279,7 @@ def settings(verdict: Verdict) -> Section:
     rows = [(name, value) for name, value in options.items() if name in {*JSON_TYPES, *BELOW} and value]
     if inputs is not None:
         digests = {"qrels": inputs.qrels, "candidate": inputs.candidate}
-        digests |= {f"baseline {name}": digest for name, digest in inputs.baselines.items()}
+        digests |= {f"baseline {name}": digest for name, digest in sorted(inputs.baselines.items())}
         rows += [(name, digest or "not a file that could be read") for name, digest in digests.items()]
     note = "" if inputs is not None else "No digests: the scores did not come from files."
     return Section("Settings and inputs", parts=[Table("", {"Option": "name", "Value": "name"}, rows, note)])

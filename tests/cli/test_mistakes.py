@@ -47,7 +47,6 @@ USAGE = {
     },
     "report": {
         "report.json": "nothing to write: give --output",
-        "report.json --charts -o r.html": "--charts needs --output FILE.md",
     },
     "power good.run --baseline prod --measure AP -o -": {
         "--alpha nan": "expected a number from 0 to 1e+09, found the number nan",
@@ -60,7 +59,7 @@ USAGE = {
         "--correlation 0.5": "--correlation is only for plans without CANDIDATE",
         "churn.run": "give at most one run beside the baselines",
         "-o nowhere/plan.json": "cannot write",
-        "-o plan.xml": "expected .json, .md or .html",
+        "-o plan.xml": "expected .json or .html",
     },
     "power": {
         "": "riskguard power BASELINE CANDIDATE",
