@@ -109,11 +109,6 @@ def _figures(verdict: Verdict) -> Iterator[str]:
             f"{clean(verdict.candidate)} against {opponent(verdict)}: {'weighted ' * verdict.weighted}mean {means} "
             f"({signed(estimates.mean_difference)})"
         )
-    if (baseline := verdict.yardstick) is not None:
-        word = {"mean": "mean", "median": "median", "max": "best"}[baseline.kind]
-        inside = "including" if baseline.candidate_inside else "excluding"
-        systems = listed(baseline.systems, most=10)
-        yield f"the baseline is computed topic by topic: the {word} of {systems}, {inside} the candidate"
     if (lineage := verdict.lineage) is not None:
         yield (
             f"{counted(lineage.accepted, 'accepted change')} since {clean(lineage.runs[0].run)}; in total "
@@ -163,14 +158,9 @@ def interval(verdict: Verdict, one: ReportedInterval) -> str:
 
 
 def _family(verdict: Verdict, family: Family) -> str:
-    together, budget = "one look of many", ""
-    if family.correction != "none":
-        together = f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]})"
-    if (look := family.look) is not None:
-        of = "" if look.looks is None else f" of about {look.looks}"
-        budget = f"; look {look.number}{of} at this collection may spend {percent(look.share)} of the budget"
+    together = f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]})"
     p_value, adjusted = probability(verdict.estimates.decision_p_value), probability(family.adjusted_p_value)
-    return f"{together}: p {p_value}, adjusted {adjusted}; judged at {percent(family.level)}{budget}"
+    return f"{together}: p {p_value}, adjusted {adjusted}; judged at {percent(family.level)}"
 
 
 def _flips(card: Card) -> list[str]:

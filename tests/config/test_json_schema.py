@@ -77,7 +77,7 @@ def test_what_the_documentation_shows_is_right(text):
         (f"{RISK}, max_mde: null, tolerance: 0.01, method: bca, on_churn: warn, weighted: true", ""),
         ("name: b, kind: no_topic_collapse, baseline: prod, max_loss: null, max_share: 0.5, protected: [q1]", ""),
         ("name: b, kind: georisk_not_worse, baselines: [prod, other], reference: any", ""),
-        ("name: b, kind: not_inferior, baseline: 'mean(p, q, candidate)', tolerance: 0.1", ""),
+        ("name: b, kind: not_inferior, baseline: p, tolerance: 0.1", ""),
         (f"{RISK}, candidate: {{retrieve: 'a.b:c', timeout: none, metadata: {{index: v8}}}}", ""),
         ("name: b, kind: no_topic_collapse, baseline: prod, max_loss: 0.3, allowed: 0.05", ""),
         ("name: b, kind: no_topic_collapse, baseline: prod, allowed: 3", ""),
@@ -131,7 +131,6 @@ def test_every_mapping_and_each_option_of_a_gate_has_its_meaning():
         name: option.help for name, option in OPTIONS.items()
     }
     assert gate["properties"]["baseline"]["description"].startswith("The name of one stored baseline, or")
-    assert SCHEMA["properties"]["budget"]["description"].startswith("How many looks")
 
 
 def test_init_writes_it_and_names_it_in_the_first_line(tmp_path, monkeypatch, capsys):
