@@ -22,7 +22,7 @@ from pytest_riskguard.gates.findings import (
     Slice,
     TopicCounts,
 )
-from pytest_riskguard.gates.flips import alpha_star, flip_set, pivots
+from pytest_riskguard.gates.flips import alpha_star, flip_set
 from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.power import power_of_verdict
 from pytest_riskguard.gates.slices import slices
@@ -70,7 +70,6 @@ def explain(comparison: Comparison) -> Findings:
         ),
         responsible_topics=losers,
         warnings=warnings(comparison),
-        pivotal_topics=first("pivotal_topics", [names[place] for place in pivots(comparison)]),
         slices=_slices(comparison, () if more else losers),
         power=power,
         pool=pool,
