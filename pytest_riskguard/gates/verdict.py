@@ -133,7 +133,6 @@ class Findings:
     power: Power = Power()
     pool: PoolFigures | None = None
     summary: str = ""
-    pivotal_topics: tuple[str, ...] = ()
     slices: tuple[Slice, ...] = ()
     figures: tuple[str, ...] = ()
 
@@ -357,7 +356,6 @@ JSON_TYPES: dict[str, Any] = {
     "lineage": Lineage | None,
     "pool": PoolFigures | None,
     "summary": str,
-    "pivotal_topics": tuple[str, ...],
     "slices": tuple[Slice, ...],
     "figures": tuple[str, ...],
     "documents": Documents | None,
