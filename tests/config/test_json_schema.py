@@ -82,8 +82,7 @@ def test_what_the_documentation_shows_is_right(text):
         ("name: b, kind: no_topic_collapse, baseline: prod, max_loss: 0.3, allowed: 0.05", ""),
         ("name: b, kind: no_topic_collapse, baseline: prod, allowed: 3", ""),
         (f"{RISK}, candidate: {{run: a.run, metadata: {{index: v8}}}}", ""),
-        (RISK, "family: holm\nstore: b\n"),
-        (RISK, "family: benjamini_hochberg\n"),
+        (RISK, "family: auto\nstore: b\n"),
         ("name: b, kind: no_drift, baseline: prod/oldest", ""),
     ],
 )
