@@ -45,7 +45,7 @@ from pytest_riskguard.gates.kinds import (
     options_of,
     parse_slice,
 )
-from pytest_riskguard.gates.option_types import SHARES, Number, OneOf, Option, OptionError, Text, Texts, shown
+from pytest_riskguard.gates.option_types import Number, OneOf, Option, OptionError, Text, Texts, shown
 from pytest_riskguard.limits import MAX_GRADE
 from pytest_riskguard.text import document_address
 
@@ -445,9 +445,6 @@ class Collection(Model):
     chunks
         `"#"`: ids name passages, `doc7#3`. What precedes the last separator is the document, ranked
         where its best passage is; of judged passages the highest grade counts.
-    strata
-        `{head: 0.6, torso: 0.3, tail: 0.1}`: how much of all queries each value of the tag `stratum` is,
-        1 together. Every judged topic then needs one, every stratum two topics.
     unjudged
         `ignore`: nothing is said about unjudged documents.
     """
@@ -459,15 +456,6 @@ class Collection(Model):
     relevant_from: Annotated[float | None, PlainValidator(_grade)] = None
     chunks: Annotated[str | None, PlainValidator(Text("a text such as '#'"))] = None
     unjudged: Annotated[str, PlainValidator(OneOf(("warn", "ignore")))] = "warn"
-    strata: Annotated[tuple[tuple[str, float], ...], checked(SHARES, dict[str, float])] = ()
-
-    @model_validator(mode="after")
-    def _has_topics(self) -> Self:
-        if self.strata and self.topics is None:
-            raise ValueError(
-                "strata: a column `stratum` of the topics file says which topics are in which; add topics"
-            )
-        return self
 
     @property
     def given_qrels(self) -> GivenFile | None:
@@ -485,4 +473,4 @@ class Collection(Model):
     @property
     def given_topics(self) -> GivenFile | None:
         """The topics file and how it is read."""
-        return None if self.topics is None else replace(self.topics.given, strata=self.strata)
+        return None if self.topics is None else self.topics.given

@@ -127,15 +127,11 @@ def _some(topics: Collection[str]) -> str:
 
 
 def refuse_reassigned(gate: Gate, topics: Topics | None, stored: Sequence[Scored]) -> None:
-    """Refuse an answer that would rest on weights, clusters or strata that changed since a baseline was stored.
+    """Refuse an answer that would rest on weights or clusters that changed since a baseline was stored.
 
     ``DataError`` (``inputs_changed``): whoever may change them could otherwise make its losses count less.
     """
-    used = {
-        "weight": gate.weighted,
-        "cluster": not gate.by_topic,
-        "stratum": bool(topics and topics.shares) and not gate.by_topic and gate.slice is None,
-    }
+    used = {"weight": gate.weighted, "cluster": not gate.by_topic}
     for scored in stored:
         for role, changed in scored.reassigned.items():
             if used[role] and (among := {*changed} & {*scored.scores.topics}):

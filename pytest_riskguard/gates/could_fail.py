@@ -101,7 +101,7 @@ def _sizes(changed: int) -> Iterator[FloatArray]:
 def cannot_fail(ruling: Ruling) -> bool:
     """Whether no losses of this many changed topics would fail the gate; see ``could_fail``.
 
-    Not known where units count differently, by weights, strata or clusters of several sizes.
+    Not known where units count differently, by weights or clusters of several sizes.
     """
     changed, evidence = ruling.bets[0].size, ruling.evidence
     units = evidence.units

@@ -108,7 +108,7 @@ def adjusted_by_draws(
     """The draws that suit these gates, and the p-values that they adjust; None where none suit.
 
     Draws from the pool of all changes for gates on disjoint topics that ask one question in one measure, joint flips
-    for gates on the same topics; none with weights, clusters, strata or replicates. The adjusted p-value is the
+    for gates on the same topics; none with weights, clusters or replicates. The adjusted p-value is the
     larger of the gate's own and of twice that of the draws, where churn only warns at both of its conditions.
     """
     gates, evidence = [one.gate for one in rulings], [one.evidence for one in rulings]
