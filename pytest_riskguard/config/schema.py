@@ -273,7 +273,7 @@ class Config(Model):
         What every gate without `candidate` judges: a run file, or a mapping with `run`, `scores`,
         `retrieve`, `http` or `command`.
     family
-        A correction for several risk gates: `none`, `auto`, `holm` or `benjamini_hochberg`.
+        A correction for several risk gates: `none` or `auto`.
     budget
         How many looks at one collection are expected, from 1 to 10,000.
     on_changed_inputs
@@ -328,7 +328,7 @@ class Config(Model):
         if len({gate.option("level") for gate in members}) > 1:
             levels = ", ".join(f"{gate.name} {gate.option('level'):g}" for gate in members)
             return f"all its gates must have the same level, found {levels}"
-        if self.budget is not None and members and self.family not in ("auto", "holm"):
+        if self.budget is not None and members and self.family == "none":
             return f"{self.family} does not go with a budget; write `family: auto`"
         others = [f"{gate.name} ({gate.kind})" for gate in members if gate.kind not in BUDGETED]
         if self.budget is not None and others:
