@@ -10,14 +10,8 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.gates.verdict import FLIPS, POOL, Family
-from pytest_riskguard.inference.families import (
-    benjamini_hochberg,
-    effective_levels,
-    holm,
-    joint_flips,
-    pooled_draws,
-)
+from pytest_riskguard.gates.verdict import FLIPS, HOLM, POOL, Family
+from pytest_riskguard.inference.families import effective_levels, holm, joint_flips, pooled_draws
 from pytest_riskguard.risk.checks import FloatArray
 
 #: Disjoint topics: with fewer gates that changed, or fewer changes of all of them, nothing is drawn from a pool.
@@ -53,16 +47,15 @@ def in_families(comparisons: Sequence[Comparison | None], *, correction: str) ->
     if drawn is not None:
         found = [Family(drawn[0], len(p), own, adjusted) for adjusted in drawn[1].tolist()]
     else:
-        found = at_levels(p, own, correction="holm" if correction == "auto" else correction)
+        found = at_levels(p, own)
     for place, one in zip(members, found, strict=True):
         families[place] = one
     return families
 
 
-def at_levels(p: Sequence[float], own: float, *, correction: str) -> list[Family]:
+def at_levels(p: Sequence[float], own: float) -> list[Family]:
     """Families whose gates keep a level each."""
-    adjusted = (benjamini_hochberg if correction == "benjamini_hochberg" else holm)(p)
-    levels = 1 - effective_levels(p, level=own, correction=correction)
+    adjusted, levels = holm(p), 1 - effective_levels(p, level=own)
     if np.max(levels) > MAX_LEVEL:
         raise ValueError(
             f"level {np.max(levels):.9g} would be left to one of {len(p)} gates at level {own:g}, and "
@@ -70,7 +63,7 @@ def at_levels(p: Sequence[float], own: float, *, correction: str) -> list[Family
             "together"
         )
     pairs = zip(levels.tolist(), adjusted.tolist(), strict=True)
-    return [Family(correction, len(p), level, adjusted_p) for level, adjusted_p in pairs]
+    return [Family(HOLM, len(p), level, adjusted_p) for level, adjusted_p in pairs]
 
 
 def adjusted_by_draws(
@@ -83,7 +76,7 @@ def adjusted_by_draws(
     """The draws that suit these gates, and the p-values that they adjust; None where none suit.
 
     Draws from the pool of all changes for gates on disjoint topics that ask one question in one measure, joint flips
-    for gates on the same topics; none with weights, clusters, strata or replicates. The adjusted p-value is the
+    for gates on the same topics; none with weights, clusters or replicates. The adjusted p-value is the
     larger of the gate's own and of twice that of the draws, where churn only warns at both of its conditions.
     """
     gates, evidence = [one.gate for one in rulings], [one.evidence for one in rulings]
