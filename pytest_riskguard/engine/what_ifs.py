@@ -117,7 +117,11 @@ def _worse_replicate(question: Question, baselines: Sequence[Scored]) -> DataErr
                 f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is "
                 f"far below the baseline's ({replicate.mean:.4f}, that of {name} {baseline.mean:.4f}), hardly "
                 "another run of the same system",
-                remedy=Remedy("if it comes from another system, run {}", f"remove {name} --replicate {number}"),
+                remedy=Remedy(
+                    "if it comes from another system, store the baseline without it, with {} and {}",
+                    f"remove {name}",
+                    f"add {name} RUN",
+                ),
             )
     return None
 

@@ -68,11 +68,11 @@ class Inputs:
     baselines: Mapping[str, str | None] = field(default_factory=dict)
 
 
-#: Corrections that draw what all gates together would show if nothing were lost: ``inference.pooled_draws`` for gates
-#: on disjoint topics, ``inference.joint_flips`` for gates on the same.
-POOL, FLIPS = "pooled_draws", "joint_flips"
-#: Every correction that a verdict can say was used; ``auto`` is one of them.
-USED = ("none", "holm", "benjamini_hochberg", POOL, FLIPS)
+#: What ``auto`` chooses: Holm's method, or draws of what all gates together would show if nothing were lost, pooled
+#: for gates on disjoint topics, joint flips for gates on the same (``inference.families``).
+HOLM, POOL, FLIPS = "holm", "pooled_draws", "joint_flips"
+#: Every correction that a verdict can say was used.
+USED = ("none", HOLM, POOL, FLIPS)
 
 
 @frozen

@@ -22,7 +22,6 @@ _REPORTED = ("student_t", "percentile", "bca")
 #: What reports call corrections.
 _CORRECTIONS = {
     "holm": "Holm",
-    "benjamini_hochberg": "Benjamini-Hochberg",
     POOL: "pooled Westfall-Young",
     FLIPS: "joint sign flips",
 }
