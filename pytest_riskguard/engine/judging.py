@@ -225,7 +225,7 @@ class Engine:
         refuse_if_changes_decide(question, verdict, systems, stale, lambda others: judged(others).outcome)
         if stale is not None:
             about = {"topics": tuple(stale.by_topic), "documents": stale.documents, "file": stale.file}
-            verdict = verdict.warned(warning("rests_on_judges", about="stale_labels", **about))
+            verdict = verdict.warned(warning("stale_labels", **about))
         if isinstance(question.baseline, Stored):
             verdict = self._with_lineage(verdict, question.baseline, systems[0].scores)
         if verdict.outcome == "incomparable":
@@ -281,7 +281,7 @@ class Engine:
 
     def _with_documents(self, verdict: Verdict, question: Question, systems: Sequence[Scored]) -> Verdict:
         """The verdict with its documents and judgements, if it does not pass or is to be written to a file."""
-        asked = self._report or verdict.outcome != "pass" or self.sources.judges is not None
+        asked = self._report or verdict.outcome != "pass"
         of_runs = all(one.scores.from_run for one in systems)
         if verdict.outcome == "incomparable" or not (asked and of_runs):
             return verdict
@@ -297,7 +297,7 @@ class Engine:
             rejudged = self._rejudged(gate, question, systems, place)
             responsible = [topic.topic for topic in verdict.responsible_topics]
             verdict = replace(verdict, documents=documents(rejudged.labels, responsible, self._titles))
-            if gate.is_pool or verdict.replicates or not self.sources.qrels.is_uncertain:
+            if gate.is_pool or verdict.replicates or self.sources.qrels.rules.is_complete:
                 return verdict
             found = rejudged.found
         except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation

@@ -227,12 +227,8 @@ def _judgements(verdict: Verdict) -> Section | None:
         tried = "every way was tried" if unjudged.certain else "not every way was tried"
         answer = f"no way of judging {where} was found to change the outcome: {tried}"
     rows = [(_CASES.get(case.case, clean(case.case)), case.urisk, case.outcome) for case in unjudged.cases]
-    judges = [(judge.case, judge.urisk, judge.outcome) for judge in unjudged.judges]
-    tables = (
-        Table("The verdict under each judge", {"Judge": "name", "URisk": "+.4f", "Outcome": "text"}, judges),
-        Table("The verdict in each case", {"If": "text", "URisk": "+.4f", "Outcome": "text"}, rows),
-    )
-    return Section("Unjudged documents", [sentence(answer)], [table for table in tables if table.rows])
+    table = Table("The verdict in each case", {"If": "text", "URisk": "+.4f", "Outcome": "text"}, rows)
+    return Section("Unjudged documents", [sentence(answer)], [table.filled])
 
 
 def _pool(verdict: Verdict) -> Section | None:
