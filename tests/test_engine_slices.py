@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.question import Computed, Question, RunFile, Stored
+from pytest_riskguard.engine.question import Question, RunFile, Stored
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from tests.verdicts import altered
 
@@ -22,7 +22,6 @@ GATES = {
     "non-inferior": gate_of("g", kind="not_inferior", alpha=0, tolerance=0.2),
     "collapse": gate_of("g", kind="no_topic_collapse", max_loss=0.3),
     "pool": gate_of("g", kind="georisk_not_worse", alpha=1),
-    "computed": gate_of("g", alpha=1),
 }
 
 
@@ -65,7 +64,7 @@ def question(folder: Path, gate: Gate, kind: str) -> Question:
     new, old, other = (RunFile(folder / f"{name}.run") for name in ("new", "old", "other"))
     if kind == "pool":
         return Question(gate, new, old, "AP", pool=(other,))
-    return Question(gate, new, Computed("mean", (old, other)) if kind == "computed" else old, "AP")
+    return Question(gate, new, old, "AP")
 
 
 def comparable(verdict):
@@ -95,7 +94,7 @@ def test_a_slice_is_judged_as_if_there_were_no_other_topics(collections, kind):
 def test_a_family_over_slices_is_corrected_over_them(collections):
     whole, _ = collections
     questions = [question(whole, gate_of("g", slice=f"kind={value}"), "risk") for value in ("code", "words")]
-    found = engine(whole).verdicts(questions, correction="holm")
+    found = engine(whole).verdicts(questions, correction="auto")
     assert [verdict.family.size for verdict in found] == [2, 2]
     p = [verdict.estimates.decision_p_value for verdict in found]
     alone = [engine(whole).verdict(asked).estimates.decision_p_value for asked in questions]
@@ -110,10 +109,9 @@ def test_auto_says_what_it_used_and_gates_keep_their_level(collections):
         replace(question(whole, gate_of(f"g{alpha:g}", alpha=alpha), "risk"), candidate=RunFile(whole / "again.run"))
         for alpha in (0.0, 1.0, 2.0)
     ]
-    found, by_holm = (engine(whole).verdicts(questions, correction=which) for which in ("auto", "holm"))
+    found = engine(whole).verdicts(questions, correction="auto")
     assert {(one.family.correction, one.family.level) for one in found} == {("joint_flips", 0.95)}
     assert {one.decisive_interval.level for one in found} == {0.95}
-    assert {one.family.correction for one in by_holm} == {"holm"}
     for verdict in found:
         own, adjusted = verdict.estimates.decision_p_value, verdict.family.adjusted_p_value
         assert adjusted >= own

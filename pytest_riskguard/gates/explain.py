@@ -138,10 +138,7 @@ def _of_pool(comparison: PoolComparison) -> tuple[dict[str, Any], PoolFigures | 
 def _counts(pair: Comparison, missing: tuple[str, ...], left_out: dict[str, int]) -> TopicCounts:
     """How many topics there are, how many moved, and which were missing."""
     aligned, evidence, alpha = pair.aligned, pair.evidence, pair.gate.alpha
-    tally, strata = counts(aligned.candidate.values, aligned.baseline.values), {}
-    if evidence.strata is not None:  # what each says on its own, the largest first
-        parts = (part.estimate(alpha) for _, part in evidence.by_stratum)
-        strata = dict(zip(evidence.strata.names, parts, strict=True))
+    tally = counts(aligned.candidate.values, aligned.baseline.values)
     return TopicCounts(
         count=pair.n,
         changed=pair.changed,
@@ -152,7 +149,6 @@ def _counts(pair: Comparison, missing: tuple[str, ...], left_out: dict[str, int]
         left_out=left_out,
         clusters=0 if evidence.clusters is None else evidence.units,
         effective=None if pair.gate.by_topic else evidence.effective_topics(alpha),
-        strata=strata,
     )
 
 

@@ -167,7 +167,7 @@ class PoolRuling:
         ]
         levels = np.array([self.level])
         if count > 1:
-            levels = 1 - effective_levels(p_values, level=self.level, correction="holm")
+            levels = 1 - effective_levels(p_values, level=self.level)
         # no interval reaches further than the draws: at least two replicates must lie outside it
         levels = np.minimum(levels, 1 - 2 / replicates)
         rows = zip(found.differences, levels.tolist(), p_values, holm(p_values).tolist(), strict=True)

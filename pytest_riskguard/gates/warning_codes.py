@@ -14,17 +14,13 @@ REASONS_OF: Mapping[str, Mapping[str, str]] = {
     },
     "inconclusive": {
         "too_few_changes": "`not_inferior`, `equivalent`: the intervals show it, but too few topics changed.",
-        "too_few_topics": "Fewer than 10, or fewer than 10 effective topics by their weights, clusters or strata.",
+        "too_few_topics": "Fewer than 10, or fewer than 10 effective topics by their weights or clusters.",
         "too_weak": "It could not have detected a loss of `max_mde`, or GeoRisk vanishes.",
     },
     "incomparable": {
         "bad_run": "A run is malformed, or a live search failed.",
         "bad_qrels": "The judgements are malformed, or have grades above a measure's scale.",
         "bad_topics": "The topics file is malformed.",
-        "bad_strata": (
-            "A topic is in no stratum with a share, a stratum has fewer than two topics or clusters, or a cluster "
-            "lies in two."
-        ),
         "bad_scores": (
             "Scores are malformed, or a value lies outside the measure's range; a score of a pool is below 0."
         ),
@@ -58,7 +54,7 @@ WARNINGS: Mapping[str, str] = {
     "churn": "Churn that passes because of `on_churn: warn`.",
     "few_changed_topics": "So few topics changed that only Student-t could fail the gate, or nothing could.",
     "few_topics": (
-        "Fewer than 25 topics (for `georisk_not_worse` at an alpha above 1, 50), or weights, strata or clusters that "
+        "Fewer than 25 topics (for `georisk_not_worse` at an alpha above 1, 50), or weights or clusters that "
         "count like fewer than 50; or losses that no topic shows could overturn the pass."
     ),
     "georisk_vanishes": "At this alpha GeoRisk nearly vanishes: inconclusive unless it fails.",
@@ -73,10 +69,7 @@ WARNINGS: Mapping[str, str] = {
     ),
     "no_variation": "No topic changed, or all changed by the same amount.",
     "methods_disagree": "Student-t says the opposite of the gate's own method.",
-    "missing_topics": (
-        "Topics that are judged and not answered, answered and not judged, or judged by documents no longer in "
-        "`documents`."
-    ),
+    "missing_topics": ("Topics that are judged and not answered, or answered and not judged."),
     "free_wins": (
         "A baseline did not answer topics that the candidate answered, which somebody accepted; or far fewer of its "
         "first documents are judged than of the candidate's, as where some ids are wrong."
@@ -88,7 +81,7 @@ WARNINGS: Mapping[str, str] = {
         "Asked twice, a live candidate answered some topics differently; the message says with what effect."
     ),
     "rests_on_unjudged": "It might pass if unjudged documents were judged: `riskguard judge-next` lists them.",
-    "rests_on_judges": "The answer is not the same under each of several judges alone.",
+    "stale_labels": "Relevant documents are no longer in `documents`; the outcome does not depend on them.",
     "changed_inputs": (
         "Judgements, topics or the scoring library changed since a baseline was stored, and its run was scored "
         "again, or this was allowed."
@@ -148,10 +141,6 @@ SAID: Mapping[str, str] = {
         "weigh so much that too little is left to compare, so the gate does not pass; choose a smaller alpha"
     ),
     "rests_on_unjudged": "this answer rests on {documents} unjudged documents; judge-next lists those to judge first",
-    "rests_on_judges": (
-        "the judges decide: {agree} of {judges} alone give this answer; have them agree on what is relevant, or "
-        "judge again"
-    ),
     "rescored": (
         "the judgements or the scoring library changed since the baseline was stored, so its run was scored again"
     ),
@@ -160,7 +149,7 @@ SAID: Mapping[str, str] = {
         "they are reviewed, rescore the baseline"
     ),
     "few_topics": "only {units}: with so few, intervals cover less, and gates fail more often, than their level says",
-    "few_effective_topics": "weights, clusters or strata make {units} count like {effective:.3g} of equal weight",
+    "few_effective_topics": "weights or clusters make {units} count like {effective:.3g} of equal weight",
     "few_changed_topics": "only {topics_number} of {verdict.topics.count} topics changed ({topics})",
     "no_variation": "no topic changed, or all of them by the same amount: the mean alone decides",
     "unseen_changes": (

@@ -109,7 +109,7 @@ def _limits(sample: Sample, method: str, level: float) -> tuple[float, float]:
     if sample.constant:
         return sample.mean, sample.mean
     if method == "student_t":
-        half = critical_value(sample.degrees_of_freedom + 1, level=level) * sample.standard_error
+        half = critical_value(sample.n, level=level) * sample.standard_error
         return sample.mean - half, sample.mean + half
     if method == "studentized":
         below, above = _studentized(sample).quantiles(((1 - level) / 2, (1 + level) / 2)).tolist()
@@ -130,7 +130,7 @@ def _significance(sample: Sample, method: str, bound: float) -> float:
     if away > CERTAIN:
         return 0.5
     if method == "student_t":
-        return stdtr(sample.degrees_of_freedom, away)
+        return stdtr(sample.n - 1, away)
     if method == "studentized":
         return _studentized(sample).cdf(away)
     if method == "basic":

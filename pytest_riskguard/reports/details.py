@@ -22,7 +22,6 @@ _REPORTED = ("student_t", "percentile", "bca")
 #: What reports call corrections.
 _CORRECTIONS = {
     "holm": "Holm",
-    "benjamini_hochberg": "Benjamini-Hochberg",
     POOL: "pooled Westfall-Young",
     FLIPS: "joint sign flips",
 }
@@ -109,11 +108,6 @@ def _figures(verdict: Verdict) -> Iterator[str]:
             f"{clean(verdict.candidate)} against {opponent(verdict)}: {'weighted ' * verdict.weighted}mean {means} "
             f"({signed(estimates.mean_difference)})"
         )
-    if (baseline := verdict.yardstick) is not None:
-        word = {"mean": "mean", "median": "median", "max": "best"}[baseline.kind]
-        inside = "including" if baseline.candidate_inside else "excluding"
-        systems = listed(baseline.systems, most=10)
-        yield f"the baseline is computed topic by topic: the {word} of {systems}, {inside} the candidate"
     if (lineage := verdict.lineage) is not None:
         yield (
             f"{counted(lineage.accepted, 'accepted change')} since {clean(lineage.runs[0].run)}; in total "
@@ -138,9 +132,6 @@ def _figures(verdict: Verdict) -> Iterator[str]:
         counts += f"; {counted(topics.count, 'topic')} in {counted(topics.clusters, 'cluster')}"
         counts += "" if topics.effective is None else f", as telling as {topics.effective:.3g} independent topics"
     yield counts
-    if topics.strata:
-        said = (f"{clean(name, limit=_MAX_NAME)} {signed(urisk)}" for name, urisk in topics.strata.items())
-        yield f"URisk of each stratum: {'; '.join(said)}"
     if verdict.outcome == "pass" and power:
         yield f"smallest fall detected at 80% power: {signed(-power)}"
 
@@ -163,14 +154,9 @@ def interval(verdict: Verdict, one: ReportedInterval) -> str:
 
 
 def _family(verdict: Verdict, family: Family) -> str:
-    together, budget = "one look of many", ""
-    if family.correction != "none":
-        together = f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]})"
-    if (look := family.look) is not None:
-        of = "" if look.looks is None else f" of about {look.looks}"
-        budget = f"; look {look.number}{of} at this collection may spend {percent(look.share)} of the budget"
+    together = f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]})"
     p_value, adjusted = probability(verdict.estimates.decision_p_value), probability(family.adjusted_p_value)
-    return f"{together}: p {p_value}, adjusted {adjusted}; judged at {percent(family.level)}{budget}"
+    return f"{together}: p {p_value}, adjusted {adjusted}; judged at {percent(family.level)}"
 
 
 def _flips(card: Card) -> list[str]:
@@ -241,12 +227,8 @@ def _judgements(verdict: Verdict) -> Section | None:
         tried = "every way was tried" if unjudged.certain else "not every way was tried"
         answer = f"no way of judging {where} was found to change the outcome: {tried}"
     rows = [(_CASES.get(case.case, clean(case.case)), case.urisk, case.outcome) for case in unjudged.cases]
-    judges = [(judge.case, judge.urisk, judge.outcome) for judge in unjudged.judges]
-    tables = (
-        Table("The verdict under each judge", {"Judge": "name", "URisk": "+.4f", "Outcome": "text"}, judges),
-        Table("The verdict in each case", {"If": "text", "URisk": "+.4f", "Outcome": "text"}, rows),
-    )
-    return Section("Unjudged documents", [sentence(answer)], [table for table in tables if table.rows])
+    table = Table("The verdict in each case", {"If": "text", "URisk": "+.4f", "Outcome": "text"}, rows)
+    return Section("Unjudged documents", [sentence(answer)], [table.filled])
 
 
 def _pool(verdict: Verdict) -> Section | None:

@@ -242,7 +242,7 @@ def coded(warnings: Iterable[VerdictWarning]) -> list[str]:
 
 
 def remarks(verdicts: Sequence[Verdict]) -> list[str]:
-    """What is to be said of all verdicts together: that nothing is corrected, and that judges disagree."""
+    """What is to be said of all verdicts together: that nothing is corrected."""
     alone = [v for v in verdicts if v.estimates.decision_p_value is not None and v.family is None]
     said = []
     if len(alone) > 1:
@@ -250,8 +250,7 @@ def remarks(verdicts: Sequence[Verdict]) -> list[str]:
             f"{len(alone)} risk gates, each at its own level, not corrected for multiple comparisons (family: auto "
             "corrects)"
         )
-    judges = [v.origins.judges for v in verdicts if v.origins is not None and v.origins.judges is not None]
-    return [*said, *map(str, dict.fromkeys(judges))]
+    return said
 
 
 #: Codes of ANSI: green, yellow, bold red.

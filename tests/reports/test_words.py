@@ -315,7 +315,6 @@ def test_a_remedy_comes_first(reason):
 @pytest.mark.parametrize(
     "verdict",
     [
-        refused("bad_strata"),
         refused("a reason of a later version"),
         CASES["loss"](),
     ],

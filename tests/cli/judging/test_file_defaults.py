@@ -13,7 +13,7 @@ FILE = """\
 collection: {qrels: qrels.txt, topics: topics.tsv}
 measures: [AP]
 candidate: candidate.run
-family: holm
+family: auto
 gates:
   - name: risk
     kind: not_significantly_risky
@@ -25,7 +25,7 @@ gates:
   - {name: second, kind: not_significantly_risky, baseline: prod, alpha: 7}
   - {name: pool, kind: georisk_not_worse, baselines: [prod, other], reference: other, tolerance: 0.02}
   - {name: both, kind: not_inferior, baselines: [prod, other], tolerance: 0.4}
-  - {name: typical, kind: no_topic_collapse, baseline: 'max(prod, other)', max_loss: 0.6, allowed: 2,
+  - {name: typical, kind: no_topic_collapse, baseline: other, max_loss: 0.6, allowed: 2,
      protected: [t30]}
 """
 
@@ -49,7 +49,7 @@ def test_everything_that_is_not_given_is_that_of_the_first_risk_gate_and_of_the_
     assert [(v["gate"], v["kind"], v["measure"], v["alpha"], v["baselines"]) for v in verdicts] == [
         ("risk", "not_significantly_risky", "AP", 5, ["prod"]),
         ("risk", "not_significantly_risky", "AP", 2, ["prod"]),
-        ("typical", "no_topic_collapse", "AP", 1, ["max(prod, other)"]),
+        ("typical", "no_topic_collapse", "AP", 1, ["other"]),
     ]
     *risks, typical = verdicts
     for verdict in risks:
@@ -68,7 +68,7 @@ def test_verdicts_are_those_of_check(judged, command, folder):
     path = folder / "riskguard.yaml"
     path.write_text(FILE.replace("alpha: [5, 2]", "alpha: 7"))
     first, typical = judged("--set family=none --set tolerance=0.005 --set method=auto --set on_churn=warn")[0]
-    path.write_text(FILE.replace("family: holm\n", "").replace("candidate.run", "good.run"))
+    path.write_text(FILE.replace("family: auto\n", "").replace("candidate.run", "good.run"))
     assert command("check second typical -o checked.json").status == 1
     second, collapse = read_report(folder / "checked.json")["verdicts"]
     assert first == {**second, "gate": "risk"}
@@ -82,9 +82,9 @@ def test_a_gate_on_single_queries_keeps_its_own_measures_and_baselines_unless_ot
     def asked(line: str) -> list[tuple[str, list[str]]]:
         return [(v["measure"], v["baselines"]) for v in judged(line)[0] if v["gate"] == "typical"]
 
-    assert asked("") == [("RR", ["max(prod, other)"]), ("P@5", ["max(prod, other)"])]
-    assert asked("--measure AP") == [("AP", ["max(prod, other)"])]
-    assert asked("--baseline other") == [("RR", ["other"]), ("P@5", ["other"])]
+    assert asked("") == [("RR", ["other"]), ("P@5", ["other"])]
+    assert asked("--measure AP") == [("AP", ["other"])]
+    assert asked("--baseline prod") == [("RR", ["prod"]), ("P@5", ["prod"])]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_a_file_without_gates_on_single_queries_asks_about_none(command, folder)
 
 
 def test_a_file_without_a_gate_of_the_kind_still_has_its_measures(judged, command, folder):
-    folder.joinpath("riskguard.yaml").write_text(FILE[: FILE.index("gates:")].replace("family: holm\n", ""))
+    folder.joinpath("riskguard.yaml").write_text(FILE[: FILE.index("gates:")].replace("family: auto\n", ""))
     verdicts, _ = judged("--baseline prod")
     assert [verdict["gate"] for verdict in verdicts] == ["no-risk", "tail", "no-collapse"]  # nor any other
     assert {(v["measure"], v["alpha"]) for v in verdicts} == {("AP", 1)}

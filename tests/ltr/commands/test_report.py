@@ -79,8 +79,8 @@ def test_verdicts_and_families_are_those_of_compare(command):
             moved = model["figures"]["reward"] - model["figures"]["risk"]
             assert moved == pytest.approx(estimates["mean_difference"], rel=1e-10)
             assert model["figures"]["mean"] == pytest.approx(estimates["candidate_mean"], rel=1e-10)
-    found = report(command(f"ltr report {RUNS} --set family=holm -o -"))
-    assert found["gate"]["correction"] == "holm"
+    found = report(command(f"ltr report {RUNS} --set family=auto -o -"))
+    assert found["gate"]["correction"] == "auto"
     tested = [model["verdicts"][0] for model in found["measures"][0]["against"][0]["models"]]
     lowest = min(tested, key=lambda verdict: verdict["decision_p_value"])
     assert lowest["adjusted_p_value"] == pytest.approx(min(3 * lowest["decision_p_value"], 1))
