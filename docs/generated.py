@@ -20,7 +20,6 @@ from pytest_riskguard.config.candidate_settings import (
     HttpCandidate,
     Retrieve,
 )
-from pytest_riskguard.config.json_schema import documented
 from pytest_riskguard.config.schema import Collection, Config, Documents, GateSettings, QrelsFile
 from pytest_riskguard.config.setting_types import Model
 from pytest_riskguard.data.formats import FORMATS
@@ -197,6 +196,20 @@ def _yaml(default: Any) -> str:
         case float():
             return f"{default:g}"
     return str(default)
+
+
+def documented(model: type) -> tuple[str, dict[str, str]]:
+    """What the docstring of a class says of it, and of each of its attributes, those of its bases included."""
+    meanings: dict[str, str] = {}
+    about = ""
+    for cls in reversed(model.__mro__):
+        text = (cls.__doc__ or "").replace("``", "`")
+        said, _, listed = text.partition("\n\n    Attributes\n    ----------\n")
+        about = said or about
+        for entry in re.split(r"\n(?=    \w)", listed.rstrip()):
+            key, _, meaning = entry.strip().partition("\n")
+            meanings |= {key: " ".join(meaning.split())} if key else {}
+    return " ".join(about.split()), meanings
 
 
 #: The mappings of a riskguard.yaml, by the name that a page gives them.

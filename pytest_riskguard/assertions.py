@@ -18,12 +18,12 @@ from pytest_riskguard.data.memory import system_in_memory
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.topics import CLUSTER, STRATUM, Topics
+from pytest_riskguard.data.topics import CLUSTER, Topics
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question
 from pytest_riskguard.errors import DataError, RiskyError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, OPTIONS, Gate, gate_of, options_of
-from pytest_riskguard.gates.option_types import SHARES, Number, OptionTypeError, Text
+from pytest_riskguard.gates.option_types import Number, OptionTypeError, Text
 from pytest_riskguard.gates.verdict import Commands, Verdict, incomparable
 from pytest_riskguard.reports.terminal import command, explain, report_hint
 from pytest_riskguard.run_context import record
@@ -46,8 +46,6 @@ def check(
     measure: str | None = None,
     weights: Mapping[str, float] | None = None,
     clusters: Mapping[str, str] | None = None,
-    strata: Mapping[str, str] | None = None,
-    shares: Mapping[str, float] | None = None,
     replicates: Sequence[System] = (),
     **options: Any,
 ) -> Verdict:
@@ -68,9 +66,6 @@ def check(
         Above 0, for every topic: means and intervals are then weighted (a topic's traffic, say).
     clusters : mapping topic -> name, optional
         Topics of one cluster hang together (variants of a query): intervals and tests then count clusters.
-    strata, shares : mapping topic -> stratum and mapping stratum -> share, optional
-        For topics drawn stratum by stratum: every topic's stratum, and how much of all queries each stratum is, 1
-        together. Means of strata are then added up by these shares. Not together with weights.
     replicates : sequence, each as the baseline
         Other runs of the baseline's system, where it is not deterministic: what is judged is then the candidate's
         URisk beyond theirs.
@@ -86,20 +81,14 @@ def check(
     """
     __tracebackhide__ = True
     gate = _gate(kind, options, weighted=weights is not None)
-    about_means = not gate.by_topic
     for name, given, is_known in (
-        ("clusters", clusters, about_means),
-        ("strata", strata, about_means and not gate.is_pool),
+        ("clusters", clusters, not gate.by_topic),
         ("replicates", replicates or None, gate.takes_replicates),
     ):
         if given is not None and not is_known:
             raise ValueError(f"{name} have no meaning for {kind}: leave them out")
-    if (strata is None) != (shares is None):
-        raise ValueError(
-            "strata and shares belong together: strata={topic: stratum} says which topics are in which stratum, "
-            "shares={stratum: share} how much of all queries each stratum is"
-        )
-    topics = _topics(weights, clusters, strata, shares)
+    tags = {topic: {CLUSTER: name} for topic, name in _by_topic("cluster", clusters, _NAME).items()}
+    topics = Topics({}, tags, _by_topic("weight", weights, _WEIGHT))
     named = _pool(baseline) if gate.is_pool else [("baseline", baseline)]
     column = None if measure is None else measure_name(measure)
     try:
@@ -108,7 +97,7 @@ def check(
         judgements = _judgements(qrels, column, [one for one in (*systems, *others) if isinstance(one, Run)])
         if judgements is not None:
             texts = [judgements.texts, *(one.source.texts for one in systems if isinstance(one, Run))]
-            topics = Topics(next(filter(None, texts), {}), topics.tags, topics.weights, shares=topics.shares)
+            topics = Topics(next(filter(None, texts), {}), topics.tags, topics.weights)
         first, second, *pool = systems
         question = Question(gate, first, second, column, pool=tuple(pool), replicates=tuple(others))
         report = run_context.current().report_wanted
@@ -135,36 +124,18 @@ def _gate(kind: str, options: Mapping[str, Any], *, weighted: bool) -> Gate:
     return gate
 
 
-def _topics(
-    weights: Mapping[str, float] | None,
-    clusters: Mapping[str, str] | None,
-    strata: Mapping[str, str] | None,
-    shares: Mapping[str, float] | None,
-) -> Topics:
-    """What is said about topics without a topics file."""
-    named = {tag: _by_topic(tag, given, _NAME) for tag, given in ((CLUSTER, clusters), (STRATUM, strata))}
-    tags = {
-        topic: {tag: values[topic] for tag, values in named.items() if topic in values}
-        for topic in dict.fromkeys(topic for values in named.values() for topic in values)
-    }
-    of_strata = {} if shares is None else dict(_checked("shares", shares, SHARES))
-    return Topics({}, tags, _by_topic("weight", weights, _WEIGHT), shares=of_strata)
-
-
 def _by_topic(what: str, given: Mapping[str, Any] | None, check: Callable[[Any], Any]) -> dict[str, Any]:
     """Values by topic, whose names are compared as text, as those of scores are."""
     given = given or {}
-    found = {str(topic): _checked(f"{what} of topic {str(topic)!r}", value, check) for topic, value in given.items()}
+    found = {}
+    for topic, value in given.items():
+        try:
+            found[str(topic)] = check(value)
+        except ValueError as error:
+            raise type(error)(f"{what} of topic {str(topic)!r}: {error}") from None
     if len(found) < len(given):
         raise ValueError(f"{what}: expected each topic once, found two with the same name as text")
     return found
-
-
-def _checked(what: str, value: Any, check: Callable[[Any], Any]) -> Any:
-    try:
-        return check(value)
-    except ValueError as error:
-        raise type(error)(f"{what}: {error}") from None
 
 
 def _pool(baselines: Any) -> list[tuple[str, Any]]:
@@ -260,5 +231,5 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     leave_out = [name for name, option in options_of(gate).items() if not option.in_assertions]
     if gate.is_pool or gate.by_topic:
-        leave_out += ["weights", "clusters", "strata", "shares", "replicates"]
+        leave_out += ["weights", "clusters", "replicates"]
     return assertion(gate, _demanded, check, leave_out)

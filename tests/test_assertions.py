@@ -14,8 +14,6 @@ import pytest
 from pytest_riskguard import (
     RiskyError,
     assert_georisk_not_worse,
-    assert_no_drift,
-    assert_not_inferior,
     assert_not_significantly_risky,
     assertions,
     check,
@@ -79,10 +77,6 @@ def test_options_reach_the_gate(options, passes):
         ({"weights": dict.fromkeys([*BASELINE, 7, "7"], 1.0)}, ValueError),
         ({"clusters": dict.fromkeys([*BASELINE, 7, "7"], "a")}, ValueError),
         ({"clusters": dict.fromkeys(BASELINE, 1)}, TypeError),
-        ({"strata": dict.fromkeys(BASELINE, "a")}, ValueError),
-        ({"shares": {"a": 0.5, "b": 0.5}}, ValueError),
-        ({"strata": dict.fromkeys(BASELINE, "a"), "shares": {"a": 0.5, "b": 0.4}}, ValueError),
-        ({"strata": dict.fromkeys(BASELINE, ""), "shares": {"a": 0.5, "b": 0.5}}, ValueError),
         ({"alhpa": 1}, TypeError),
     ],
 )
@@ -168,31 +162,17 @@ def test_replicates_are_for_kinds_that_judge_them():
         check("no_topic_collapse", scores(GOOD), BASELINE, weights=dict.fromkeys(BASELINE, 1.0))
 
 
-def test_clusters_and_strata_of_plain_scores_are_those_of_a_topics_file():
+def test_clusters_of_plain_scores_are_those_of_a_topics_file():
     topics = list(BASELINE)
     together = {topic: f"need {place // 2}" for place, topic in enumerate(topics)}
     verdict = assert_not_significantly_risky(scores(GOOD), BASELINE, clusters=together)
     assert verdict.topics.clusters == len(topics) // 2
-    half = {topic: "ab"[place % 2] for place, topic in enumerate(topics)}
-    shares = {"b": 0.8, "a": 0.2}
-    drawn = assert_not_inferior(scores(GOOD), BASELINE, tolerance=1, strata=half, shares=shares)
-    assert list(drawn.topics.strata) == ["b", "a"]
-    difference = {topic: scores(GOOD)[topic] - BASELINE[topic] for topic in topics}
-    means = {name: np.mean([difference[topic] for topic in topics if half[topic] == name]) for name in "ab"}
-    assert drawn.estimates.mean_difference == pytest.approx(0.8 * means["b"] + 0.2 * means["a"], abs=1e-12)
-    with pytest.raises(RiskyError, match=r"cannot be compared: the strata: expected one of b, a i.*\(bad_strata\)\n"):
-        assert_no_drift(scores(GOOD), BASELINE, tolerance=1, strata={**half, topics[0]: "c"}, shares=shares)
 
 
 def test_what_is_said_about_topics_is_for_kinds_that_ask_about_means():
-    names, shares = dict.fromkeys(BASELINE, "a"), {"a": 0.5, "b": 0.5}
+    names = dict.fromkeys(BASELINE, "a")
     with pytest.raises(ValueError, match="clusters have no meaning for no_topic_collapse: leave them out"):
         check("no_topic_collapse", scores(GOOD), BASELINE, clusters=names)
-    with pytest.raises(ValueError, match="strata have no meaning for georisk_not_worse: leave them out"):
-        check("georisk_not_worse", scores(GOOD), {"old": BASELINE}, strata=names, shares=shares)
-    weights = dict.fromkeys(BASELINE, 1.0)
-    with pytest.raises(ValueError, match="shares of strata are weights already"):
-        check("not_significantly_risky", scores(GOOD), BASELINE, strata=names, shares=shares, weights=weights)
 
 
 def test_wrong_options_of_an_assertion_are_named():

@@ -185,7 +185,7 @@ def test_a_pool_is_judged_whole_and_in_families(folder):
     assert (verdict.outcome, verdict.baselines) == ("fail", ("good", "again"))
     assert verdict.pool is not None
     other = Question(gate_of("h"), poor, good, "RR")
-    family = engine.verdicts([question, other], correction="holm")
+    family = engine.verdicts([question, other], correction="auto")
     assert [one.family is not None and one.family.size for one in family] == [2, 2]
     assert [one.outcome for one in family] == ["fail", "fail"]
     missing = Question(gate_of("g", kind="georisk_not_worse"), poor, good, "RR", pool=(RunFile(folder / "no.run"),))

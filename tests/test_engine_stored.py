@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Computed, Question, RunFile, Stored
 from pytest_riskguard.errors import DataError
@@ -69,13 +68,12 @@ def ask(
     baseline: Stored | RunFile | Computed = Stored("prod"),  # noqa: B008 - it never changes
     *,
     measure: str = "RR",
-    strata: tuple[tuple[str, float], ...] = (),
     on_changed_inputs: Any = "warn",
     **options: Any,
 ) -> Verdict:
     engine = Engine(
         qrels=folder / "qrels.txt",
-        topics=GivenFile(folder / "topics.tsv", strata=strata),
+        topics=folder / "topics.tsv",
         store=Store(folder / "store"),
         on_changed_inputs=on_changed_inputs,
     )
@@ -123,18 +121,14 @@ def test_changed_tags_are_said_where_a_gate_is_about_a_slice(folder):
     assert not warned()
 
 
-SHARES = (("a", 0.5), ("b", 0.5))
-
-
 @pytest.mark.parametrize(
     ("column", "before", "after", "options"),
     [
         ("weight", lambda _: "1", lambda place: "9" if place > 14 else "1", {"weighted": True}),
         ("cluster", str, lambda place: "one" if place < 15 else str(place), {}),
-        ("stratum", lambda place: "ab"[place % 2], lambda place: "ab"[place > 14], {"strata": SHARES}),
     ],
 )
-def test_weights_clusters_and_strata_that_changed_decide_nothing_until_the_baseline_is_rescored(
+def test_weights_and_clusters_that_changed_decide_nothing_until_the_baseline_is_rescored(
     folder, column, before, after, options
 ):
     """Losses of the first 15 topics would weigh less, or be one loss."""
@@ -296,7 +290,7 @@ def test_a_candidate_stored_as_replicate_of_its_baseline_is_refused(folder, kind
         judged,
         "bad_baseline",
         "loss is the run stored as replicate 2 of prod",
-        "`riskguard baseline remove prod --replicate 2`",
+        "`riskguard baseline remove prod`",
     )
 
 
@@ -308,7 +302,7 @@ def test_a_pass_does_not_rest_on_a_replicate_of_another_system(folder):
         judged,
         "bad_baseline",
         "the mean of replicate 1 is far below the baseline's (0.5389, that of",
-        "`riskguard baseline remove prod --replicate 1`",
+        "`riskguard baseline remove prod`",
     )
     assert ask(folder, "noisy.run").outcome == "pass"  # as it would without replicates
 

@@ -1,7 +1,7 @@
 """``queries.tsv``: what the topics file said of each scored topic when a baseline was stored.
 
-A run answers the texts that its system was given, so scores for other texts cannot be compared with it; and weights,
-clusters and strata decide what its losses count. Texts and names are kept as digests.
+A run answers the texts that its system was given, so scores for other texts cannot be compared with it; weights and
+clusters decide what its losses count. Texts and names are kept as digests.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pytest_riskguard.data.topics import Topics
 
 TEXT = "query"
 #: The columns: the text, and what decides how much a topic counts.
-ROLES = (TEXT, "weight", "cluster", "stratum")
+ROLES = (TEXT, "weight", "cluster")
 #: Each topic's cells, by column; those that it lacks are left out.
 Rows = Mapping[str, Mapping[str, str]]
 
@@ -26,7 +26,7 @@ def rows_of(topics: Topics, wanted: Sequence[str]) -> Rows:
 def _cells(topics: Topics, topic: str) -> Iterator[tuple[str, str]]:
     if topic in topics.weights:
         yield "weight", repr(float(topics.weights[topic]))
-    for role, texts in ((TEXT, topics.queries), ("cluster", topics.clusters), ("stratum", topics.strata)):
+    for role, texts in ((TEXT, topics.queries), ("cluster", topics.clusters)):
         if topic in texts:
             yield role, _digest(texts[topic])
 

@@ -28,7 +28,7 @@ class Scored:
     documents and now retrieves none. ``diluted`` are others in which it scores less than half of what it did, with
     the ratio of the old score to the new one, 0 where nothing is left. ``rephrased`` have another query text now;
     ``unasked`` are topics that it was not scored on and that its run does not answer; ``reassigned`` have, by
-    ``queries.ROLES``, another weight, cluster or stratum now. ``topics_changed``: the topics file is not the one that
+    ``queries.ROLES``, another weight or cluster now. ``topics_changed``: the topics file is not the one that
     the baseline was stored with. ``run`` is what was kept of the run, if it was read for these scores.
     """
 

@@ -31,7 +31,7 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.alignment import NO_TOPICS, clusters_of, on_one_list, strata_of, weights_of
+from pytest_riskguard.gates.alignment import NO_TOPICS, on_one_list, weights_of
 from pytest_riskguard.gates.kinds import KINDS, POLICY, Gate, gate_of, options_of
 
 if TYPE_CHECKING:
@@ -382,10 +382,9 @@ class Inputs:
         wanted = scores[0].topics
         try:
             weights = weights_of(topics, wanted) if gate.weighted else None
-            strata = None if gate.weighted else strata_of(gate, topics, wanted, clusters_of(topics, wanted))
         except ValueError as error:
             raise UsageError(str(error)) from None
-        return Together(scores, missing, weights if strata is None else strata.weights)
+        return Together(scores, missing, weights)
 
 
 def _may_be_stored(given: NamedPath) -> bool:

@@ -109,7 +109,6 @@ for name, place, about in (
     ("power", "power:power", "Plan how many topics a gate needs."),
     ("report", "report:report", "Write the verdicts of a JSON report in other formats."),
     ("retrieve", "retrieve:retrieve", "Write the answers of the live candidate to RUN."),
-    ("schema", "init:schema", "Print the JSON Schema of riskguard.yaml."),
     ("show", "report:show", "Print the verdicts of a JSON report."),
 ):
     cli.add_command(LazyCommand(name, f"pytest_riskguard.cli.{place}", about))

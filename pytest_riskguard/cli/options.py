@@ -214,9 +214,7 @@ class Collection:
         qrels, topics = (None if path is None else GivenFile.of(path) for path in (self.qrels, self.topics))
         if config is None or qrels is not None:
             return qrels, topics
-        settings = config.collection
-        own = settings.given_topics if topics is None else replace(topics, strata=settings.strata)
-        return settings.given_qrels, own
+        return config.collection.given_qrels, topics or config.collection.given_topics
 
     @property
     def options(self) -> dict[str, Any]:

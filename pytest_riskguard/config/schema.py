@@ -24,7 +24,7 @@ from pydantic import (
 
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.config.candidate_settings import Candidate, DescribedScores
-from pytest_riskguard.config.setting_types import Described, Model, Place, SettingError, Whole, checked, list_of
+from pytest_riskguard.config.setting_types import Described, Model, Place, SettingError, list_of, whole
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.remote import is_address
@@ -45,7 +45,7 @@ from pytest_riskguard.gates.kinds import (
     options_of,
     parse_slice,
 )
-from pytest_riskguard.gates.option_types import SHARES, Number, OneOf, Option, OptionError, Text, Texts, shown
+from pytest_riskguard.gates.option_types import Number, OneOf, Option, OptionError, Text, Texts, shown
 from pytest_riskguard.limits import MAX_GRADE
 from pytest_riskguard.text import document_address
 
@@ -169,7 +169,7 @@ class GateSettings(Model):
 
     name: Annotated[str, PlainValidator(_GATE_NAME)]
     kind: Annotated[str, PlainValidator(OneOf(tuple(KINDS)))]
-    baseline: Annotated[str | ComputedBaseline, checked(_baseline)] | None = None
+    baseline: Annotated[str | ComputedBaseline, PlainValidator(_baseline)] | None = None
     baselines: Annotated[tuple[_Stored, ...], list_of("a list of stored baselines")] | None = None
     candidate: Candidate | None = None
     measure: Annotated[tuple[_Measure, ...], list_of("a measure", or_one=True)] | None = None
@@ -273,7 +273,7 @@ class Config(Model):
         What every gate without `candidate` judges: a run file, or a mapping with `run`, `scores`,
         `retrieve`, `http` or `command`.
     family
-        A correction for several risk gates: `none`, `auto`, `holm` or `benjamini_hochberg`.
+        A correction for several risk gates: `none` or `auto`.
     budget
         How many looks at one collection are expected, from 1 to 10,000.
     on_changed_inputs
@@ -288,9 +288,9 @@ class Config(Model):
     measures: Annotated[tuple[_Measure, ...], list_of("a list of measures")] | None = None
     candidate: Candidate | None = None
     family: Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))] = "none"
-    budget: Annotated[int | None, PlainValidator(Whole(1, MAX_LOOKS))] = None
+    budget: Annotated[int | None, whole(1, MAX_LOOKS)] = None
     on_changed_inputs: Annotated[Response, PlainValidator(OneOf(RESPONSES))] = "warn"
-    gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates, json_schema_input_type=None)] = ()
+    gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates)] = ()
     _path: Path = PrivateAttr()
     _document: Document = PrivateAttr()
     _slices: Mapping[str, tuple[str, ...]] = PrivateAttr(default_factory=dict)
@@ -328,7 +328,7 @@ class Config(Model):
         if len({gate.option("level") for gate in members}) > 1:
             levels = ", ".join(f"{gate.name} {gate.option('level'):g}" for gate in members)
             return f"all its gates must have the same level, found {levels}"
-        if self.budget is not None and members and self.family not in ("auto", "holm"):
+        if self.budget is not None and members and self.family == "none":
             return f"{self.family} does not go with a budget; write `family: auto`"
         others = [f"{gate.name} ({gate.kind})" for gate in members if gate.kind not in BUDGETED]
         if self.budget is not None and others:
@@ -405,9 +405,7 @@ class Documents(Model):
     url: Annotated[str, PlainValidator(Text("an address with {id}", parse=document_address))] | None = None
 
 
-_or_path_alone = BeforeValidator(
-    lambda value: value if isinstance(value, dict) else {"path": value}, json_schema_input_type=str
-)
+_or_path_alone = BeforeValidator(lambda value: value if isinstance(value, dict) else {"path": value})
 _grade = Number(-MAX_GRADE, MAX_GRADE)
 
 
@@ -445,9 +443,6 @@ class Collection(Model):
     chunks
         `"#"`: ids name passages, `doc7#3`. What precedes the last separator is the document, ranked
         where its best passage is; of judged passages the highest grade counts.
-    strata
-        `{head: 0.6, torso: 0.3, tail: 0.1}`: how much of all queries each value of the tag `stratum` is,
-        1 together. Every judged topic then needs one, every stratum two topics.
     unjudged
         `ignore`: nothing is said about unjudged documents.
     """
@@ -455,19 +450,10 @@ class Collection(Model):
     qrels: Annotated[QrelsFile, _or_path_alone] | None = None
     topics: Annotated[TopicsFile, _or_path_alone] | None = None
     documents: Annotated[Documents, _or_path_alone] = Documents()
-    grades: Annotated[tuple[float, float] | None, checked(_scale, list[float])] = None
+    grades: Annotated[tuple[float, float] | None, PlainValidator(_scale)] = None
     relevant_from: Annotated[float | None, PlainValidator(_grade)] = None
     chunks: Annotated[str | None, PlainValidator(Text("a text such as '#'"))] = None
     unjudged: Annotated[str, PlainValidator(OneOf(("warn", "ignore")))] = "warn"
-    strata: Annotated[tuple[tuple[str, float], ...], checked(SHARES, dict[str, float])] = ()
-
-    @model_validator(mode="after")
-    def _has_topics(self) -> Self:
-        if self.strata and self.topics is None:
-            raise ValueError(
-                "strata: a column `stratum` of the topics file says which topics are in which; add topics"
-            )
-        return self
 
     @property
     def given_qrels(self) -> GivenFile | None:
@@ -485,4 +471,4 @@ class Collection(Model):
     @property
     def given_topics(self) -> GivenFile | None:
         """The topics file and how it is read."""
-        return None if self.topics is None else replace(self.topics.given, strata=self.strata)
+        return None if self.topics is None else self.topics.given

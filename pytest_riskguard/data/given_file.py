@@ -90,8 +90,6 @@ class GivenFile:
         For judgements: what is said about them as a whole.
     columns : mapping
         For tables: what a column holds -> its name; for per-topic scores: measure -> column.
-    strata : pairs of str and float
-        For topics: the strata that they were drawn from, and how much of all queries each is.
     """
 
     path: Path
@@ -100,7 +98,6 @@ class GivenFile:
     ties: Ties | None = None
     labels: LabelRules = AS_GIVEN
     columns: Mapping[str, str] = field(default_factory=dict, hash=False)
-    strata: tuple[tuple[str, float], ...] = ()
 
     @classmethod
     def of(cls, given: Path | str | GivenFile) -> GivenFile:

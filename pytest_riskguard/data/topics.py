@@ -1,9 +1,9 @@
-"""Topics and their query texts, and what teams say of them: tags, weights, shares of strata."""
+"""Topics and their query texts, and what teams say of them: tags, weights."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,6 @@ from pytest_riskguard.limits import TOPICS
 
 #: The tag that says which topics hang together: variants of a query, a session, one need in several languages.
 CLUSTER = "cluster"
-#: The tag that says from which part of all queries a topic was drawn.
-STRATUM = "stratum"
 
 
 @frozen(eq=False)
@@ -37,8 +35,6 @@ class Topics:
         Above 0; empty where there are none.
     path_name, digest : str
         The file's name without its folder, and ``sha256:...`` of its content, decompressed.
-    shares : mapping stratum -> float
-        How much of all queries each stratum is, above 0 and 1 together; empty where nobody said so.
     """
 
     queries: Mapping[str, str] = field(default_factory=dict)
@@ -46,20 +42,11 @@ class Topics:
     weights: Mapping[str, float] = field(default_factory=dict)
     path_name: str = ""
     digest: str | None = None
-    shares: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def clusters(self) -> Mapping[str, str]:
         """The cluster of each topic that has one."""
-        return self._tagged(CLUSTER)
-
-    @cached_property
-    def strata(self) -> Mapping[str, str]:
-        """The stratum of each topic that has one."""
-        return self._tagged(STRATUM)
-
-    def _tagged(self, name: str) -> dict[str, str]:
-        return {topic: tags[name] for topic, tags in self.tags.items() if tags.get(name)}
+        return {topic: tags[CLUSTER] for topic, tags in self.tags.items() if tags.get(CLUSTER)}
 
 
 def topics_of(
@@ -73,8 +60,8 @@ def topics_of(
 ) -> Topics:
     """Topics from the columns that a reader found; one without an id is named by its text (``derived_id``).
 
-    There are no weights, or one for each. Raises what ``given`` refuses: no topics, a topic twice, two columns of
-    clusters or of strata, what ``Rows`` refuses of ids and texts.
+    There are no weights, or one for each. Raises what ``given`` refuses: no topics, a topic twice, a tag twice,
+    what ``Rows`` refuses of ids and texts.
     """
     rows = Rows(given, lines)
     if not topics:
@@ -91,8 +78,7 @@ def topics_of(
     seen: set[str] = set()
     for tag, values in tags:
         rows.ids([value or "" for value in values], "tag", is_text=True)
-        low = tag.strip().lower()
-        tag = low if low in (CLUSTER, STRATUM) else tag  # these may be written in any case
+        tag = CLUSTER if tag.strip().lower() == CLUSTER else tag  # in any case
         if tag in seen:
             raise given.refuse(None, f"expected one column {tag!r}, in any case, found 2")
         seen.add(tag)
@@ -118,14 +104,14 @@ def read_topics(given: Path | str | GivenFile | Any) -> Topics:
     TypeError
         Data of another shape.
     """
-    if not isinstance(given, Path | str | GivenFile):
+    topics: Topics
+    if isinstance(given, Path | str | GivenFile):
+        topics = read(InputFile(GivenFile.of(given), error=TopicsFormatError), "topics")
+    else:
         from pytest_riskguard.data import memory
 
-        topics: Topics = memory.read(given, InputData("topics", reason=TopicsFormatError.reason), "topics")
-        return topics
-    given = GivenFile.of(given)
-    topics = read(InputFile(given, error=TopicsFormatError), "topics")
-    return replace(topics, shares=dict(given.strata))
+        topics = memory.read(given, InputData("topics", reason=TopicsFormatError.reason), "topics")
+    return topics
 
 
 def read_collection(qrels: Path | GivenFile, topics: Path | GivenFile | None = None) -> tuple[Qrels, Topics | None]:

@@ -48,7 +48,7 @@ class Budget:
     ) -> Look:
         """The look that these questions are about what they compare, None where it cannot be compared.
 
-        Everything that the answers depend on is part of it: options, runs, their scores, the shares of strata.
+        Everything that the answers depend on is part of it: options, runs, their scores.
         ``UsageError`` where nothing tells one collection from another, or one candidate from another.
         """
         compared_systems = [
@@ -68,7 +68,7 @@ class Budget:
             runs = [[one.digest, one.topics, (one.values.round(10) + 0.0).tolist()] for one in systems]
             about.append([question.gate.name, question.measure, options, computed, runs])
         topics = collection.topics
-        inputs = digest_of([about, {} if topics is None else dict(topics.shares)])
+        inputs = digest_of([about])
         collected = _digest(collection.qrels, topics)
         return self.recorded.next(collected, self.gates, inputs, looks=self.looks, before=self.before)
 

@@ -117,7 +117,11 @@ def _worse_replicate(question: Question, baselines: Sequence[Scored]) -> DataErr
                 f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is "
                 f"far below the baseline's ({replicate.mean:.4f}, that of {name} {baseline.mean:.4f}), hardly "
                 "another run of the same system",
-                remedy=Remedy("if it comes from another system, run {}", f"remove {name} --replicate {number}"),
+                remedy=Remedy(
+                    "if it comes from another system, store the baseline without it, with {} and {}",
+                    f"remove {name}",
+                    f"add {name} RUN",
+                ),
             )
     return None
 
@@ -127,15 +131,11 @@ def _some(topics: Collection[str]) -> str:
 
 
 def refuse_reassigned(gate: Gate, topics: Topics | None, stored: Sequence[Scored]) -> None:
-    """Refuse an answer that would rest on weights, clusters or strata that changed since a baseline was stored.
+    """Refuse an answer that would rest on weights or clusters that changed since a baseline was stored.
 
     ``DataError`` (``inputs_changed``): whoever may change them could otherwise make its losses count less.
     """
-    used = {
-        "weight": gate.weighted,
-        "cluster": not gate.by_topic,
-        "stratum": bool(topics and topics.shares) and not gate.by_topic and gate.slice is None,
-    }
+    used = {"weight": gate.weighted, "cluster": not gate.by_topic}
     for scored in stored:
         for role, changed in scored.reassigned.items():
             if used[role] and (among := {*changed} & {*scored.scores.topics}):

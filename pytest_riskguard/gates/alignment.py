@@ -10,7 +10,7 @@ import numpy as np
 
 from pytest_riskguard.data.measures import span
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.topics import STRATUM, Topics
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import Gate
@@ -19,33 +19,6 @@ from pytest_riskguard.text import counted, listed, named
 
 #: Topics about which nothing is known.
 NO_TOPICS = Topics()
-#: A stratum with fewer topics, or clusters, does not show how much it varies.
-MIN_IN_STRATUM = 2
-
-
-@frozen(eq=False)
-class Strata:
-    """Which topics were drawn from the same part of all queries, and how large these parts are.
-
-    ``numbers`` (n_topics,) are places in ``names`` and ``shares`` (n_strata,), which add up to 1.
-    """
-
-    names: tuple[str, ...]
-    shares: FloatArray
-    numbers: IntArray
-
-    @property
-    def weights(self) -> FloatArray:
-        """What each topic counts, shape (n_topics,), 1 on average: its stratum's share by that of its topics."""
-        sizes = np.bincount(self.numbers, minlength=self.shares.size)
-        weights: FloatArray = (self.shares * self.numbers.size / sizes)[self.numbers]
-        return weights
-
-    def only(self, places: IntArray) -> Strata:
-        """The strata of these topics; where none is left of a stratum, the others' shares grow."""
-        kept, numbers = np.unique(self.numbers[places], return_inverse=True)
-        shares = self.shares[kept]
-        return Strata(tuple(self.names[i] for i in kept.tolist()), shares / np.sum(shares), numbers)
 
 
 @frozen(eq=False)
@@ -54,8 +27,7 @@ class Aligned:
 
     The candidate comes first, then the baselines of a pool, or a baseline and its replicates. ``about`` is what is
     known of the topics. ``weights`` (n_topics,) are None where the gate counts all topics the same; ``clusters``
-    (n_topics,) number the cluster of each topic from 0, None where no two topics share one; ``strata`` are None where
-    the topics have none, and for gates on single topics and on slices.
+    (n_topics,) number the cluster of each topic from 0, None where no two topics share one.
     """
 
     systems: tuple[TopicScores, ...]
@@ -63,7 +35,6 @@ class Aligned:
     about: Topics = NO_TOPICS
     weights: FloatArray | None = None
     clusters: IntArray | None = None
-    strata: Strata | None = None
 
     @property
     def candidate(self) -> TopicScores:
@@ -96,10 +67,9 @@ def align(gate: Gate, candidate: TopicScores, *others: TopicScores, topics: Topi
     Runs scored with the same qrels are on one already. Per-topic scores must name the same topics, unless a
     missing topic scores 0 (``missing: zero``).
     Reasons of a ``DataError`` are ``inputs_changed`` (scored with different qrels), ``no_common_topic``,
-    ``topics_differ``, ``missing_input`` (a topic without a weight), ``bad_strata`` (a topic without a stratum, or
-    strata that do not fit their shares) and ``bad_baseline`` (a baseline that leaves out topics that the candidate
-    answers, a replicate that leaves out others).
-    ``ValueError`` if the gate weights topics, but there are no weights, or strata too, or a pool has strata.
+    ``topics_differ``, ``missing_input`` (a topic without a weight) and ``bad_baseline`` (a baseline that leaves out
+    topics that the candidate answers, a replicate that leaves out others).
+    ``ValueError`` if the gate weights topics, but there are no weights.
     """
     systems, missing = on_one_list(gate, (candidate, *others))
     baselines = baselines_of(gate, systems)
@@ -120,9 +90,8 @@ def align(gate: Gate, candidate: TopicScores, *others: TopicScores, topics: Topi
                 remedy="store it again, or let missing topics score 0 (missing: zero)",
             )
     about, wanted = topics or NO_TOPICS, systems[0].topics
-    clusters = clusters_of(about, wanted)
     weights = weights_of(about, wanted) if gate.weighted else None
-    return Aligned(systems, missing, about, weights, clusters, strata_of(gate, about, wanted, clusters))
+    return Aligned(systems, missing, about, weights, clusters_of(about, wanted))
 
 
 def clusters_of(topics: Topics, wanted: tuple[str, ...]) -> IntArray | None:
@@ -145,54 +114,6 @@ def clusters_of(topics: Topics, wanted: tuple[str, ...]) -> IntArray | None:
     pairs = ((topics.clusters.get(topic), topic) for topic in wanted)
     places = [numbers.setdefault((cluster or topic, cluster is None), len(numbers)) for cluster, topic in pairs]
     return np.array(places, dtype=np.int64) if len(numbers) < len(wanted) else None
-
-
-def strata_of(gate: Gate, topics: Topics, wanted: tuple[str, ...], clusters: IntArray | None) -> Strata | None:
-    """The strata of topics where shares are declared, the largest first; raises like ``align``.
-
-    A gate on single topics needs none, and shares of all queries are not the shares within a slice.
-    """
-    if not topics.shares or gate.by_topic or gate.slice is not None:
-        return None
-    names = tuple(sorted(topics.shares, key=lambda name: (-topics.shares[name], name)))
-    if gate.is_pool:
-        raise ValueError(
-            f"{gate.kind}: GeoRisk is not defined for strata with shares; ask about one stratum (`slice: "
-            f"{STRATUM}={names[0]}`), or ask another kind of gate"
-        )
-    if gate.weighted:
-        raise ValueError("weighted: the shares of strata are weights already; leave out `weighted` or the strata")
-
-    def refused(problem: str, remedy: str) -> DataError:
-        where = topics.path_name or "the strata"
-        return DataError(f"{where}: {problem}", reason="bad_strata", remedy=remedy)
-
-    found = [topics.strata.get(topic) for topic in wanted]
-    if wrong := [topic for topic, name in zip(wanted, found, strict=True) if name not in topics.shares]:
-        others = sorted({name for name in found if name and name not in topics.shares})
-        raise refused(
-            f"expected one of {', '.join(names)} in the column `{STRATUM}`, found {named(others) or 'none'} for "
-            f"{counted(len(wrong), 'topic')}: {named(wrong)}",
-            "give every judged topic one of them, or declare the share of another",
-        )
-    numbers = np.array([names.index(name) for name in found if name], dtype=np.int64)
-    units = numbers
-    if clusters is not None:
-        pairs = np.unique(np.stack([clusters, numbers]), axis=1)
-        twice, units = int(np.count_nonzero(np.diff(pairs[0]) == 0)), pairs[1]
-        if twice:
-            raise refused(
-                f"{counted(twice, 'cluster')} with topics in two strata",
-                "strata are drawn apart, so give all topics of a cluster one stratum",
-            )
-    sizes = np.bincount(units, minlength=len(names)).tolist()
-    if few := [f"{name} has {size}" for name, size in zip(names, sizes, strict=True) if size < MIN_IN_STRATUM]:
-        what = "topics" if clusters is None else "clusters"
-        raise refused(
-            f"expected at least {MIN_IN_STRATUM} judged {what} in every stratum, {'; '.join(few)}",
-            "judge more of them, or join strata and add up their shares",
-        )
-    return Strata(names, np.array([topics.shares[name] for name in names]), numbers)
 
 
 def weights_of(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:

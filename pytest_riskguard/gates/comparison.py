@@ -12,23 +12,17 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.collapse import beyond_allowed, collapsed
-from pytest_riskguard.gates.evidence import BoolArray, Evidence
+from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
 from pytest_riskguard.gates.power import Basis
 from pytest_riskguard.gates.ruling import Ruling, limit_of, witnesses
 from pytest_riskguard.gates.verdict import Family
-from pytest_riskguard.inference.intervals import Interval, critical_value, without_each
+from pytest_riskguard.inference.intervals import Interval, critical_value
 from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
 from pytest_riskguard.risk.urisk import varies
 
 Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
-
-#: How much further a limit may move when a topic is left out than its mean and width suggest. On 400 samples, among
-#: them Student's t with 1.5 degrees of freedom, one outlier, few changes, it was 4.5 times at most.
-NEAR = 6.0
-#: So much of its move a limit may miss that is computed for each topic, and so many standard errors.
-MISSED, CLOSE = 0.25, 0.005
 
 
 class Comparison:
@@ -204,33 +198,6 @@ class Comparison:
         passes = rest.lets_through and (self.alone[0] != "fail" or self.could_see(rest))
         return passes, lambda: limit_of(rest.gate, rest.deciding) if rest.enough_topics else np.nan
 
-    @property
-    def near(self) -> BoolArray:
-        """Topics without which the answer may change: those near a bound; all where the two intervals disagree.
-
-        Near: a limit without the topic may lie on the other side of its bound.
-        """
-        gate, near = self.gate, np.zeros(self.n, dtype=np.bool_)
-        rulings = [*self.ruling.all_asked]
-        if gate.on_churn == "warn" and gate.alpha > 0:
-            rulings.append(self.ruling.plain)
-        for ruling in rulings:
-            asked, tolerance = witnesses(gate), ruling.gate.tolerance
-            if len(set(map(ruling.reaches, asked))) > 1:
-                return np.ones(self.n, dtype=np.bool_)
-            for interval in map(ruling.interval, asked):
-                ends = [(limit_of(gate, interval), -tolerance)]
-                if gate.side == "both":
-                    ends = [(interval.lower, -tolerance), (interval.upper, tolerance)]
-                for limit, bound in ends:
-                    if self.evidence.counts_alike:
-                        limits = without_each(ruling.scores, limit, method=interval.method, level=gate.level)
-                        room = MISSED * np.abs(limits - limit) + CLOSE * (ruling.test.standard_error or 0.0)
-                        near |= (limits - bound) * np.sign(limit - bound) <= room
-                    else:
-                        near |= NEAR * _shifts(ruling, limit) >= abs(limit - bound)
-        return near
-
     def reached(self, order: npt.NDArray[np.intp], most: int) -> FloatArray:
         """How far Student-t's limit lies above the bound without the first 1, 2, ... of these topics."""
         left = self.n - np.arange(1, most + 1)
@@ -248,13 +215,3 @@ class Comparison:
             means = -np.abs(means) if self.gate.side == "both" else means
             reached = np.maximum(reached, means + half * errors + ruling.gate.tolerance)
         return reached
-
-
-def _shifts(ruling: Ruling, limit: float) -> FloatArray:
-    """How far mean and width move the limit when each topic is left out."""
-    scores, evidence = ruling.scores, ruling.evidence
-    mean = exact_sum(scores) / scores.size
-    shifts: FloatArray = (np.abs(scores - mean) + abs(limit - mean)) / (scores.size - 1)
-    if evidence.clusters is not None:  # a topic may hold a larger part of its cluster than all of it
-        shifts = shifts[evidence.clusters] + np.abs(evidence.parts(ruling.alpha) - mean) / evidence.n
-    return shifts

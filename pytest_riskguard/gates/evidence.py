@@ -2,14 +2,12 @@
 
 Three things can come between the two: the trade-off (what a loss costs), the baseline's own noise (what replicates
 lose against it, subtracted topic by topic), and the topics' weights. Topics that hang together, such as variants of
-one query, are one unit: estimates count topics, but what varies independently is the cluster. Topics that were drawn
-stratum by stratum estimate a mean for each stratum, and only what varies within strata makes their sum uncertain.
+one query, are one unit: estimates count topics, but what varies independently is the cluster.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -19,7 +17,7 @@ import numpy.typing as npt
 from pytest_riskguard.data.measures import span
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.alignment import Aligned, Strata
+from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
 from pytest_riskguard.risk.tradeoff import tradeoff
 
@@ -37,9 +35,8 @@ class Evidence:
 
     ``differences`` (n_topics,) up to 1e-12 count as 0; ``noise`` (n_replicates, n_topics) is each replicate minus the
     baseline; of ``weights`` (n_topics,) only the ratios matter; ``kind`` is the trade-off. ``clusters`` (n_topics,)
-    numbers each topic's cluster from 0, without gaps; None where every topic stands for itself. ``strata`` say which
-    topics were drawn together from a known share of all queries; they take the place of weights. A topic can
-    lose at most ``largest_loss``, infinity where that is not known.
+    numbers each topic's cluster from 0, without gaps; None where every topic stands for itself. A topic can lose
+    at most ``largest_loss``, infinity where that is not known.
     """
 
     differences: FloatArray
@@ -47,7 +44,6 @@ class Evidence:
     weights: FloatArray | None = None
     kind: str = "linear"
     clusters: IntArray | None = None
-    strata: Strata | None = None
     largest_loss: float = math.inf
 
     @classmethod
@@ -68,7 +64,7 @@ class Evidence:
         reach = math.inf if measure is None else span(measure)
         if np.max(baseline, initial=0.0) > reach * (1 + ROUNDING_ERROR):  # beyond its bounds, as percentages are
             reach = math.inf
-        return cls(differences, noise, aligned.weights, tradeoff, aligned.clusters, aligned.strata, reach)
+        return cls(differences, noise, aligned.weights, tradeoff, aligned.clusters, reach)
 
     @classmethod
     def of(cls, differences: FloatArray, *, kind: str = "linear") -> Evidence:
@@ -88,7 +84,7 @@ class Evidence:
     @property
     def counts_alike(self) -> bool:
         """Whether every topic is a unit of its own, with the weight of any other: scores are then parts, by topic."""
-        return self.weights is None and self.clusters is None and self.strata is None
+        return self.weights is None and self.clusters is None
 
     @property
     def noisy(self) -> bool:
@@ -99,13 +95,8 @@ class Evidence:
     def effective(self) -> float:
         """How many units of equal weight would say as much: Kish's effective sample size, (sum w)^2 / sum w^2.
 
-        A cluster has the weight of all its topics. With strata, so many units drawn from all queries together would
-        have as many degrees of freedom as these have if all strata vary alike.
+        A cluster has the weight of all its topics.
         """
-        if self.strata is not None:
-            sizes = np.array([part.effective for _, part in self.by_stratum])
-            units = [part.units for _, part in self.by_stratum]
-            return _degrees_of_freedom(self.strata.shares**2 / sizes, units) + 1
         weights = self._by_unit(self._relative)
         return float(self.n) if self.counts_alike else exact_sum(weights) ** 2 / exact_sum(weights**2)
 
@@ -191,8 +182,6 @@ class Evidence:
 
     @cached_property
     def _relative(self) -> FloatArray:
-        if self.strata is not None:
-            return self.strata.weights
         weights = np.ones(self.n) if self.weights is None else self.weights
         weights = weights / np.max(weights)  # a sum of the largest floats would overflow
         relative: FloatArray = weights / (exact_sum(weights) / self.n)
@@ -216,14 +205,7 @@ class Evidence:
         times n - 1, around the mean: topics that all score the same do not vary, and equal weights change
         nothing. With clusters, w_i and w_i x_i are sums over a cluster's topics, and the vector has an entry for
         each cluster: its mean where all are of one size.
-
-        With strata the estimate is the sum of each stratum's mean times its share, W_h. The vector has each
-        stratum's own scores, around the estimate instead of the stratum's mean, stretched so that the standard
-        error of the vector's mean is that of the sum, the root of sum W_h^2 s_h^2 / n_h (W. G. Cochran, "Sampling
-        Techniques" (1977), section 5.3); its third cumulant is right too, but for terms in 1/n_h.
         """
-        if self.strata is not None:
-            return self._stratified(self.strata, alpha)
         if self.counts_alike:
             return self.parts(alpha)
         count, size = self.units, self.n / self.units
@@ -233,46 +215,6 @@ class Evidence:
             return parts
         moves = (parts - mean * weights) * (count - 1) / np.maximum(count - weights, 1e-9)
         return mean + (moves - exact_sum(moves) / count)
-
-    def _stratified(self, strata: Strata, alpha: float) -> FloatArray:
-        around, count = np.zeros(self.units), self.units
-        mean = self.estimate(alpha)
-        for share, (units, part) in zip(strata.shares.tolist(), self.by_stratum, strict=True):
-            scores, size = part.scores(alpha), part.units
-            if size > 1:
-                off = scores - exact_sum(scores) / size
-                stretch = count / size * math.sqrt(size / (size - 1) * (count - 1) / count)
-            else:  # only where others were left out: its distance from the estimate stands for its spread
-                off, stretch = scores - mean, math.sqrt(count * (count - 1))
-            around[units] = share * stretch * off
-        return mean + (around - exact_sum(around) / count)
-
-    @cached_property
-    def by_stratum(self) -> tuple[tuple[IntArray, Evidence], ...]:
-        """For each stratum the places of its units among all units, and the evidence on its topics alone."""
-        found: list[tuple[IntArray, Evidence]] = []
-        if self.strata is None:
-            return ()
-        for number in range(self.strata.shares.size):
-            places = np.flatnonzero(self.strata.numbers == number)
-            units = places if self.clusters is None else np.unique(self.clusters[places])
-            found.append((units, self.only(places)))
-        return tuple(found)
-
-    def freedom(self, alpha: float) -> float | None:
-        """How many degrees of freedom the variance of the scores has; None for one less than there are units.
-
-        With strata that is Satterthwaite's approximation (Cochran, "Sampling Techniques", section 5.4), for the
-        variance of each stratum is estimated from its own units.
-        """
-        if self.strata is None:
-            return None
-        parts = [part for _, part in self.by_stratum]
-        variances = [
-            float(np.var(part.scores(alpha), ddof=1)) / part.units if part.units > 1 else 0.0 for part in parts
-        ]
-        terms = self.strata.shares**2 * np.array(variances)
-        return _degrees_of_freedom(terms, [part.units for part in parts]) if np.any(terms > 0) else None
 
     def sums(self, alpha: float) -> FloatArray:
         """What all topics of a unit have in parts together."""
@@ -287,19 +229,17 @@ class Evidence:
         return np.bincount(self.clusters, values, minlength=self.units).astype(np.float64, copy=False)
 
     def without(self, places: npt.NDArray[np.intp] | int) -> Evidence:
-        """The evidence without these topics, the others in their strata."""
-        left = np.delete(np.arange(self.n), places)
-        return self.only(left, strata=None if self.strata is None else self.strata.only(left))
+        """The evidence without these topics."""
+        return self.only(np.delete(np.arange(self.n), places))
 
-    def only(self, places: npt.NDArray[np.intp], *, strata: Strata | None = None) -> Evidence:
-        """The evidence on these topics alone; the shares of strata are not those among them, so they have none."""
+    def only(self, places: npt.NDArray[np.intp]) -> Evidence:
+        """The evidence on these topics alone."""
         return replace(
             self,
             differences=self.differences[places],
             noise=self.noise[:, places],
             weights=None if self.weights is None else self.weights[places],
             clusters=None if self.clusters is None else np.unique(self.clusters[places], return_inverse=True)[1],
-            strata=strata,
         )
 
     def _traded(self, differences: FloatArray, alpha: float) -> FloatArray:
@@ -318,9 +258,3 @@ def _bets(sums: FloatArray, ratios: FloatArray) -> tuple[FloatArray, FloatArray,
     lost = sums < 0
     gains = np.where(lost, -sums / ratios, sums)
     return gains, ratios * gains, lost
-
-
-def _degrees_of_freedom(terms: FloatArray, units: Sequence[int]) -> float:
-    """Satterthwaite's, of a sum of variances that are each estimated from so many units."""
-    terms = terms / np.max(terms)
-    return exact_sum(terms) ** 2 / exact_sum(terms**2 / np.maximum(np.array(units) - 1, 1))

@@ -22,7 +22,7 @@ from pytest_riskguard.gates.findings import (
     Slice,
     TopicCounts,
 )
-from pytest_riskguard.gates.flips import alpha_star, flip_set, pivots
+from pytest_riskguard.gates.flips import alpha_star, flip_set
 from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.power import power_of_verdict
 from pytest_riskguard.gates.slices import slices
@@ -70,7 +70,6 @@ def explain(comparison: Comparison) -> Findings:
         ),
         responsible_topics=losers,
         warnings=warnings(comparison),
-        pivotal_topics=first("pivotal_topics", [names[place] for place in pivots(comparison)]),
         slices=_slices(comparison, () if more else losers),
         power=power,
         pool=pool,
@@ -139,10 +138,7 @@ def _of_pool(comparison: PoolComparison) -> tuple[dict[str, Any], PoolFigures | 
 def _counts(pair: Comparison, missing: tuple[str, ...], left_out: dict[str, int]) -> TopicCounts:
     """How many topics there are, how many moved, and which were missing."""
     aligned, evidence, alpha = pair.aligned, pair.evidence, pair.gate.alpha
-    tally, strata = counts(aligned.candidate.values, aligned.baseline.values), {}
-    if evidence.strata is not None:  # what each says on its own, the largest first
-        parts = (part.estimate(alpha) for _, part in evidence.by_stratum)
-        strata = dict(zip(evidence.strata.names, parts, strict=True))
+    tally = counts(aligned.candidate.values, aligned.baseline.values)
     return TopicCounts(
         count=pair.n,
         changed=pair.changed,
@@ -153,7 +149,6 @@ def _counts(pair: Comparison, missing: tuple[str, ...], left_out: dict[str, int]
         left_out=left_out,
         clusters=0 if evidence.clusters is None else evidence.units,
         effective=None if pair.gate.by_topic else evidence.effective_topics(alpha),
-        strata=strata,
     )
 
 

@@ -12,14 +12,8 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MAX_LEVEL
 from pytest_riskguard.gates.looks import Look
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.gates.verdict import FLIPS, POOL, Family
-from pytest_riskguard.inference.families import (
-    benjamini_hochberg,
-    effective_levels,
-    holm,
-    joint_flips,
-    pooled_draws,
-)
+from pytest_riskguard.gates.verdict import FLIPS, HOLM, POOL, Family
+from pytest_riskguard.inference.families import effective_levels, holm, joint_flips, pooled_draws
 from pytest_riskguard.risk.checks import FloatArray
 
 #: Disjoint topics: with fewer gates that changed, or fewer changes of all of them, nothing is drawn from a pool.
@@ -60,7 +54,7 @@ def in_families(
     if drawn is not None:
         found = [Family(drawn[0], len(p), own, adjusted) for adjusted in drawn[1].tolist()]
     else:
-        found = at_levels(p, own, correction="holm" if correction == "auto" else correction, look=look)
+        found = at_levels(p, own, correction=correction, look=look)
     for place, one, by_rule, stricter in zip(members, found, ordinary, p, strict=True):
         families[place] = _for_the_rule(one, by_rule, stricter)
     return families
@@ -68,12 +62,11 @@ def in_families(
 
 def at_levels(p: Sequence[float], own: float, *, correction: str, look: Look | None) -> list[Family]:
     """Families whose gates keep a level each."""
-    method = "holm" if correction == "none" else correction
-    adjusted = (benjamini_hochberg if method == "benjamini_hochberg" else holm)(p)
+    adjusted = holm(p)
     together = own if look is None else 1 - (1 - own) * look.share
     levels = np.array([together])
     if together <= MAX_LEVEL:
-        levels = 1 - effective_levels(p, level=together, correction=method)
+        levels = 1 - effective_levels(p, level=together)
     if np.max(levels) > MAX_LEVEL:
         looks = "" if look is None else f"budget: after {look.number - 1} looks at this collection "
         raise ValueError(
@@ -85,7 +78,10 @@ def at_levels(p: Sequence[float], own: float, *, correction: str, look: Look | N
         of_all, fails = np.minimum(adjusted / look.share, 1.0), adjusted <= 1 - together
         adjusted = np.where(fails, np.minimum(of_all, 1 - own), np.maximum(of_all, np.nextafter(1 - own, 1)))
     pairs = zip(levels.tolist(), adjusted.tolist(), strict=True)
-    return [Family(correction, len(p), level, adjusted_p, look) for level, adjusted_p in pairs]
+    return [
+        Family("none" if correction == "none" else HOLM, len(p), level, adjusted_p, look)
+        for level, adjusted_p in pairs
+    ]
 
 
 def _for_the_rule(family: Family, p: float, stricter: float) -> Family:
@@ -112,7 +108,7 @@ def adjusted_by_draws(
     """The draws that suit these gates, and the p-values that they adjust; None where none suit.
 
     Draws from the pool of all changes for gates on disjoint topics that ask one question in one measure, joint flips
-    for gates on the same topics; none with weights, clusters, strata or replicates. The adjusted p-value is the
+    for gates on the same topics; none with weights, clusters or replicates. The adjusted p-value is the
     larger of the gate's own and of twice that of the draws, where churn only warns at both of its conditions.
     """
     gates, evidence = [one.gate for one in rulings], [one.evidence for one in rulings]

@@ -141,10 +141,7 @@ class Exhibits:
 
 @frozen
 class TopicCounts:
-    """How many topics there are, moved, and are left out of long lists, and which the candidate did not answer.
-
-    ``strata`` are by name, each with its own URisk: times its share of all queries they add up to URisk.
-    """
+    """How many topics there are, moved, and are left out of long lists, and which the candidate did not answer."""
 
     count: Count = 0
     changed: Count = 0
@@ -155,7 +152,6 @@ class TopicCounts:
     left_out: Mapping[str, Count] = field(default_factory=dict, metadata=UNLESS_EMPTY)
     clusters: Count = field(default=0, metadata=UNLESS_EMPTY)
     effective: float | None = field(default=None, metadata=UNWRITTEN)
-    strata: Mapping[str, float] = field(default_factory=dict, metadata=UNLESS_EMPTY)
 
 
 @frozen

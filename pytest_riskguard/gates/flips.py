@@ -1,4 +1,4 @@
-"""What would flip a verdict: one topic left out, a set of topics, another alpha."""
+"""What would flip a verdict: a set of topics left out, another alpha."""
 
 from __future__ import annotations
 
@@ -9,80 +9,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.ruling import Ruling, limit_of, margin_of, own_method
-from pytest_riskguard.inference.intervals import without_each
+from pytest_riskguard.gates.ruling import Ruling, margin_of
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.comparison import Comparison
 
-#: Topics are left out one at a time, from the largest losses and from the largest wins on, until so many in a row
-#: have changed nothing ...
-MISSES = 20
-#: ... or the product of topics and topics left out is larger than this; the first ones are always left out.
-MAX_SCORES, ALONE = 100_000, 10
-#: Where topics differ by their scores alone, what leaving one out does changes little from one to the next: one in
-#: each of so many parts of those near the bound is left out, and between two that do the same all others do so too.
-NODES = 8
 #: So many times the size of a set is sought by an estimate, then by halves.
 ESTIMATES = 6
-
-
-def pivots(comparison: Comparison) -> tuple[int, ...]:
-    """The topics without any single one of which the gate gives the other verdict, the most decisive first.
-
-    Only topics near the bound are left out, beginning with those that weigh most. Where topics differ by their scores
-    alone, how decisive one is goes by an estimate of where the gate's own limit lies without it.
-    """
-    outcome, _ = comparison.answer
-    if comparison.gate.by_topic:
-        return tuple(sorted(comparison.pair.collapsed)) if len(comparison.pair.too_many) == 1 else ()
-    if outcome == "inconclusive" or comparison.overruled or comparison.identical or comparison.n - 1 < MIN_TOPICS:
-        return ()
-    tried: dict[int, tuple[bool, Callable[[], float]]] = {}
-    order, evidence = np.argsort(np.round(comparison.parts, 12), kind="stable"), comparison.pair.evidence
-    most = max(ALONE, MAX_SCORES // comparison.n)
-    row = order[comparison.near[order]].tolist()
-    by_score = comparison.pair is comparison and evidence.counts_alike and not evidence.noisy
-    gap = max(len(row) // NODES, 1) if by_score else 1
-
-    def flips(place: int) -> bool:
-        if place not in tried:
-            tried[place] = comparison.without(np.array([place]))
-        return tried[place][0] == (outcome == "fail")
-
-    def flipping(some: list[int]) -> list[int]:
-        """Those of a stretch of the row that flip the verdict."""
-        first, last = flips(some[0]), flips(some[-1])
-        if first == last:
-            return some if first else []
-        if len(some) == 2:
-            return some[:1] if first else some[1:]
-        middle = len(some) // 2
-        return flipping(some[: middle + 1]) + flipping(some[middle:])
-
-    found: set[int] = set()
-    for places in (row, row[::-1]):
-        misses = 0
-        for start in range(0, min(most, len(places)), gap):
-            some = places[start : start + gap + 1]
-            found.update(flipping(some))
-            misses = 0 if flips(some[-1]) else misses + gap
-            if misses >= MISSES:
-                break
-    if by_score:
-        gate, own = comparison.gate, comparison.ruling.interval(own_method(comparison.gate))
-        near = without_each(comparison.ruling.scores, limit_of(gate, own), method=own.method, level=gate.level)
-        limits = {place: float(near[place]) for place in found}
-    else:
-        limits = {place: tried[place][1]() for place in found}
-
-    def beyond(place: int) -> float:
-        limit = limits[place]
-        height = -abs(limit) if comparison.gate.side == "both" else limit
-        return round(-height if outcome == "fail" else height, 12)
-
-    return tuple(sorted(found, key=lambda place: (beyond(place), place)))
 
 
 def flip_set(comparison: Comparison) -> tuple[int, ...] | None:

@@ -23,7 +23,7 @@ from pytest_riskguard.gates.verdict import Verdict, warning
 class Chain:
     """Runs, oldest first, under a gate; answers are computed when they are first asked for.
 
-    ``topics`` may have clusters and strata, which count as they do in gates. Raises like ``align``.
+    ``topics`` may have clusters, which count as they do in gates. Raises like ``align``.
     """
 
     def __init__(self, gate: Gate, runs: Sequence[TopicScores], topics: Topics | None = None) -> None:

@@ -30,7 +30,7 @@ Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca
 Tradeoff = Literal["linear", "smooth"]
 Response = Literal["fail", "warn"]
 Missing = Literal["refuse", "zero"]
-Correction = Literal["none", "auto", "holm", "benjamini_hochberg"]
+Correction = Literal["none", "auto"]
 
 METHODS: tuple[str, ...] = get_args(Method)
 RESPONSES: tuple[str, ...] = get_args(Response)

@@ -13,8 +13,6 @@ from pytest_riskguard.text import did_you_mean
 
 _MAX_SHOWN = 60
 _METADATA = "option"
-#: How far shares may be from 1 together.
-ROUNDED = 1e-9
 
 
 class OptionError(ValueError):
@@ -171,31 +169,6 @@ class Text:
             return self.parse(value)
         hint = "; put it in quotes" if isinstance(value, bool | Real) else ""
         raise _refusal(value, self.expected, right_type=isinstance(value, str), hint=hint)
-
-
-@frozen
-class Shares:
-    """Names of the parts of a whole, at least two, with their shares."""
-
-    expected: str
-
-    def __call__(self, value: Any) -> tuple[tuple[str, float], ...]:
-        """Pairs of name and share."""
-        if not isinstance(value, Mapping):
-            raise _refusal(value, self.expected, right_type=False)
-        if len(value) < 2:
-            raise ValueError(f"expected {self.expected}, at least two of them, found {len(value) or 'none'}")
-        name, share = Text(self.expected), Number(0, 1, open_range=True, words="a share between 0 and 1")
-        pairs = tuple((str(name(key)), float(share(part))) for key, part in value.items())
-        together = math.fsum(part for _, part in pairs)
-        if abs(together - 1) > ROUNDED:
-            terms = " + ".join(f"{part:.10g}" for _, part in pairs)
-            raise ValueError(f"expected shares that add up to 1, found {terms} = {together:.10g}")
-        return pairs
-
-
-#: The shares of strata.
-SHARES = Shares("a mapping of strata to their shares of all queries, such as {head: 0.6, torso: 0.3, tail: 0.1}")
 
 
 @frozen

@@ -16,7 +16,6 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, MIN_TOPICS, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import witnesses
 from pytest_riskguard.gates.verdict import Family
@@ -35,8 +34,6 @@ REPORTED = ("student_t", "percentile", "bca")
 CANDIDATE = 0
 #: Where the largest GeoRisk is less than this share of the largest at alpha 0, a pass says nothing.
 LITTLE = 0.01
-#: How many times further than the jackknife says the limit may move when a topic is left out.
-NEAR = 3.0
 #: Between ZRisks per topic this close, the slope of Phi is taken at their middle.
 CLOSE = 1e-4
 #: Instead of a sum of roots that is 0, where what it divides is 0 as well.
@@ -170,7 +167,7 @@ class PoolRuling:
         ]
         levels = np.array([self.level])
         if count > 1:
-            levels = 1 - effective_levels(p_values, level=self.level, correction="holm")
+            levels = 1 - effective_levels(p_values, level=self.level)
         # no interval reaches further than the draws: at least two replicates must lie outside it
         levels = np.minimum(levels, 1 - 2 / replicates)
         rows = zip(found.differences, levels.tolist(), p_values, holm(p_values).tolist(), strict=True)
@@ -405,26 +402,6 @@ class PoolComparison(Comparison):
         """Whether the gate passes without these topics, whatever it could see, and the limit that decides then."""
         rest = self.ruling.without(places)
         return rest.lets_through, lambda: rest.deciding.upper if rest.enough_topics else math.nan
-
-    @property
-    def near(self) -> BoolArray:
-        """Topics without which all of the rulings that fail might pass; those of a cluster go by all of it.
-
-        None where the gate passes: each topic takes all draws again.
-        """
-        near = np.zeros(self.n, dtype=np.bool_)
-        if self.answer[0] != "fail":
-            return near
-        units, clusters = self.ruling.units, self.ruling.clusters
-        for rulings in self.ruling.conditions:
-            might = np.ones(units, dtype=np.bool_)
-            for ruling in rulings.against:
-                if not ruling.passes:
-                    shifts = np.abs(ruling.difference.left_out - ruling.difference.estimate)
-                    width = abs(ruling.margin - ruling.difference.estimate) / (units - 1)
-                    might &= ruling.margin + NEAR * (shifts + width) >= 0
-            near |= might if clusters is None else might[clusters]
-        return near
 
     def reached(self, order: IntArray, most: int) -> FloatArray:
         """How far limits lie above the bound without the first 1, 2, ... of these topics, by contributions alone."""

@@ -109,7 +109,7 @@ class Basis:
         """The power for differences of the same sizes, signs alternating from the largest to the smallest.
 
         None where it is not known: replicates subtract churn already, the smooth trade-off has no closed form for
-        it, and with weights, clusters or strata it depends on which topics move.
+        it, and with weights or clusters it depends on which topics move.
         """
         evidence = self.evidence
         if evidence.kind != "linear" or evidence.noisy or not evidence.counts_alike:
@@ -195,7 +195,7 @@ class Plan:
         URisk.
     churn_power
         The probability that a change which moves topics as much and leaves the mean unchanged fails; None for
-        clusters and strata, where it is not known.
+        clusters, where it is not known.
     effects
         One for each effect that was asked about: `size`, `topics_needed`.
     topics_for_tolerance

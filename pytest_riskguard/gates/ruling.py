@@ -117,7 +117,7 @@ class Ruling:
     @cached_property
     def sample(self) -> Sample:
         """The same scores in ascending order, with what intervals compute from them; at least two."""
-        return Sample.of(self.scores, freedom=self.evidence.freedom(self.alpha))
+        return Sample.of(self.scores)
 
     @cached_property
     def test(self) -> RiskTest:
@@ -126,7 +126,7 @@ class Ruling:
             return mean_test(self.scores)
         sample = self.sample
         squares = None if sample.constant else sample.squares
-        return mean_test_of(sample.mean, squares, n=sample.n, freedom=sample.freedom)
+        return mean_test_of(sample.mean, squares, n=sample.n)
 
     @property
     def estimate(self) -> float:

@@ -68,11 +68,11 @@ class Inputs:
     baselines: Mapping[str, str | None] = field(default_factory=dict)
 
 
-#: Corrections that draw what all gates together would show if nothing were lost: ``inference.pooled_draws`` for gates
-#: on disjoint topics, ``inference.joint_flips`` for gates on the same.
-POOL, FLIPS = "pooled_draws", "joint_flips"
-#: Every correction that a verdict can say was used; ``auto`` is one of them.
-USED = ("none", "holm", "benjamini_hochberg", POOL, FLIPS)
+#: What ``auto`` chooses: Holm's method, or draws of what all gates together would show if nothing were lost, pooled
+#: for gates on disjoint topics, joint flips for gates on the same (``inference.families``).
+HOLM, POOL, FLIPS = "holm", "pooled_draws", "joint_flips"
+#: Every correction that a verdict can say was used.
+USED = ("none", HOLM, POOL, FLIPS)
 
 
 @frozen
@@ -133,7 +133,6 @@ class Findings:
     power: Power = Power()
     pool: PoolFigures | None = None
     summary: str = ""
-    pivotal_topics: tuple[str, ...] = ()
     slices: tuple[Slice, ...] = ()
     figures: tuple[str, ...] = ()
 
@@ -357,7 +356,6 @@ JSON_TYPES: dict[str, Any] = {
     "lineage": Lineage | None,
     "pool": PoolFigures | None,
     "summary": str,
-    "pivotal_topics": tuple[str, ...],
     "slices": tuple[Slice, ...],
     "figures": tuple[str, ...],
     "documents": Documents | None,

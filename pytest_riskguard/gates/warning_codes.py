@@ -14,17 +14,13 @@ REASONS_OF: Mapping[str, Mapping[str, str]] = {
     },
     "inconclusive": {
         "too_few_changes": "`not_inferior`, `equivalent`: the intervals show it, but too few topics changed.",
-        "too_few_topics": "Fewer than 10, or fewer than 10 effective topics by their weights, clusters or strata.",
+        "too_few_topics": "Fewer than 10, or fewer than 10 effective topics by their weights or clusters.",
         "too_weak": "It could not have detected a loss of `max_mde`, or GeoRisk vanishes.",
     },
     "incomparable": {
         "bad_run": "A run is malformed, or a live search failed.",
         "bad_qrels": "The judgements are malformed, or have grades above a measure's scale.",
         "bad_topics": "The topics file is malformed.",
-        "bad_strata": (
-            "A topic is in no stratum with a share, a stratum has fewer than two topics or clusters, or a cluster "
-            "lies in two."
-        ),
         "bad_scores": (
             "Scores are malformed, or a value lies outside the measure's range; a score of a pool is below 0."
         ),
@@ -58,7 +54,7 @@ WARNINGS: Mapping[str, str] = {
     "churn": "Churn that passes because of `on_churn: warn`.",
     "few_changed_topics": "So few topics changed that only Student-t could fail the gate, or nothing could.",
     "few_topics": (
-        "Fewer than 25 topics (for `georisk_not_worse` at an alpha above 1, 50), or weights, strata or clusters that "
+        "Fewer than 25 topics (for `georisk_not_worse` at an alpha above 1, 50), or weights or clusters that "
         "count like fewer than 50; or losses that no topic shows could overturn the pass."
     ),
     "georisk_vanishes": "At this alpha GeoRisk nearly vanishes: inconclusive unless it fails.",
@@ -160,7 +156,7 @@ SAID: Mapping[str, str] = {
         "they are reviewed, rescore the baseline"
     ),
     "few_topics": "only {units}: with so few, intervals cover less, and gates fail more often, than their level says",
-    "few_effective_topics": "weights, clusters or strata make {units} count like {effective:.3g} of equal weight",
+    "few_effective_topics": "weights or clusters make {units} count like {effective:.3g} of equal weight",
     "few_changed_topics": "only {topics_number} of {verdict.topics.count} topics changed ({topics})",
     "no_variation": "no topic changed, or all of them by the same amount: the mean alone decides",
     "unseen_changes": (

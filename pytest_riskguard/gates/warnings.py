@@ -66,8 +66,6 @@ def _about_a_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
         figures = {"effective": evidence.effective}
         if evidence.clusters is not None:
             figures["clusters"] = evidence.units
-        if evidence.strata is not None:
-            figures["strata"] = len(evidence.strata.names)
         if evidence.effective < MIN_TOPICS:
             figures["needed"] = MIN_TOPICS
         if ruling.enough_topics or evidence.units >= MIN_TOPICS:

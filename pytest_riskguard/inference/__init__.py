@@ -11,13 +11,12 @@ from pytest_riskguard.inference.break_even import break_even, sign_flip
 from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
-    from pytest_riskguard.inference.families import benjamini_hochberg, holm
+    from pytest_riskguard.inference.families import holm
     from pytest_riskguard.inference.intervals import Interval, interval
     from pytest_riskguard.inference.power import minimum_detectable_effect
 
 __all__ = [
     "Interval",
-    "benjamini_hochberg",
     "break_even",
     "holm",
     "interval",
@@ -28,7 +27,7 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "inference.families": "benjamini_hochberg holm",
+        "inference.families": "holm",
         "inference.intervals": "Interval interval",
         "inference.power": "minimum_detectable_effect",
     },

@@ -3,8 +3,6 @@
 References
 ----------
 S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
-Y. Benjamini, Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal Statistical Society B 57
-(1995).
 P. H. Westfall, S. S. Young, "Resampling-Based Multiple Testing" (1993), algorithm 2.8: the step-down minimum.
 """
 
@@ -42,30 +40,15 @@ def holm(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
     return adjusted
 
 
-def benjamini_hochberg(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
-    """P-values adjusted by Benjamini and Hochberg: rejecting those up to a keeps the false discovery rate below a.
-
-    The p-value of rank i among k, lowest first, becomes the smallest of ``k p_j / j`` over ranks j from i, and 1 at
-    the most. It holds for independent tests, and for tests that are positively dependent, as gates on the same topics
-    mostly are. Parameters and errors are those of ``holm``.
-    """
-    from scipy.stats import false_discovery_control  # takes half a second to import
-
-    return np.asarray(false_discovery_control(_checked(p_values)))
-
-
-def effective_levels(
-    p_values: npt.ArrayLike | Sequence[float], *, level: float = 0.95, correction: str = "holm"
-) -> FloatArray:
+def effective_levels(p_values: npt.ArrayLike | Sequence[float], *, level: float = 0.95) -> FloatArray:
     """The significance threshold that each test meets once the others are known: above 0, at most ``1 - level``.
 
     An interval at level ``1 - a_i`` then decides as the adjusted p-value does: ``p_i <= a_i`` exactly where the
     adjusted p-value is at most ``1 - level``. Where rounding would separate the two, the threshold moves by one
     unit in the last place.
 
-    Holm: a rejected test of rank i among k has ``(1 - level)/(k - i + 1)``, all others have the threshold of the
-    first that is not rejected; equal p-values have the rank of their first. Benjamini-Hochberg: with K rejected, all
-    have ``max(K, 1)(1 - level)/k``.
+    A rejected test of rank i among k has ``(1 - level)/(k - i + 1)``, all others have the threshold of the first that
+    is not rejected; equal p-values have the rank of their first.
 
     Parameters
     ----------
@@ -73,19 +56,13 @@ def effective_levels(
         As for ``holm``; two-sided where the intervals are.
     level : float
         Confidence of each interval without correction, in (0, 1).
-    correction : {"holm", "benjamini_hochberg"}
     """
     between_0_and_1(level, name="level")
-    assert correction in ("holm", "benjamini_hochberg")
     p = _checked(p_values)
-    rejected = (holm if correction == "holm" else benjamini_hochberg)(p) <= 1 - level
-    count = int(np.count_nonzero(rejected))
-    if correction == "holm":
-        # rank of the first of equal p-values, less 1; for tests not rejected, that of the first of them
-        ranks = np.minimum(np.searchsorted(np.sort(p), p, side="left"), count)
-        thresholds = (1 - level) / (p.size - np.minimum(ranks, p.size - 1))
-    else:
-        thresholds = np.full(p.size, max(count, 1) * (1 - level) / p.size)
+    rejected = holm(p) <= 1 - level
+    # rank of the first of equal p-values, less 1; for tests not rejected, that of the first of them
+    ranks = np.minimum(np.searchsorted(np.sort(p), p, side="left"), np.count_nonzero(rejected))
+    thresholds = (1 - level) / (p.size - np.minimum(ranks, p.size - 1))
     return np.where(rejected, np.maximum(thresholds, p), np.minimum(thresholds, np.nextafter(p, 0.0)))
 
 

@@ -12,13 +12,12 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.distributions import ndtr, ndtri, stdtr, stdtrit
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.risk.checks import FloatArray, between_0_and_1, exact_sum
+from pytest_riskguard.risk.checks import between_0_and_1
 
 if TYPE_CHECKING:
     from pytest_riskguard.inference.studentized import StudentizedLaw
@@ -29,8 +28,6 @@ FAST = ("student_t", "basic", "percentile", "bca")
 
 #: A bound this many standard errors below the mean is not above any upper limit.
 CERTAIN = 6.0
-#: Without a topic, this share of the sum of squares is taken to be left at least.
-REMAINING = 1e-6
 
 
 @frozen
@@ -112,7 +109,7 @@ def _limits(sample: Sample, method: str, level: float) -> tuple[float, float]:
     if sample.constant:
         return sample.mean, sample.mean
     if method == "student_t":
-        half = critical_value(sample.degrees_of_freedom + 1, level=level) * sample.standard_error
+        half = critical_value(sample.n, level=level) * sample.standard_error
         return sample.mean - half, sample.mean + half
     if method == "studentized":
         below, above = _studentized(sample).quantiles(((1 - level) / 2, (1 + level) / 2)).tolist()
@@ -133,7 +130,7 @@ def _significance(sample: Sample, method: str, bound: float) -> float:
     if away > CERTAIN:
         return 0.5
     if method == "student_t":
-        return stdtr(sample.degrees_of_freedom, away)
+        return stdtr(sample.n - 1, away)
     if method == "studentized":
         return _studentized(sample).cdf(away)
     if method == "basic":
@@ -182,24 +179,3 @@ def adjusted_score(z: float, bias: float, acceleration: float) -> float:
     if not denominator > 0:
         return math.copysign(math.inf, shifted)
     return bias + shifted / denominator
-
-
-def without_each(x: FloatArray, limit: float, *, method: str, level: float) -> FloatArray:
-    """About the limit of an interval without each topic, from that with all of them; both in units of x.
-
-    It lies as many standard errors from the mean, and further by how much skewer the rest is: by the first terms of
-    Cornish and Fisher's expansion, in which only differences matter here. P. Hall, "The Bootstrap and Edgeworth
-    Expansion", Springer 1992, section 3.3.
-    """
-    sample, n = Sample.of(x), x.size - 1
-    if sample.constant:
-        return np.full(x.size, limit)
-    z, off = float(ndtri((1 + level) / 2)), x - sample.mean
-    squares = np.maximum(sample.squares - off**2 * (1 + 1 / n), REMAINING * sample.squares)
-    cubes = exact_sum(off**3)
-    left = cubes - off**3 + 3 * off * (sample.squares - off**2) / n - 2 * off**3 / n**2
-    skewer = left / squares**1.5 - cubes / sample.squares**1.5
-    weights = {"student_t": 0.0, "percentile": z * z - 1, "basic": 1 - z * z}
-    away = (limit - sample.mean) * (n + 1) / math.sqrt(sample.squares)
-    away = away + skewer * weights.get(method, 2 * z * z + 1) / 6
-    return np.asarray(sample.mean - off / n + np.sqrt(squares) / n * away)

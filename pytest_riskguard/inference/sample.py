@@ -23,30 +23,21 @@ MAX_KEPT, MAX_KEPT_TOPICS = 32, 10_000
 
 @frozen
 class Sample:
-    """Trade-off scores in ascending order, so that nothing computed from them depends on the order of topics.
-
-    ``freedom`` is how many degrees of freedom their variance has; None for n - 1.
-    """
+    """Trade-off scores in ascending order, so that nothing computed from them depends on the order of topics."""
 
     x: FloatArray
-    freedom: float | None = None
 
     @classmethod
-    def of(cls, x: npt.ArrayLike | Sample, *, freedom: float | None = None) -> Sample:
+    def of(cls, x: npt.ArrayLike | Sample) -> Sample:
         """Check and sort; at least two topics. A sample is returned as it is."""
         if isinstance(x, Sample):
             return x
-        return cls(np.sort(per_topic(x, name="x", at_least=2)) + 0.0, freedom)
+        return cls(np.sort(per_topic(x, name="x", at_least=2)) + 0.0)
 
     @property
     def n(self) -> int:
         """How many topics."""
         return self.x.size
-
-    @property
-    def degrees_of_freedom(self) -> float:
-        """Those of Student's t."""
-        return self.n - 1 if self.freedom is None else self.freedom
 
     @cached_property
     def mean(self) -> float:

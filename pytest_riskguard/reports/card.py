@@ -192,8 +192,9 @@ class Card:
 
     @cached_property
     def decisive_topics(self) -> frozenset[str]:
-        """The topics without any one of which a gate that failed would pass."""
-        return frozenset(self.verdict.pivotal_topics if self.verdict.outcome == "fail" else ())
+        """The topic without which a gate that failed would pass, where one is enough."""
+        flips = () if self.verdict.asked.by_topic else self.verdict.estimates.flip_set or ()
+        return frozenset(flips if len(flips) + self.left_out("flip_set") == 1 else ())
 
     # ---- where
 

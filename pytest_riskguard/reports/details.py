@@ -22,7 +22,6 @@ _REPORTED = ("student_t", "percentile", "bca")
 #: What reports call corrections.
 _CORRECTIONS = {
     "holm": "Holm",
-    "benjamini_hochberg": "Benjamini-Hochberg",
     POOL: "pooled Westfall-Young",
     FLIPS: "joint sign flips",
 }
@@ -138,9 +137,6 @@ def _figures(verdict: Verdict) -> Iterator[str]:
         counts += f"; {counted(topics.count, 'topic')} in {counted(topics.clusters, 'cluster')}"
         counts += "" if topics.effective is None else f", as telling as {topics.effective:.3g} independent topics"
     yield counts
-    if topics.strata:
-        said = (f"{clean(name, limit=_MAX_NAME)} {signed(urisk)}" for name, urisk in topics.strata.items())
-        yield f"URisk of each stratum: {'; '.join(said)}"
     if verdict.outcome == "pass" and power:
         yield f"smallest fall detected at 80% power: {signed(-power)}"
 

@@ -288,7 +288,7 @@ def paragraph(verdict: Verdict) -> str:
         return f"The candidate is the same run as {names}: no ranking changed."
     said = [cause(verdict), _tally(card), *_reasons(card), weakness(verdict)]
     said += [] if said[0] and card.fates["empty"] else [_unanswered(card)]
-    said += [_pivots(card)]
+    said += [f"Without {clean(topic, limit=MAX_NAME)} it would pass." for topic in card.decisive_topics]
     said += [_risky_slices(card)] if verdict.outcome == "pass" else []
     return " ".join(filter(None, said))
 
@@ -392,16 +392,6 @@ def weakness(verdict: Verdict) -> str:
 def _unanswered(card: Card) -> str:
     missing = card.unanswered
     return f"The candidate returned nothing for {counted(missing, 'query', 'queries')}." if missing else ""
-
-
-def _pivots(card: Card) -> str:
-    """The topics that each decide the verdict alone."""
-    pivots = () if card.verdict.asked.by_topic else card.verdict.pivotal_topics
-    if not pivots:
-        return ""
-    which = listed(pivots, most=_MAX_NAMED, left_out=card.left_out("pivotal_topics"))
-    any_of = "any one of " * (len(pivots) > 1)
-    return f"Without {any_of}{which} it would {'pass' if card.verdict.outcome == 'fail' else 'fail'}."
 
 
 def _risky_slices(card: Card) -> str:

@@ -83,17 +83,16 @@ def mean_test(x: npt.ArrayLike) -> RiskTest:
     return mean_test_of(estimate, _squares(x) if varies(x) else None, n=x.size)
 
 
-def mean_test_of(estimate: float, squares: float | None, *, n: int, freedom: float | None = None) -> RiskTest:
+def mean_test_of(estimate: float, squares: float | None, *, n: int) -> RiskTest:
     """``mean_test`` from the mean of at least two scores, and their squared deviations from it, added up.
 
-    ``squares`` is None where the scores do not vary; ``freedom`` are the degrees of freedom of t, by default n - 1.
+    ``squares`` is None where the scores do not vary.
     """
     if squares is None:
         return RiskTest(estimate, 0.0, None, None)
     error = math.sqrt(squares / (n - 1)) / math.sqrt(n)
     statistic = estimate / error
-    degrees = n - 1 if freedom is None else freedom
-    return RiskTest(estimate, error, statistic, 2 * stdtr(degrees, -abs(statistic)))
+    return RiskTest(estimate, error, statistic, 2 * stdtr(n - 1, -abs(statistic)))
 
 
 def standardised(x: npt.ArrayLike) -> FloatArray:

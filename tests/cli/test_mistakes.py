@@ -75,7 +75,6 @@ USAGE = {
         "--baseline prod=prod.run --baseline prod=good.run": "--baseline: expected each name once",
     },
     "baseline": {
-        "remove prod --replicate 0": "--replicate",
         "add new loss.run --measure nDGC@10": "nDCG@10",
         "update prod good.run": "riskguard baseline update needs --note: say why",
         "update prod good.run --note '  '": "riskguard baseline update needs --note: say why",
@@ -105,7 +104,6 @@ USAGE = {
 #: Status 3: data that are not there.
 DATA = {
     "baseline add prdo loss.run --replicate": "did you mean 'prod'?",
-    "baseline remove prod --replicate 1": "no replicate 1 (it has none)",
     "baseline add new loss.run --qrels nowhere.txt": "nowhere.txt",
     "baseline show prdo": "did you mean 'prod'?",
     "baseline update prdo loss.run --note why": "did you mean 'prod'?",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -122,26 +121,6 @@ def test_hostile_names_reach_the_terminal_as_text(command):
     assert ended.status == 0
     assert "\x1b" not in ended.out
     assert not [line for line in ended.out.splitlines() if line.startswith("::")]
-
-
-def in_strata(shares: str) -> None:
-    """The collection with its first ten topics in the stratum ``a``, and shares in riskguard.yaml."""
-    rows = [f"{topic}\t{world.QUERIES[topic]}\t{'ab'[place >= 10]}\n" for place, topic in enumerate(world.TOPICS)]
-    Path("topics.tsv").write_text("topic\tquery\tstratum\n" + "".join(rows))
-    text = Path("riskguard.yaml").read_text()
-    assert text.count("topics: topics.tsv") == 1
-    Path("riskguard.yaml").write_text(text.replace("topics: topics.tsv", f"topics: topics.tsv{shares}"))
-
-
-def test_a_topics_file_on_the_command_line_has_the_strata_of_the_collection(command):
-    in_strata(", strata: {a: 0.9, b: 0.1}")
-    command("baseline rescore prod")
-    shutil.copy("topics.tsv", "other.tsv")
-    asked = "compare loss.run --baseline prod --measure AP -o -"
-    for more in ("", " --topics other.tsv"):
-        (verdict,) = json.loads(command(asked + more).out)["verdicts"]
-        strata = verdict["estimates"]["strata"] if "strata" in verdict["estimates"] else verdict["topics"]["strata"]
-        assert 0.9 * strata["a"] + 0.1 * strata["b"] == pytest.approx(verdict["estimates"]["urisk"])
 
 
 def test_the_baseline_comes_first(command):

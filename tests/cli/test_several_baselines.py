@@ -66,7 +66,7 @@ def test_a_gate_over_a_pool_has_its_status(command, line, status, said):
 
 def test_a_pool_is_judged_in_a_family_too(command):
     pool = f"compare good.run --baseline prod --baseline loss.run {AP} --gate georisk_not_worse"
-    (verdict,) = verdicts(command(f"{pool} --set family=holm -o -"))
+    (verdict,) = verdicts(command(f"{pool} --set family=auto -o -"))
     assert (verdict["outcome"], verdict["family"]["size"]) == ("pass", 1)
 
 

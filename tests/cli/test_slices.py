@@ -33,7 +33,7 @@ def test_each_slice_has_its_verdict_and_says_so(command):
 
 
 def test_slices_alphas_and_their_family(command):
-    ended = command(f"compare {BASE} --slice kind=code --slice kind=words --alpha 0 --alpha 1 --set family=holm -o -")
+    ended = command(f"compare {BASE} --slice kind=code --slice kind=words --alpha 0 --alpha 1 --set family=auto -o -")
     found = json.loads(ended.out)["verdicts"]
     assert [(v["alpha"], v["options"]["slice"], v["topics"]["count"]) for v in found] == [
         (0, "kind=code", 12),

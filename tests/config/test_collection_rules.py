@@ -72,17 +72,6 @@ def test_the_rules_go_with_the_judgements(project, tmp_path, text, rules):
         ("chunks: ''", "expected a text such as '#', found ''"),
         ("unjudged: all", "expected warn or ignore, found 'all'"),
         ("unjudged: 0.2", "expected warn or ignore, found the number 0.2"),
-        (
-            "strata: {a: 0.5, b: 0.5}",
-            "says which topics are in which; add topics",
-        ),
-        ("topics: t.tsv, strata: {a: 0.5, b: 0.4}", "expected shares that add up to 1, found 0.5 + 0.4 = 0.9"),
-        ("topics: t.tsv, strata: {a: 1.0}", "torso: 0.3, tail: 0.1}, at least two of them, found 1"),
-        ("topics: t.tsv, strata: {}", "torso: 0.3, tail: 0.1}, at least two of them, found none"),
-        ("topics: t.tsv, strata: {a: 0.5, b: 0.500004}", "found 0.5 + 0.500004 = 1.000004"),
-        ("topics: t.tsv, strata: [a, b]", "expected a mapping of strata to their shares of all queries, such as"),
-        ("topics: t.tsv, strata: {a: 60, b: 40}", "expected a share between 0 and 1, found the number 60"),
-        ("topics: t.tsv, strata: {a: 0, b: 1}", "expected a share between 0 and 1, found the number 0"),
     ],
 )
 def test_wrong_rules_are_refused(project, tmp_path, text, problem):

@@ -34,16 +34,16 @@ def test_further_columns_are_tags_and_weight_is_a_number(write):
 
 
 IN_ANY_CASE = [
-    ("t.tsv", "id\tquery\tCluster\tSTRATUM\tMarket\n1\ta\tc\thead\tde\n"),
-    ("t.csv", "id,query,Cluster,STRATUM,Market\n1,a,c,head,de\n"),
-    ("t.jsonl", '{"id": "1", "query": "a", "Cluster": "c", "STRATUM": "head", "Market": "de"}\n'),
+    ("t.tsv", "id\tquery\tCluster\tMarket\n1\ta\tc\tde\n"),
+    ("t.csv", "id,query,Cluster,Market\n1,a,c,de\n"),
+    ("t.jsonl", '{"id": "1", "query": "a", "Cluster": "c", "Market": "de"}\n'),
 ]
 
 
 @pytest.mark.parametrize(("name", "text"), IN_ANY_CASE)
-def test_clusters_and_strata_are_known_in_any_case(write, name, text):
+def test_clusters_are_known_in_any_case(write, name, text):
     topics = read_topics(write(name, text))
-    assert (topics.clusters, topics.strata) == ({"1": "c"}, {"1": "head"})
+    assert topics.clusters == {"1": "c"}
     assert topics.tags["1"]["Market"] == "de"
 
 

@@ -34,7 +34,7 @@ SETTINGS = (
     "collection: {qrels: q.txt}\nmeasures: [RR]\ncandidate: c.run\n"
     "gates: [{name: a, kind: no_topic_collapse, baseline: b, max_loss: 0.3}]\n",
     "collection:\n  qrels: 'q.txt'\ncandidate: {retrieve: 'm:f', workers: 2}\nmeasures: [\"AP(rel=2)\"]\n"
-    "family: holm\ngates:\n- name: a\n  kind: not_significantly_risky\n"
+    "family: auto\ngates:\n- name: a\n  kind: not_significantly_risky\n"
     "  baseline: 'mean(b, c)'\n  alpha: [1, 5]\n  slice: intent=x\n",
 )
 

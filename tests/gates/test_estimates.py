@@ -71,7 +71,6 @@ def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_i
     assert (found.responsible_topics[0].topic, found.estimates.flip_set) == ("t00000", ("t00000",))
     assert found.estimates.alpha_star is None
     assert found.estimates.decision_p_value == lost.p_value
-    assert "t00000" in found.pivotal_topics
     assert (found.topics.count, found.topics.wins, found.topics.losses, found.topics.left_out) == (12, 3, 8, {})
     assert found.power.minimum_detectable_effect == Basis(lost.ruling).minimum_detectable_effect
     assert [warning.code for warning in found.warnings] == ["few_topics"]

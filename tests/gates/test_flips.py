@@ -1,4 +1,4 @@
-"""What would flip a verdict: pivotal topics, flip sets and alpha*, each against a slow search for the same."""
+"""What would flip a verdict: flip sets and alpha*, each against a slow search for the same."""
 
 from __future__ import annotations
 
@@ -10,115 +10,13 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.flips import MAX_ALPHA, alpha_star, flip_set, pivots
+from pytest_riskguard.gates.flips import MAX_ALPHA, alpha_star, flip_set
 from pytest_riskguard.gates.judge import compare, judge
-from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool import PoolComparison
-from pytest_riskguard.gates.ruling import Ruling, own_method
-from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.warning_sentences import worded
+from pytest_riskguard.gates.ruling import Ruling
 from tests.gates.conftest import evidence, pair, pooled, topic_scores
 from tests.strict import gate_of
-
-GATES = {
-    "linear": gate_of("g", alpha=1),
-    "not inferior": gate_of("g", kind="not_inferior", alpha=0, tolerance=0.05),
-    "basic": gate_of("g", alpha=5, method="basic"),
-    "churn warns": gate_of("g", alpha=2, on_churn="warn", method="percentile"),
-    "student_t": gate_of("g", alpha=0.5, on_churn="warn", method="student_t"),
-    "equivalent": gate_of("g", kind="equivalent", tolerance=0.05),
-    "tolerant": gate_of("g", alpha=1, tolerance=0.02),
-    "tolerant by one interval": gate_of("g", alpha=1, tolerance=0.02, method="student_t"),
-}
-
-
-def at_the_bound(seed: int, gate: Gate, *, n: int = 60, law: str = "dense") -> np.ndarray:
-    """Differences whose decisive limit lies a hair from the bound, on either side of it."""
-    rng = np.random.default_rng([seed, n])
-    d = rng.normal(0.0, 0.05, n)
-    if law == "few":
-        d[rng.integers(0, n, n * 3 // 4)] = 0.0
-    moved = d != 0
-    low, high = (-0.5, 0.5) if gate.side != "both" else (0.2, 0.0)
-    for _ in range(40):
-        middle = (low + high) / 2
-        passes = Ruling(gate, evidence(np.where(moved, d + middle, 0.0))).lets_through
-        low, high = (low, middle) if passes else (middle, high)
-    return np.where(moved, d + (low + high) / 2 + rng.choice([-0.004, -0.001, 0.001, 0.004]), 0.0)
-
-
-def about(units: str, n: int) -> dict[str, Any]:
-    """Topics with weights or in clusters, or replicates of the baseline."""
-    rng = np.random.default_rng(n)
-    topics = [f"t{i:05d}" for i in range(n)]
-    if units == "weights":
-        return {"topics": Topics({}, {}, dict(zip(topics, rng.uniform(1, 4, n).tolist(), strict=True)))}
-    if units == "clusters":
-        return {"topics": Topics({}, {topic: {"cluster": str(i // 2)} for i, topic in enumerate(topics)})}
-    if units == "replicates":
-        return {"replicates": [topic_scores("b/1", 0.5 + rng.normal(0, 0.01, n))]}
-    return {}
-
-
-@pytest.mark.parametrize("law", ["few", pytest.param("dense", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("units", ["topics", "weights", "clusters", "replicates"])
-@pytest.mark.parametrize("name", GATES)
-def test_pivotal_topics_are_those_whose_removal_gives_the_other_verdict(name, units, law):
-    gate, seen = GATES[name], 0
-    if units == "weights":
-        gate = gate_of("g", gate.kind, weighted=True, **{key: getattr(gate, key) for key in ("tolerance", "method")})
-    for seed in range(2):
-        d = at_the_bound(seed, gate, law=law)
-        extra = about(units, d.size)
-        comparison = compare(gate, *pair(d), *extra.pop("replicates", ()), **extra)
-        outcome = comparison.answer[0]
-        others = [comparison.ruling.without(place).lets_through for place in range(d.size)]
-        expected = {place for place, other in enumerate(others) if other != (outcome == "pass")}
-        found = pivots(comparison)
-        assert {*found} == (expected if outcome != "inconclusive" else set())
-        seen += len(found)
-        if outcome == "fail" and gate.side == "upper":  # the most decisive first
-            limits, allowed = [comparison.without(np.array([place]))[1]() for place in found], 0.0
-            if units == "topics":  # by an estimate of the limit of the gate's own interval
-                rests = [comparison.ruling.without(place) for place in found]
-                limits = [rest.interval(own_method(gate)).upper for rest in rests]
-                allowed = 0.02 * float(np.std(d)) / math.sqrt(d.size)
-            assert np.all(np.abs(np.array(limits) - sorted(limits, reverse=True)) <= allowed)
-    assert seen or units != "topics"
-
-
-@pytest.mark.parametrize(
-    ("d", "gate", "expected"),
-    [
-        (np.append(np.linspace(-0.03, 0.01, 40), 0.5), gate_of("g", alpha=0), ("t00040",)),  # a pass hangs on a win
-        (np.linspace(-0.4, -0.1, 9), gate_of("g"), ()),  # too few topics
-        (np.linspace(-0.4, -0.1, 10), gate_of("g"), ()),  # too few topics would be left
-        (np.random.default_rng(1).normal(0.1, 0.1, 40), gate_of("g", max_mde=1e-6), ()),  # too weak
-    ],
-)
-def test_pivotal_topics_of_a_verdict(d, gate, expected):
-    assert pivots_of(judge(gate, *pair(d, level=0.4))) == expected
-
-
-def pivots_of(verdict: Verdict) -> tuple[str, ...]:
-    return verdict.pivotal_topics
-
-
-@pytest.mark.parametrize("on_churn", ["fail", "warn"])
-def test_a_failure_that_would_be_inconclusive_without_a_topic_does_not_hang_on_it(on_churn):
-    blind, sharp = (gate_of("g", alpha=1, on_churn=on_churn, max_mde=seen) for seen in (0.01, 0.9))
-    found = [
-        (judge(blind, *pair(d)), judge(sharp, *pair(d))) for d in (at_the_bound(s, sharp, n=30) for s in range(4))
-    ]
-    failed = [(seen, other) for seen, other in found if seen.outcome == "fail" and pivots_of(other)]
-    assert failed
-    for seen, other in failed:
-        assert other.outcome == "fail"
-        assert pivots_of(seen) == ()
-        assert "ithout " not in worded(seen).summary
-        assert "ithout " in worded(other).summary
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -201,10 +99,7 @@ def test_a_pool_flips_as_a_pair_does(options):
     for seed in range(2):
         comparison = pool(seed, n=18, **options)
         if comparison.answer[0] != "fail":
-            assert pivots(comparison) == ()
             continue
-        alone = [place for place in range(comparison.n) if comparison.without(np.array([place]))[0]]
-        assert sorted(pivots(comparison)) == alone
         order = comparison.order
         passes = [k for k in range(1, comparison.n - 9) if comparison.without(order[:k])[0]]
         assert flip_set(comparison) == (tuple(order[: passes[0]].tolist()) if passes else None)
@@ -221,7 +116,7 @@ def test_no_topic_of_a_pool_of_ten_is_left_out(n, tried):
     gate = gate_of("g", kind="georisk_not_worse", method="student_t", level=0.5)
     comparison = pooled(gate, candidate, *baselines)
     assert comparison.answer[0] == "fail"
-    assert pivots(comparison) == ((0,) if tried else ())
+    assert flip_set(comparison) == ((0,) if tried else None)
 
 
 OPTIONS: list[dict[str, Any]] = [

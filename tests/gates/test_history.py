@@ -117,14 +117,10 @@ def lineage(gate: Gate, runs: Sequence[TopicScores], **topics: Any) -> Lineage:
     return verdict.lineage
 
 
-@pytest.mark.parametrize("tagged", ["cluster", "stratum"])
-def test_clusters_and_strata_count_as_in_a_gate(tagged):
+def test_clusters_count_as_in_a_gate():
     runs = sliding_runs()
     names = runs[0].topics
-    group = {"cluster": lambda i: f"c{i // 4}", "stratum": lambda i: "head" if i < 20 else "tail"}[tagged]
-    shares = {"head": 0.8, "tail": 0.2} if tagged == "stratum" else {}
-    tags = {name: {tagged: group(place)} for place, name in enumerate(names)}
-    topics = Topics(dict.fromkeys(names, ""), tags, shares=shares)
+    topics = Topics(dict.fromkeys(names, ""), {name: {"cluster": f"c{i // 4}"} for i, name in enumerate(names)})
     newest = chain_of(runs, alpha=1, topics=topics).against_oldest[-1].ruling.deciding
     chain = lineage(gate_of("g", alpha=1), runs, topics=topics)
     assert (newest.lower, newest.upper) == (chain.lower, chain.upper)

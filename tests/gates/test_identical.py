@@ -41,7 +41,6 @@ def test_the_same_run_passes_every_gate(options):
     assert (verdict.outcome, verdict.reason, verdict.identical_to) == ("pass", None, ("prod",))
     assert words.line(verdict) == SAYS
     assert verdict.summary.endswith("The candidate is the same run as prod: no ranking changed.")
-    assert verdict.pivotal_topics == ()
     assert "no_variation" not in {warning.code for warning in verdict.warnings}
     assert ("riskguard.identical_to", "prod") in junit.properties(verdict)
 

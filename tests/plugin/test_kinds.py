@@ -98,7 +98,7 @@ RISKS = [f"name: g{alpha}, kind: not_significantly_risky, alpha: {alpha}" for al
 
 @pytest.mark.parametrize("arguments", [(), ("riskguard.yaml::g1",), pytest.param(("-n2",), marks=pytest.mark.slow)])
 def test_a_family_is_judged_whole_whatever_is_selected_and_wherever_it_runs(judged, arguments):
-    _, verdicts = judged("loss", *RISKS, head="family: holm\n", arguments=arguments)
+    _, verdicts = judged("loss", *RISKS, head="family: auto\n", arguments=arguments)
     family = verdicts["g1"]["family"]
     assert (family["correction"], family["size"]) == ("holm", 3)
     assert family["adjusted_p_value"] >= verdicts["g1"]["estimates"]["decision_p_value"]
@@ -108,7 +108,7 @@ def test_a_family_is_judged_whole_whatever_is_selected_and_wherever_it_runs(judg
 
 
 def test_what_a_family_does_and_that_there_is_none_is_said(judged):
-    result, _ = judged("loss", *RISKS, head="family: holm\n")
+    result, _ = judged("loss", *RISKS, head="family: auto\n")
     text = " ".join(result.stdout.str().split())
     assert "URisk -0.97 [-1.53, -0.48]" in text
     assert "each at its own level" not in text

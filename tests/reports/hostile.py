@@ -175,7 +175,7 @@ def verdict_with(text: str, **options: Any) -> Verdict:
         responsible_topics=topics,
         warnings=(*judged.warnings, VerdictWarning("few_topics", text)),
         summary=f"{text} Fails. Topic {guilty} of {text} lost; {text}",
-        pivotal_topics=(guilty,),
+        estimates=dataclasses.replace(judged.estimates, flip_set=(guilty,)),
         slices=(Slice(text, text, 12, 0, 6, -0.4, -0.8, -0.9, -0.7, 0.02, True, (guilty,)),),
         documents=Documents(10, (TopicDocuments(guilty, True, (moved,)),)),
         judgements=Judgements(

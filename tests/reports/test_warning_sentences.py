@@ -82,13 +82,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "few_effective_topics",
         VERDICT,
         {"effective": 7.321, "needed": 10},
-        "weights, clusters or strata make 40 topics count like 7.32 of equal weight; at least 10 are needed",
+        "weights or clusters make 40 topics count like 7.32 of equal weight; at least 10 are needed",
     ),
     (
         "few_effective_topics",
         VERDICT,
         {"effective": 12.0},
-        "weights, clusters or strata make 40 topics count like 12 of equal weight",
+        "weights or clusters make 40 topics count like 12 of equal weight",
     ),
     (
         "cannot_fail",

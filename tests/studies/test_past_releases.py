@@ -64,10 +64,6 @@ NAMES = tuple(f"t{number:03d}" for number in range(60))
     [
         {},
         {"clusters": {topic: str(place // 2) for place, topic in enumerate(NAMES)}},
-        {
-            "strata": {topic: "ab"[place >= 40] for place, topic in enumerate(NAMES)},
-            "shares": {"a": 0.6, "b": 0.4},
-        },
     ],
 )
 def test_each_release_is_judged_against_the_one_before_it_as_a_gate_would(releases, about):

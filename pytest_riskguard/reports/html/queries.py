@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pytest_riskguard.gates.findings import Exhibits, ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.details import marks
 from pytest_riskguard.reports.html.whole_page import MAX_TOPIC
 from pytest_riskguard.text import clean, web_address
@@ -36,16 +37,16 @@ class TopicRow(NamedTuple):
 def topic_rows(verdict: Verdict) -> list[TopicRow]:
     """Every topic if the verdict has exhibits, else the topics responsible; worst first."""
     responsible = {topic.topic: topic for topic in verdict.responsible_topics}
-    pivotal = set(verdict.pivotal_topics)
+    decisive = Card(verdict).decisive_topics
     columns = Exhibits.of(verdict.responsible_topics) if verdict.exhibits is None else verdict.exhibits
     rows = [
-        _row(columns, place, responsible.get(topic), pivotal=topic in pivotal)
+        _row(columns, place, responsible.get(topic), flips=topic in decisive)
         for place, topic in enumerate(columns.topics)
     ]
     return sorted(rows, key=lambda row: (round(row.contribution, 12), row.topic))
 
 
-def _row(columns: Exhibits, place: int, known: ResponsibleTopic | None, *, pivotal: bool) -> TopicRow:
+def _row(columns: Exhibits, place: int, known: ResponsibleTopic | None, *, flips: bool) -> TopicRow:
     candidate, baseline = columns.candidate[place], columns.baseline[place]
     flagged = columns.flagged(place) if known is None else known.flagged
     return TopicRow(
@@ -62,7 +63,7 @@ def _row(columns: Exhibits, place: int, known: ResponsibleTopic | None, *, pivot
         share=None if known is None else known.share,
         contribution=columns.contributions[place],
         standardised=columns.standardised[place],
-        marks=marks(known, flagged=flagged, flips=pivotal),
+        marks=marks(known, flagged=flagged, flips=flips),
     )
 
 

@@ -12,8 +12,9 @@ from functools import cache
 import numpy as np
 from scipy.optimize import brentq, minimize
 
-from pytest_riskguard.gates.families import adjusted_by_draws, at_levels
+from pytest_riskguard.gates.families import adjusted_by_draws
 from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.inference.families import holm
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.few_changes import of_changes
 from tests.benchmarks.calibration.populations import (
@@ -203,7 +204,7 @@ def simulate(place: Place, rng: np.random.Generator, count: int) -> Mapping[str,
             continue
         names = [0 if place["topics are"] == SAME else i for i in range(len(gates))]
         topics = [_topics(i, place["topics"]) for i in names]
-        by_holm = [one.adjusted_p_value for one in at_levels(p, LEVEL, correction="holm", look=None)]
+        by_holm = holm(p).tolist()
         drawn = adjusted_by_draws(rulings, p, topics=topics, measures=[None] * len(gates))
         for by, adjusted in {"holm": by_holm, "auto": by_holm if drawn is None else drawn[1].tolist()}.items():
             failed[by] += any(one <= 1 - LEVEL for one in adjusted[watched])

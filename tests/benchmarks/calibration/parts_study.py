@@ -1,8 +1,8 @@
-"""How often are gates wrong where topics hang together in clusters, or were drawn from strata with known shares?
+"""How often are gates wrong where topics hang together in clusters?
 
 Every data set has the true URisk that its cell says: 0 for ``not_significantly_risky``, minus the tolerance for
-``not_inferior``. The verdict's own evidence and ruling judge it; beside it stands what the same data get if the
-structure is not known: topics one by one, or the shares of strata taken for weights.
+``not_inferior``. The verdict's own evidence and ruling judge it; beside it stands what the same data get if
+clusters are not known: topics one by one.
 
 Topics get their differences from normal variables that correlate within a cluster (which topics change hangs together
 likewise). *normal* differences are shifted, so that wins offset the losses at that alpha; *heavy* ones share a scale
@@ -21,7 +21,6 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
 
-from pytest_riskguard.gates.alignment import Strata
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
@@ -88,29 +87,6 @@ def clustered(place: Place, rng: np.random.Generator) -> Evidence:
     return Evidence(d, np.zeros((0, d.size)), clusters=of if size != 1 else None)
 
 
-#: Shares of all queries; standard deviations of differences in strata, and their means, as a share of these.
-SHARES, DEVIATIONS, APART = np.array([0.6, 0.3, 0.1]), np.array([0.5, 1.0, 2.0]), 0.3
-#: How many of a hundred topics are drawn from each stratum.
-DRAWS = {"as shares": (60, 30, 10), "alike": (34, 33, 33), "Neyman": (37, 38, 25), "too few": (80, 14, 6)}
-
-
-def stratified(place: Place, rng: np.random.Generator) -> Evidence:
-    """Topics in three strata; where means are apart the first one's URisk is above 0 and the others' below."""
-    topics = place["topics"]
-    counts = np.maximum(np.round(topics * np.array(DRAWS[place["drawn"]]) / 100).astype(int), 2)
-    counts[0] = topics - counts[1:].sum()
-    up, parts = APART * SPREAD / 2, []
-    urisks = np.array([up, -up, -up * 3]) * (place["means"] == "apart")  # weighted by shares they add up to 0
-    for count, deviation, urisk in zip(counts, DEVIATIONS, urisks, strict=True):
-        scales, u = scales_of(place, rng, count), rng.random(count)
-        deviation = 1.0 if place["data"] == LATTICE else deviation
-        d = deviation * differences(place, u, scales, urisk / deviation)
-        parts.append(np.where(rng.random(count) < place["changed"] / 100, d, 0.0))
-    d = np.concatenate(parts)
-    strata = Strata(("head", "torso", "tail"), SHARES, np.repeat(np.arange(3), counts))
-    return Evidence(d, np.zeros((0, d.size)), strata=strata)
-
-
 def wrong(gate: Gate, evidence: Evidence) -> bool | None:
     """Whether the gate decides against the truth; None where it is inconclusive."""
     ruling = Ruling(gate, evidence)
@@ -120,22 +96,23 @@ def wrong(gate: Gate, evidence: Evidence) -> bool | None:
 
 
 def simulate(place: Place, rng: np.random.Generator, count: int) -> Mapping[str, object]:
-    """Shares of data sets: wrong ones of those decided, the undecided, and wrong ones without structure."""
+    """Shares of data sets: wrong ones of those decided, the undecided, and wrong ones topic by topic."""
     kind = place.get("gate", NotSignificantlyRisky.kind)
     tolerance = TOLERANCE if kind == NotInferior.kind else 0.0
     gate = gate_of("calibration", kind, alpha=float(place["alpha"]), tolerance=tolerance)
-    known, unknown, draw = [], [], clustered if "clusters" in place else stratified
+    (
+        known,
+        unknown,
+    ) = [], []
     for number in range(count):
-        evidence = draw(place, rng)
+        evidence = clustered(place, rng)
         if np.count_nonzero(evidence.stakes(gate.alpha)[0]) < min(FEWEST, evidence.units):
             continue
         known.append(wrong(gate, evidence))
-        if evidence.strata is not None:
-            unknown.append(wrong(gate, replace(evidence, strata=None, weights=evidence.strata.weights)))
-        elif number < OTHERWISE:
+        if number < OTHERWISE:
             unknown.append(wrong(gate, replace(evidence, clusters=None)))
     found = {"wrong": share(known), "inconclusive": float(np.mean([one is None for one in known]))}
-    return found | {"by topic": share(unknown), "as weights": share(unknown)}
+    return found | {"by topic": share(unknown)}
 
 
 def share(of: list[bool | None]) -> float:
@@ -143,7 +120,4 @@ def share(of: list[bool | None]) -> float:
     return float(np.mean(decided)) if decided else float("nan")
 
 
-STUDIES = {
-    "clusters": Study(simulate, 1000, 7, fewer={"by topic": OTHERWISE}),
-    "strata": Study(simulate, 1000, 6),
-}
+STUDIES = {"clusters": Study(simulate, 1000, 7, fewer={"by topic": OTHERWISE})}

@@ -10,7 +10,7 @@ from tests.shared_data import SHARED
 
 #: Data sets for each row of a table made again; 80 for the others.
 AGAIN = {"few-changes": 40, "losses-seen": 100, "plain-cases": 100, "year": 200, "no-drift": 40}
-AGAIN |= {"georisk": 20, "georisk-few-changes": 20, "families": 20, "clusters": 60, "strata": 60}
+AGAIN |= {"georisk": 20, "georisk-few-changes": 20, "families": 20, "clusters": 60}
 NEEDS_RUNS = {
     "few-changes",
     "losses-seen",

@@ -13,7 +13,7 @@ FILE = """\
 collection: {qrels: qrels.txt, topics: topics.tsv}
 measures: [AP]
 candidate: candidate.run
-family: holm
+family: auto
 gates:
   - name: risk
     kind: not_significantly_risky
@@ -68,7 +68,7 @@ def test_verdicts_are_those_of_check(judged, command, folder):
     path = folder / "riskguard.yaml"
     path.write_text(FILE.replace("alpha: [5, 2]", "alpha: 7"))
     first, typical = judged("--set family=none --set tolerance=0.005 --set method=auto --set on_churn=warn")[0]
-    path.write_text(FILE.replace("family: holm\n", "").replace("candidate.run", "good.run"))
+    path.write_text(FILE.replace("family: auto\n", "").replace("candidate.run", "good.run"))
     assert command("check second typical -o checked.json").status == 1
     second, collapse = read_report(folder / "checked.json")["verdicts"]
     assert first == {**second, "gate": "risk"}
@@ -127,7 +127,7 @@ def test_a_file_without_gates_on_single_queries_asks_about_none(command, folder)
 
 
 def test_a_file_without_a_gate_of_the_kind_still_has_its_measures(judged, command, folder):
-    folder.joinpath("riskguard.yaml").write_text(FILE[: FILE.index("gates:")].replace("family: holm\n", ""))
+    folder.joinpath("riskguard.yaml").write_text(FILE[: FILE.index("gates:")].replace("family: auto\n", ""))
     verdicts, _ = judged("--baseline prod")
     assert [verdict["gate"] for verdict in verdicts] == ["no-risk", "tail", "no-collapse"]  # nor any other
     assert {(v["measure"], v["alpha"]) for v in verdicts} == {("AP", 1)}

@@ -137,7 +137,7 @@ def test_another_question_about_the_same_candidate_is_another_look(judged, folde
 
 def test_a_family_is_one_look_and_fails_only_as_a_whole(judged, folder, command, settings):
     settings.write_text(
-        YAML.replace("gates:", "family: holm\ngates:").replace("budget: 10", "budget: 2")
+        YAML.replace("gates:", "family: auto\ngates:").replace("budget: 10", "budget: 2")
         + "  - {name: tolerant, kind: not_significantly_risky, baseline: prod, tolerance: 0.9}\n"
     )
     command("check --candidate loss.run -o report.json")
@@ -185,9 +185,8 @@ def test_a_budget_that_is_used_up_stops_the_gate(folder, command, judged, settin
     ("change", "words"),
     [
         (("budget: 10", "budget: 0"), "budget: expected a whole number, from 1 to 10000"),
-        (("gates:", "family: benjamini_hochberg\ngates:"), "benjamini_hochberg does not go with a budget"),
         (
-            ("gates:", "family: holm\ngates:\n  - {name: pool, kind: georisk_not_worse, baselines: [prod]}"),
+            ("gates:", "family: auto\ngates:\n  - {name: pool, kind: georisk_not_worse, baselines: [prod]}"),
             "family: pool (georisk_not_worse) cannot have a budget",
         ),
     ],
