@@ -133,10 +133,11 @@ def verdicts_table(comparison: Comparison) -> Table:
     """The gate's answers, a row for each model and alpha."""
     columns = {"model": "name", "alpha": "g", "verdict": "text", "URisk": "+.4f", "interval": "+.4f"}
     columns |= {"TRisk": "+.2f", "p": "p", "alpha*": "g"}
+    several = len({verdict.alpha for verdict in comparison.verdicts}) > 1
     rows = [
         (
             verdict.model,
-            verdict.alpha,
+            verdict.alpha if several else "",
             _answer(verdict),
             verdict.urisk,
             (verdict.lower, verdict.upper),
