@@ -220,4 +220,4 @@ def test_the_curve_runs_along_the_front_and_says_it_in_words():
     assert corners[2::2] == [(one.risk, one.mean) for one in front]
     named = [f"{one.model} (mean {one.mean:.4f}, risk {one.risk:.4f})" for one in front]
     assert f"On the Pareto front, least risk first: {', '.join(named[:12])}" in plot.description
-    assert [bool(point.circled) for point in plot._marks] == [one.on_front for one in comparison.models]
+    assert [point.name for point in plot._marks] == [one.model for one in comparison.models]
