@@ -78,11 +78,11 @@ def _changes(repository: Repository, base: str, file: Path) -> Iterator[str]:
     inside = [name for name in (own, store) if not name.startswith("..")]
     before, head = (repository.files(commit, inside) for commit in (base, "HEAD"))
     if own not in before:
-        yield from [f"{own} added"] * (own in head)
+        yield from [f"{file.name} added"] * (own in head)
         return
     old = _parsed(repository.content(base, own))
     if old is None:
-        yield f"{own} could not be read before"
+        yield f"{file.name} could not be read before"
     else:
         yield from _of_settings(_facts(old), _facts(now))
     for name in dict.fromkeys((*before, *head)):

@@ -123,7 +123,7 @@ def test_a_new_riskguard_yaml_is_named_and_one_outside_git_is_not(project):
     world.write_world(folder, world.GOOD)
     assert said(folder) is None
     commit(project)
-    assert said(folder) == "changed by this commit: inner/riskguard.yaml added"
+    assert said(folder) == "changed by this commit: riskguard.yaml added"
 
 
 def test_files_that_git_ignores_are_nobodys_change(project):
