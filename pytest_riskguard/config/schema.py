@@ -30,12 +30,10 @@ from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
-    ANY,
     BUDGETED,
     COMPUTED,
     CORRECTIONS,
     KINDS,
-    MEDIAN,
     OPTIONS,
     RESPONSES,
     TESTED,
@@ -199,9 +197,8 @@ class GateSettings(Model):
             raise SettingError(f"an earlier run is for no_drift; for {self.kind} name a stored baseline", "baseline")
         if kind.is_pool and isinstance(self.baseline, ComputedBaseline):
             raise SettingError("a pool consists of stored baselines: `baselines: [NAME, NAME]`", "baseline")
-        known = (*self.stored, ANY, MEDIAN)
-        if kind.is_pool and reference is not None and reference not in known:
-            raise SettingError(f"expected one of {', '.join(known)}, found {shown(reference)}", "reference")
+        if kind.is_pool and reference is not None and reference not in self.stored:
+            raise SettingError(f"expected one of {', '.join(self.stored)}, found {shown(reference)}", "reference")
         try:
             for alpha in self.alpha:
                 self.gate(alpha=alpha)

@@ -76,7 +76,7 @@ def test_what_the_documentation_shows_is_right(text):
         (f"{RISK}, alpha: [1, 5], measure: nDCG@10, slice: [kind=code, lang]", ""),
         (f"{RISK}, max_mde: null, tolerance: 0.01, method: bca, on_churn: warn, weighted: true", ""),
         ("name: b, kind: no_topic_collapse, baseline: prod, max_loss: null, max_share: 0.5, protected: [q1]", ""),
-        ("name: b, kind: georisk_not_worse, baselines: [prod, other], reference: any", ""),
+        ("name: b, kind: georisk_not_worse, baselines: [prod, other], reference: other", ""),
         ("name: b, kind: not_inferior, baseline: 'mean(p, q, candidate)', tolerance: 0.1", ""),
         (f"{RISK}, candidate: {{retrieve: 'a.b:c', timeout: none, metadata: {{index: v8}}}}", ""),
         ("name: b, kind: no_topic_collapse, baseline: prod, max_loss: 0.3, allowed: 0.05", ""),
