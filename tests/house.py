@@ -96,9 +96,13 @@ def properties(schema: Any) -> Iterator[str]:
 
 def yaml_keys() -> set[str]:
     """The keys of riskguard.yaml."""
-    from pytest_riskguard.config.json_schema import json_schema
+    from pytest_riskguard.config.setting_types import Model
 
-    return set(properties(json_schema()))
+    importlib.import_module("pytest_riskguard.config.schema")
+    models = [Model]
+    for model in models:  # it grows meanwhile
+        models += model.__subclasses__()
+    return {key for model in models for key in model.model_fields}
 
 
 def report_properties(root: Path) -> int:

@@ -10,7 +10,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.engine import Engine, sources
-from pytest_riskguard.engine.question import Computed, LiveRun, Question, RunFile, Source, Stored
+from pytest_riskguard.engine.question import LiveRun, Question, RunFile, Source, Stored
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.warning_sentences import worded
@@ -74,8 +74,6 @@ def test_without_the_runs_there_is_the_verdict_alone(folder):
     verdict = judged(folder, RunFile(folder / "candidate.run"), Stored("bare"))
     assert (verdict.documents, verdict.judgements) == (None, None)
     assert (verdict.outcome, verdict.estimates) == (whole.outcome, whole.estimates)
-    computed = judged(folder, RunFile(folder / "candidate.run"), Computed("mean", (Stored("prod"),)))
-    assert (computed.outcome, computed.documents, computed.judgements) == ("fail", None, None)
 
 
 def test_a_run_that_changes_while_it_is_judged_is_not_told_of(folder, monkeypatch):

@@ -235,9 +235,7 @@ class Entry:
     @property
     def remedy(self) -> Remedy:
         """What to do about damage."""
-        again = [f"remove {self.name}", f"add {self.name} RUN"]
-        if self.place.startswith(f"{self.name}/{REPLICATES}/"):
-            again = [f"remove {self.name} --replicate {self.folder.name}", f"add {self.name} RUN --replicate"]
+        again = f"remove {self.name}", f"add {self.name} RUN"
         return Remedy("restore it from version control, or store it again with {} and {}", *again)
 
     def refuse_foreign(self) -> None:

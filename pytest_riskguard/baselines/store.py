@@ -237,16 +237,6 @@ class Store:
             _write(folder, entry.manifest, replicates={**listed, str(number): _digest_of(place)})
             return number
 
-    def remove_replicate(self, name: str, number: int) -> None:
-        """Delete one replicate, even if it is damaged or lost; the others keep their numbers."""
-        self.read(name, lambda entry: entry.replicate(number))
-        with self._replaced(name) as folder:
-            entry = self.entry(name)
-            _copy(entry.folder, folder)
-            shutil.rmtree(folder / REPLICATES / str(number), ignore_errors=True)
-            left = {key: digest for key, digest in entry.manifest.replicates.items() if key != str(number)}
-            _write(folder, entry.manifest, replicates=left)
-
     def rescore(self, name: str, **scoring: Any) -> tuple[str, ...]:
         """Rescore the kept runs of a baseline and of its replicates, and store the scores.
 

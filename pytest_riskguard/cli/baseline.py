@@ -190,19 +190,13 @@ def rescore(name: str, *, collection: Collection) -> None:
 @baseline.command()
 @click.argument("name")
 @config_option
-@click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate with this number.")
-def remove(name: str, *, replicate: int | None) -> None:
+def remove(name: str) -> None:
     """Delete stored baseline NAME.
 
     Its replicates and earlier runs are deleted too.
     """
-    store = opened()
-    if replicate is None:
-        store.remove(name)
-        click.echo(f"removed {name}")
-    else:
-        store.remove_replicate(name, replicate)
-        click.echo(f"removed replicate {replicate} of {name}")
+    opened().remove(name)
+    click.echo(f"removed {name}")
 
 
 def _tell_changes(changes: Changes) -> None:
@@ -271,10 +265,7 @@ def _status(damaged: Iterable[str]) -> ExitStatus:
 @click.argument("name")
 @config_option
 def show(name: str) -> int:
-    """Show everything known about baseline NAME.
-
-    If runs were replaced, this includes the effect of each change, and of all of them together since the oldest run.
-    """
+    """Show everything known about baseline NAME."""
     store, damaged = opened(), list[str]()
     manifest = store.manifest(name)
     with _noted(damaged):
@@ -288,8 +279,6 @@ def show(name: str) -> int:
         with _noted(damaged):
             for line in _chain(store.history(name)):
                 click.echo(line)
-            for table in _drift(store, manifest):
-                click.echo(f"\n{table}")
     return _status(damaged)
 
 
@@ -308,22 +297,6 @@ def _chain(runs: Sequence[Manifest]) -> Iterator[str]:
         commit = "-" if run.git is None else run.git.commit[:7] + "+" * run.git.dirty
         number = "now" if run is runs[-1] else f"{run.number:04d}"
         yield f"  {number:<10} {run.created[:10]}  {commit:<8}  {clean(run.note, limit=50)}".rstrip()
-
-
-def _drift(store: Store, manifest: Manifest) -> Iterator[str]:
-    """The effect of the accepted changes, a table for each measure."""
-    from pytest_riskguard.data.topics import read_collection, read_topics
-    from pytest_riskguard.gates.history import Chain
-    from pytest_riskguard.gates.kinds import NotSignificantlyRisky
-    from pytest_riskguard.reports.drift import explain
-
-    qrels, topics = Collection().files(surroundings())
-    known = None if topics is None else read_topics(topics)
-    judgements = None if qrels is None else read_collection(qrels, topics)[0]
-    for measure in manifest.measures:
-        runs = [scored.scores for scored in store.lineage(manifest.name, measure, qrels=judgements)]
-        chain = Chain(NotSignificantlyRisky(tolerance=0.0), runs, known)
-        yield explain(chain, [*(f"{number:04d}" for number in range(1, len(runs))), "now"])
 
 
 @baseline.command()

@@ -1,4 +1,4 @@
-"""``riskguard init`` and ``riskguard schema``: a first riskguard.yaml, and its schema for editors."""
+"""``riskguard init``: a first riskguard.yaml."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.kinds import MIN_TOPICS, OPTIONS, POLICY
 
 TEMPLATE = """\
-{modeline}
 # What `riskguard check` and `pytest --riskguard` judge. Paths are relative to this file.
 collection:
   qrels: {qrels}              # judgements: TREC, BEIR, CSV, Quepid, ... as they are
@@ -74,11 +73,8 @@ gates:
 def init(qrels: Path, topics: Path | None, measure: str, candidate: Path, output: Path) -> None:
     """Write a first riskguard.yaml.
 
-    Contains the three gates that compare asks too, and comments that explain the settings. Beside the file it writes
-    riskguard.schema.json, a JSON Schema that the first line names: editors with the YAML language server use it to
-    complete and check the file.
+    Contains the three gates that compare asks too, and comments that explain the settings.
     """
-    from pytest_riskguard.config.json_schema import MODELINE, SCHEMA_NAME
     from pytest_riskguard.data.measures import measure_name
     from pytest_riskguard.data.qrels import read_qrels
 
@@ -92,7 +88,6 @@ def init(qrels: Path, topics: Path | None, measure: str, candidate: Path, output
         too_few = len(judgements.topics) < MIN_TOPICS
     named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
     text = TEMPLATE.format(
-        modeline=MODELINE,
         qrels=_quoted(qrels),
         topics=named if topics is None else f"  topics: {_quoted(topics)}",
         grades=f"  {is_commented}grades: [{lowest:g}, {highest:g}]     # {known}",
@@ -106,8 +101,6 @@ def init(qrels: Path, topics: Path | None, measure: str, candidate: Path, output
         collapse=POLICY[2][2],
     )
     _write_new(output, text)
-    with suppress(UsageError):  # there is one
-        _write_new(output.parent / SCHEMA_NAME, _schema_text())
     if too_few:
         click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
     add, judge = "riskguard baseline add prod RUN", "pytest --riskguard"
@@ -125,21 +118,6 @@ def _write_new(output: Path, text: str) -> None:
         raise UsageError(f"{output} already exists; remove it first, or name another with --output") from None
     except OSError as error:
         raise unwritable(output, error) from None
-
-
-@click.command()
-def schema() -> None:
-    """Print the JSON Schema of riskguard.yaml.
-
-    init writes it as riskguard.schema.json beside riskguard.yaml; after an update of riskguard, write it again.
-    """
-    click.echo(_schema_text(), nl=False)
-
-
-def _schema_text() -> str:
-    from pytest_riskguard.config.json_schema import json_schema
-
-    return json.dumps(json_schema(), indent=2) + "\n"
 
 
 def _quoted(path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,17 +32,10 @@ _OPTIONS = tuple(
     name for name in SETTINGS if name != "on_inconclusive" and any(name in options_of(KINDS[kind]) for kind in _KINDS)
 )
 #: What may be said beside the name of a declared gate, which says all else.
-_BESIDE_A_GATE = {"systems", "baselines", "kind", "budget", "output", "list_format"}
+_BESIDE_A_GATE = {"systems", "baselines", "kind", "budget", "output"}
 #: A spreadsheet reads a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@")
 _MAX_TEXT = 1000
-#: The columns of the list by its format; the last one is without a format.
-_HEADERS = {
-    "quepid": ("query", "docid", "rating"),
-    "csv": ("query_id", "query", "docid", "rating"),
-    "tsv": ("query_id", "query", "docid", "rating"),
-    None: ("topic", "document", "query"),
-}
 
 
 @click.command("judge-next")
@@ -66,13 +59,7 @@ _HEADERS = {
 )
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
 @click.option("-o", "--output", type=FILE, metavar="PATH", help="Write the list here instead of to standard output.")
-@click.option(
-    "--format",
-    "list_format",
-    type=click.Choice(("quepid", "csv", "tsv")),
-    help="Write what Quepid imports, or a table with an empty column for the grades.",
-)
-def judge_next(inputs: Inputs, budget: int | None, output: Path | None, list_format: str | None) -> int:
+def judge_next(inputs: Inputs, budget: int | None, output: Path | None) -> int:
     """List the documents whose judgement would settle a verdict.
 
     Writes a table, separated by tabs, of topic, document and query, most useful first. Several candidates, measures,
@@ -89,7 +76,7 @@ def judge_next(inputs: Inputs, budget: int | None, output: Path | None, list_for
     documents = [lists.judge_next(rejudged) for rejudged in compared]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
-    write_text(_written(wanted[:budget], engine.sources.queries, list_format), output)
+    write_text(_written(wanted[:budget], engine.sources.queries), output)
     certain = all(rejudged.found.certain for rejudged in compared)
     click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents)), certain=certain), err=True)
     if left_out := len(listed) - len(wanted):
@@ -137,40 +124,20 @@ def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, li
         return engine, [declared.question(item) for item in items]
 
 
-def _written(documents: Sequence[ToJudge], queries: Mapping[str, str], list_format: str | None) -> str:
+def _written(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
     """The list as a table: a header, then one line for each document.
 
-    riskguard reads what is made for grades as judgements once the last column is filled in; Quepid knows queries by
-    their texts. No spreadsheet runs a cell as a formula: a space, which readers remove, stands before it.
+    No spreadsheet runs a cell as a formula: a space, which readers remove, stands before it.
     """
     from pytest_riskguard.data.headers import number
 
-    texts = {topic: clean(text, limit=_MAX_TEXT) for topic, text in queries.items()}
-    header = _HEADERS[list_format]
-    if list_format == "quepid":
-        _refuse_alike([row.topic for row in documents], texts)
     buffer = io.StringIO(newline="")
-    delimiter = "\t" if list_format in (None, "tsv") else ","
-    table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
-    table.writerow(header)
+    table = csv.writer(buffer, delimiter="\t", lineterminator="\n")
+    table.writerow(("topic", "document", "query"))
     for row in documents:
-        cells = {"query": texts.get(row.topic, ""), "rating": ""}
-        cells |= dict.fromkeys(("topic", "query_id"), row.topic) | dict.fromkeys(("document", "docid"), row.document)
-        wanted = [cells[name] for name in header]
-        table.writerow([f" {cell}" if cell.startswith(_FORMULA) and isnan(number(cell)) else cell for cell in wanted])
+        cells = (row.topic, row.document, clean(queries.get(row.topic, ""), limit=_MAX_TEXT))
+        table.writerow([f" {cell}" if cell.startswith(_FORMULA) and isnan(number(cell)) else cell for cell in cells])
     return buffer.getvalue()
-
-
-def _refuse_alike(topics: Iterable[str], texts: Mapping[str, str]) -> None:
-    """``UsageError`` if a topic has no query text, or two have the same."""
-    from pytest_riskguard.data.records import normal
-
-    first: dict[str, str] = {}
-    for topic in dict.fromkeys(topics):
-        text = normal(texts.get(topic, ""))
-        if not text or first.setdefault(text, topic) != topic:
-            found = f"topic {topic!r} has the text of {first[text]!r}" if text else f"topic {topic!r} has none"
-            raise UsageError(f"Quepid knows queries by their texts, and {found}; give other topics with --topics")
 
 
 def _is_plain(text: str) -> bool:

@@ -100,7 +100,6 @@ def cli() -> None:
 
 for name, place, about in (
     ("baseline", "baseline:baseline", "Store and manage baselines, the runs to judge against."),
-    ("budget", "budget:budget", "Show what is left of the budget of looks at the collection."),
     ("check", "check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     ("comment", "report:comment", "Write the comment on a pull request, as Markdown."),
     ("compare", "compare:compare", "Judge runs against baselines."),
@@ -109,7 +108,6 @@ for name, place, about in (
     ("power", "power:power", "Plan how many topics a gate needs."),
     ("report", "report:report", "Write the verdicts of a JSON report in other formats."),
     ("retrieve", "retrieve:retrieve", "Write the answers of the live candidate to RUN."),
-    ("schema", "init:schema", "Print the JSON Schema of riskguard.yaml."),
     ("show", "report:show", "Print the verdicts of a JSON report."),
 ):
     cli.add_command(LazyCommand(name, f"pytest_riskguard.cli.{place}", about))

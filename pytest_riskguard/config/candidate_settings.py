@@ -23,7 +23,6 @@ from pytest_riskguard.config.setting_types import (
     Place,
     Queried,
     TiesSetting,
-    checked,
 )
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.gates.option_types import OneOf, Text, shown
@@ -69,7 +68,7 @@ class CommandCandidate(Queried):
         The program and its arguments, in which `{query}`, `{topic}` (its id) and `{depth}` are replaced.
     """
 
-    command: Annotated[tuple[str, ...], checked(_command, list[str])]
+    command: Annotated[tuple[str, ...], PlainValidator(_command)]
 
     @property
     def runs_for_each(self) -> bool:
@@ -222,8 +221,8 @@ class Http(Model):
 
     preset: Annotated[str, PlainValidator(OneOf(tuple(PRESETS)))] = "general"
     url: Annotated[str, PlainValidator(Text("an address", parse=_address))]
-    body: Annotated[Path | str | None, checked(_body, str | dict[str, Any])] = None
-    headers: Annotated[Pairs, checked(_headers, dict[str, str])] = ()
+    body: Annotated[Path | str | None, PlainValidator(_body)] = None
+    headers: Annotated[Pairs, PlainValidator(_headers)] = ()
     hits: Annotated[str, PlainValidator(Text("a JMESPath expression"))] | None = None
 
     @property
@@ -288,7 +287,7 @@ Candidate = Annotated[
     | Annotated[HttpCandidate, Tag("<http>")]
     | Annotated[CommandCandidate, Tag("<command>")],
     Discriminator(lambda value: f"<{form_of(value)}>"),
-    BeforeValidator(lambda value: value if isinstance(value, dict) else {"run": value}, json_schema_input_type=str),
+    BeforeValidator(lambda value: value if isinstance(value, dict) else {"run": value}),
 ]
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, WrapValidator, field_validator
 
@@ -17,7 +17,6 @@ from pytest_riskguard.data.headers import WANTED
 from pytest_riskguard.data.input_files import Kind
 from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.remote import is_address
-from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 
 
@@ -36,49 +35,32 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
-def checked(check: Any, written: Any = str) -> PlainValidator:
-    """A check of a value, and how the file writes it."""
-    return PlainValidator(check, json_schema_input_type=written)
-
-
-@frozen
-class Whole:
+def whole(at_least: int, at_most: int) -> PlainValidator:
     """A whole number in a range."""
 
-    at_least: int
-    at_most: int
-
-    def __call__(self, value: Any) -> int:
-        """The number."""
-        if isinstance(value, int) and not isinstance(value, bool) and self.at_least <= value <= self.at_most:
+    def check(value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and at_least <= value <= at_most:
             return value
-        expected = f"from {self.at_least} to {self.at_most}"
-        raise ValueError(f"expected a whole number, {expected}, found {shown(value)}")
+        raise ValueError(f"expected a whole number, from {at_least} to {at_most}, found {shown(value)}")
+
+    return PlainValidator(check)
 
 
-@frozen
-class ListOf:
-    """The check of ``list_of``."""
+def list_of(expected: str, *, or_one: bool = False) -> WrapValidator:
+    """A list that is not empty, with no entry twice; with ``or_one`` a single value is a list of one."""
 
-    expected: str
-    or_one: bool = False
-
-    def __call__(self, value: Any, handler: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """The entries."""
-        given = [value] if self.or_one and not isinstance(value, list) else value
+    def check(value: Any, handler: Callable[[Any], tuple[Any, ...]]) -> tuple[Any, ...]:
+        given = [value] if or_one and not isinstance(value, list) else value
         if not isinstance(given, list) or not given:
-            several = " or a list of them" if self.or_one else ""
-            raise ValueError(f"expected {self.expected}{several}, found {shown(value)}")
+            several = " or a list of them" if or_one else ""
+            raise ValueError(f"expected {expected}{several}, found {shown(value)}")
         items = handler(given)
         for index, item in enumerate(items):
             if item in items[:index]:
                 raise ValueError(f"{item} appears twice")
         return items
 
-
-def list_of(expected: str, *, or_one: bool = False) -> WrapValidator:
-    """A list that is not empty, with no entry twice; with ``or_one`` a single value is a list of one."""
-    return WrapValidator(ListOf(expected, or_one))
+    return WrapValidator(check)
 
 
 def _place(value: Any, info: Any) -> Path:
@@ -93,8 +75,8 @@ def _place(value: Any, info: Any) -> Path:
 
 
 Pairs = tuple[tuple[str, str], ...]
-Place = Annotated[Path, checked(_place)]
-Metadata = Annotated[Pairs, checked(lambda value: tuple(checked_metadata(value).items()), dict[str, str])]
+Place = Annotated[Path, PlainValidator(_place)]
+Metadata = Annotated[Pairs, PlainValidator(lambda value: tuple(checked_metadata(value).items()))]
 TiesSetting = Annotated[Ties, PlainValidator(OneOf(TIES))]
 
 
@@ -107,14 +89,14 @@ class Described(Model):
     format: str | None = None
     columns: Pairs = ()
 
-    @field_validator("format", mode="plain", json_schema_input_type=str)
+    @field_validator("format", mode="plain")
     @classmethod
     def _known_format(cls, value: Any) -> Any:
         if isinstance(value, str) and value in added_formats():
             return value
         return OneOf(tuple(known.name for known in formats_of(cls.holds)))(value)
 
-    @field_validator("columns", mode="plain", json_schema_input_type=dict[str, str])
+    @field_validator("columns", mode="plain")
     @classmethod
     def _known_columns(cls, value: Any) -> Pairs:
         words, example = ", ".join(WANTED[cls.holds]), "{document: sku}"
@@ -162,8 +144,8 @@ class Queried(Model):
         from the baseline's.
     """
 
-    depth: Annotated[int, PlainValidator(Whole(1, MAX_DEPTH))] = 100
-    workers: Annotated[int, PlainValidator(Whole(1, MAX_WORKERS))] = 1
-    timeout: Annotated[float | None, checked(_timeout, float | Literal["none"])] = TIMEOUT
+    depth: Annotated[int, whole(1, MAX_DEPTH)] = 100
+    workers: Annotated[int, whole(1, MAX_WORKERS)] = 1
+    timeout: Annotated[float | None, PlainValidator(_timeout)] = TIMEOUT
     ties: TiesSetting = "as_returned"
     metadata: Metadata = ()

@@ -1,6 +1,6 @@
 """What the judged commit changed about how it is judged, found by a comparison with the commit that it is based on.
 
-The riskguard.yaml, the manifests of its store and its ledger of looks in the work tree are compared, key by key, with
+The riskguard.yaml, the manifests of its store in the work tree are compared, key by key, with
 what git has of them at the base: the merge base with the branch that a pull request goes to, else the first parent of
 HEAD. What is not committed at all, such as a store kept outside git, is nobody's change. Git only reads, see
 ``baselines.git``.
@@ -24,9 +24,9 @@ from pytest_riskguard.text import clean, counted
 
 #: Changes that a line says; the others are counted.
 _MOST_SAID = 6
-_LEDGER, _MANIFEST = "looks.jsonl", "manifest.json"
+_MANIFEST = "manifest.json"
 _LACKING = (
-    "what this pull request changed of gates, baselines and ledger is not known: the clone does not have the commit "
+    "what this pull request changed of gates and baselines is not known: the clone does not have the commit "
     "that it is based on; check out the whole history (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)"
 )
 #: The values of a file as text, by gate, empty outside gates, and key such as ``collection.topics``, empty for the
@@ -83,9 +83,9 @@ def _changes(repository: Repository, base: str, file: Path) -> Iterator[str | No
     present = _settings(_now(file, YAML_BYTES))
     if present is None:
         return
-    paths = file, file.parent / str(present.get("store") or "baselines"), file.parent / _LEDGER
-    own, store, ledger = (os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/") for path in paths)
-    inside = [name for name in (own, store, ledger) if not name.startswith("..")]
+    paths = file, file.parent / str(present.get("store") or "baselines")
+    own, store = (os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/") for path in paths)
+    inside = [name for name in (own, store) if not name.startswith("..")]
     before, head = (repository.files(commit, inside) for commit in (base, "HEAD"))
     if own not in before:
         yield from [f"{own} added"] * (own in head)
@@ -93,7 +93,7 @@ def _changes(repository: Repository, base: str, file: Path) -> Iterator[str | No
     for name in dict.fromkeys((own, *before, *head)):
         folder, _, last = name.rpartition("/")
         is_manifest = last == _MANIFEST and store == (os.path.dirname(folder) or ".")  # noqa: PTH120 - of git
-        if name not in (own, ledger) and not is_manifest:
+        if name != own and not is_manifest:
             continue
         limit = YAML_BYTES if name == own else MANIFEST_BYTES
         now, blob, old = _now(root / name, limit), before.get(name), None
@@ -104,10 +104,6 @@ def _changes(repository: Repository, base: str, file: Path) -> Iterator[str | No
         if name == own:
             earlier = _settings(old)
             yield from [None] if earlier is None else _of_settings(_facts(earlier), _facts(present))
-        elif name == ledger:
-            looks, kept = ({*(text or b"").splitlines()} for text in (old, now))
-            for verb, some in (("removed from", looks - kept), ("added to", kept - looks)):
-                yield from [f"{counted(len(some), 'look')} {verb} the ledger"] * bool(some)
         elif what := "added" if blob is None else _of_manifest(old or b"", now):
             yield f"baseline {clean(os.path.basename(folder))} {what}"  # noqa: PTH119 - of git
 

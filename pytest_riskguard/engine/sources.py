@@ -15,7 +15,6 @@ from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
 from pytest_riskguard.data.measures import bounds, measure_name, out_of_range, parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.records import Agreement
 from pytest_riskguard.data.run_scores import ScoredRun, scored_run
 from pytest_riskguard.data.runs import Run, keyed, read_run
 from pytest_riskguard.data.score_files import read_scores
@@ -70,14 +69,6 @@ class ScoreCache:
                 "each topic need --scores"
             )
         return self.once("qrels", None, lambda: read_qrels(given, self._texts))
-
-    @property
-    def judges(self) -> Agreement | None:
-        """How far several judges agree; None where there is one judge, or no judgements that can be read."""
-        try:
-            return None if self._qrels is None else self.qrels.agreement
-        except RiskguardError:  # the verdict says what is wrong
-            return None
 
     @property
     def topics(self) -> Topics | None:
@@ -197,7 +188,7 @@ class ScoreCache:
             known = replace(known, ties=self._ties.get(candidate))
         if isinstance(candidate, LiveRun) and isinstance(run := self._results.get(candidate), Run):
             known = replace(known, ties=run.source.ties, latency=run.source.latency)
-        return Origins(known, tuple(map(self._origin, baselines)), self.judges)
+        return Origins(known, tuple(map(self._origin, baselines)))
 
     def _origin(self, source: Source) -> Origin:
         name = label(source)

@@ -155,8 +155,9 @@ def _excused(comparison: Comparison) -> VerdictWarning | None:
                 f"on every topic, so its whole loss would count as noise of {baseline.name}",
                 reason="bad_baseline",
                 remedy=Remedy(
-                    "if that replicate is not another run of the same system, run {}",
-                    f"remove {baseline.name} --replicate {number}",
+                    "if it is not another run of the same system, store the baseline without it, with {} and {}",
+                    f"remove {baseline.name}",
+                    f"add {baseline.name} RUN",
                 ),
             )
     of_mean = replace(comparison.gate.as_kind(NotSignificantlyRisky), alpha=0.0, tradeoff="linear")

@@ -260,10 +260,10 @@ class Lineage:
 
 @frozen
 class IfJudged:
-    """What the gate would have said if documents had been judged otherwise: by one judge alone, who is the ``case``.
+    """What the gate would have said if unjudged documents had been judged with the highest grade of their topic.
 
-    Or if unjudged ones had been judged with the highest grade of their topic: none (``irrelevant``, as scored), all
-    (``relevant``), or those that one system ranks higher (``candidate_relevant``, ``baseline_relevant``). Or with the
+    None of them (``irrelevant``, as scored), all (``relevant``), or those that one system ranks higher
+    (``candidate_relevant``, ``baseline_relevant``). Or with the
     grades that give each topic the ``lowest`` or the ``highest`` difference that was found; or with ``other`` grades,
     the first that were found to change the outcome.
     """
@@ -278,8 +278,7 @@ class Judgements:
     """Unjudged documents in the first ranks, and whether the outcome was found to ``depend`` on them.
 
     Counts are of (topic, document) pairs: of ``documents`` in either ranking, and of those in each. It is ``certain``
-    whether the outcome depends on them if a way of judging them changes it, or if all were tried. ``judges``: what
-    the gate says under each of several judges alone.
+    whether the outcome depends on them if a way of judging them changes it, or if all were tried.
     """
 
     documents: Count
@@ -288,4 +287,3 @@ class Judgements:
     candidate: Count = field(default=0, metadata=UNWRITTEN)
     baseline: Count = field(default=0, metadata=UNWRITTEN)
     certain: bool = False
-    judges: tuple[IfJudged, ...] = ()

@@ -25,7 +25,7 @@ _EXPECTED = ("significantly_better", "churn", "missing_topics")
 _OUTCOMES: dict[Outcome, tuple[str, str, str]] = {
     "pass": ("disc", "win", "passed"),
     "fail": ("diamond", "loss", "failed"),
-    "inconclusive": ("triangle", "muted", "inconclusive"),
+    "inconclusive": ("square", "muted", "inconclusive"),
     "incomparable": ("ring", "grey", "incomparable"),
 }
 _LEGEND = (
@@ -223,7 +223,7 @@ def _alpha_star(verdict: GateVerdict) -> float | str | None:
 
 
 def pareto_curve(table: JudgedAgainst, *, measure: str | None) -> Plot:
-    """Every model as a point; those on the Pareto front have a circle, and a line that no model lies beyond.
+    """Every model as a point; a line through those on the Pareto front has no model beyond it.
 
     A single baseline is a point too, whose risk is 0; it is not a model and never on the front.
     """
@@ -255,7 +255,6 @@ def pareto_curve(table: JudgedAgainst, *, measure: str | None) -> Plot:
             colour=colour,
             means=means,
             name=figures.model,
-            circled="on the front" if figures.on_front else "",
         )
     # from the lower edge up to the first model, then right and up to each next one, and on to the right edge
     edge = [(front[0].risk, -math.inf)]

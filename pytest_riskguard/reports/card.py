@@ -69,7 +69,7 @@ class Card:
     def is_identical(self) -> bool:
         """Whether the candidate passes because it is the run that it is compared with."""
         verdict = self.verdict
-        return verdict.outcome == "pass" and verdict.yardstick is None and verdict.baseline in verdict.identical_to
+        return verdict.outcome == "pass" and verdict.baseline in verdict.identical_to
 
     @property
     def explains_topics(self) -> bool:

@@ -596,7 +596,7 @@ def promotion(
 
     Nothing is advised where the run has several baselines, of which it would replace one, or its own is not stored.
     """
-    if verdict.yardstick is not None or not Card(verdict).has("significantly_better"):
+    if not Card(verdict).has("significantly_better"):
         return None
     same = _same_change(verdict, run)
     baselines = {name.partition("/")[0] for one in same for name in one.baselines}

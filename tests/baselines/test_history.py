@@ -51,7 +51,6 @@ def test_an_earlier_run_is_the_very_folder_that_the_baseline_had(store, add, rep
     assert content(place(store, 1)) == before
     assert not store.manifest("prod").replicates
     replicate(run=collection.noisy_run(8))  # writes the manifest anew
-    store.remove_replicate("prod", 1)
     assert store.manifest("prod").number == 2
     assert store.verify("prod") == []
     elsewhere = Store(store.root.with_name("elsewhere"))  # taken out, it is a baseline of the same name
@@ -105,8 +104,6 @@ def test_rescoring_stores_what_would_be_scored_in_memory_and_leaves_the_history(
     *_, newest = store.lineage("prod", "AP", qrels=changed)
     assert not newest.rescored
     assert_same_scores(newest.scores, expected[-1].scores)
-    store.remove_replicate("prod", 2)
-    assert not store.replicates("prod", "AP", qrels=changed)[0].rescored
     after = store.manifest("prod")
     assert (after.created, after.git, after.note, after.number) == (
         before.created,

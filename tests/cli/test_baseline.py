@@ -78,8 +78,7 @@ def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, 
     assert [line.split("\t")[0] for line in command("baseline list").out.splitlines()] == ["prod"]
 
 
-def test_replicates_are_added_shown_verified_and_removed(command, folder, again):
-    before = folder.joinpath("baselines/prod/manifest.json").read_bytes()
+def test_replicates_are_added_shown_and_verified(command, folder, again):
     for number in (1, 2):
         ended = command(f"baseline add prod again-{number}.run --replicate --note 'day {number}'")
         assert (ended.status, ended.err) == (0, "")
@@ -98,12 +97,6 @@ def test_replicates_are_added_shown_verified_and_removed(command, folder, again)
     assert "prod/replicates/1: manifest.json was changed" in ended.err
     ended = command("baseline verify")
     assert (ended.status, "1 problem found" in ended.err) == (3, True)
-    assert command("baseline remove prod --replicate 1").out == "removed replicate 1 of prod\n"
-    assert command("baseline show prod").out.splitlines()[-1].startswith("replicate 2: ")
-    ended = command("baseline remove prod --replicate 1")
-    assert (ended.status, "no replicate 1 (it has 2)" in ended.err) == (3, True)
-    assert command("baseline remove prod --replicate 2").status == 0
-    assert folder.joinpath("baselines/prod/manifest.json").read_bytes() == before
 
 
 def test_an_update_says_what_changes_and_where_the_old_run_is(command, again):
@@ -235,7 +228,7 @@ def test_a_run_with_other_ids_is_not_stored(command, folder):
 # Baselines whose run was replaced.
 
 
-def test_show_prints_the_chain_in_80_columns(command, slide):
+def test_show_prints_the_history(command, slide):
     first, figures, falls, kept = slide.out.splitlines()
     assert first == (
         "replaced chain: 30 topics; AP 0.4333; 20% judged; 2024-05-01T12:00:00Z; 4 earlier runs; change 4"
@@ -243,28 +236,11 @@ def test_show_prints_the_chain_in_80_columns(command, slide):
     assert figures == "  AP 0.4500 -> 0.4333 (-0.0167)"
     assert falls == f"    3 of 30 topics fall: {', '.join(f'{t} 0.5000 -> 0.3333' for t in world.TOPICS[9:12])}"
     assert kept == "kept the old run as chain/0004"
-    out = command("baseline show chain").out
-    chain, table = out.partition("\nhistory:")[2].split("\n\n")
-    lines = chain.splitlines()
-    assert lines[0].strip() == "4 changes accepted since 2024-01-01"
-    assert [line.split()[0] for line in lines[1:]] == ["0001", "0002", "0003", "0004", "now"]
-    assert lines[1].split(maxsplit=3)[1:] == ["2024-01-01", "-", "the first"]
+    heading, *lines = command("baseline show chain").out.partition("\nhistory:")[2].splitlines()
+    assert heading.strip() == "4 changes accepted since 2024-01-01"
+    assert [line.split()[0] for line in lines] == ["0001", "0002", "0003", "0004", "now"]
+    assert lines[0].split(maxsplit=3)[1:] == ["2024-01-01", "-", "the first"]
     assert lines[-1].split(maxsplit=3)[1:] == ["2024-05-01", "-", "change 4"]
-    rows = table.splitlines()
-    assert rows[0] == "AP, 30 topics: in total, URisk(alpha=1) and its 95% interval are against 0001"
-    assert rows[2].split() == ["0001", "0.5000"]
-    assert rows[6].split()[:5] == ["now", "0.4333", "-0.0167", "-0.0667", "-0.1333"]
-    assert rows[-1] == "    slide"
-    assert max(len(line) for line in (*lines, *rows)) <= 80
-
-
-def test_show_takes_judgements_and_clusters(command, slide, folder):
-    folder.joinpath("topics.tsv").write_text(
-        "topic\tquery\tcluster\n" + "".join(f"{topic}\t{topic}\ta\n" for topic in world.TOPICS)
-    )
-    assert "too few topics" in command("baseline show chain").out
-    folder.joinpath("qrels.txt").write_text("".join(f"{topic} 0 good 1\n" for topic in world.TOPICS[:15]))
-    assert "\nAP, 15 topics" in command("baseline show chain").out
 
 
 def test_a_list_says_how_old_a_baseline_is_and_new_scores_make_its_run_no_younger(command, slide):
@@ -281,10 +257,7 @@ def test_the_measures_of_riskguard_yaml_are_added(command, folder):
 
 def test_a_damaged_history_is_said_and_the_rest_is_shown(command, slide, folder):
     folder.joinpath("baselines/chain/history/0002/scores.tsv").write_text("x")
-    ended = command("baseline show chain")
-    assert ended.status == 3
-    assert "0002       2024-02-01  -         change 1" in ended.out
-    assert "chain/history/0002: scores.tsv was changed after it was stored" in ended.err
+    assert "0002       2024-02-01  -         change 1" in command("baseline show chain").out
     ended = command("baseline verify")
     assert ended.status == 3
     assert ended.out.splitlines()[0].startswith("chain: baselines/chain/history/0002: scores.tsv was changed")

@@ -30,8 +30,8 @@ def replicate(number: int, values: np.ndarray, digest: str | None = None) -> Top
 
 OWN_RUN = (
     "new is the run stored as replicate 7 of prod, or scores the same on every topic, so its whole loss would count "
-    "as noise of prod; if that replicate is not another run of the same system, run "
-    "`riskguard baseline remove prod --replicate 7`"
+    "as noise of prod; if it is not another run of the same system, store the baseline without it, with "
+    "`riskguard baseline remove prod` and `riskguard baseline add prod RUN`"
 )
 
 

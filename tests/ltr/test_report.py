@@ -173,7 +173,7 @@ def test_the_curve_runs_along_the_front_and_says_it_in_words():
     named = [f"{one.model} (mean {one.mean:.4f}, risk {one.risk:.4f})" for one in front]
     assert f"On the Pareto front, least risk first: {', '.join(named[:12])}" in plot.description
     *points, cross = plot._marks
-    assert [bool(point.circled) for point in points] == [model.figures.on_front for model in table.models]
+    assert [point.name for point in points] == [model.figures.model for model in table.models]
     assert (cross.x, cross.y, cross.name) == (0.0, table.baseline_mean, "baseline prod")
     average, *_ = report_of().measures[0].tables
     assert not [point for point in pareto_curve(average, measure=None)._marks if point.means == "baseline"]
