@@ -252,7 +252,7 @@ def _answer(verdict: Mapping[str, Any]) -> _Answer:
     losers = [topic for topic in topics if topic["difference"] < 0]
     if kind == "georisk_not_worse":
         estimate, figure = estimates.get("georisk_difference"), f"GeoRisk({parameter})"
-        figure += f" against {verdict['pool']['decided_by']}" if verdict.get("pool") else ""
+        figure += f" against {options.get('reference') or verdict['baselines'][0]}"
     elif kind == "no_topic_collapse":
         losers = [topic for topic in topics if topic.get("exceeds")]
         lost = [topic["difference"] for topic in losers or topics]
