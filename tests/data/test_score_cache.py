@@ -10,7 +10,6 @@ from pathlib import Path
 import ir_measures
 import pytest
 
-from pytest_riskguard import run_context
 from pytest_riskguard.data import cache as score_cache
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.cache import find, folder, keep
@@ -123,7 +122,6 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(asked):
 @pytest.mark.parametrize(
     "damaged",
     {
-        "empty": lambda _: b"",
         "cut off": lambda content: content[:-1],
         "a digit": lambda content: content.replace(b'"values": [0.', b'"values": [1.'),
         "another run": lambda content: sha256(content.partition(b"\n")[2]).hexdigest().encode() + content[64:],
@@ -213,8 +211,6 @@ def no_home(patch, _):
 
 UNUSED = {
     "off": lambda patch, _: patch.setenv(score_cache.VARIABLE, "OFF"),
-    "NUL": lambda patch, _: patch.setattr(os, "environ", {score_cache.VARIABLE: "a\0b"}),
-    "a file": lambda _, root: root.write_text(""),
     "no home": no_home,
     "others may write": lambda _, root: (root.mkdir(), root.chmod(0o777)),
     "another user's": lambda patch, _: patch.setattr(os, "geteuid", lambda: os.getuid() + 1),
@@ -243,12 +239,6 @@ def test_a_folder_in_the_checkout_is_not_used(tmp_path, monkeypatch, cache):
     assert folder() is None  # the user's home is a checkout
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.parent / "elsewhere"))
     assert folder() == tmp_path.parent / "elsewhere" / "riskguard"
-
-
-def test_without_a_cache_nothing_is_kept(asked, cache):
-    with run_context.changed(cached=False):
-        asked()
-    assert not cache.exists()
 
 
 def test_the_code_that_reads_and_scores_is_part_of_the_key(monkeypatch, tmp_path):
