@@ -240,7 +240,7 @@ class Listed(SphinxDirective):
 
 
 class Data(CSVTable):
-    """``{data} calibration/year``: a table of ``docs/data``."""
+    """``{data} calibration/families``: a table of ``docs/data``."""
 
     required_arguments = 1
 

@@ -52,15 +52,12 @@ class ReportField:
     description : str
     values : tuple of str
         Those that the field may have, as JSON.
-    same_as : str
-        The path whose fields an object shares; they are listed there.
     """
 
     path: str
     type: str
     description: str
     values: tuple[str, ...] = ()
-    same_as: str = ""
 
     @property
     def text(self) -> str:
@@ -69,15 +66,13 @@ class ReportField:
         if 0 < len(self.values) <= MAX_VALUES:
             listed = ", ".join(f"`{value}`" for value in self.values)
             added = f" {'One of' if len(self.values) > 1 else 'Always'} {listed}."
-        if self.same_as:
-            added += f" Fields as in `{self.same_as}`."
         return self.description + added
 
 
 def report_fields(schema: dict[str, Any] | None = None) -> list[ReportField]:
     """Every field of the report, in the order of the JSON Schema, with its description there."""
     schema = schema or json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
-    return list(_fields(schema, schema, "", {}))
+    return list(_fields(schema, schema, ""))
 
 
 def report_sections() -> dict[str, list[ReportField]]:
@@ -102,15 +97,11 @@ def _top(field: ReportField) -> str:
     return re.split(r"[.[]", field.path)[0]
 
 
-def _fields(schema: dict[str, Any], node: dict[str, Any], path: str, listed: dict[str, str]) -> Iterator[ReportField]:
-    """Fields below a node; ``listed`` says where those of a definition are listed already."""
-    if "$ref" in node:
-        if node["$ref"] in listed:
-            return
-        listed[node["$ref"]] = path
+def _fields(schema: dict[str, Any], node: dict[str, Any], path: str) -> Iterator[ReportField]:
+    """Fields below a node."""
     for variant in _variants(schema, node):
         if "items" in variant:
-            yield from _fields(schema, variant["items"], f"{path}[]", listed)
+            yield from _fields(schema, variant["items"], f"{path}[]")
         for name, below in variant.get("properties", {}).items():
             here = f"{path}.{name}".removeprefix(".").removeprefix(_VERDICT)
             values = below.get("enum", [below["const"]] if "const" in below else [])
@@ -119,9 +110,8 @@ def _fields(schema: dict[str, Any], node: dict[str, Any], path: str, listed: dic
                 _type_text(schema, below),
                 below.get("description", ""),
                 tuple(json.dumps(value) for value in values),
-                _listed_elsewhere(below, listed),
             )
-            yield from _fields(schema, below, here, listed)
+            yield from _fields(schema, below, here)
 
 
 def _variants(schema: dict[str, Any], node: dict[str, Any]) -> list[dict[str, Any]]:
@@ -130,11 +120,6 @@ def _variants(schema: dict[str, Any], node: dict[str, Any]) -> list[dict[str, An
         return _variants(schema, schema["$defs"][node["$ref"].rsplit("/", 1)[1]])
     choices = [*node.get("oneOf", []), *node.get("anyOf", [])]
     return [variant for choice in choices for variant in _variants(schema, choice)] if choices else [node]
-
-
-def _listed_elsewhere(node: dict[str, Any], listed: dict[str, str]) -> str:
-    references = [choice.get("items", choice).get("$ref", "") for choice in (node, *node.get("oneOf", []))]
-    return next((listed[reference] for reference in references if reference in listed), "")
 
 
 def _type_text(schema: dict[str, Any], node: dict[str, Any]) -> str:

@@ -83,7 +83,7 @@ def test_a_loss_that_rests_on_documents_that_are_gone_is_incomparable(judged):
 def test_a_loss_that_stands_without_them_is_a_loss_and_names_them(judged):
     verdict = judged(range(15), table(range(29)))
     assert (verdict.outcome, verdict.reason) == ("fail", "loss")
-    (message,) = [w.message for w in verdict.warnings if w.parameters.get("about") == "stale_labels"]
+    (message,) = [w.message for w in verdict.warnings if w.code == "stale_labels"]
     assert message == (
         "relevant documents that are no longer in documents.tsv: 1, in 1 topic (q29); the outcome does not depend on "
         "them"

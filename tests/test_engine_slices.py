@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.question import Computed, Question, RunFile, Stored
+from pytest_riskguard.engine.question import Question, RunFile, Stored
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from tests.verdicts import altered
 
@@ -22,7 +22,6 @@ GATES = {
     "non-inferior": gate_of("g", kind="not_inferior", alpha=0, tolerance=0.2),
     "collapse": gate_of("g", kind="no_topic_collapse", max_loss=0.3),
     "pool": gate_of("g", kind="georisk_not_worse", alpha=1),
-    "computed": gate_of("g", alpha=1),
 }
 
 
@@ -65,7 +64,7 @@ def question(folder: Path, gate: Gate, kind: str) -> Question:
     new, old, other = (RunFile(folder / f"{name}.run") for name in ("new", "old", "other"))
     if kind == "pool":
         return Question(gate, new, old, "AP", pool=(other,))
-    return Question(gate, new, Computed("mean", (old, other)) if kind == "computed" else old, "AP")
+    return Question(gate, new, old, "AP")
 
 
 def comparable(verdict):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     metavar="NAME=RUN",
     help="Compare with this run where a gate names the stored baseline NAME.",
 )
-@output_options("the report", ".xml (JUnit)")
+@output_options("the report", ".md", ".xml (JUnit)")
 @detail_options
 def check(
     gate: tuple[str, ...],

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     "CANDIDATE",
     *(*SETTINGS, "family", "on_changed_inputs"),
     metavar="[BASELINE] CANDIDATE...",
-    baseline="A run file, or the name of a stored baseline. mean(A, B), median(...) or max(...) is computed from "
-    "several topic by topic; the word candidate among them counts the candidate in. Not for georisk_not_worse.",
+    baseline="A run file, or the name of a stored baseline.",
     first=2,
 )
 @click.option(
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 )
 @slice_option
 @metadata_option("What is known of every CANDIDATE, such as index=v8; reports say what differs.")
-@output_options("the report", ".xml (JUnit)")
+@output_options("the report", ".md", ".xml (JUnit)")
 @detail_options
 def compare(inputs: Inputs, metadata: dict[str, str], outputs: Outputs, **detail: Any) -> int:
     """Judge runs against baselines.

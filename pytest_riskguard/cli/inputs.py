@@ -28,7 +28,7 @@ from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.engine.question import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
+from pytest_riskguard.engine.question import Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import NO_TOPICS, on_one_list, weights_of
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Candidate = RunFile | ScoreFile
 System = Candidate | Stored
 #: A baseline and, for a gate over a pool, the others.
-Pool = tuple[Baseline, tuple[Source, ...]]
+Pool = tuple[Source, tuple[Source, ...]]
 
 
 def once(option: str, values: Sequence[str], *, hint: str = "") -> None:
@@ -60,7 +60,7 @@ def files_of(settings: Config) -> list[Path]:
     collection, candidates = settings.collection, [settings.candidate, *(gate.candidate for gate in settings.gates)]
     given = (collection.given_qrels, collection.given_topics, *map(file_of, candidates))
     paths = [collection.documents.path, *(file.path for file in given if file is not None)]
-    return [settings.path, settings.ledger, *filter(None, paths), *settings.store.glob("*/*")]
+    return [settings.path, *filter(None, paths), *settings.store.glob("*/*")]
 
 
 @frozen
@@ -87,7 +87,7 @@ class AskedGate:
         pools = []
         for question in gate.asked_of:
             baseline, *others = map(baseline_source, question)
-            pools.append((baseline, tuple(other for other in others if not isinstance(other, Computed))))
+            pools.append((baseline, tuple(others)))
         return cls(
             gate.name,
             gate.kind,
@@ -171,7 +171,7 @@ class Inputs:
 
     @cached_property
     def _every(self) -> list[NamedPath]:
-        return [one for given in (*self.runs, *self.named_baselines) for one in given.systems or (given,)]
+        return [*self.runs, *self.named_baselines]
 
     @property
     def _is_of_file(self) -> bool:
@@ -245,30 +245,13 @@ class Inputs:
         """The baselines that ``--baseline`` names, else those of the gate in riskguard.yaml."""
         if self.named_baselines:
             return self._systems(self.named_baselines, "--baseline")
-        declared = [one for gate in self.gates[:1] for first, others in gate.pools for one in (first, *others)]
-        sources = [source for source in declared if isinstance(source, System)]
-        if len(sources) < len(declared):
-            raise UsageError("riskguard.yaml has a computed baseline: name baselines with --baseline")
-        return sources
+        pools = [pool for gate in self.gates[:1] for pool in gate.pools]
+        return [one for first, others in pools for one in (first, *others) if isinstance(one, System)]
 
     def pools(self, kind: str) -> list[Pool]:
         """The baselines of each question of a gate of this kind, as the command line names them."""
-        computed = [self._computed(given) for given in self.named_baselines if given.systems]
-        single = self._systems([given for given in self.named_baselines if not given.systems], "--baseline")
-        self._each_once("--baseline", computed)
-        if not KINDS[kind].is_pool:
-            return [(baseline, ()) for baseline in (*single, *computed)]
-        if computed:
-            raise UsageError(f"--gate {kind}: a pool takes no computed baselines; give its systems with --baseline")
-        return [(single[0], tuple(single[1:]))]
-
-    def _computed(self, given: NamedPath) -> Computed:
-        """A baseline that is computed from several; ``candidate`` counts the candidate in."""
-        systems = [system for system in given.systems if system.text != "candidate"]
-        if not systems:
-            raise UsageError(f"--baseline {given.text}: expected at least one system beside the candidate")
-        inside = len(systems) < len(given.systems)
-        return Computed(given.text.partition("(")[0], tuple(self._systems(systems, "--baseline")), inside)
+        first, *others = named = self._systems(self.named_baselines, "--baseline")
+        return [(first, tuple(others))] if KINDS[kind].is_pool else [(baseline, ()) for baseline in named]
 
     def _systems(self, named: Sequence[NamedPath], option: str) -> list[System]:
         sources: list[System] = []
@@ -278,7 +261,7 @@ class Inputs:
         self._each_once(option, sources)
         return sources
 
-    def _each_once(self, option: str, systems: Sequence[Baseline]) -> None:
+    def _each_once(self, option: str, systems: Sequence[Source]) -> None:
         once(option, [label(system) for system in systems], hint="; NAME=RUN gives one of them another name")
 
     # What they are asked about.
@@ -391,4 +374,4 @@ def _may_be_stored(given: NamedPath) -> bool:
     """Whether a text means a stored baseline: a name that no file has."""
     is_file = os.path.exists(GivenFile.of(given.text).path)  # noqa: PTH110 - Path.exists raises if a name is too long
     looks_like_a_path = "/" in given.text or "\\" in given.text
-    return given.name is None and not given.systems and not (is_file or looks_like_a_path)
+    return given.name is None and not (is_file or looks_like_a_path)

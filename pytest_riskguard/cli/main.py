@@ -100,7 +100,6 @@ def cli() -> None:
 
 for name, place, about in (
     ("baseline", "baseline:baseline", "Store and manage baselines, the runs to judge against."),
-    ("budget", "budget:budget", "Show what is left of the budget of looks at the collection."),
     ("check", "check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     ("comment", "report:comment", "Write the comment on a pull request, as Markdown."),
     ("compare", "compare:compare", "Judge runs against baselines."),

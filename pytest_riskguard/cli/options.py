@@ -24,7 +24,6 @@ from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
-    COMPUTED,
     CORRECTIONS,
     KINDS,
     MIN_SLICE_TOPICS,
@@ -49,7 +48,6 @@ DEFAULT_STORE = Path("baselines")
 #: A file's path; the gate, not click, checks whether the file exists and can be read.
 FILE = click.Path(path_type=Path, readable=False)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
-_COMPUTED = re.compile(rf"({'|'.join(COMPUTED)})\((.*)\)", re.DOTALL)
 
 
 def grouped(name: str, make: Callable[..., Any], *decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
@@ -166,23 +164,19 @@ def import_measures_from(folder: Path, measures: Sequence[str]) -> None:
 
 @frozen
 class NamedPath:
-    """``NAME=PATH``, ``PATH`` or a stored name; or a computed baseline with its systems."""
+    """``NAME=PATH``, ``PATH`` or a stored name."""
 
     name: str | None
     text: str
-    systems: tuple[NamedPath, ...] = ()
 
 
 def system(text: str) -> NamedPath:
-    """``[NAME=]PATH``, or ``mean(A, B)`` for a baseline that is computed from several; any file by its own name.
+    """``[NAME=]PATH``; any file by its own name.
 
     The first ``=`` splits only after a valid name, so that paths may hold one.
     """
     if os.path.exists(text):  # noqa: PTH110 - Path.exists raises if a name is too long
         return NamedPath(None, text)
-    if match := _COMPUTED.fullmatch(text):
-        systems = tuple(system(part.strip()) for part in match[2].split(","))
-        return NamedPath(None, text, systems)
     name, equals, path = text.partition("=")
     if not (equals and _NAME.fullmatch(name)):
         name, path = "", text

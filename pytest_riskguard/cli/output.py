@@ -34,9 +34,9 @@ STDOUT = Path("-")
 def output_options(what: str, *suffixes: str) -> Callable[[Command], Command]:
     """``--output``, repeatable, handed over as ``outputs``, an ``Outputs``.
 
-    ``what`` is written, such as "the figures"; ``suffixes`` are those beside the usual ones.
+    ``what`` is written, such as "the figures"; ``suffixes`` are those of reports of verdicts.
     """
-    known = ", ".join((".json", ".md", ".html (needs the extra [report])", *suffixes))
+    known = ", ".join((".json", ".html (needs the extra [report])", *suffixes))
     help = f"Write {what} here, in the format of the suffix: {known}; - is JSON on standard output. Repeatable."
     option = click.option("-o", "--output", "paths", type=FILE, multiple=True, metavar="PATH|-", help=help)
     return grouped("outputs", partial(Outputs, of_verdicts=bool(suffixes)), option)
@@ -86,25 +86,27 @@ class Outputs:
             try:
                 files.check(path)
                 if not self.of_verdicts and files.format_of(path) not in files.OF_SECTIONS:
-                    raise UsageError("expected .json, .md or .html")
+                    raise UsageError("expected .json or .html")
             except UsageError as error:
                 raise UsageError(f"--output {path}: {error}") from None
 
-    def write(self, report: Report, *, charts: bool = False) -> None:
+    def write(self, report: Report) -> None:
         """Write all of them in the formats of a report."""
         from pytest_riskguard.reports import files
         from pytest_riskguard.reports.json import dumps
 
-        self._write(lambda path: files.write(path, report, charts=charts), lambda: dumps(report))
+        self._write(lambda path: files.write(path, report), lambda: dumps(report))
 
     def finish(self, shown: Section, json: str, *, note: str = "", problem: str = "") -> ExitStatus:
         """Print a report and a ``note``, write what was asked for, return the exit status: 3 with a ``problem``."""
         from pytest_riskguard.reports import files
 
         click.echo(f"{shown.to_text(terminal_width())}\n{note}".rstrip("\n"), err=self.on_stdout)
-        makers: tuple[Callable[[], str], ...] = (lambda: json, shown.to_markdown, shown.to_page)
-        contents = dict[object, Callable[[], str]](zip(files.OF_SECTIONS, makers, strict=True))
-        self._write(lambda path: files.write_text(path, contents[files.format_of(path)]()), lambda: json)
+
+        def content(path: Path) -> str:
+            return json if files.format_of(path) == files.JSON else shown.to_page()
+
+        self._write(lambda path: files.write_text(path, content(path)), lambda: json)
         if not problem:
             return ExitStatus.PASSED
         click.echo(f"Error: {problem}", err=True)
@@ -247,7 +249,7 @@ def present(
 
     changes: tuple[str, ...] = ()
     if config is not None:
-        from pytest_riskguard.engine.base_commit import policy_changes
+        from pytest_riskguard.config.base_commit import policy_changes
 
         changes = policy_changes([config])
     try:

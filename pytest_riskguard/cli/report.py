@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
-from pytest_riskguard.cli.options import FILE, flag
+from pytest_riskguard.cli.options import FILE
 from pytest_riskguard.cli.output import Outputs, detail_options, ensure_apart, output_options, write_text
 from pytest_riskguard.cli.output import show as show_verdicts
 from pytest_riskguard.errors import FileError, ReportFormatError, UsageError
@@ -39,9 +39,8 @@ def show(report: Path, **detail: Any) -> int:
 
 @click.command()
 @click.argument("report", type=FILE)
-@output_options("the report", ".xml (JUnit)")
-@flag("--charts", help="Write the charts of the Markdown report beside it, as SVG.")
-def report(report: Path, outputs: Outputs, charts: bool) -> int:
+@output_options("the report", ".md", ".xml (JUnit)")
+def report(report: Path, outputs: Outputs) -> int:
     """Write the verdicts of a JSON report in other formats.
 
     The exit status is 0 if they were written, whatever the verdicts are.
@@ -50,11 +49,9 @@ def report(report: Path, outputs: Outputs, charts: bool) -> int:
 
     if not outputs.paths:
         raise UsageError("nothing to write: give --output, such as --output report.html")
-    if charts and not any(path.suffix == ".md" for path in outputs.paths):
-        raise UsageError("--charts needs --output FILE.md")
     outputs.check(report)
     outputs.withdraw()
-    outputs.write(read(report), charts=charts)
+    outputs.write(read(report))
     return ExitStatus.PASSED
 
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import ConfigError, DataError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.kinds import BUDGETED, Correction, Gate
+from pytest_riskguard.gates.kinds import Correction, Gate
 from pytest_riskguard.limits import GATES
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
+    from pytest_riskguard.config.schema import Config, GateSettings
 
 #: An id keeps letters, marks, digits, and these characters, which mean nothing to pytest or a shell.
 _HARMLESS = "._+=-"
@@ -37,7 +37,7 @@ class GateItem:
     id: str
     gate: Gate
     measure: str
-    baselines: tuple[str | ComputedBaseline, ...]
+    baselines: tuple[str, ...]
     settings: GateSettings
 
 
@@ -47,11 +47,6 @@ class Family:
 
     correction: Correction
     items: tuple[GateItem, ...]
-
-    @property
-    def is_budgeted(self) -> bool:
-        """Whether its looks may have a budget."""
-        return all(item.gate.kind in BUDGETED for item in self.items)
 
 
 def all_items(config: Config) -> tuple[GateItem, ...]:

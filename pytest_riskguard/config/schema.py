@@ -6,7 +6,6 @@ with a context: the ``path`` of the file and its ``document``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,18 +23,13 @@ from pydantic import (
 
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.config.candidate_settings import Candidate, DescribedScores
-from pytest_riskguard.config.setting_types import Described, Model, Place, SettingError, list_of, whole
+from pytest_riskguard.config.setting_types import Described, Model, Place, SettingError, list_of
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.remote import is_address
-from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
-    ANY,
-    BUDGETED,
-    COMPUTED,
     CORRECTIONS,
     KINDS,
-    MEDIAN,
     OPTIONS,
     RESPONSES,
     TESTED,
@@ -48,27 +42,6 @@ from pytest_riskguard.gates.kinds import (
 from pytest_riskguard.gates.option_types import Number, OneOf, Option, OptionError, Text, Texts, shown
 from pytest_riskguard.limits import MAX_GRADE
 from pytest_riskguard.text import document_address
-
-#: The most looks that may be expected: the levels of more would be out of reach of any interval.
-MAX_LOOKS = 10_000
-#: The file that records the looks, beside riskguard.yaml.
-LEDGER = "looks.jsonl"
-#: What stands for the candidate among the systems of a computed baseline.
-CANDIDATE = "candidate"
-_COMPUTED = re.compile(rf"({'|'.join(COMPUTED)})\((.*)\)")
-
-
-@frozen
-class ComputedBaseline:
-    """A baseline computed topic by topic from stored ones, ``mean(prod, bm25)``.
-
-    ``kind`` is ``mean``, ``median`` or ``max``, ``systems`` are the names of the stored baselines; the word
-    ``candidate`` among them counts the candidate in.
-    """
-
-    kind: str
-    systems: tuple[str, ...]
-    candidate_inside: bool = False
 
 
 def _gate_name(name: str) -> str:
@@ -94,21 +67,13 @@ def _stored_name(name: str) -> str:
     return name
 
 
-def _baseline(value: Any) -> str | ComputedBaseline:
-    """The name of a stored baseline, ``NAME/RUN`` for an earlier run of it, or one that is computed from several."""
+def _baseline(value: Any) -> str:
+    """The name of a stored baseline, or ``NAME/RUN`` for an earlier run of it."""
     text = str(_BASELINE(value))
-    match = _COMPUTED.fullmatch(text)
-    if match is None:
-        name, slash, run = (part.strip() for part in text.partition("/"))
-        if slash and not run:
-            raise ValueError(f"{shown(text)} names no run after the '/': give its number, its note or oldest")
-        return f"{_stored_name(name)}{slash}{run}"
-    names = [part.strip() for part in match[2].split(",")]
-    systems = [_stored_name(name) for name in names if name != CANDIDATE]
-    if not systems or len(names) > len(set(names)):
-        expected = f"different stored baselines, such as {match[1]}(prod, bm25)"
-        raise ValueError(f"expected {expected}, found {shown(text)}")
-    return ComputedBaseline(match[1], tuple(systems), len(systems) < len(names))
+    name, slash, run = (part.strip() for part in text.partition("/"))
+    if slash and not run:
+        raise ValueError(f"{shown(text)} names no run after the '/': give its number, its note or oldest")
+    return f"{_stored_name(name)}{slash}{run}"
 
 
 def _slice(text: str) -> str:
@@ -169,7 +134,7 @@ class GateSettings(Model):
 
     name: Annotated[str, PlainValidator(_GATE_NAME)]
     kind: Annotated[str, PlainValidator(OneOf(tuple(KINDS)))]
-    baseline: Annotated[str | ComputedBaseline, PlainValidator(_baseline)] | None = None
+    baseline: Annotated[str, PlainValidator(_baseline)] | None = None
     baselines: Annotated[tuple[_Stored, ...], list_of("a list of stored baselines")] | None = None
     candidate: Candidate | None = None
     measure: Annotated[tuple[_Measure, ...], list_of("a measure", or_one=True)] | None = None
@@ -195,13 +160,10 @@ class GateSettings(Model):
         if (self.baseline is None) == (self.baselines is None):
             key = "baselines: [NAME, NAME]" if kind.is_pool else "baseline: NAME"
             raise SettingError(f"expected one of `baseline` and `baselines`, such as `{key}`", "baselines")
-        if isinstance(self.baseline, str) and "/" in self.baseline and not kind.looks_back:
+        if self.baseline is not None and "/" in self.baseline and not kind.looks_back:
             raise SettingError(f"an earlier run is for no_drift; for {self.kind} name a stored baseline", "baseline")
-        if kind.is_pool and isinstance(self.baseline, ComputedBaseline):
-            raise SettingError("a pool consists of stored baselines: `baselines: [NAME, NAME]`", "baseline")
-        known = (*self.stored, ANY, MEDIAN)
-        if kind.is_pool and reference is not None and reference not in known:
-            raise SettingError(f"expected one of {', '.join(known)}, found {shown(reference)}", "reference")
+        if kind.is_pool and reference is not None and reference not in self.stored:
+            raise SettingError(f"expected one of {', '.join(self.stored)}, found {shown(reference)}", "reference")
         try:
             for alpha in self.alpha:
                 self.gate(alpha=alpha)
@@ -210,7 +172,7 @@ class GateSettings(Model):
         return self
 
     @property
-    def asked_of(self) -> tuple[tuple[str | ComputedBaseline, ...], ...]:
+    def asked_of(self) -> tuple[tuple[str, ...], ...]:
         """The baselines of each question: all of a pool, or one of the others."""
         named = self.baselines or (() if self.baseline is None else (self.baseline,))
         return (named,) if KINDS[self.kind].is_pool else tuple((name,) for name in named)
@@ -218,8 +180,6 @@ class GateSettings(Model):
     @property
     def stored(self) -> tuple[str, ...]:
         """The names of all stored baselines that it compares with."""
-        if isinstance(self.baseline, ComputedBaseline):
-            return self.baseline.systems
         return self.baselines or (str(self.baseline).partition("/")[0],)
 
     def option(self, name: str) -> Any:
@@ -274,8 +234,6 @@ class Config(Model):
         `retrieve`, `http` or `command`.
     family
         A correction for several risk gates: `none` or `auto`.
-    budget
-        How many looks at one collection are expected, from 1 to 10,000.
     on_changed_inputs
         What a gate does where judgements or topics changed since a baseline was stored: `warn`, or
         `fail` to be incomparable until the baseline is rescored.
@@ -288,7 +246,6 @@ class Config(Model):
     measures: Annotated[tuple[_Measure, ...], list_of("a list of measures")] | None = None
     candidate: Candidate | None = None
     family: Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))] = "none"
-    budget: Annotated[int | None, whole(1, MAX_LOOKS)] = None
     on_changed_inputs: Annotated[Response, PlainValidator(OneOf(RESPONSES))] = "warn"
     gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates)] = ()
     _path: Path = PrivateAttr()
@@ -324,26 +281,16 @@ class Config(Model):
         return self
 
     def _family_problem(self, members: Sequence[GateSettings]) -> str | None:
-        """Why these gates cannot be corrected together, or within the budget."""
+        """Why these gates cannot be corrected together."""
         if len({gate.option("level") for gate in members}) > 1:
             levels = ", ".join(f"{gate.name} {gate.option('level'):g}" for gate in members)
             return f"all its gates must have the same level, found {levels}"
-        if self.budget is not None and members and self.family == "none":
-            return f"{self.family} does not go with a budget; write `family: auto`"
-        others = [f"{gate.name} ({gate.kind})" for gate in members if gate.kind not in BUDGETED]
-        if self.budget is not None and others:
-            return f"{', '.join(others)} cannot have a budget; leave out one of the two"
         return None
 
     @property
     def path(self) -> Path:
         """The file."""
         return self._path
-
-    @property
-    def ledger(self) -> Path:
-        """The file beside it that records the looks of its budget."""
-        return self._path.parent / LEDGER
 
     @property
     def all_measures(self) -> tuple[str, ...]:

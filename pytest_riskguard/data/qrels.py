@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, Lab
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, places_among, rows_of, topic_of_rows
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import Agreement, topics_of_texts
+from pytest_riskguard.data.records import topics_of_texts
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
@@ -26,8 +26,6 @@ from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
 Grades = Mapping[str, Mapping[str, float]]
 #: Topic, document, grade, judge and line.
 Row = tuple[str, str, float, str, int | None]
-#: Topic and document -> judge -> grade.
-ByJudge = Mapping[tuple[str, str], Mapping[str, float]]
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -160,10 +158,6 @@ class Qrels:
         Of formats that hold them; empty for TREC's.
     rules : LabelRules
         What is said about the judgements as a whole.
-    agreement : Agreement, optional
-        How far the judges agree, where the file names several.
-    by_judge : mapping (topic, document) -> judge -> grade, optional
-        Who gave which grade, of documents that several judges graded; not where ids name passages.
     """
 
     path_name: str
@@ -172,8 +166,6 @@ class Qrels:
     others: JudgementArrays
     texts: Mapping[str, str] = field(default_factory=lambda: _NONE)
     rules: LabelRules = AS_GIVEN
-    agreement: Agreement | None = None
-    by_judge: ByJudge | None = None
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -190,29 +182,10 @@ class Qrels:
         """Every judgement by topic and document; whole grades are integers."""
         return _Grades(self.arrays, self.others)
 
-    @property
-    def is_uncertain(self) -> bool:
-        """Whether there may be unjudged documents, or documents that several judges graded."""
-        return not self.rules.is_complete or self.by_judge is not None
-
     @cached_property
     def is_real(self) -> bool:
         """Whether a grade is not a whole number."""
         return any(bool(np.any(part.grades % 1)) for part in (self.arrays, self.others))
-
-    def under(self, judge: str) -> Qrels:
-        """The judgements of one judge, on the same topics and documents in the same order.
-
-        A document that the judge did not grade keeps the grade that it has. A topic without a document that the judge
-        finds relevant is still scored.
-        """
-        assert self.by_judge is not None
-        parts = []
-        for part in (self.arrays, self.others):
-            pairs = zip(part.names(), part.grades.tolist(), strict=True)
-            grades = [self.by_judge.get(name, {}).get(judge, grade) for name, grade in pairs]
-            parts.append(replace(part, grades=np.array(grades, dtype=np.float64)))
-        return replace(self, arrays=parts[0], others=parts[1], by_judge=None)
 
 
 def read_qrels(
@@ -315,9 +288,8 @@ def qrels_of_groups(
     rows, table = rows.at(order), JudgementArrays(groups.names, groups.offsets, documents.at(order), grades[order])
     rows.given.at_most(JUDGEMENTS, len(grades))
     rows.given.at_most(TOPICS, len(table.topics))
-    agreement, by_judge = None, None
     if judges is not None and len({*(names := judges.at(order).strings())}) > 1:
-        table, agreement, by_judge = _put_together(rows, table, names)
+        table = _medians(rows, table, names)
     else:
         rows.once(table.topics, table.offsets, table.documents)
     rows.given.at_most(DOCUMENTS, int(np.diff(table.offsets).max(initial=0)))
@@ -339,31 +311,26 @@ def qrels_of_groups(
             found = f"{whole(float(table.grades[row]))!r} (topic {topic!r:.60}, document {document!r:.60})"
             raise given.refuse(None, f"expected grades from {low:g} to {high:g} (scale), found {found}")
     if rules.separator:
-        table, by_judge = _by_document(given, table, rules), None
+        table = _by_document(given, table, rules)
     least = np.nextafter(0.0, 1.0) if rules.relevant_from is None else rules.relevant_from
     highest = table.highest
     if not (np.any(highest >= least) or given.is_part):
         wanted = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"
         raise given.refuse(None, f"expected at least one relevant document (grade {wanted}), found none")
     scored, others = (table.at(np.flatnonzero(chosen)) for chosen in (highest >= least, highest < least))
-    return Qrels(given.name, rules.digest(digest), scored, others, texts, rules, agreement, by_judge)
+    return Qrels(given.name, rules.digest(digest), scored, others, texts, rules)
 
 
-def _put_together(
-    rows: Rows, table: JudgementArrays, judges: Sequence[str]
-) -> tuple[JudgementArrays, Agreement, ByJudge | None]:
-    """One grade for each document, the median of its judges', and how far these agree."""
+def _medians(rows: Rows, table: JudgementArrays, judges: Sequence[str]) -> JudgementArrays:
+    """One grade for each document, the median of its judges'."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for row, (name, judge, grade) in enumerate(zip(table.names(), judges, table.grades.tolist(), strict=True)):
         given = found.setdefault(name, {})
         if judge in given:
             what = f"{name[1]!r:.60} of topic {name[0]!r:.60}"
             raise rows.error(row, f"expected each document once per topic, found {what} twice")
-        given[judge] = whole(grade)
-    shared = {name: given for name, given in found.items() if len(given) > 1}
-    disputed = sum(len({*given.values()}) > 1 for given in shared.values())
-    medians = {name: float(np.median([*given.values()])) for name, given in found.items()}
-    return table.regraded(medians), Agreement(len({*judges}), len(shared), disputed), shared or None
+        given[judge] = grade
+    return table.regraded({name: float(np.median([*given.values()])) for name, given in found.items()})
 
 
 def _by_document(given: InputData, table: JudgementArrays, rules: LabelRules) -> JudgementArrays:

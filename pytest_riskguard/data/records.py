@@ -1,4 +1,4 @@
-"""What is known beside scores: how far judges agree, topics by their query texts, metadata of a system."""
+"""What is known beside scores: topics by their query texts, metadata of a system."""
 
 from __future__ import annotations
 
@@ -6,37 +6,8 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import Annotated
 
 from pytest_riskguard.data.given_file import InputData
-from pytest_riskguard.frozen import frozen
-from pytest_riskguard.serialization import Bounds
-from pytest_riskguard.text import counted
-
-
-@frozen
-class Agreement:
-    """How far several judges agree.
-
-    Attributes
-    ----------
-    judges : int
-    shared : int
-        Documents (of a topic) with grades by several judges.
-    disputed : int
-        Those of them with different grades.
-    """
-
-    judges: Annotated[int, Bounds(ge=2)]
-    shared: Annotated[int, Bounds(ge=0)]
-    disputed: Annotated[int, Bounds(ge=0)]
-
-    def __str__(self) -> str:
-        """As a sentence without a full stop."""
-        share = f" ({self.disputed / self.shared:.0%})" if self.shared else ""
-        disagree = f"disagree on {self.disputed:,} of {counted(self.shared, 'document')} that several graded{share}"
-        return f"{self.judges} judges {disagree}; the median of their grades counts"
-
 
 # Topics of tools that know queries by their texts: found through the topics file, else named by the texts.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_riskguard.config.load import find_config
 from pytest_riskguard.data.formats import system_name
-from pytest_riskguard.engine.question import Baseline, LiveRun, Question, RunFile, ScoreFile, Stored, label
+from pytest_riskguard.engine.question import LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
@@ -40,7 +40,7 @@ class Reader:
         words = [] if find_config(folders[0]) == config else ["--config", _from(folders[0], config)]
         return cls(folders, lambda _: words)
 
-    def path(self, source: Baseline) -> str | None:
+    def path(self, source: Source) -> str | None:
         """The file of a system, with its part; None if there is none, or more than its path says how it is read."""
         if not isinstance(source, RunFile | ScoreFile):
             return None
@@ -116,7 +116,7 @@ def _from(here: Path, path: Path) -> str:
         return str(path)
 
 
-def _named(source: Baseline, reader: Reader) -> str | None:
+def _named(source: Source, reader: Reader) -> str | None:
     """A system as the commands take it: ``[NAME=]PATH``, or the name of a stored baseline."""
     if isinstance(source, Stored):
         return source.name if source.earlier is None and not (reader.folders[0] / source.name).exists() else None

@@ -13,16 +13,14 @@ from types import MappingProxyType
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.candidate_settings import DescribedScores, file_of, key_of
 from pytest_riskguard.config.items import Family, GateItem, families
-from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
+from pytest_riskguard.config.schema import Config, GateSettings
 from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.engine.advice import Reader, advised
-from pytest_riskguard.engine.budget import Budget, read_ledger
 from pytest_riskguard.engine.judging import Engine
-from pytest_riskguard.engine.question import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
+from pytest_riskguard.engine.question import LiveRun, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import ConfigError, UsageError, nearby
 from pytest_riskguard.gates.kinds import KINDS
-from pytest_riskguard.gates.looks import Looks
 from pytest_riskguard.gates.verdict import Verdict
 
 
@@ -61,7 +59,6 @@ class DeclaredGates:
         self._candidate, self._runs = candidate, runs or {}
         self._queried: dict[Queried, LiveRun] = {}
         self._of_families: dict[str, Verdict] = {}
-        self._looks: Looks | None = None
 
     def verdict(self, item: GateItem) -> Verdict:
         """The verdict on one item; its family is judged whole, once, even if only some items are asked for.
@@ -70,15 +67,10 @@ class DeclaredGates:
         """
         if item.id in self._of_families:
             return self._of_families[item.id]
-        place, family = next(
-            (place, one)
-            for place, one in enumerate(self._families)
-            if any(member.id == item.id for member in one.items)
-        )
-        budget = self._budget(place)
+        family = next(one for one in self._families if any(member.id == item.id for member in one.items))
         try:
             questions = [self._question(member) for member in family.items]
-            verdicts = self._engine.verdicts(questions, correction=family.correction, budget=budget)
+            verdicts = self._engine.verdicts(questions, correction=family.correction)
         except ConfigError:
             raise
         except UsageError as error:
@@ -86,7 +78,7 @@ class DeclaredGates:
             problem = f"gate {gate.name!r}: {error}"
             raise ConfigError(self.settings.path, self.settings.line_of(gate), problem) from None
         found = {member.id: verdict for member, verdict in zip(family.items, verdicts, strict=True)}
-        if len(found) > 1 or budget is not None:
+        if len(found) > 1:
             self._of_families |= found
         return found[item.id]
 
@@ -94,19 +86,8 @@ class DeclaredGates:
     def _families(self) -> tuple[Family, ...]:
         return families(self.settings)
 
-    def _budget(self, place: int) -> Budget | None:
-        """What the file leaves the looks of the family at this place; None if it says nothing about them."""
-        *earlier, family = self._families[: place + 1]
-        looks = self.settings.budget
-        if looks is None or not family.is_budgeted:
-            return None
-        if self._looks is None:
-            self._looks = read_ledger(self.settings.ledger)
-        before = sum(one.is_budgeted for one in earlier)
-        return Budget(tuple(item.id for item in family.items), self._looks, looks, before)
-
     def question(self, item: GateItem) -> Question:
-        """What one item asks, at the level that correction and budget leave it; raises as ``verdict`` does."""
+        """What one item asks, at the level that the correction leaves it; raises as ``verdict`` does."""
         family, question = self.verdict(item).family, self._question(item)
         return question if family is None else replace(question, gate=replace(question.gate, level=family.level))
 
@@ -142,9 +123,8 @@ class DeclaredGates:
 
     def _question(self, item: GateItem) -> Question:
         first, *pool = (baseline_source(baseline, self._runs) for baseline in item.baselines)
-        others = tuple(source for source in pool if not isinstance(source, Computed))
         candidate = self._candidate or self._candidate_of(item)
-        return Question(item.gate, candidate, first, item.measure, pool=others)
+        return Question(item.gate, candidate, first, item.measure, pool=tuple(pool))
 
     def _candidate_of(self, item: GateItem) -> RunFile | ScoreFile | LiveRun:
         own, shared = item.settings.candidate, self.settings.candidate
@@ -161,12 +141,7 @@ class DeclaredGates:
         return self._queried[candidate]
 
 
-def baseline_source(
-    baseline: str | ComputedBaseline, runs: Mapping[str, RunFile] = MappingProxyType({})
-) -> RunFile | Stored | Computed:
+def baseline_source(baseline: str, runs: Mapping[str, RunFile] = MappingProxyType({})) -> RunFile | Stored:
     """What a gate names as a baseline, perhaps as ``NAME/RUN``; ``runs`` replace stored baselines, by name."""
-    if isinstance(baseline, str):
-        name, _, earlier = baseline.partition("/")
-        return runs.get(name) or Stored(name, earlier or None)
-    systems = tuple(runs.get(name) or Stored(name) for name in baseline.systems)
-    return Computed(baseline.kind, systems, baseline.candidate_inside)
+    name, _, earlier = baseline.partition("/")
+    return runs.get(name) or Stored(name, earlier or None)

@@ -20,7 +20,7 @@ from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.engine.question import Computed, Question, ScoreFile, Source, Stored, asked_measure, label
+from pytest_riskguard.engine.question import Question, ScoreFile, Source, Stored, asked_measure, label
 from pytest_riskguard.engine.sources import ScoreCache
 from pytest_riskguard.engine.what_ifs import (
     StaleLabels,
@@ -31,22 +31,19 @@ from pytest_riskguard.engine.what_ifs import (
     stale_labels,
 )
 from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
-from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.unjudged import Labels, Rejudged, rests_on_labels
-from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
+from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, incomparable, warning
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.warning_sentences import message, worded
-from pytest_riskguard.risk.reference import reference_scores
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.baselines.stored_files import Scored
-    from pytest_riskguard.engine.budget import Budget
 
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
 MOST_KNOWN = 4
@@ -114,25 +111,20 @@ class Engine:
             raise InternalError(f"{type(error).__name__}: {error}; please report this bug in riskguard") from error
         return told(replace(verdict, origins=self.sources.origins(*question.sources)))
 
-    def verdicts(
-        self, questions: Sequence[Question], *, correction: str, budget: Budget | None = None
-    ) -> list[Verdict]:
+    def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
         """The verdicts of gates that are judged together, their levels corrected for their number.
 
         Gates without a p-value (data that cannot be compared, too few topics) are no part of the family.
-        A ``budget`` leaves them the share of one of many looks. Raises like ``verdict``, also where the gates have
-        different levels, and where nothing is left.
+        Raises like ``verdict``, also where the gates have different levels, and where nothing is left.
         """
         families: list[Family | None] = [None] * len(questions)
         compared: list[Comparison | None] = [None] * len(questions)
-        if correction != "none" or budget is not None:
+        if correction != "none":
             from pytest_riskguard.gates.families import in_families
 
-            compared, look = [self._compared(question, len(questions)) for question in questions], None
-            if budget is not None and any(compared):
-                look = budget.look(questions, compared, self.sources)
+            compared = [self._compared(question, len(questions)) for question in questions]
             try:
-                families = in_families(compared, correction=correction, look=look)
+                families = in_families(compared, correction=correction)
             except ValueError as error:
                 raise UsageError(str(error)) from None
         return [
@@ -213,7 +205,7 @@ class Engine:
     ) -> Verdict:
         """What the rule says of these scores; nothing else about the systems is asked."""
         candidate, baselines, replicates = sides(question, systems)
-        verdict = judge(
+        return judge(
             question.gate,
             candidate,
             *baselines,
@@ -224,11 +216,6 @@ class Engine:
             known=known,
             report=self._report,
         )
-        baseline = question.baseline
-        if not isinstance(baseline, Computed):
-            return verdict
-        yardstick = Yardstick(baseline.kind, baseline.names, baseline.candidate_inside)
-        return replace(verdict, inputs=digests(candidate, _scores(systems[1:])), yardstick=yardstick)
 
     def _sure(
         self, verdict: Verdict, question: Question, systems: Sequence[Scored], judged: Callable[..., Verdict]
@@ -238,7 +225,7 @@ class Engine:
         refuse_if_changes_decide(question, verdict, systems, stale, lambda others: judged(others).outcome)
         if stale is not None:
             about = {"topics": tuple(stale.by_topic), "documents": stale.documents, "file": stale.file}
-            verdict = verdict.warned(warning("rests_on_judges", about="stale_labels", **about))
+            verdict = verdict.warned(warning("stale_labels", **about))
         if isinstance(question.baseline, Stored):
             verdict = self._with_lineage(verdict, question.baseline, systems[0].scores)
         if verdict.outcome == "incomparable":
@@ -294,23 +281,20 @@ class Engine:
 
     def _with_documents(self, verdict: Verdict, question: Question, systems: Sequence[Scored]) -> Verdict:
         """The verdict with its documents and judgements, if it does not pass or is to be written to a file."""
-        asked = self._report or verdict.outcome != "pass" or self.sources.judges is not None
-        of_runs = not isinstance(question.baseline, Computed) and all(one.scores.from_run for one in systems)
+        asked = self._report or verdict.outcome != "pass"
+        of_runs = all(one.scores.from_run for one in systems)
         if verdict.outcome == "incomparable" or not (asked and of_runs):
             return verdict
         gate, place = question.gate, 1
         if gate.is_pool:
-            names = [label(source) for source in question.sources]
-            if verdict.pool is None or verdict.pool.decided_by not in names[1:]:
-                return verdict
-            place = names.index(verdict.pool.decided_by, 1)
+            place = 1 + verdict.baselines.index(verdict.baseline)
         if verdict.family is not None:
             gate = replace(gate, level=verdict.family.level)
         try:
             rejudged = self._rejudged(gate, question, systems, place)
             responsible = [topic.topic for topic in verdict.responsible_topics]
             verdict = replace(verdict, documents=documents(rejudged.labels, responsible, self._titles))
-            if gate.is_pool or verdict.replicates or not self.sources.qrels.is_uncertain:
+            if gate.is_pool or verdict.replicates or self.sources.qrels.rules.is_complete:
                 return verdict
             found = rejudged.found
         except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation
@@ -352,31 +336,5 @@ def sides(
 ) -> tuple[TopicScores, Sequence[TopicScores], Sequence[TopicScores]]:
     """The candidate, its baselines, and replicates of a single one, as the gate compares them."""
     candidate, *others = _scores(systems)
-    if isinstance(question.baseline, Computed):
-        return candidate, [computed_baseline(question.gate, question.baseline, candidate, others)], ()
     number = len(question.baselines)
     return candidate, others[:number], others[number:]
-
-
-def computed_baseline(
-    gate: Gate, baseline: Computed, candidate: TopicScores, systems: Sequence[TopicScores]
-) -> TopicScores:
-    """The scores of a baseline computed topic by topic; ``DataError`` if the systems answer different topics."""
-    pool = [*systems, candidate] if baseline.candidate_inside else list(systems)
-    together, missing = on_one_list(gate, pool)
-    first = together[0]
-    values, as_written = (
-        reference_scores([system.values for system in systems], kind=baseline.kind)
-        for systems in (together, [system.in_written_order() for system in together])
-    )
-    unanswered = tuple(sorted(set().union(*missing[: len(systems)])))
-    return replace(
-        first,
-        name=baseline.name,
-        values=values,
-        as_written=dict(zip(first.topics, as_written.tolist(), strict=True)),
-        contradicted=(),
-        digest=None,
-        unanswered=unanswered,
-        accepted=tuple(sorted({*unanswered} - set().union(*({*s.unanswered} - {*s.accepted} for s in systems)))),
-    )

@@ -61,35 +61,12 @@ class Stored:
     earlier: str | None = None
 
 
-@frozen
-class Computed:
-    """A baseline computed topic by topic from several: their ``mean``, ``median`` or ``max`` (ECIR 2014, Eq. 2).
-
-    ``candidate_inside`` says whether the candidate is one of them.
-    """
-
-    kind: str
-    systems: tuple[RunFile | ScoreFile | LiveRun | Run | Stored | TopicScores, ...]
-    candidate_inside: bool = False
-
-    @property
-    def name(self) -> str:
-        """The name in the verdict: ``mean(prod, bm25)``."""
-        return f"{self.kind}({', '.join(self.names)})"
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the systems, without the candidate."""
-        return tuple(map(label, self.systems))
-
-
 #: What has rankings that are not stored.
 Ranked = RunFile | LiveRun | Run
 Source = Ranked | ScoreFile | Stored | TopicScores
-Baseline = Source | Computed
 
 
-def label(source: Baseline) -> str:
+def label(source: Source) -> str:
     """The name of a source."""
     if isinstance(source, Stored) and source.earlier is not None:
         return f"{source.name}/{source.earlier}"
@@ -115,21 +92,20 @@ class Question:
 
     gate: Gate
     candidate: Source
-    baseline: Baseline
+    baseline: Source
     measure: str | None
     pool: tuple[Source, ...] = ()
     replicates: tuple[Source, ...] = ()
 
     @property
-    def baselines(self) -> tuple[Baseline, ...]:
+    def baselines(self) -> tuple[Source, ...]:
         """All baselines, in the order given."""
         return (self.baseline, *self.pool)
 
     @property
     def sources(self) -> tuple[Source, ...]:
         """Everything that is scored for the question but replicates, the candidate first."""
-        named = self.baseline.systems if isinstance(self.baseline, Computed) else (self.baseline,)
-        return (self.candidate, *named, *self.pool)
+        return (self.candidate, self.baseline, *self.pool)
 
     @property
     def stored(self) -> tuple[str, ...]:

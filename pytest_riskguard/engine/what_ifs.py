@@ -11,7 +11,7 @@ from pytest_riskguard.data.measures import span
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.titles import read_titles
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.engine.question import Computed, Question, label
+from pytest_riskguard.engine.question import Question, label
 from pytest_riskguard.errors import BaselineError, DataError, Remedy
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import Gate
@@ -54,7 +54,7 @@ def refuse_if_changes_decide(
     """
     gate, topics, baselines = question.gate, {*systems[0].scores.topics}, systems[1:]
     if verdict.outcome == "pass":
-        worse = None if gate.is_pool else _worse_replicate(question, baselines)
+        worse = None if gate.is_pool else _worse_replicate(baselines)
         if worse is not None and outcome_of(systems[:2]) == "fail":
             raise worse
         # they score 0 in a run that was stored before they were judged, so any answer of the candidate is a win
@@ -103,10 +103,8 @@ def _without(systems: Sequence[Scored], topics: Collection[str]) -> Sequence[Sco
     return [replace(one, scores=one.scores.only(lambda topic: topic not in topics)) for one in systems]
 
 
-def _worse_replicate(question: Question, baselines: Sequence[Scored]) -> DataError | None:
+def _worse_replicate(baselines: Sequence[Scored]) -> DataError | None:
     """The error for the first replicate whose mean is too far below the baseline's for a run of the same system."""
-    if isinstance(question.baseline, Computed):
-        return None
     baseline, *replicates = (scored.scores for scored in baselines)
     for replicate in replicates:
         test = mean_test(replicate.values - baseline.values)

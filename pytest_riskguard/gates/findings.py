@@ -227,18 +227,6 @@ class Power:
 
 
 @frozen
-class AgainstReference:
-    """The candidate against one reference of a pool, at the level that Holm's method left for it."""
-
-    reference: str
-    georisk_difference: float
-    lower: float
-    upper: float
-    adjusted_p_value: Probability
-    passes: bool
-
-
-@frozen
 class ChainedRun:
     """A run of a baseline's chain; ``urisk`` is against the oldest."""
 
@@ -271,22 +259,11 @@ class Lineage:
 
 
 @frozen
-class PoolFigures:
-    """Where the candidate stands in its pool; rank 1 has the highest GeoRisk.
-
-    ``decided_by`` is the reference that means, wins, intervals and topics are about.
-    """
-
-    decided_by: str
-    references: Annotated[tuple[AgainstReference, ...], Bounds(min_length=1)]
-
-
-@frozen
 class IfJudged:
-    """What the gate would have said if documents had been judged otherwise: by one judge alone, who is the ``case``.
+    """What the gate would have said if unjudged documents had been judged with the highest grade of their topic.
 
-    Or if unjudged ones had been judged with the highest grade of their topic: none (``irrelevant``, as scored), all
-    (``relevant``), or those that one system ranks higher (``candidate_relevant``, ``baseline_relevant``). Or with the
+    None of them (``irrelevant``, as scored), all (``relevant``), or those that one system ranks higher
+    (``candidate_relevant``, ``baseline_relevant``). Or with the
     grades that give each topic the ``lowest`` or the ``highest`` difference that was found; or with ``other`` grades,
     the first that were found to change the outcome.
     """
@@ -301,8 +278,7 @@ class Judgements:
     """Unjudged documents in the first ranks, and whether the outcome was found to ``depend`` on them.
 
     Counts are of (topic, document) pairs: of ``documents`` in either ranking, and of those in each. It is ``certain``
-    whether the outcome depends on them if a way of judging them changes it, or if all were tried. ``judges``: what
-    the gate says under each of several judges alone.
+    whether the outcome depends on them if a way of judging them changes it, or if all were tried.
     """
 
     documents: Count
@@ -311,4 +287,3 @@ class Judgements:
     candidate: Count = field(default=0, metadata=UNWRITTEN)
     baseline: Count = field(default=0, metadata=UNWRITTEN)
     certain: bool = False
-    judges: tuple[IfJudged, ...] = ()

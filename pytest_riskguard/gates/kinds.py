@@ -37,10 +37,6 @@ RESPONSES: tuple[str, ...] = get_args(Response)
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
 #: Intervals of GeoRisk, which is not a mean; the other methods are intervals of means.
 GEORISK_METHODS = ("auto", "student_t", "percentile", "bca")
-#: Baselines that are computed topic by topic from several.
-COMPUTED = ("mean", "median", "max")
-#: References of GeoRisk that are not a single baseline.
-ANY, MEDIAN = "any", "median"
 
 #: A loss that counts a billion times is a ban on losses, which ``protected`` asks for directly.
 MAX_ALPHA = 1e9
@@ -268,9 +264,8 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
     )
     reference: str | None = option(
         None,
-        Text("the name of one of the gate's baselines, any or median", optional=True),
-        "The baseline to compare GeoRisk with, any of them, or their median. [default: the first baseline]",
-        in_report=False,
+        Text("the name of one of the gate's baselines", optional=True),
+        "The baseline to compare GeoRisk with. [default: the first baseline]",
     )
 
 
@@ -383,8 +378,6 @@ POLICY: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
 )
 #: The kinds that have a p-value, and so may be members of a family.
 TESTED = tuple(kind for kind, cls in KINDS.items() if cls.is_tested)
-#: The kinds whose looks at one collection may have a budget: levels of GeoRisk do not go up far enough.
-BUDGETED = tuple(kind for kind in TESTED if not KINDS[kind].is_pool)
 
 _OPTIONS = {cls: declared(cls) for cls in KINDS.values()}
 #: Every option of any kind, as the first kind that offers it declares it.

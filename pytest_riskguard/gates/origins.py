@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from pytest_riskguard.data.given_file import Ties
-from pytest_riskguard.data.records import Agreement
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import UNLESS_EMPTY
 
@@ -31,8 +30,7 @@ class Origin:
 
 @frozen
 class Origins:
-    """Where the systems of one verdict come from; ``judges`` is how far several judges of the documents agree."""
+    """Where the systems of one verdict come from."""
 
     candidate: Origin
     baselines: tuple[Origin, ...]
-    judges: Agreement | None = None

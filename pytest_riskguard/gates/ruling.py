@@ -7,7 +7,6 @@ topics without which the verdict flips, slices, families (its p-value), charts a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.evidence import BoolArray, Evidence
-from pytest_riskguard.gates.kinds import MAX_LEVEL, MIN_TOPICS, Gate
+from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.inference.break_even import break_even, break_even_above, break_even_quantile
 from pytest_riskguard.inference.intervals import Interval, intervals, upper_p_value
 from pytest_riskguard.inference.power import observed_critical
@@ -26,9 +25,6 @@ from pytest_riskguard.risk.urisk import RiskTest, mean_test, mean_test_of
 
 #: With fewer changes no gate may show that a candidate is good enough: at alpha 0, and at alpha 1 and above.
 CHANGES_TO_SHOW = 10, 25
-#: For one of many looks: below which p-value those of the break-even test are stretched, by which power, and from
-#: which alpha on Student-t is not asked (docs/explanation/calibration.md).
-STRETCHED_BELOW, STRETCH, LOSSES_WEIGH = 0.05, 2 / 3, 1.0
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
 REPORTED = ("student_t", "basic", "percentile", "bca")
 #: How far a p-value may lie above the threshold by rounding, as a share of it.
@@ -273,28 +269,7 @@ class Ruling:
         Where noise is subtracted, failing at alpha 0 is enough. Where churn only warns, the mean alone must fail
         too, at alpha 0 and tolerance 0.
         """
-        return self._of_all(lambda ruling: ruling._p_value_here)
-
-    @cached_property
-    def p_value_of_look(self) -> float:
-        """The same, by the stricter rule for one of many looks at a collection, whose levels are far higher.
-
-        At these, p-values of skewed few changes are several times too small. So the break-even test must fail too,
-        with its p-value stretched, and so must Student-t below alpha 1; above, it misses most losses. What fails at
-        the highest level fails whatever they say.
-        """
-        if self.p_value <= 1 - MAX_LEVEL:
-            return self.p_value
-
-        def p_of(ruling: Ruling) -> float:
-            student_t = ruling._p_by("student_t") if ruling.alpha < LOSSES_WEIGH else 0.0
-            return max(ruling._p_value_here, student_t, stretched(min(2 * ruling.break_even, 1.0)))
-
-        return self._of_all(p_of)
-
-    def _of_all(self, p_of: Callable[[Ruling], float]) -> float:
-        """The p-value of all rulings that decide, from that of each."""
-        return max(min(map(p_of, ruling.all_asked)) for ruling in self.conditions)
+        return max(min(one._p_value_here for one in ruling.all_asked) for ruling in self.conditions)
 
     @cached_property
     def _p_value_here(self) -> float:
@@ -363,8 +338,3 @@ class Ruling:
         size = (self.gate.tolerance + (1 - share) * sign * self.estimate) / (share * (1 + self.alpha))
         largest = float(np.max(-sign * self.evidence.differences, initial=0.0))
         return (share, size) if largest < size <= plausible else None
-
-
-def stretched(p: float) -> float:
-    """A p-value of a look, enlarged the more the smaller it is: at 0.0005 ten times, from 0.05 on not at all."""
-    return max(p, STRETCHED_BELOW * math.pow(p / STRETCHED_BELOW, STRETCH))

@@ -1,4 +1,4 @@
-"""What else the labels could say: unjudged documents, which of them to judge next, and several judges.
+"""What else the labels could say: unjudged documents, which of them to judge next.
 
 Ways of judging that could change a verdict are all of them where they are few, else found by a search. A gate's
 answer does not follow the differences of topics alone: a topic that gains can widen an interval. So no two extremes
@@ -21,9 +21,8 @@ import numpy as np
 from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, first_rows, places_among
 from pytest_riskguard.data.judged import RankedRun, depth_of
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.scoring import JudgedRows, check_labels, kernel_of
+from pytest_riskguard.data.scoring import JudgedRows, kernel_of
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
@@ -39,8 +38,6 @@ CASES: Mapping[str, Sequence[int]] = {
     "candidate_relevant": (1,),
     "baseline_relevant": (-1,),
 }
-#: With more judges than this, nothing is said of them: each has judged little.
-MOST_JUDGES = 50
 #: Every way of judging a topic's documents is tried where there are at most so many, and where the topics together
 #: have no more than that: most share a score, but not so many.
 MOST_WAYS, MOST_TOGETHER = 128, 2.0**20
@@ -394,14 +391,6 @@ class Labels:
         scores[self.places[topics]] = values
         return scores
 
-    def under(self, judge: str) -> FloatArray:
-        """The scores on the grades of one judge; ``DataError`` for grades that the measure does not take."""
-        qrels = self.runs[0].qrels.under(judge)
-        check_labels(self.measure, qrels)
-        runs = [RankedRun(run.run, qrels, run.measure) for run in self.runs]
-        topics = qrels.arrays.places_of(self.scores[0].topics)
-        return values_if_judged(runs, topics, np.zeros_like(topics), np.zeros((0, 2), dtype=np.int64), np.zeros(0))
-
 
 class Rejudged:
     """A gate's question about two runs, at the level that decided, that can be asked again under other labels."""
@@ -443,12 +432,11 @@ class Rejudged:
     def found(self) -> Judgements:
         """Which documents are unjudged, and what the gate would say if they were judged in the ways that were tried.
 
-        The verdict's own way first, then the extremes, then the first other way that changes the outcome. Where
-        judgements are complete, only what each judge says alone.
+        The verdict's own way first, then the extremes, then the first other way that changes the outcome.
         """
-        labels, judges = self.labels, self._under_judges()
+        labels = self.labels
         if labels.rules.is_complete:
-            return Judgements(0, depends=False, certain=True, judges=judges)
+            return Judgements(0, depends=False, certain=True)
         answers, outcome = self.answers(*labels.if_all_judged), self.as_judged.outcome
         cases = [self.as_judged, *islice(answers, len(CASES) + 2)]
         if all(case.outcome == outcome for case in cases):
@@ -462,19 +450,7 @@ class Rejudged:
             cases=tuple(cases),
             depends=depends,
             certain=depends or labels.if_all_judged[1].exhaustive,
-            judges=judges,
         )
-
-    def _under_judges(self) -> tuple[IfJudged, ...]:
-        """What the gate says under each judge alone; nothing where a grade does not suit the measure."""
-        by_judge = self.labels.runs[0].qrels.by_judge or {}
-        judges = sorted({judge for given in by_judge.values() for judge in given})
-        if len(judges) > MOST_JUDGES:
-            return ()
-        try:
-            return tuple(self.case(judge, self.labels.under(judge)) for judge in judges)
-        except DataError:
-            return ()
 
     def changes(self, is_open: BoolArray) -> bool:
         """Whether the verdict was found to change, if documents that are not open are irrelevant."""
@@ -487,12 +463,9 @@ def _said(name: str, comparison: Comparison) -> IfJudged:
 
 
 def rests_on_labels(outcome: Outcome, labels: Judgements) -> Iterator[VerdictWarning]:
-    """The warnings that more judgements could change a verdict that is not a pass, and that judges disagree on it."""
+    """The warning that more judgements could change a verdict that is not a pass."""
     if outcome != "pass" and labels.depends:
         yield warning("rests_on_unjudged", documents=labels.documents)
-    if len({judge.outcome for judge in labels.judges}) > 1:
-        agree = sum(judge.outcome == outcome for judge in labels.judges)
-        yield warning("rests_on_judges", judges=len(labels.judges), agree=agree)
 
 
 class ToJudge(NamedTuple):

@@ -19,7 +19,6 @@ from pytest_riskguard.gates.findings import (
     Judgements,
     Level,
     Lineage,
-    PoolFigures,
     Positive,
     Power,
     Probability,
@@ -28,10 +27,9 @@ from pytest_riskguard.gates.findings import (
     Slice,
     TopicCounts,
 )
-from pytest_riskguard.gates.kinds import COMPUTED, KINDS, METHODS, OPTIONS, EveryOption, Gate, options_of
-from pytest_riskguard.gates.looks import Look
+from pytest_riskguard.gates.kinds import KINDS, METHODS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.warning_codes import REASONS, WARNINGS
-from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, JsonError, Words, decoded, to_plain
+from pytest_riskguard.serialization import Bounds, JsonError, Words, decoded, to_plain
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
@@ -77,32 +75,22 @@ USED = ("none", HOLM, POOL, FLIPS)
 
 @frozen
 class Family:
-    """The gates that a gate was judged together with; ``level`` is the one that correction and budget leave it.
+    """The gates that a gate was judged together with; ``level`` is the one that the correction leaves it.
 
     It fails exactly where ``adjusted_p_value`` is at most 1 less its own level. Its interval at ``level`` then lies
     below the bound; where the correction draws, ``level`` is the gate's own, and its interval may lie below the bound
-    though it passes. ``look`` is one of many at the collection, where these have a budget.
+    though it passes.
     """
 
     correction: Annotated[str, Words(USED)]
     size: Positive
     level: Level
     adjusted_p_value: Probability
-    look: Look | None = field(default=None, metadata=UNLESS_EMPTY)
 
     @property
     def draws(self) -> bool:
         """Whether the gate keeps its level, and must be rejected by draws as well."""
         return self.correction in (POOL, FLIPS)
-
-
-@frozen
-class Yardstick:
-    """A baseline computed topic by topic from stored ones: their mean, median or max, with the candidate or not."""
-
-    kind: Annotated[str, Words(COMPUTED)]
-    systems: tuple[str, ...] = field(default=(), metadata=UNWRITTEN)
-    candidate_inside: bool = field(default=False, metadata=UNWRITTEN)
 
 
 @frozen
@@ -131,7 +119,6 @@ class Findings:
     intervals: tuple[ReportedInterval, ...] = ()
     responsible_topics: tuple[ResponsibleTopic, ...] = ()
     power: Power = Power()
-    pool: PoolFigures | None = None
     summary: str = ""
     slices: tuple[Slice, ...] = ()
     figures: tuple[str, ...] = ()
@@ -199,8 +186,6 @@ class Verdict(_Read):
     replicates : int
         How many other runs of the baseline's system its noise was measured with.
     family : Family or None
-    yardstick : Yardstick or None
-        Where the baseline is computed from several.
     problem, remedy : str or None
         Why the data cannot be compared, and what to do; reports name files by their paths in the project.
     error : DataError or None
@@ -229,7 +214,6 @@ class Verdict(_Read):
     replicates: int = 0
     family: Family | None = None
     inputs: Inputs | None = None
-    yardstick: Yardstick | None = None
     problem: str | None = None
     remedy: str | None = None
     findings: Deferred = field(default_factory=lambda: Deferred.of(Findings()), hash=False)
@@ -267,6 +251,11 @@ class Verdict(_Read):
         return self.asked.kind
 
     @property
+    def baseline(self) -> str:
+        """The name of what the candidate's figures are against: the baseline, of a pool the reference."""
+        return self.reference or self.baselines[0]
+
+    @property
     def passed(self) -> bool:
         """Whether a build may go on: a pass, or an inconclusive gate that only warns."""
         return self.outcome == "pass" or (self.outcome == "inconclusive" and self.on_inconclusive == "warn")
@@ -288,7 +277,7 @@ class Verdict(_Read):
         if self.asked.is_pool:
             by_name = self.estimates.georisk or {}
             return tuple(name for name in same if by_name.get(name) == next(iter(by_name.values())))
-        return same if self.yardstick is not None or self.topics.changed == 0 else ()
+        return same if self.topics.changed == 0 else ()
 
     @property
     def first_warnings(self) -> tuple[VerdictWarning, ...]:
@@ -352,9 +341,7 @@ JSON_TYPES: dict[str, Any] = {
     "intervals": tuple[ReportedInterval, ...],
     "responsible_topics": tuple[ResponsibleTopic, ...],
     "power": Power,
-    "yardstick": Yardstick | None,
     "lineage": Lineage | None,
-    "pool": PoolFigures | None,
     "summary": str,
     "slices": tuple[Slice, ...],
     "figures": tuple[str, ...],

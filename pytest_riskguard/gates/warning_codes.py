@@ -69,10 +69,7 @@ WARNINGS: Mapping[str, str] = {
     ),
     "no_variation": "No topic changed, or all changed by the same amount.",
     "methods_disagree": "Student-t says the opposite of the gate's own method.",
-    "missing_topics": (
-        "Topics that are judged and not answered, answered and not judged, or judged by documents no longer in "
-        "`documents`."
-    ),
+    "missing_topics": ("Topics that are judged and not answered, or answered and not judged."),
     "free_wins": (
         "A baseline did not answer topics that the candidate answered, which somebody accepted; or far fewer of its "
         "first documents are judged than of the candidate's, as where some ids are wrong."
@@ -81,7 +78,7 @@ WARNINGS: Mapping[str, str] = {
         "The order as written scores differently; or the rank column or the order contradicts the scores."
     ),
     "rests_on_unjudged": "It might pass if unjudged documents were judged: `riskguard judge-next` lists them.",
-    "rests_on_judges": "The answer is not the same under each of several judges alone.",
+    "stale_labels": "Relevant documents are no longer in `documents`; the outcome does not depend on them.",
     "changed_inputs": (
         "Judgements, topics or the scoring library changed since a baseline was stored, and its run was scored "
         "again, or this was allowed."
@@ -137,10 +134,6 @@ SAID: Mapping[str, str] = {
         "weigh so much that too little is left to compare, so the gate does not pass; choose a smaller alpha"
     ),
     "rests_on_unjudged": "this answer rests on {documents} unjudged documents; judge-next lists those to judge first",
-    "rests_on_judges": (
-        "the judges decide: {agree} of {judges} alone give this answer; have them agree on what is relevant, or "
-        "judge again"
-    ),
     "rescored": (
         "the judgements or the scoring library changed since the baseline was stored, so its run was scored again"
     ),

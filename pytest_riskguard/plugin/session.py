@@ -28,7 +28,6 @@ _ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setup
 _COMPLETE = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 #: Which attempts at a test failed in this process, in order.
 _ATTEMPTS = pytest.StashKey[list[bool]]()
-_JUNIT_COUNT = pytest.StashKey[int]()
 _ENGINES = pytest.StashKey[dict[Path, "Engine"]]()
 #: The key under which a worker leaves the gates that it has collected.
 ROLL = "riskguard_roll"
@@ -134,13 +133,6 @@ class RiskguardSession:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the new verdicts to the test's report, which xdist carries to the controller."""
-        if self.log.waiting and self.config.getoption("xmlpath", default=None):
-            from pytest_riskguard.reports.ci.junit import properties
-
-            changes = self.policy_changes
-            for verdict in self.log.waiting:
-                number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
-                item.user_properties.extend(properties(verdict, number, changes))
         report = yield
         attempts = item.stash.setdefault(_ATTEMPTS, [])
         if call.when == "setup" or not attempts:
@@ -158,8 +150,8 @@ class RiskguardSession:
     @cached_property
     def policy_changes(self) -> tuple[str, ...]:
         """What the judged commit changed about how it is judged, in every process the same."""
+        from pytest_riskguard.config.base_commit import policy_changes
         from pytest_riskguard.config.load import find_config
-        from pytest_riskguard.engine.base_commit import policy_changes
 
         root = self.config.rootpath
         tests = {*(item.path for item in self._items), *(root / gate.file for gate in self.gates)}

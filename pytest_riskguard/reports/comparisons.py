@@ -246,6 +246,6 @@ def compared(verdict: Verdict, place: int) -> str:
     if inputs is None or inputs.candidate is None or None in inputs.baselines.values():
         return str(place)
     return json.dumps(
-        [verdict.candidate, verdict.baselines, verdict.measure, to_plain(inputs), to_plain(verdict.yardstick)],
+        [verdict.candidate, verdict.baselines, verdict.measure, to_plain(inputs)],
         sort_keys=True,
     )

@@ -108,11 +108,6 @@ def _figures(verdict: Verdict) -> Iterator[str]:
             f"{clean(verdict.candidate)} against {opponent(verdict)}: {'weighted ' * verdict.weighted}mean {means} "
             f"({signed(estimates.mean_difference)})"
         )
-    if (baseline := verdict.yardstick) is not None:
-        word = {"mean": "mean", "median": "median", "max": "best"}[baseline.kind]
-        inside = "including" if baseline.candidate_inside else "excluding"
-        systems = listed(baseline.systems, most=10)
-        yield f"the baseline is computed topic by topic: the {word} of {systems}, {inside} the candidate"
     if (lineage := verdict.lineage) is not None:
         yield (
             f"{counted(lineage.accepted, 'accepted change')} since {clean(lineage.runs[0].run)}; in total "
@@ -144,7 +139,7 @@ def _figures(verdict: Verdict) -> Iterator[str]:
 def _tests(verdict: Verdict) -> str:
     """The tests and the intervals."""
     estimates, said = verdict.estimates, []
-    if estimates.trisk is not None and verdict.pool is None:
+    if estimates.trisk is not None and not verdict.asked.is_pool:
         said.append(f"TRisk {signed(estimates.trisk, 3)} (two-sided p {probability(estimates.p_value)})")
     if estimates.break_even_p_value is not None:
         said.append(f"one-sided: break-even p {probability(estimates.break_even_p_value)}")
@@ -154,19 +149,14 @@ def _tests(verdict: Verdict) -> str:
 
 def interval(verdict: Verdict, one: ReportedInterval) -> str:
     """An interval with its name; over a pool Student-t has its error from the jackknife."""
-    jackknife = " (jackknife)" if verdict.pool is not None and one.method == "student_t" else ""
+    jackknife = " (jackknife)" if verdict.asked.is_pool and one.method == "student_t" else ""
     return f"{METHODS[one.method]}{jackknife} {limits(one.lower, one.upper)}{' (decisive)' * one.decisive}"
 
 
 def _family(verdict: Verdict, family: Family) -> str:
-    together, budget = "one look of many", ""
-    if family.correction != "none":
-        together = f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]})"
-    if (look := family.look) is not None:
-        of = "" if look.looks is None else f" of about {look.looks}"
-        budget = f"; look {look.number}{of} at this collection may spend {percent(look.share)} of the budget"
+    together = f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]})"
     p_value, adjusted = probability(verdict.estimates.decision_p_value), probability(family.adjusted_p_value)
-    return f"{together}: p {p_value}, adjusted {adjusted}; judged at {percent(family.level)}{budget}"
+    return f"{together}: p {p_value}, adjusted {adjusted}; judged at {percent(family.level)}"
 
 
 def _flips(card: Card) -> list[str]:
@@ -237,34 +227,20 @@ def _judgements(verdict: Verdict) -> Section | None:
         tried = "every way was tried" if unjudged.certain else "not every way was tried"
         answer = f"no way of judging {where} was found to change the outcome: {tried}"
     rows = [(_CASES.get(case.case, clean(case.case)), case.urisk, case.outcome) for case in unjudged.cases]
-    judges = [(judge.case, judge.urisk, judge.outcome) for judge in unjudged.judges]
-    tables = (
-        Table("The verdict under each judge", {"Judge": "name", "URisk": "+.4f", "Outcome": "text"}, judges),
-        Table("The verdict in each case", {"If": "text", "URisk": "+.4f", "Outcome": "text"}, rows),
-    )
-    return Section("Unjudged documents", [sentence(answer)], [table for table in tables if table.rows])
+    table = Table("The verdict in each case", {"If": "text", "URisk": "+.4f", "Outcome": "text"}, rows)
+    return Section("Unjudged documents", [sentence(answer)], [table.filled])
 
 
 def _pool(verdict: Verdict) -> Section | None:
-    """The systems of a pool, and the candidate against each reference."""
-    if (pool := verdict.pool) is None:
-        return None
+    """The systems of a pool."""
     georisk, zrisk = verdict.estimates.georisk or {}, verdict.estimates.zrisk or {}
-    roles = {pool.decided_by: " (reference)", verdict.candidate: " (candidate)"}
-    systems = Table(
-        "Systems, highest GeoRisk first",
-        {"System": "name", "GeoRisk": ".4f", "ZRisk": "+.4f"},
-        [
-            (clean(name, limit=80) + roles.get(name, ""), georisk[name], zrisk.get(name))
-            for name in sorted(georisk, key=lambda system: -georisk[system])
-        ],
-    )
-    columns = {"Reference": "name", "Difference": "+.4f", "Interval": "text", "p (Holm)": "p", "Passes": "text"}
+    roles = {verdict.baseline: " (reference)", verdict.candidate: " (candidate)"}
     rows = [
-        (one.reference, one.georisk_difference, limits(one.lower, one.upper), one.adjusted_p_value, one.passes)
-        for one in pool.references
+        (clean(name, limit=80) + roles.get(name, ""), georisk[name], zrisk.get(name))
+        for name in sorted(georisk, key=lambda system: -georisk[system])
     ]
-    return Section("Pool", parts=[systems, Table("Against each reference", columns, rows)])
+    columns = {"System": "name", "GeoRisk": ".4f", "ZRisk": "+.4f"}
+    return Section("Pool", parts=[Table("Systems, highest GeoRisk first", columns, rows)]) if rows else None
 
 
 def settings(verdict: Verdict) -> Section:
@@ -275,7 +251,7 @@ def settings(verdict: Verdict) -> Section:
     rows = [(name, value) for name, value in options.items() if name in {*JSON_TYPES, *BELOW} and value]
     if inputs is not None:
         digests = {"qrels": inputs.qrels, "candidate": inputs.candidate}
-        digests |= {f"baseline {name}": digest for name, digest in inputs.baselines.items()}
+        digests |= {f"baseline {name}": digest for name, digest in sorted(inputs.baselines.items())}
         rows += [(name, digest or "not a file that could be read") for name, digest in digests.items()]
     note = "" if inputs is not None else "No digests: the scores did not come from files."
     return Section("Settings and inputs", parts=[Table("", {"Option": "name", "Value": "name"}, rows, note)])

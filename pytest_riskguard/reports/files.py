@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 JSON, MARKDOWN, HTML, JUNIT = "json", "markdown", "html", "junit"
 #: Formats of a figure or a table.
-OF_SECTIONS = (JSON, MARKDOWN, HTML)
+OF_SECTIONS = (JSON, HTML)
 _BY_SUFFIX = {".json": JSON, ".md": MARKDOWN, ".html": HTML, ".htm": HTML, ".xml": JUNIT}
 
 
@@ -83,11 +83,8 @@ def check(path: Path) -> None:
         raise UsageError(f"cannot write ({problem})")
 
 
-def write(path: Path, report: Report, *, charts: bool = False) -> None:
-    """Write a report, whole or not at all, in the format that its name asks for.
-
-    With ``charts`` the pictures of a Markdown report are written next to it, and before it.
-    """
+def write(path: Path, report: Report) -> None:
+    """Write a report, whole or not at all, in the format that its name asks for."""
     kind = format_of(path)
     if isinstance(kind, AddedFormat):
         from pytest_riskguard.reports.json import plain
@@ -107,12 +104,9 @@ def write(path: Path, report: Report, *, charts: bool = False) -> None:
 
         text = render_junit(report)
     else:
-        from pytest_riskguard.reports.markdown import COMMENT_LIMIT, pictures, render
+        from pytest_riskguard.reports.markdown import COMMENT_LIMIT, render
 
-        drawn = pictures(path, report.verdicts) if charts else []
-        for picture in (picture for of_gate in drawn for picture in of_gate):
-            write_text(path.with_name(picture.file), picture.svg)
-        text = render(report, limit=COMMENT_LIMIT, pictures=drawn)
+        text = render(report, limit=COMMENT_LIMIT)
     write_text(path, text)
 
 

@@ -1,4 +1,4 @@
-"""What a report is made of: sections of sentences, tables and plots, the same for a terminal, Markdown and a page."""
+"""What a report is made of: sections of sentences, tables and plots, the same for a terminal and a page."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class Section:
     text : sequence of str
         Sentences, most important first; the first one of a report is the answer that its page begins with.
     parts : sequence of Table, Plot or Section
-        In this order. A terminal and Markdown leave out plots.
+        In this order. A terminal leaves out plots.
     warnings : sequence of str
         What to be careful about.
     notes : sequence of str
@@ -188,12 +188,6 @@ class Section:
         found += [""] * bool(self.parts and self.warnings) + wrapped(_cleaned(*self.warnings), width=width)
         notes = wrapped(_cleaned(*self.notes), width=width, indent="", hanging="")
         return [*found, "", *notes] if notes else found
-
-    def to_markdown(self) -> str:
-        """The section as Markdown."""
-        from pytest_riskguard.reports.markdown import section
-
-        return "\n".join(section(self))
 
     def to_page(self) -> str:
         """The section as a whole HTML page, one file without outside parts; needs the extra ``report``."""

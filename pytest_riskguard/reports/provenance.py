@@ -27,8 +27,7 @@ _RUN = "CI run"
 class Provenance:
     """Where a report comes from; None for what is not known.
 
-    ``date`` is UTC, ISO 8601; ``candidate`` the first one that was judged, if there are several; ``judges`` says how
-    far the judges of the documents agree, if there are several.
+    ``date`` is UTC, ISO 8601; ``candidate`` the first one that was judged, if there are several.
     """
 
     date: str
@@ -39,7 +38,6 @@ class Provenance:
     run_url: str | None
     candidate: Origin | None
     baselines: tuple[Origin, ...]
-    judges: str | None = None
 
     def __post_init__(self) -> None:
         if self.run_url is not None and web_address(self.run_url) != self.run_url:
@@ -83,7 +81,6 @@ def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Prove
         build.run_url,
         candidate,
         tuple(baselines.values()),
-        next((str(origins.judges) for origins in known if origins.judges is not None), None),
     )
 
 
@@ -116,7 +113,7 @@ def head(provenance: Provenance) -> list[tuple[str, str | None]]:
 
 
 def section(provenance: Provenance) -> Section:
-    """What is known of the systems: their metadata, what differs, judges."""
+    """What is known of the systems: their metadata, and what differs."""
     systems = [*filter(None, [provenance.candidate]), *provenance.baselines]
     columns = dict.fromkeys(("System", "Stored", "Commit", "Note", "Metadata", "Equal scores"), "text")
     rows = [
@@ -135,8 +132,7 @@ def section(provenance: Provenance) -> Section:
         Table("", columns, rows),
         Table("What differs, according to the metadata", named, provenance.differences, none="none"),
     ]
-    judges = [clean(provenance.judges, limit=400)] if provenance.judges else []
-    return Section("Where this report comes from", judges, [table.filled for table in tables if table.rows])
+    return Section("Where this report comes from", [], [table.filled for table in tables if table.rows])
 
 
 def _stored(provenance: Provenance, baseline: Origin) -> str:

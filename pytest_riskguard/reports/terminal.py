@@ -205,17 +205,28 @@ def _details(verdict: Verdict, screen: Screen) -> Iterator[str]:
 # ---- all gates
 
 
-def notes(verdict: Verdict, run: Sequence[Verdict], *, complete: bool) -> list[str]:
-    """What a reader of the table of gates should know of a gate that passes and of which no failure was shown.
+def notes(run: Sequence[Verdict], *, complete: bool, with_commands: bool = True) -> list[list[str]]:
+    """For each verdict what a reader of the table of gates should know of it, if it passes; nothing is said twice.
 
-    A command stands on a line of its own.
+    A command, of use where the verdict was judged, stands on a line of its own.
     """
+    said = {note for verdict in run if not verdict.passed for note in warning_lines(verdict)}  # failures showed them
+    found = []
+    for verdict in run:
+        new = [note for note in _notes(verdict, run, complete, with_commands) if note not in said]
+        said.update(new)
+        found.append(new)
+    return found
+
+
+def _notes(verdict: Verdict, run: Sequence[Verdict], complete: bool, with_commands: bool) -> list[str]:
     if not verdict.passed:
         return []
     lines = []
     if Card(verdict).tone == "caution":
         lines.append(words.weakness(verdict) or words.paragraph(verdict))
-    step = words.promotion(verdict, run, complete=complete, commands=verdict.commands)
+    commands = verdict.commands if with_commands else None
+    step = words.promotion(verdict, run, complete=complete, commands=commands)
     lines += [] if step is None else [f"{step.text}:\n{step.command}" if step.command else step.text]
     return [*lines, *(line for line in warning_lines(verdict) if line not in lines)]
 
@@ -231,7 +242,7 @@ def coded(warnings: Iterable[VerdictWarning]) -> list[str]:
 
 
 def remarks(verdicts: Sequence[Verdict]) -> list[str]:
-    """What is to be said of all verdicts together: that nothing is corrected, and that judges disagree."""
+    """What is to be said of all verdicts together: that nothing is corrected."""
     alone = [v for v in verdicts if v.estimates.decision_p_value is not None and v.family is None]
     said = []
     if len(alone) > 1:
@@ -239,8 +250,7 @@ def remarks(verdicts: Sequence[Verdict]) -> list[str]:
             f"{len(alone)} risk gates, each at its own level, not corrected for multiple comparisons (family: auto "
             "corrects)"
         )
-    judges = [v.origins.judges for v in verdicts if v.origins is not None and v.origins.judges is not None]
-    return [*said, *map(str, dict.fromkeys(judges))]
+    return said
 
 
 #: Codes of ANSI: green, yellow, bold red.
@@ -273,15 +283,11 @@ def gates_table(
         heading, *lines = Table("", _COLUMNS, shown).filled.lines(_ANY_WIDTH, indent=0)
         if max(map(columns, (heading, *lines))) <= screen.width:
             break
-    said = {note for verdict in run if not verdict.passed for note in warning_lines(verdict)}  # failures showed them
     text = [heading]
-    for verdict, (outcome, *_), line in zip(run, rows, lines, strict=True):
+    for verdict, (outcome, *_), line, under in zip(run, rows, lines, notes(run, complete=complete), strict=True):
         code = _COLOURS[words.word(verdict)]
         text.append(f"\x1b[{code}m{outcome}\x1b[0m{line.removeprefix(outcome)}" if colour else line)
-        under = notes(verdict, run, complete=complete)
-        for note in (note for note in under if note not in said):
-            text += _under(note, screen)
-        said.update(under)
+        text += [part for note in under for part in _under(note, screen)]
     return text
 
 

@@ -362,8 +362,6 @@ def test_a_file_of_the_store_is_refused_as_candidate(command, folder):
         ended = command(f"compare {path} --baseline prod --measure AP")
         assert ended.status == 2
         assert f"{Path(path).name} is the stored prod/run.gz" in ended.err
-    ended = command("compare baselines/prod/run.gz --baseline 'mean(prod, good.run)' --measure AP")
-    assert (ended.status, "run.gz is the stored prod/run.gz" in ended.err) == (2, True)
     assert command(f"compare baselines/prod/run.gz --baseline good.run {QRELS}").status == 1  # two systems
     shutil.copy("good.run", "baselines/good.run")  # no baseline, but a run that is kept beside them
     assert command("compare baselines/good.run --baseline prod --measure AP").status == 0
@@ -375,7 +373,6 @@ def test_a_file_is_not_compared_with_itself(command, folder):
         "--baseline loss.run",
         "--baseline a=./loss.run",
         "--baseline same.run",
-        "--baseline 'mean(loss.run, good.run)'",
     ):
         ended = command(f"compare loss.run {line} {QRELS}")
         assert ended.status == 2

@@ -1,4 +1,4 @@
-"""``riskguard compare`` with several baselines: pools, and baselines computed from several."""
+"""``riskguard compare`` with several baselines."""
 
 import json
 
@@ -25,14 +25,9 @@ def verdicts(ended):
             "GeoRisk difference -0.21, 95% interval -0.26 to -0.14, must reach 0",
         ),
         (
-            "loss.run --baseline prod --baseline good.run --set reference=any -v",
+            "loss.run --baseline prod --baseline good.run --set reference=good",
             1,
-            "good -0.1513 [-0.2323, -0.0702] 0.0007 no",
-        ),
-        (
-            "loss.run --baseline prod --baseline good.run --set reference=median",
-            1,
-            "FAIL riskier than median; 12 of 30 queries lost, 2 gained, the mean fell 0.57 -> 0.34",
+            "FAIL riskier than good; ",
         ),
         (
             "good.run --baseline prod --baseline loss.run",
@@ -50,11 +45,6 @@ def verdicts(ended):
             2,
             "'bm25' is not a baseline of this gate; expected prod",
         ),
-        (
-            "good.run --baseline 'mean(prod, loss.run)'",
-            2,
-            "a pool takes no computed baselines; give its systems with --baseline",
-        ),
         ("good.run --baseline prod --set weighted=true", 2, "weighted has no meaning for georisk_not_worse"),
     ],
 )
@@ -68,22 +58,3 @@ def test_a_pool_is_judged_in_a_family_too(command):
     pool = f"compare good.run --baseline prod --baseline loss.run {AP} --gate georisk_not_worse"
     (verdict,) = verdicts(command(f"{pool} --set family=auto -o -"))
     assert (verdict["outcome"], verdict["family"]["size"]) == ("pass", 1)
-
-
-def test_every_computed_baseline_is_asked_about_after_the_others(command):
-    computed = "--baseline 'mean(prod, loss.run)' --baseline 'mean(prod, churn.run)' --baseline 'max(prod, loss.run)'"
-    ended = command(f"compare good.run {computed} --baseline prod {AP} -o -")
-    assert [verdict["baselines"] for verdict in verdicts(ended)] == [
-        ["prod"],
-        ["mean(prod, loss)"],
-        ["mean(prod, churn)"],
-        ["max(prod, loss)"],
-    ]
-    assert verdicts(ended)[3]["yardstick"]["kind"] == "max"
-
-
-def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
-    ended = command(f"compare good.run --baseline 'max(prod, loss.run, candidate)' {AP} -o -")
-    (found,) = verdicts(ended)
-    assert any("including the candidate" in said for said in found["figures"])
-    assert found["topics"]["wins"] == 0

@@ -50,12 +50,8 @@ def write_folder(folder: Path, case: Case | None, world: World) -> dict[str, str
     return names
 
 
-#: What is said of labels: judges, and documents that had to be looked up.
-LABELS = ("judges: ", "unjudged documents")
-
-
 def by_python(folder: Path, names: dict[str, str], kind: Kind) -> bytes:
-    """The verdict of the engine, without what several judges make it look up in the rankings."""
+    """The verdict of the engine, without documents and judgements, which are in the report of a command."""
     files = {held: GivenFile.of(folder / name) for held, name in names.items()}
     engine = Engine(qrels=files["judgements"], topics=files["topics"])
     gate = gate_of("no-risk", "not_significantly_risky", alpha=1.0)
@@ -80,16 +76,13 @@ def by_compare(folder: Path, names: dict[str, str], kind: Kind) -> bytes:
 
 
 def without_provenance(report: str) -> bytes:
-    """A report without the names of systems, where they come from, and what single judges say: TREC has none."""
+    """A report without the names of systems, and where they come from."""
     data: dict[str, Any] = json.loads(report)
     data.pop("provenance", None)
     for verdict in data["verdicts"]:
-        if verdict["judgements"] is not None:
-            verdict["judgements"]["judges"] = None
         verdict["inputs"] = None  # digests: of the text in TREC's format, of the content in others
         if verdict["exhibits"] is not None:  # a further column of topics is a tag, which the TREC form lacks
             verdict["exhibits"]["tags"].pop("referenceAnswer", None)
-        verdict["figures"] = [line for line in verdict["figures"] if not line.startswith(LABELS)]
     (name,) = {verdict["candidate"] for verdict in data["verdicts"]}
     return json.dumps(data, indent=1).replace(name, "candidate").encode()
 

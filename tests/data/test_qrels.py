@@ -11,7 +11,6 @@ from pytest_riskguard.data.given_file import GivenFile, InputData, LabelRules
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.named_columns import Table, judgements_of
 from pytest_riskguard.data.qrels import judgement_rows, read_qrels
-from pytest_riskguard.data.records import Agreement
 from pytest_riskguard.errors import DataError
 from tests.data.tables import columns
 
@@ -94,11 +93,7 @@ def test_what_judgements_cannot_hold_is_refused_with_its_row(rows, judges, rules
 def test_several_judges_are_put_together_by_the_median():
     qrels = of_rows("t a 3, u a 1, t b 0, t a 0, t a 1, u a 2, t c -", "xxyyzzx")
     assert qrels.grades == {"t": {"a": 1, "b": 0}, "u": {"a": 1.5}}
-    assert qrels.by_judge == {("t", "a"): {"x": 3, "y": 0, "z": 1}, ("u", "a"): {"x": 1, "z": 2}}
-    assert (qrels.agreement, qrels.is_uncertain) == (Agreement(3, 2, 2), True)
-    assert qrels.under("y").grades == {"t": {"a": 0, "b": 0}, "u": {"a": 1.5}}
-    apart = of_rows("t a 1, t b 1", "xy")
-    assert (apart.by_judge, apart.agreement) == (None, Agreement(2, 0, 0))
+    assert of_rows("t a 1, t b 1", "xy").grades == {"t": {"a": 1, "b": 1}}
 
 
 def test_judgements_are_keyed_by_their_texts():

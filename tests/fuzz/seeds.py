@@ -35,7 +35,7 @@ SETTINGS = (
     "gates: [{name: a, kind: no_topic_collapse, baseline: b, max_loss: 0.3}]\n",
     "collection:\n  qrels: 'q.txt'\ncandidate: {retrieve: 'm:f', workers: 2}\nmeasures: [\"AP(rel=2)\"]\n"
     "family: auto\ngates:\n- name: a\n  kind: not_significantly_risky\n"
-    "  baseline: 'mean(b, c)'\n  alpha: [1, 5]\n  slice: intent=x\n",
+    "  baseline: b\n  alpha: [1, 5]\n  slice: intent=x\n",
 )
 
 

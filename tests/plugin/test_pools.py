@@ -48,20 +48,6 @@ def test_a_gate_on_several_baselines_is_an_item_for_each_and_a_family(judged):
     assert verdicts["each[better]"]["baselines"] == ["better"]
 
 
-def test_a_computed_baseline_says_what_it_is_made_of(judged):
-    result, verdicts = judged(
-        "loss",
-        "name: typical, kind: not_significantly_risky, baseline: 'mean(prod, better)'",
-        "name: best, kind: not_significantly_risky, baseline: 'max(prod, better, candidate)'",
-    )
-    result.assert_outcomes(failed=2)
-    assert verdicts["typical"]["yardstick"]["kind"] == "mean"
-    assert any("mean of prod, better, excluding the candidate" in said for said in verdicts["typical"]["figures"])
-    assert verdicts["typical"]["estimates"]["baseline_mean"] == pytest.approx((0.5 + 2 / 3) / 2)
-    assert verdicts["best"]["baselines"] == ["max(prod, better)"]
-    result.stdout.fnmatch_lines(["  worst 5 of 12, max(prod, better) -> candidate:"])
-
-
 @pytest.mark.slow
 def test_the_fixture_takes_a_list_of_baselines(pytester, project):
     project("loss")

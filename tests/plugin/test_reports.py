@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import pytest
 
@@ -39,14 +38,6 @@ TESTS = """
 
 def commands(result: pytest.RunResult) -> list[str]:
     return [line for line in result.outlines if line.startswith("::")]
-
-
-def properties(path: Path) -> dict[str, dict[str, str]]:
-    root = ET.parse(path).getroot()  # noqa: S314
-    return {
-        case.attrib["name"]: {p.attrib["name"]: p.attrib["value"] for p in case.iter("property")}
-        for case in root.iter("testcase")
-    }
 
 
 def test_each_report_has_the_format_of_its_name(pytester, project):
@@ -150,21 +141,6 @@ def test_a_summary_that_cannot_be_written_is_said_and_fails_nothing(pytester, pr
     result.stdout.fnmatch_lines(["riskguard: could not write GITHUB_STEP_SUMMARY: *"])
 
 
-@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
-def test_junit_properties_are_those_of_the_verdicts(pytester, project, family):
-    project("loss")
-    pytester.makepyfile(test_search=TESTS)
-    pytester.runpytest("--riskguard", "--junitxml=j.xml", "-o", f"junit_family={family}")
-    found = properties(pytester.path / "j.xml")
-    for name in ("no-risk", "test_fixture"):
-        assert found[name]["riskguard.outcome"] == "fail"
-        assert found[name]["riskguard.reason"] == "loss"
-        assert float(found[name]["riskguard.urisk"]) == pytest.approx(-0.3233, abs=5e-5)
-        assert found[name]["riskguard.topics_responsible"].startswith("t07, ")
-    assert found["test_of_others"] == {}
-    assert (found["test_two"]["riskguard.outcome"], found["test_two"]["riskguard.2.outcome"]) == ("pass", "fail")
-
-
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory):
     """A project in which every text of a run and its topics is hostile, so far as a file can hold it."""
@@ -205,6 +181,5 @@ def test_hostile_texts_are_data_in_all_that_a_run_writes(pytester, hostile, monk
         assert len(lines) == (1 if text == result.stdout.str() else 0)
     (command,) = commands(result)
     assert re.fullmatch(r"::error file=riskguard\.yaml,line=6,title=riskguard%3A no-risk::.*", command)
-    found = properties(pytester.path / "j.xml")  # well-formed, or this would raise
-    assert found["no-risk"]["riskguard.outcome"] == "fail"
+    ET.parse(pytester.path / "j.xml")  # noqa: S314 - well-formed, or this would raise
     assert len(read_report(pytester.path / "r.json")["verdicts"][0]["responsible_topics"]) > 60

@@ -24,7 +24,7 @@ gates:
   - {name: risk, kind: not_significantly_risky, baselines: [prod, old], alpha: [1, 5]}
   - {name: pool, kind: georisk_not_worse, baselines: [prod, old], measure: AP, alpha: 5}
   - {name: inferior, kind: not_inferior, baseline: prod, measure: AP, tolerance: 0.05}
-  - {name: collapse, kind: no_topic_collapse, baseline: 'mean(prod, old)', measure: AP, max_loss: 0.3}
+  - {name: collapse, kind: no_topic_collapse, baseline: prod, measure: AP, max_loss: 0.3}
 """
 TESTS = """\
 def test_ranking(riskguard):

@@ -15,7 +15,6 @@ from pytest_riskguard.reports.markdown import render
 from pytest_riskguard.reports.terminal import explain, gates_table
 from pytest_riskguard.run_context import Detail, Screen
 from tests.reports.cases import CASES
-from tests.reports.hostile import STRINGS, verdict_with
 from tests.snapshots import golden, golden_json
 from tests.verdicts import altered
 
@@ -47,7 +46,6 @@ TEXTS: dict[str, Callable[[], str]] = {
     "annotations.txt": on_github,
     "explained.md": lambda: render(Report([case("explained")])),
     "pass.md": lambda: render(Report([case("pass")])),
-    "hostile.md": lambda: render(Report([verdict_with(STRINGS[name]) for name in ("pipes", "mention", "link")])),
 }
 
 

@@ -12,7 +12,7 @@ from pytest_riskguard.gates.verdict import Inputs, VerdictWarning
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, prose, render
 from tests.plugin.world import GOOD, LOSS
-from tests.reports.cases import explained
+from tests.reports.cases import CASES, explained
 from tests.reports.hostile import STRINGS, verdict_with
 from tests.reports.terminal.test_failure import verdict
 from tests.reports.test_json import VERDICTS
@@ -33,9 +33,9 @@ def test_gates_on_the_same_runs_show_their_topics_once():
     assert "Queries and documents: see <code>first</code>." in text
 
 
-def test_gates_that_passed_are_folded_and_stand_behind_those_that_did_not():
-    text = render(Report([verdict(GOOD), LOST]))
-    assert text.index("### **FAIL**") < text.index("<summary>pass ")
+def test_what_is_to_be_known_of_gates_that_passed_stands_behind_those_that_did_not():
+    text = render(Report([CASES["churn-let-through"](), LOST]))
+    assert text.index("### **FAIL**") < text.index("| pass with care |") < text.index("- <code>test")
     assert "### pass" not in text
 
 

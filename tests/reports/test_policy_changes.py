@@ -19,7 +19,7 @@ from tests.reports.test_hostile import assert_plain
 
 SAID = (
     "changed by this pull request: gate no-collapse removed; tolerance of no-risk 0.01 -> 0.05; "
-    "baseline prod replaced; 4 looks added to the ledger"
+    "baseline prod replaced"
 )
 VERDICT = verdict_with("calm")
 RUN = comment.Run("abc1234")

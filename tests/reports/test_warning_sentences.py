@@ -181,12 +181,6 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "this answer rests on 3 unjudged documents; judge-next lists those to judge first",
     ),
     (
-        "rests_on_judges",
-        VERDICT,
-        {"judges": 3, "agree": 2},
-        "the judges decide: 2 of 3 alone give this answer; have them agree on what is relevant, or judge again",
-    ),
-    (
         "slow_slide",
         replace(VERDICT, baselines=("prod",), lineage=LINEAGE),
         {},

@@ -1,1 +1,1 @@
-"""Verdicts for CI systems: annotations and outputs of GitHub Actions, properties of JUnit."""
+"""Verdicts for CI systems: annotations of GitHub Actions, JUnit, the comment on a pull request."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.comparisons import Report, answer, comparisons, missing, title
-from pytest_riskguard.reports.markdown import COMMENT_LIMIT, Extent, code, fitting, prose
+from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, fitting, prose
 from pytest_riskguard.reports.parts import glossary
 from pytest_riskguard.reports.words import line
 
@@ -53,7 +53,7 @@ def verdict(run: Run, report: Report) -> str:
     head = [_heading(run, report), "", *_links(run)]
     head += _attention([*report.policy_changes, *[*inputs][:_MAX_WARNINGS]])
     head += _attention(["The report does not say which commit it is about."] if report.commit is None else [])
-    return _comment([fitting(head, report, limit=COMMENT_LIMIT, most=Extent.BRIEF)])
+    return _comment([fitting(head, report, limit=COMMENT_LIMIT)])
 
 
 def _comment(lines: Sequence[str]) -> str:

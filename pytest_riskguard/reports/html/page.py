@@ -42,8 +42,8 @@ from pytest_riskguard.text import clean
 _MAX_FULL = 4
 #: Queries on the card, and rows of queries in the page itself: the script shows the others.
 MAX_WORST, STATIC_ROWS = 6, 10
-#: Bytes that the charts of all gates may take together.
-_CHART_BYTES = 2_000_000
+#: Comparisons that have charts, of which each takes at most about 100 kB.
+_MAX_DRAWN = 20
 _SCRIPTS = ("base.js", "tooltips.js", "rankings.js", "search.js", "topics.js", "navigation.js")
 _OUTCOMES = {"pass": "passes", "pass with care": "passes with care", "fail": "fails"}
 _MARKS = {"pass": MARKS["go"], "pass with care": MARKS["caution"], "fail": MARKS["stop"], "inconclusive": "?"}
@@ -83,12 +83,10 @@ def document(report: Report) -> str:
 
 @frozen
 class GateView:
-    """A verdict with its part of the page; ``anchor`` is its address there, ``left_out`` are charts without room."""
+    """A verdict with its part of the page; ``anchor`` is its address there."""
 
     anchor: str
     verdict: Verdict
-    charts: list[Plot]
-    left_out: int
     known: KnownGate | None
 
     @property
@@ -115,10 +113,14 @@ class GateView:
 
 @frozen
 class ComparisonView:
-    """A comparison ready to be shown; ``id`` is its own in the page, its first gate is the one on the card."""
+    """A comparison ready to be shown; ``id`` is its own in the page, its first gate is the one on the card.
+
+    A chart is that of the first gate that has one of its kind.
+    """
 
     id: str
     gates: list[GateView]
+    charts: list[Plot]
     rows: list[TopicRow]
     advice: str
     steps: list[words.Step]
@@ -168,7 +170,7 @@ class ComparisonView:
     def data(self, budget: int) -> dict[str, Any]:
         """For the script; topics that do not fit into the budget are left out, the least harmful first."""
         verdicts, kept = [gate.verdict for gate in self.gates], self.rows[: fitting(self.rows, budget)]
-        systems = (self.card.opponent, self.lead.verdict.candidate)
+        systems = (self.lead.verdict.baseline, self.lead.verdict.candidate)
         return {
             "id": self.id,
             "anchors": [gate.anchor for gate in self.gates],
@@ -185,25 +187,20 @@ def _short(text: str) -> str:
 
 
 def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[ComparisonView]:
-    """The comparisons, those that fail first; charts for which no bytes are left are left out."""
+    """The comparisons, those that fail first."""
     owners = {place: gate for gate in known for place in gate.verdicts}
     ids, complete = anchors([verdict.gate for verdict in verdicts]), not missing(known)
-    views, budget = [], _CHART_BYTES
+    views = []
     for number, comparison in enumerate(comparisons(verdicts), 1):
-        gates, drawn = [], set[str]()
-        for verdict, place in zip(comparison.verdicts, comparison.places, strict=True):
-            new, kept = [chart for chart in charts(verdict) if chart.svg not in drawn], []
-            for chart in new:
-                if (cost := len(chart.svg.encode())) <= budget:
-                    budget -= cost
-                    drawn.add(chart.svg)
-                    kept.append(chart)
-            gates.append(GateView(ids[place], verdict, kept, len(new) - len(kept), owners.get(place)))
-        lead = gates[0]
+        lead, *_ = gates = [GateView(ids[place], verdicts[place], owners.get(place)) for place in comparison.places]
+        drawn = dict[str, Plot]()
+        for chart in (chart for gate in gates for chart in charts(gate.verdict)):
+            drawn.setdefault(chart.key, chart)
         reproduce = None if lead.known is None else lead.known.reproduce
         view = ComparisonView(
             id=f"{OWN}comparison-{number}",
             gates=gates,
+            charts=[*drawn.values()] if number <= _MAX_DRAWN else [],
             rows=topic_rows(max(comparison.verdicts, key=lambda verdict: verdict.topics.count)),
             advice=words.own_advice(lead.verdict, verdicts, complete=complete),
             steps=[*words.steps(lead.verdict, verdicts, complete=complete, reproduce=reproduce)],

@@ -20,7 +20,7 @@ candidate: loss.run
 gates:
   - {name: no-risk, kind: not_significantly_risky, baseline: prod, alpha: [1, 5]}
   - {name: no-collapse, kind: no_topic_collapse, baseline: prod, measure: AP, max_loss: 0.6}
-  - {name: typical, kind: not_significantly_risky, baseline: 'mean(prod, other)', measure: AP}
+  - {name: typical, kind: not_significantly_risky, baseline: other, measure: AP}
   - {name: pool, kind: georisk_not_worse, baselines: [prod, other], measure: AP}
 """
 LIVE = """\

@@ -1,32 +1,13 @@
-"""Verdicts as properties of test cases."""
+"""Verdicts as a file of JUnit XML."""
 
 from xml.etree import ElementTree
 
-import pytest
-
-from pytest_riskguard.reports.ci.junit import properties, render
+from pytest_riskguard.reports.ci.junit import render
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.terminal.test_failure import verdict
 from tests.reports.test_json import VERDICTS
 from tests.verdicts import altered
-
-
-def test_a_failed_gate_has_its_figures_and_topics():
-    found = dict(properties(altered(verdict(LOSS), gate="no-risk", measure="AP")))
-    assert found["riskguard.outcome"] == "fail"
-    assert found["riskguard.reason"] == "loss"
-    assert found["riskguard.gate"] == "no-risk"
-    assert found["riskguard.measure"] == "AP"
-    assert found["riskguard.alpha"] == "1"
-    assert float(found["riskguard.urisk"]) == pytest.approx(verdict(LOSS).estimates.urisk)
-    assert float(found["riskguard.limit"]) == pytest.approx(verdict(LOSS).decisive_interval.upper)
-    assert found["riskguard.topics_responsible"].startswith("t07, t01, t02, ")
-    assert found["riskguard.topics_responsible"].endswith(" and 2 more")
-
-
-def test_another_verdict_of_the_same_test_has_a_number():
-    assert {name.rpartition(".")[0] for name, _ in properties(verdict(GOOD), 2)} == {"riskguard.2"}
 
 
 def test_a_file_has_a_case_for_each_verdict_and_each_gate_without_one():
@@ -41,7 +22,7 @@ def test_a_file_has_a_case_for_each_verdict_and_each_gate_without_one():
     failed, passed, error, left_out = suite
     assert (failed.get("classname"), failed.get("name")) == ("riskguard.yaml", "no-risk")
     assert "the mean fell" in failed.find("failure").get("message")
-    assert {found.get("name") for found in failed.iter("property")} == {name for name, _ in properties(verdicts[0])}
-    assert [found.tag for found in passed] == ["properties"]
-    assert error.find("error").text
+    assert "Worst: t07 (0.50 -> 0.05), t01 (0.50 -> 0.10), " in failed.find("failure").text
+    assert not len(passed)
+    assert error.find("error").text.startswith("Nothing was compared: ")
     assert (left_out.get("name"), left_out.find("skipped").get("message")) == ("other", "deselected")

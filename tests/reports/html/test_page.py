@@ -318,16 +318,6 @@ def test_a_page_of_many_gates_keeps_to_its_budget():
         assert text.count("not significantly risky") >= 30
 
 
-def test_charts_beyond_the_budget_are_left_out_of_the_last_gates(monkeypatch):
-    verdicts = many_gates(3, topics=100)
-    whole = len([tag for tag, _ in Page(render(Report(verdicts))).tags if tag == "figure"])
-    monkeypatch.setattr("pytest_riskguard.reports.html.page._CHART_BYTES", 30_000)
-    page = Page(render(Report(verdicts)))
-    shown = len([tag for tag, _ in page.tags if tag == "figure"])
-    assert 3 <= shown < whole
-    assert "left out to keep this page small" in page.said
-
-
 def test_where_it_comes_from_is_shown(verdict):
     page = Page(render(Report([bare(verdict)], provenance=provenance(age=45.2))))
     head = page.said[: page.said.index("Expand all")]

@@ -40,17 +40,6 @@ def judged_often(number: int) -> Sabotage:
     return sabotage
 
 
-def ledger(looks: int) -> Sabotage:
-    """A ledger of so many looks at some collection."""
-    look = '{"collection": "%064d", "gates": ["no-risk"], "inputs": "%064d", "number": %d, "failed": false, '
-
-    def sabotage(folder: Path) -> None:
-        lines = (look % (0, number, number) + '"share": 0.001, "looks": 20}\n' for number in range(1, looks + 1))
-        (folder / "looks.jsonl").write_text("".join(lines))
-
-    return sabotage
-
-
 def commit(folder: Path) -> None:
     """The project as it is now, as a commit."""
     who = "-c user.name=a -c user.email=a@b.invalid -c commit.gpgsign=false"

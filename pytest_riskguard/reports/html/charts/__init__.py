@@ -1,4 +1,4 @@
-"""The charts of a verdict: every difference, the intervals, the risk over alpha; SVG, which needs no library."""
+"""The charts of a verdict: every difference, the risk over alpha; SVG, which needs no library."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from collections.abc import Iterator
 
 from pytest_riskguard.gates.findings import ROUNDING_ERROR
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.details import interval
 from pytest_riskguard.reports.html.charts.plots import Plot
 from pytest_riskguard.reports.numbers import brief, decimals
-from pytest_riskguard.reports.words import METHODS, risk_name
+from pytest_riskguard.reports.words import risk_name
 from pytest_riskguard.text import clean, counted, plain, short, signed
 
-#: Topics that are bars, half of them from either end; of how many systems all are named.
-MAX_BARS, _MAX_NAMED = 250, 12
+#: Topics that are bars, half of them from either end.
+MAX_BARS = 250
 
 
 def charts(verdict: Verdict) -> list[Plot]:
     """The charts that the verdict has something to show in, the most telling first; none if nothing was compared."""
     if verdict.outcome == "incomparable":
         return []
-    return [chart for draw in (_differences, _intervals, _urisk, _georisk) for chart in draw(verdict)]
+    return [chart for draw in (_differences, _urisk, _georisk) for chart in draw(verdict)]
 
 
 # ---- every topic
@@ -86,34 +84,6 @@ def _differences(verdict: Verdict) -> Iterator[Plot]:
 # ---- the risk
 
 
-def _intervals(verdict: Verdict) -> Iterator[Plot]:
-    """An interval for each method, and the bound."""
-    estimate, name = Card(verdict).risk, risk_name(verdict, at_alpha=True)
-    if estimate is None or all(one.lower == one.upper for one in verdict.intervals):
-        return
-    bounds = [0.0 - verdict.tolerance, *([verdict.tolerance] if verdict.asked.side == "both" else [])]
-    said = [interval(verdict, one) for one in verdict.intervals]
-    at = f"{100 * verdict.intervals[0].level:.4g}%"
-    drawn = Plot(
-        "Intervals",
-        "",
-        _with_unit(verdict, name),
-        description=f"{name} is {signed(estimate)}. {at} intervals: {'; '.join(said)}. "
-        f"Bound: {' and '.join(map(signed, bounds))}.",
-        caption="The interval that decided is compared with the bound; the others show how much the method matters.",
-        labels=[METHODS[one.method] for one in verdict.intervals],
-        zero=True,
-        key="intervals",
-    )
-    for bound in bounds:
-        drawn.line(_across(bound), means="bound", colour="limit", dashed=True)
-    for place, (one, text) in enumerate(zip(verdict.intervals, said, strict=True)):
-        symbol, colour, means = ("diamond", "win", "decided") if one.decisive else ("disc", "grey", "")
-        low, high = sorted((one.lower, one.upper))
-        drawn.point(place, estimate, text, symbol=symbol, colour=colour, means=means, low=low, high=high)
-    yield drawn
-
-
 def _urisk(verdict: Verdict) -> Iterator[Plot]:
     """URisk with the limits of the interval that decides."""
     name, data = risk_name(verdict), verdict.exhibits
@@ -142,7 +112,7 @@ def _urisk(verdict: Verdict) -> Iterator[Plot]:
 def _georisk(verdict: Verdict) -> Iterator[Plot]:
     """A line for each system of a pool (as Figs. 2 and 3 of Dincer et al., SIGIR 2016)."""
     data = verdict.exhibits
-    if not data or not data.curves or not data.alphas or verdict.pool is None:
+    if not data or not data.curves or not data.alphas or not verdict.asked.is_pool:
         return
     alphas, by_system = data.alphas, {name: [value or 0.0 for value in line] for name, line in data.curves.items()}
     highest = sorted(by_system, key=lambda system: (-by_system[system][0], system))[:5]
@@ -157,7 +127,7 @@ def _georisk(verdict: Verdict) -> Iterator[Plot]:
     )
     looks = {
         verdict.candidate: ("candidate", "diamond", "loss"),
-        verdict.pool.decided_by: ("reference", "disc", "win"),
+        verdict.baseline: ("reference", "disc", "win"),
     }
     # The important ones are drawn last, on top of the others.
     for system in sorted(by_system, key=lambda name: (name == verdict.candidate, name in looks, name)):
@@ -174,7 +144,6 @@ def _georisk(verdict: Verdict) -> Iterator[Plot]:
             symbol=symbol,
             colour=colour,
             means=means,
-            name=system if system not in looks and len(by_system) <= _MAX_NAMED else "",
         )
     yield drawn
 

@@ -113,23 +113,16 @@ def apart(labels: Sequence[tuple[float, str]], *, low: float, high: float) -> li
 
 
 def beside(points: Sequence[tuple[Point, str]], *, within: Box, taken: Iterable[Box], limit: float) -> str:
-    """Names beside their points, the first ones first; a name that has no room near its point is left out.
-
-    No name covers what is ``taken``, or another name.
-    """
+    """Names beside their points, the first ones first; no name covers another, or what is taken."""
     boxes, texts = [*taken], []
     for (x, y), name in points:
         shown = clipped(clean(name), width=limit, size=SMALL)
         wide = text_width(shown, SMALL)
-        rooms = (
-            Box(left, top, left + wide, top + LINE_HEIGHT)
-            for left in (x + 9, x - 9 - wide, x - wide / 2)
-            for top in (y - 8, y - 24, y + 8, y - 20, y + 4, y - 14, y - 2)
-        )
+        rooms = [Box(left, y - 8, left + wide, y + 8) for left in (x + 9, x - 9 - wide)]
         room = next((one for one in rooms if one.within(within) and not any(map(one.overlaps, boxes))), None)
         if room is not None:
             boxes.append(room)
-            texts.append(words(room.left, room.top + 12, shown, size=SMALL))
+            texts.append(words(room.left, y + 4, shown, size=SMALL))
     return "".join(texts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from xml.sax.saxutils import escape
@@ -17,16 +16,6 @@ _COLUMN = 0.7
 def text_width(text: str, size: float) -> float:
     """At most about the width of a line of text whose font is ``size`` high, in the same unit."""
     return _COLUMN * size * columns(text)
-
-
-def without_stacks(text: str) -> str:
-    """The text with two marks on a letter at most: more of them would reach into other lines."""
-    kept, marks = [], 0
-    for character in text:
-        marks = marks + 1 if unicodedata.category(character) in {"Mn", "Me"} else 0
-        if marks <= 2:
-            kept.append(character)
-    return "".join(kept)
 
 
 def clipped(text: str, *, width: float, size: float) -> str:
@@ -95,7 +84,7 @@ def words(
     weight: str | None = None,
 ) -> str:
     """A line of text on the height ``y``, cut to ``width``."""
-    shown = without_stacks(clean(text))
+    shown = clean(text)
     if width is not None:
         shown = clipped(shown, width=width, size=size)
     return element(
@@ -154,21 +143,10 @@ def ring(x: float, y: float, radius: float, colour: str) -> str:
     return element("circle", cx=x, cy=y, r=radius, fill=Colour.PAGE, stroke=colour, stroke_width=2)
 
 
-def circle(x: float, y: float, radius: float, colour: str) -> str:
-    """A circle around another symbol."""
-    return element("circle", cx=x, cy=y, r=1.7 * radius, fill="none", stroke=colour, stroke_width=1.2)
-
-
 def diamond(x: float, y: float, radius: float, colour: str) -> str:
     """A filled square on its corner."""
     reach = radius * 1.3
     return element("path", d=outline([(x - reach, y), (x, y - reach), (x + reach, y), (x, y + reach)]), fill=colour)
-
-
-def triangle(x: float, y: float, radius: float, colour: str) -> str:
-    """A filled triangle that points up."""
-    corners = [(x, y - 1.3 * radius), (x + 1.15 * radius, y + radius), (x - 1.15 * radius, y + radius)]
-    return element("path", d=outline(corners), fill=colour)
 
 
 def square(x: float, y: float, radius: float, colour: str) -> str:
@@ -198,7 +176,6 @@ SYMBOLS: dict[str, Symbol] = {
     "disc": disc,
     "ring": ring,
     "diamond": diamond,
-    "triangle": triangle,
     "square": square,
     "cross": cross,
 }

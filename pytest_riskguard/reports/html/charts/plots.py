@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from functools import cached_property
-from itertools import pairwise
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.html.charts.axes import (
@@ -27,7 +25,6 @@ from pytest_riskguard.reports.html.charts.drawing import (
     Point,
     Symbol,
     box,
-    circle,
     curve,
     dashes,
     element,
@@ -38,19 +35,15 @@ from pytest_riskguard.reports.html.charts.drawing import (
     square,
     stroke,
     upright,
-    words,
 )
 from pytest_riskguard.text import clean
 
-#: The part of an axis beyond the outermost points, and the pixels between places of a line that no name may cover.
-_ROOM, _STEP = 0.06, 4.0
+#: The part of an axis beyond the outermost points.
+_ROOM = 0.06
 #: The room that a name may take; the width of a chart that takes that of the page.
 _NAME_WIDTH, _WIDE = 118.0, 900.0
 #: The part of its place that a bar takes.
 _BAR = 0.8
-#: Room for the title of a file, and the page's colours, which a file has by itself.
-_TITLE = 30.0
-_VARIABLE = re.compile(r'="var\(--\w+, (#[0-9a-f]{6})\)"')
 
 
 @frozen
@@ -62,7 +55,6 @@ class _Mark:
     colour: str
     means: str
     name: str = ""
-    circled: str = ""
     low: float | None = None
     high: float | None = None
     topic: str | None = None
@@ -121,18 +113,16 @@ class Plot:
         colour: str = "win",
         means: str = "",
         name: str = "",
-        circled: str = "",
         low: float | None = None,
         high: float | None = None,
     ) -> None:
         """Add a point, below the others where ``y`` is None; ``text`` is its tooltip, ``name`` stands beside it.
 
-        A symbol is a disc, ring, diamond, triangle, square or cross; a colour win, loss, limit, muted, grey or ink.
-        The legend says what a symbol ``means``, and what that it is ``circled``. An interval reaches from ``low`` to
-        ``high``.
+        A symbol is a disc, ring, diamond, square or cross; a colour win, loss, limit, muted, grey or ink.
+        The legend says what a symbol ``means``. An interval reaches from ``low`` to ``high``.
         """
         shown, drawn = getattr(Colour, colour.upper()), SYMBOLS[symbol]
-        self._marks.append(_Mark(x, y, text, drawn, shown, means, name, circled, low, high))
+        self._marks.append(_Mark(x, y, text, drawn, shown, means, name, low, high))
 
     def bar(self, x: float, y: float, text: str, *, colour: str, means: str = "", topic: str = "") -> None:
         """Add a bar from 0 to ``y``; the page opens the ``topic`` that it stands for."""
@@ -155,32 +145,8 @@ class Plot:
         width = _WIDE if self.wide else WIDTH
         drawing, height = self._drawing(width)
         view, name = f"0 0 {width:g} {round(height):d}", clean(self.title)
-        return element("svg", self._described, drawing, viewBox=view, role="img", aria_label=name)
-
-    @cached_property
-    def file(self) -> str:
-        """The chart as a file: with its title, on white, in colours of its own."""
-        drawing, bottom = self._drawing(WIDTH)
-        height = round(bottom + _TITLE)
-        drawn = element(
-            "svg",
-            self._described,
-            box(0, -_TITLE, WIDTH, bottom, colour="#ffffff"),
-            words(MARGIN, -10, self.title, width=WIDTH - 2 * MARGIN, size=15, weight="bold"),
-            drawing,
-            xmlns="http://www.w3.org/2000/svg",
-            viewBox=f"0 {-_TITLE:g} {WIDTH:g} {height:d}",
-            width=1.5 * WIDTH,
-            height=1.5 * height,
-            font_family="system-ui, sans-serif",
-            role="img",
-            aria_label=clean(self.title),
-        )
-        return _VARIABLE.sub(r'="\1"', drawn)
-
-    @property
-    def _described(self) -> str:
-        return element("desc", quoted(clean(self.description, limit=2000)))
+        described = element("desc", quoted(clean(self.description, limit=2000)))
+        return element("svg", described, drawing, viewBox=view, role="img", aria_label=name)
 
     def _drawing(self, width: float) -> tuple[str, float]:
         """The drawing and its height."""
@@ -199,15 +165,13 @@ class Plot:
         zero, half = axes.y(0), (axes.x(_BAR) - axes.x(0)) / 2
         under = [line((axes.x.start, zero), (axes.x.end, zero), colour=Colour.GREY)] if self.zero else []
         at = [(axes.x(one.x), axes.room.bottom if one.y is None else axes.y(one.y)) for one in self._marks]
-        over, taken = list[str](), list[Box]()
+        over = list[str]()
         for one, (x, y) in zip(self._marks, at, strict=True):
             if one.topic is not None:
                 bar = box(x - half, min(zero, y), x + half, max(zero, y), colour=one.colour)
                 under.append(mark(one.text, bar, topic=one.topic))
                 continue
-            taken.append(_around((x, y), 5))
-            shapes = [one.symbol(x, y, 4.5, one.colour), *([circle(x, y, 4.5, Colour.INK)] if one.circled else [])]
-            over.append(mark(one.text, *shapes))
+            over.append(mark(one.text, one.symbol(x, y, 4.5, one.colour)))
         whiskers = [
             ((axes.x(one.x), axes.y(one.low)), (axes.x(one.x), axes.y(one.high)))
             for one in self._marks
@@ -217,9 +181,9 @@ class Plot:
         for drawn in self._lines:
             for part in _unbroken(drawn.points):
                 corners = [(axes.x(x), axes.y(y)) for x, y in part]
-                taken += [_around(place, 1.5) for place in _along(corners)]
                 under.append(curve(corners, colour=drawn.colour, dash="5 4" if drawn.dashed else None))
         named = [(where, one.name) for one, where in zip(self._marks, at, strict=True) if one.name]
+        taken = [Box(x - 5, y - 5, x + 5, y + 5) for x, y in at]
         names = beside(named, within=axes.room, taken=taken, limit=_NAME_WIDTH)
         return axes.axes + keys + "".join(under + over) + names, axes.y.start + below + 7
 
@@ -234,7 +198,6 @@ class Plot:
 
     def _entries(self) -> list[Entry]:
         found = [Entry(one.symbol, one.colour, one.means) for one in self._marks]
-        found += [Entry(circle, Colour.INK, one.circled) for one in self._marks]
         if any(one.low is not None for one in self._marks):
             found.append(Entry(upright, Colour.GREY, "interval"))
         found += [Entry(dashes if one.dashed else stroke, one.colour, one.means) for one in self._lines]
@@ -248,11 +211,6 @@ def _roomy(values: Sequence[float]) -> Scale:
     return Scale(low - room, high + room) if room > 0 else scale_of(values)
 
 
-def _around(place: Point, room: float) -> Box:
-    x, y = place
-    return Box(x - room, y - room, x + room, y + room)
-
-
 def _unbroken(points: Sequence[tuple[float, float | None]]) -> list[list[Point]]:
     """The parts of a line between its gaps."""
     parts: list[list[Point]] = [[]]
@@ -262,10 +220,3 @@ def _unbroken(points: Sequence[tuple[float, float | None]]) -> list[list[Point]]
         else:
             parts[-1].append((x, y))
     return [part for part in parts if len(part) > 1]
-
-
-def _along(corners: Sequence[Point]) -> Iterator[Point]:
-    """Places on a line."""
-    for (x1, y1), (x2, y2) in pairwise(corners):
-        steps = math.ceil(max(abs(x2 - x1), abs(y2 - y1)) / _STEP)
-        yield from ((x1 + (x2 - x1) * i / steps, y1 + (y2 - y1) * i / steps) for i in range(steps))
