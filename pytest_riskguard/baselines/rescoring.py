@@ -12,7 +12,6 @@ import numpy as np
 from pytest_riskguard.baselines import queries
 from pytest_riskguard.baselines.entry import RUN, Entry
 from pytest_riskguard.baselines.stored_files import Scored
-from pytest_riskguard.data import cache
 from pytest_riskguard.data.ids import topics_with
 from pytest_riskguard.data.judged import JudgedRun, depth_for
 from pytest_riskguard.data.measures import measure_name, parse_measure
@@ -37,17 +36,9 @@ class KeptRun:
         self.run: JudgedRun | None = None
 
     def scores(self, *measures: str) -> tuple[TopicScores, ...]:
-        """The run's scores, from the cache or in one reading; ``bad_baseline`` if it is another run."""
+        """The run's scores, in one reading; ``bad_baseline`` if it is another run."""
         if missing := [measure for measure in measures if measure not in self._scores]:
-            key, place = self.entry.manifest.digests.run, self.entry.place
-            found = cache.find(key, self.qrels, missing, name=place, queries=self.qrels.texts)
-            if found is None:
-                scored = self._read(missing)
-                found = scored.scores, scored.ties
-                cache.keep(key, self.qrels, *found)
-            else:
-                self.entry.check_run()  # whatever the cache has
-            self._scores |= {str(scores.measure): scores for scores in found[0]}
+            self._scores |= {str(scores.measure): scores for scores in self._read(missing).scores}
         return tuple(self._scores[measure] for measure in measures)
 
     def judged(self, measure: str) -> JudgedRun:

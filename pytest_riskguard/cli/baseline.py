@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard import run_context
 from pytest_riskguard.cli.check import code_from
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.options import (
@@ -51,8 +50,6 @@ Changes = Iterable[tuple["TopicScores", "TopicScores"]]
 @click.group()
 def baseline() -> None:
     """Store and manage baselines, the runs to judge against."""
-    # what is stored and verified here rests on the runs themselves
-    click.get_current_context().with_resource(run_context.changed(cached=False))
 
 
 # What is stored where, and scored with what.

@@ -28,10 +28,8 @@ from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.gates.kinds import (
-    ANY,
     CORRECTIONS,
     KINDS,
-    MEDIAN,
     OPTIONS,
     RESPONSES,
     TESTED,
@@ -164,9 +162,8 @@ class GateSettings(Model):
             raise SettingError(f"expected one of `baseline` and `baselines`, such as `{key}`", "baselines")
         if self.baseline is not None and "/" in self.baseline and not kind.looks_back:
             raise SettingError(f"an earlier run is for no_drift; for {self.kind} name a stored baseline", "baseline")
-        known = (*self.stored, ANY, MEDIAN)
-        if kind.is_pool and reference is not None and reference not in known:
-            raise SettingError(f"expected one of {', '.join(known)}, found {shown(reference)}", "reference")
+        if kind.is_pool and reference is not None and reference not in self.stored:
+            raise SettingError(f"expected one of {', '.join(self.stored)}, found {shown(reference)}", "reference")
         try:
             for alpha in self.alpha:
                 self.gate(alpha=alpha)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.stored_files import Scored
-from pytest_riskguard.data import cache
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
 from pytest_riskguard.data.measures import bounds, measure_name, out_of_range, parse_measure
@@ -141,26 +140,17 @@ class ScoreCache:
         return found
 
     def _read_run(self, source: Ranked, measures: tuple[str, ...]) -> Mapping[str, Scored | RiskguardError]:
-        """The scores of a run, which is read once for all measures unless the cache on disk has them."""
-        key = self._cache_key(source)
+        """The scores of a run, which is read once for all measures."""
         try:
-            kept = cache.find(key, self.qrels, measures, name=label(source), queries=self.queries)
-            if kept is None:
-                scored = self._scored_run(source, measures)
-                self._hold(source, scored.run)
-                kept = scored.scores, scored.ties
-                if key == self._cache_key(source):  # the file may have changed while it was read
-                    cache.keep(key, self.qrels, *kept)
+            scored = self._scored_run(source, measures)
         except RiskguardError as error:
             if len(measures) == 1:
                 return {measures[0]: error}
             # what is wrong may concern one measure only (grades above the scale of ERR, say)
             return {measure: self._read_run(source, (measure,))[measure] for measure in measures}
-        scores, self._ties[source] = kept
-        return {str(one.measure): Scored(one) for one in scores}
-
-    def _cache_key(self, source: Ranked) -> str | None:
-        return cache.key_of_file(source.file, self._texts) if isinstance(source, RunFile) else None
+        self._hold(source, scored.run)
+        self._ties[source] = scored.ties
+        return {str(one.measure): Scored(one) for one in scored.scores}
 
     def _scored_run(self, source: Ranked, measures: Sequence[str]) -> ScoredRun:
         run, depth = self._run(source), self._depth(measures[0])

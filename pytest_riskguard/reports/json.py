@@ -19,7 +19,7 @@ from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.serialization import JsonError, decoded, parsed, to_plain
-from pytest_riskguard.text import counted, listed, named, short
+from pytest_riskguard.text import counted, named, short
 
 SCHEMA = "riskguard-report/1"
 #: Sizes beyond it would be infinite once charts multiply them; scores are at most 1e50.
@@ -129,7 +129,8 @@ def _check(verdict: Verdict) -> None:
         raise ValueError(f"topics.count: {problem}")
     if topics.changed > topics.count:
         raise ValueError(f"topics.changed: expected at most {topics.count}, found {topics.changed}")
-    if verdict.pool is not None and verdict.candidate not in (verdict.estimates.georisk or {}):
+    is_judged_pool = verdict.asked.is_pool and verdict.outcome in ("pass", "fail")
+    if is_judged_pool and verdict.candidate not in (verdict.estimates.georisk or {}):
         raise ValueError("estimates.georisk: expected one of the candidate, found none")
     if verdict.exhibits is not None:
         _check_columns(verdict.exhibits, () if verdict.asked.is_pool else ("lower", "upper", "urisk"))
@@ -177,9 +178,6 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
             yield limit, "fail"
         elif margin > ROUNDED and not (gate.must_show or verdict.replicates):
             yield limit, "pass"
-    if verdict.pool is not None and not let_through:
-        below = tuple(against.reference for against in verdict.pool.references if not against.passes)
-        yield f"the comparison with {listed(below or verdict.baselines, most=3)}", "fail" if below else "pass"
 
 
 def _check_columns(exhibits: Exhibits, lines: Sequence[str]) -> None:

@@ -45,7 +45,7 @@ def pool(inputs: Inputs, outputs: Outputs) -> int:
 @study.command()
 @system_options(
     "RUN",
-    *("level", "method", "tolerance", "missing", "max_loss"),
+    *("level", "method", "tolerance", "missing"),
     baseline="Judge every release against this run or stored baseline, not each against the one before it.",
     alphas=(0.0, 1.0, 2.0, 5.0, 10.0),
 )
@@ -60,9 +60,9 @@ def replay(inputs: Inputs, outputs: Outputs, regretted: tuple[str, ...]) -> int:
     """Judge past releases under several alphas.
 
     RUNs are releases, oldest first: run files, or stored baselines. A single stored baseline stands for all the runs
-    that it has held. The table shows which of them would have passed under which alpha, and what each alpha would
-    have stopped, so that it can be chosen on releases whose effects are known. The exit status is 0 whatever the
-    answers are, but 3 if two releases cannot be compared.
+    that it has held. The table shows which of them would have passed under which alpha, so that it can be chosen on
+    releases whose effects are known. The exit status is 0 whatever the answers are, but 3 if two releases cannot be
+    compared.
     """
     from pytest_riskguard.studies.replay import dumps, section
     from pytest_riskguard.studies.replay import replay as replayed
@@ -104,9 +104,8 @@ def trend(reports: tuple[Path, ...], outputs: Outputs) -> int:
     of the file. The exit status is 0 whatever the verdicts are, but 3 if a report cannot be read or has no comparable
     verdict.
     """
-    from pytest_riskguard.studies.trend_section import section
-    from pytest_riskguard.studies.trend_series import dumps
-    from pytest_riskguard.studies.trend_series import trend as trend_of
+    from pytest_riskguard.studies.trend import dumps, section
+    from pytest_riskguard.studies.trend import trend as trend_of
 
     files = _files(reports)
     outputs.check(*files)

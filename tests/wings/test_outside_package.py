@@ -27,7 +27,7 @@ class Project:
         return subprocess.run(
             [sys.executable, *arguments],
             cwd=self.folder,
-            env=os.environ | {"PYTHONPATH": path, "OUTSIDE_LOG": str(self.log), "RISKGUARD_CACHE": "off"},
+            env=os.environ | {"PYTHONPATH": path, "OUTSIDE_LOG": str(self.log)},
             capture_output=True,
             text=True,
             check=False,
