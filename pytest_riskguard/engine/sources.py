@@ -153,7 +153,7 @@ class ScoreCache:
         return {str(one.measure): Scored(one) for one in scored.scores}
 
     def _scored_run(self, source: Ranked, measures: Sequence[str]) -> ScoredRun:
-        run, depth = self._run(source), self._depth(measures[0])
+        depth, run = self._depth(measures[0]), self._run(source)  # without judgements no run is read
         return scored_run(run, self.qrels, measures, name=label(source), queries=self.queries, depth=depth)
 
     def _depth(self, measure: str) -> int:
