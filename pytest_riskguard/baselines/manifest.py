@@ -20,19 +20,16 @@ _DISTRIBUTIONS = {"pytrec_eval": "pytrec-eval-terrier", "cwl_eval": "cwl-eval"}
 
 
 _NAME = re.compile(r"(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
-# Windows reserves these for devices, with any extension ("Naming Files, Paths, and Namespaces", Microsoft).
-_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 
 
 def name_problem(name: str) -> str | None:
     """Why ``name``, which must also suit a folder on every system, cannot name a baseline; None if it can."""
-    if not _NAME.fullmatch(name):
-        return (
-            "expected at most 100 letters, digits, '.', '_' and '-', beginning with a letter or digit, without '..' "
-            "or a final '.'"
-        )
-    device = name.split(".")[0]
-    return f"Windows reserves {device!r} for a device" if device.lower() in _DEVICES else None
+    if _NAME.fullmatch(name):
+        return None
+    return (
+        "expected at most 100 letters, digits, '.', '_' and '-', beginning with a letter or digit, without '..' or a "
+        "final '.'"
+    )
 
 
 def now() -> str:

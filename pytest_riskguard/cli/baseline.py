@@ -176,12 +176,10 @@ def rescore(name: str, *, collection: Collection) -> None:
     """
     store = opened()
     before = store.read(name, lambda entry: entry.table)
-    unscored = store.rescore(name, **_scoring(collection))
+    store.rescore(name, **_scoring(collection))
     click.echo(f"rescored {name}: {_stored(store, name)}")
     after = {scores.measure: scores for scores in store.read(name, lambda entry: entry.table)}
     _tell_changes((scores, after[scores.measure]) for scores in before if scores.measure in after)
-    for other in unscored:
-        click.echo(f"{other} keeps its old scores: its run was not kept")
 
 
 @baseline.command()
