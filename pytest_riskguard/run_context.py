@@ -43,14 +43,13 @@ class RunContext(NamedTuple):
     """What a judgement needs to know about the run that it is part of.
 
     ``locate`` turns a node id into one for the folder where pytest was called. With ``report_wanted`` verdicts hold
-    the data of charts. ``cached`` says whether scores may be kept on disk and taken from there. Every verdict that
-    an assertion or the fixture gives is passed to all ``listeners``.
+    the data of charts. Every verdict that an assertion or the fixture gives is passed to
+    all ``listeners``.
     """
 
     screen: Screen = Screen()
     locate: Callable[[str], str] = str
     report_wanted: bool = False
-    cached: bool = True
     listeners: tuple[Callable[[Verdict], None], ...] = ()
 
 

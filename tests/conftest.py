@@ -64,9 +64,6 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 
-# Tests read the runs that they are about, and leave the user's own cache alone; those of the cache have one each.
-os.environ["RISKGUARD_CACHE"] = "off"
-
 
 @pytest.fixture(scope="session", autouse=True)
 def _outside_ci():

@@ -150,7 +150,7 @@ def test_a_pool_is_judged_whole_and_in_families(folder):
     question = Question(gate_of("g", kind="georisk_not_worse", alpha=5), poor, good, "RR", pool=(again,))
     verdict = engine.verdict(question)
     assert (verdict.outcome, verdict.baselines) == ("fail", ("good", "again"))
-    assert verdict.pool is not None
+    assert verdict.baseline == "good"
     other = Question(gate_of("h"), poor, good, "RR")
     family = engine.verdicts([question, other], correction="auto")
     assert [one.family is not None and one.family.size for one in family] == [2, 2]

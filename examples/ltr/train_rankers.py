@@ -27,7 +27,7 @@ from pytest_riskguard.cli.main import run as riskguard
 from pytest_riskguard.data.input_files import imported
 from pytest_riskguard.errors import RiskguardError
 from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, RankingObjective
-from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines, measure_name
+from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines
 from pytest_riskguard.risk.urisk import urisk
 
 #: A score for each document of a part of the log.
@@ -36,7 +36,7 @@ Ranker = Callable[[SearchLog], Floats]
 HERE = Path(__file__).resolve().parent
 BUILT = HERE / "built"
 VERDICTS = BUILT / "verdicts.json"
-MEASURE = measure_name(k=10, gain="exponential")
+MEASURE = JudgedQueries([0], [1]).measure
 #: The other settings of the gate, as in riskguard.yaml.
 POLICY = ("--set", "tolerance=0", "--set", "on_churn=fail")
 #: The gate's alpha, as in riskguard.yaml.
@@ -200,9 +200,9 @@ def repeated_by_document(part: SearchLog, values: tuple[str, ...]) -> list[str]:
 
 def train_all(part: SearchLog, store: Path, pool: tuple[str, ...], *, trees: int) -> dict[str, Ranker]:
     """Plain LambdaMART, and the risk-sensitive objectives at each alpha, by name."""
-    judged = JudgedQueries(part.labels, part.group)
-    prod = QueryBaselines.from_store(store, "prod", queries=part.queries, data=judged)
-    several = QueryBaselines.from_store(store, *pool, queries=part.queries, data=judged)
+    judged = JudgedQueries(part.labels, part.group, queries=part.queries)
+    prod = QueryBaselines.from_store(judged, store, "prod")
+    several = QueryBaselines.from_store(judged, store, *pool)
     against_prod = {"u-cro": UCRO, "t-saro": TSARO, "t-faro": TFARO}
     objectives: dict[str, str | RankingObjective] = {PLAIN: "lambdarank"}
     for name, objective in against_prod.items():
@@ -225,8 +225,8 @@ def train(
 
 def choose(models: Mapping[str, Ranker], part: SearchLog, store: Path) -> str:
     """The risk-sensitive model with the highest URisk on queries kept for this, at the gate's alpha."""
-    judged = JudgedQueries(part.labels, part.group)
-    (baseline,) = QueryBaselines.from_store(store, "prod", queries=part.queries, data=judged).scores
+    judged = JudgedQueries(part.labels, part.group, queries=part.queries)
+    (baseline,) = QueryBaselines.from_store(judged, store, "prod").scores
     scores = {name: ndcg(part, ranker) for name, ranker in models.items()}
     figures = {name: urisk(values - baseline, alpha=GATE_ALPHA) for name, values in scores.items()}
     best = max((name for name in models if name != PLAIN), key=lambda name: figures[name])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -33,20 +32,6 @@ def prepare(root: Path) -> None:
     for name, content in FILES.items():
         with suppress(OSError), (root / name).open("x", encoding="utf-8", newline="\n") as file:
             file.write(content)
-
-
-@frozen
-class Blob:
-    """A file of a commit: the name of its content, and its size in bytes."""
-
-    name: str
-    size: int
-
-    def is_of(self, content: bytes) -> bool:
-        """Whether this is the content."""
-        method = "sha1" if len(self.name) == 40 else "sha256"
-        digest = hashlib.new(method, b"blob %d\0" % len(content) + content, usedforsecurity=False)
-        return digest.hexdigest() == self.name
 
 
 @frozen
@@ -82,20 +67,14 @@ class Repository:
         changes = self._said("status", *options, "--", ":/", outside)
         return None if changes is None or not head else GitState(head[0], dirty=bool(changes.strip()))
 
-    def files(self, commit: str, paths: Iterable[str]) -> dict[str, Blob]:
-        """The regular files of a commit that these paths from the root name, or that are in the folders they name."""
-        found = {}
-        arguments = ("--literal-pathspecs", "ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--")
-        for line in self._text(*arguments, *paths).split("\0"):
-            entry, _, path = line.partition("\t")
-            mode, _, name, size, *_ = [*entry.split(), "", "", "", ""]
-            if mode.startswith("100") and size.isdecimal():
-                found[path] = Blob(name, int(size))
-        return found
+    def files(self, commit: str, paths: Iterable[str]) -> tuple[str, ...]:
+        """The files of a commit that these paths from the root name, or that are in the folders they name."""
+        arguments = ("--literal-pathspecs", "ls-tree", "-r", "--name-only", "-z", "--full-tree", commit, "--")
+        return tuple(filter(None, self._text(*arguments, *paths).split("\0")))
 
-    def content(self, blob: Blob, *, most: int) -> bytes | None:
-        """What a file of a commit holds; None where the clone does not have it, or it has more bytes."""
-        return self._said("cat-file", "blob", blob.name) if blob.size <= most else None
+    def content(self, commit: str, path: str) -> bytes | None:
+        """What a file of a commit holds; None where the clone does not have it."""
+        return self._said("cat-file", "blob", f"{commit}:{path}")
 
     def _commits(self, *arguments: str) -> tuple[str, ...]:
         commits = tuple(self._text(*arguments).split())

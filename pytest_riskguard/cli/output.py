@@ -249,7 +249,7 @@ def present(
 
     changes: tuple[str, ...] = ()
     if config is not None:
-        from pytest_riskguard.engine.base_commit import policy_changes
+        from pytest_riskguard.config.base_commit import policy_changes
 
         changes = policy_changes([config])
     try:

@@ -28,10 +28,8 @@ from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
 from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.gates.kinds import (
-    ANY,
     CORRECTIONS,
     KINDS,
-    MEDIAN,
     OPTIONS,
     RESPONSES,
     TESTED,
@@ -74,7 +72,7 @@ def _baseline(value: Any) -> str:
     text = str(_BASELINE(value))
     name, slash, run = (part.strip() for part in text.partition("/"))
     if slash and not run:
-        raise ValueError(f"{shown(text)} names no run after the '/': give its number, its note or oldest")
+        raise ValueError(f"{shown(text)} names no run after the '/': give its number, or oldest")
     return f"{_stored_name(name)}{slash}{run}"
 
 
@@ -117,7 +115,7 @@ class GateSettings(Model):
         The question.
     baseline
         The name of one stored baseline, or what computes one: `mean(prod, bm25)`. For `no_drift` also
-        `NAME/RUN`, a run that it held earlier: RUN is its number, its note or `oldest`. A gate needs
+        `NAME/RUN`, a run that it held earlier: RUN is its number or `oldest`. A gate needs
         this key or the next.
     baselines
         A list of names, instead of `baseline`. For `georisk_not_worse` they are the pool; other kinds
@@ -164,9 +162,8 @@ class GateSettings(Model):
             raise SettingError(f"expected one of `baseline` and `baselines`, such as `{key}`", "baselines")
         if self.baseline is not None and "/" in self.baseline and not kind.looks_back:
             raise SettingError(f"an earlier run is for no_drift; for {self.kind} name a stored baseline", "baseline")
-        known = (*self.stored, ANY, MEDIAN)
-        if kind.is_pool and reference is not None and reference not in known:
-            raise SettingError(f"expected one of {', '.join(known)}, found {shown(reference)}", "reference")
+        if kind.is_pool and reference is not None and reference not in self.stored:
+            raise SettingError(f"expected one of {', '.join(self.stored)}, found {shown(reference)}", "reference")
         try:
             for alpha in self.alpha:
                 self.gate(alpha=alpha)

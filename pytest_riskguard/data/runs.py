@@ -34,7 +34,7 @@ from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import Latency, topics_of_texts
+from pytest_riskguard.data.records import topics_of_texts
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.frozen import frozen
@@ -190,10 +190,6 @@ class Source:
         Topics whose rank column, or whose order as returned, contradicts their scores.
     metadata : mapping
         What people say about the system; it changes no verdict.
-    latency : Latency, optional
-        How long the answers of a live system took.
-    again : Run, optional
-        What a live system returned when it was asked about the topics ``asked_again`` a second time.
     """
 
     name: str = ""
@@ -205,9 +201,6 @@ class Source:
     ties: Ties = "docid"
     contradicted: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=lambda: _NONE)
-    latency: Latency | None = None
-    again: Run | None = None
-    asked_again: tuple[str, ...] = ()
 
 
 @frozen(eq=False)

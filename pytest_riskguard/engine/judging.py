@@ -287,10 +287,7 @@ class Engine:
             return verdict
         gate, place = question.gate, 1
         if gate.is_pool:
-            names = [label(source) for source in question.sources]
-            if verdict.pool is None or verdict.pool.decided_by not in names[1:]:
-                return verdict
-            place = names.index(verdict.pool.decided_by, 1)
+            place = 1 + verdict.baselines.index(verdict.baseline)
         if verdict.family is not None:
             gate = replace(gate, level=verdict.family.level)
         try:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from pytest_riskguard.baselines.stored_files import Scored
-from pytest_riskguard.data import cache
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
 from pytest_riskguard.data.measures import bounds, measure_name, out_of_range, parse_measure
@@ -141,29 +140,20 @@ class ScoreCache:
         return found
 
     def _read_run(self, source: Ranked, measures: tuple[str, ...]) -> Mapping[str, Scored | RiskguardError]:
-        """The scores of a run, which is read once for all measures unless the cache on disk has them."""
-        key = self._cache_key(source)
+        """The scores of a run, which is read once for all measures."""
         try:
-            kept = cache.find(key, self.qrels, measures, name=label(source), queries=self.queries)
-            if kept is None:
-                scored = self._scored_run(source, measures)
-                self._hold(source, scored.run)
-                kept = scored.scores, scored.ties
-                if key == self._cache_key(source):  # the file may have changed while it was read
-                    cache.keep(key, self.qrels, *kept)
+            scored = self._scored_run(source, measures)
         except RiskguardError as error:
             if len(measures) == 1:
                 return {measures[0]: error}
             # what is wrong may concern one measure only (grades above the scale of ERR, say)
             return {measure: self._read_run(source, (measure,))[measure] for measure in measures}
-        scores, self._ties[source] = kept
-        return {str(one.measure): Scored(one) for one in scores}
-
-    def _cache_key(self, source: Ranked) -> str | None:
-        return cache.key_of_file(source.file, self._texts) if isinstance(source, RunFile) else None
+        self._hold(source, scored.run)
+        self._ties[source] = scored.ties
+        return {str(one.measure): Scored(one) for one in scored.scores}
 
     def _scored_run(self, source: Ranked, measures: Sequence[str]) -> ScoredRun:
-        run, depth = self._run(source), self._depth(measures[0])
+        depth, run = self._depth(measures[0]), self._run(source)  # without judgements no run is read
         return scored_run(run, self.qrels, measures, name=label(source), queries=self.queries, depth=depth)
 
     def _depth(self, measure: str) -> int:
@@ -181,13 +171,13 @@ class ScoreCache:
     def origins(self, candidate: Source, *baselines: Source) -> Origins:
         """Where systems come from, as far as that is known.
 
-        Of the candidate also which order counted for equal scores, and how long it took to answer.
+        Of the candidate also which order counted for equal scores.
         """
         known = self._origin(candidate)
         if isinstance(candidate, Ranked):
             known = replace(known, ties=self._ties.get(candidate))
         if isinstance(candidate, LiveRun) and isinstance(run := self._results.get(candidate), Run):
-            known = replace(known, ties=run.source.ties, latency=run.source.latency)
+            known = replace(known, ties=run.source.ties)
         return Origins(known, tuple(map(self._origin, baselines)))
 
     def _origin(self, source: Source) -> Origin:
@@ -199,7 +189,7 @@ class ScoreCache:
         except RiskguardError:  # the verdict says what is wrong with it
             return Origin(name, {})
         commit = None if held.git is None else held.git.commit
-        return Origin(name, held.metadata, commit, held.note, held.created, latency=held.latency)
+        return Origin(name, held.metadata, commit, held.note, held.created)
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""

@@ -12,10 +12,8 @@ import numpy as np
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import (
     MAX_LISTED,
-    AgainstReference,
     Estimates,
     Exhibits,
-    PoolFigures,
     Power,
     ReportedInterval,
     ResponsibleTopic,
@@ -50,10 +48,9 @@ def explain(comparison: Comparison) -> Findings:
     pair, names = comparison.pair, comparison.topics
     deciding, p_value = comparison.deciding, comparison.p_value  # before the many other laws, kept in its place
     flips, star = _what_flips(comparison)
-    estimates, pool = _estimates(pair), None
+    estimates = _estimates(pair)
     if isinstance(comparison, PoolComparison):
-        of_pool, pool = _of_pool(comparison)
-        estimates |= of_pool
+        estimates |= _of_pool(comparison)
         power = Power(minimum_detectable_effect=comparison.ruling.minimum_detectable_effect)
     else:
         power = power_of_verdict(comparison.detecting)
@@ -72,7 +69,6 @@ def explain(comparison: Comparison) -> Findings:
         warnings=warnings(comparison),
         slices=_slices(comparison, () if more else losers),
         power=power,
-        pool=pool,
         topics=_counts(pair, first("missing_in_candidate", pair.aligned.missing[0]), left_out),
     )
 
@@ -110,29 +106,15 @@ def _estimates(pair: Comparison) -> dict[str, Any]:
     }
 
 
-def _of_pool(comparison: PoolComparison) -> tuple[dict[str, Any], PoolFigures | None]:
-    """The figures of all systems, and the candidate against each reference; None for too few topics."""
+def _of_pool(comparison: PoolComparison) -> dict[str, Any]:
+    """The figures of all systems."""
     gate, names, ruling = comparison.gate, comparison.names, comparison.ruling
     by_z = zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff).tolist()
-    estimates: dict[str, Any] = {
+    return {
         "zrisk": dict(zip(names, by_z, strict=True)),
         "georisk": dict(zip(names, comparison.georisk.tolist(), strict=True)),
+        "georisk_difference": ruling.difference.estimate if ruling.enough_topics else None,
     }
-    if not ruling.enough_topics:
-        return estimates, None
-    estimates["georisk_difference"] = ruling.decisive.difference.estimate
-    references = tuple(
-        AgainstReference(
-            reference.name,
-            one.difference.estimate,
-            one.deciding.lower,
-            one.deciding.upper,
-            one.adjusted_p_value,
-            one.passes,
-        )
-        for reference, one in zip(comparison.references, ruling.against, strict=True)
-    )
-    return estimates, PoolFigures(comparison.reference.name, references)
 
 
 def _counts(pair: Comparison, missing: tuple[str, ...], left_out: dict[str, int]) -> TopicCounts:
@@ -208,8 +190,8 @@ def _slices(comparison: Comparison, losers: Sequence[ResponsibleTopic]) -> tuple
     all topics, so the GeoRisk of a few is no part of the GeoRisk of all.
     """
     pair = comparison.pair
-    if isinstance(comparison, PoolComparison):
-        pair = comparison.against(comparison.reference, asked=True)
+    if comparison is not pair:
+        pair = Comparison(replace(pair.gate, tradeoff=comparison.gate.tradeoff), pair.aligned)
     return slices(pair, [topic.topic for topic in losers])
 
 

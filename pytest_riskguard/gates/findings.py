@@ -227,18 +227,6 @@ class Power:
 
 
 @frozen
-class AgainstReference:
-    """The candidate against one reference of a pool, at the level that Holm's method left for it."""
-
-    reference: str
-    georisk_difference: float
-    lower: float
-    upper: float
-    adjusted_p_value: Probability
-    passes: bool
-
-
-@frozen
 class ChainedRun:
     """A run of a baseline's chain; ``urisk`` is against the oldest."""
 
@@ -268,17 +256,6 @@ class Lineage:
     def in_total(self) -> float:
         """How far the candidate's mean is from that of the oldest run."""
         return self.runs[-1].mean - self.runs[0].mean
-
-
-@frozen
-class PoolFigures:
-    """Where the candidate stands in its pool; rank 1 has the highest GeoRisk.
-
-    ``decided_by`` is the reference that means, wins, intervals and topics are about.
-    """
-
-    decided_by: str
-    references: Annotated[tuple[AgainstReference, ...], Bounds(min_length=1)]
 
 
 @frozen

@@ -37,8 +37,6 @@ RESPONSES: tuple[str, ...] = get_args(Response)
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
 #: Intervals of GeoRisk, which is not a mean; the other methods are intervals of means.
 GEORISK_METHODS = ("auto", "student_t", "percentile", "bca")
-#: References of GeoRisk that are not a single baseline.
-ANY, MEDIAN = "any", "median"
 
 #: A loss that counts a billion times is a ban on losses, which ``protected`` asks for directly.
 MAX_ALPHA = 1e9
@@ -266,9 +264,8 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
     )
     reference: str | None = option(
         None,
-        Text("the name of one of the gate's baselines, any or median", optional=True),
-        "The baseline to compare GeoRisk with, any of them, or their median. [default: the first baseline]",
-        in_report=False,
+        Text("the name of one of the gate's baselines", optional=True),
+        "The baseline to compare GeoRisk with. [default: the first baseline]",
     )
 
 

@@ -19,7 +19,6 @@ from pytest_riskguard.gates.findings import (
     Judgements,
     Level,
     Lineage,
-    PoolFigures,
     Positive,
     Power,
     Probability,
@@ -120,7 +119,6 @@ class Findings:
     intervals: tuple[ReportedInterval, ...] = ()
     responsible_topics: tuple[ResponsibleTopic, ...] = ()
     power: Power = Power()
-    pool: PoolFigures | None = None
     summary: str = ""
     slices: tuple[Slice, ...] = ()
     figures: tuple[str, ...] = ()
@@ -253,6 +251,11 @@ class Verdict(_Read):
         return self.asked.kind
 
     @property
+    def baseline(self) -> str:
+        """The name of what the candidate's figures are against: the baseline, of a pool the reference."""
+        return self.reference or self.baselines[0]
+
+    @property
     def passed(self) -> bool:
         """Whether a build may go on: a pass, or an inconclusive gate that only warns."""
         return self.outcome == "pass" or (self.outcome == "inconclusive" and self.on_inconclusive == "warn")
@@ -339,7 +342,6 @@ JSON_TYPES: dict[str, Any] = {
     "responsible_topics": tuple[ResponsibleTopic, ...],
     "power": Power,
     "lineage": Lineage | None,
-    "pool": PoolFigures | None,
     "summary": str,
     "slices": tuple[Slice, ...],
     "figures": tuple[str, ...],

@@ -10,7 +10,7 @@ import numpy as np
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.could_fail import cannot_fail, few_changes
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.pool import PoolComparison, ReferenceRuling
+from pytest_riskguard.gates.pool import PoolComparison, PoolRuling
 from pytest_riskguard.gates.ruling import Ruling, limit_of, own_method, witnesses
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 
@@ -47,10 +47,6 @@ def _about_the_data(comparison: Comparison, names: Sequence[str]) -> Iterator[Ve
             yield warning("free_wins", about="little_judged", system=name, **figures)
     if candidate.unknown:
         yield warning("missing_topics", about="unknown_topics", topics=candidate.unknown)
-    if (repeated := candidate.repeated) is not None and repeated.differing:
-        asked, (first, second) = len(repeated.topics), repeated.means
-        figures = {"asked": asked, "change": repeated.change, "first": first, "second": second}
-        yield warning("unstable_answers", topics=repeated.differing, **figures)
     for name, scores, _ in systems:
         if scores.is_reordered:
             topics, written = len(scores.reordered), scores.in_written_order().mean
@@ -99,7 +95,7 @@ def _about_a_pair(comparison: Comparison) -> Iterator[VerdictWarning]:
         yield warning("significantly_better", mean_difference=comparison.mean_difference)
 
 
-def _disagreement(ruling: Ruling | ReferenceRuling) -> Iterator[VerdictWarning]:
+def _disagreement(ruling: Ruling | PoolRuling) -> Iterator[VerdictWarning]:
     """Student-t and the gate's own method may give opposite answers; the break-even test then decides for a pair."""
     gate, own = ruling.gate, own_method(ruling.gate)
     passes = ruling.reaches("student_t")
@@ -136,15 +132,15 @@ def _about_a_pool(comparison: PoolComparison) -> Iterator[VerdictWarning]:
     if not ruling.enough_topics:
         return
     if changed == 0 and not comparison.identical:  # there the answer says so
-        yield warning("no_variation", reference=comparison.reference.name)
-    elif changed and 2.0 ** (1 - changed) > 1 - ruling.decisive.level:  # as by flips of a fair coin
+        yield warning("no_variation", reference=comparison.reference)
+    elif changed and 2.0 ** (1 - changed) > 1 - ruling.deciding.level:  # as by flips of a fair coin
         topics = tuple(comparison.topics[place] for place in np.flatnonzero(comparison.pair.differences).tolist())
-        yield warning("few_changed_topics", topics=topics, reference=comparison.reference.name)
+        yield warning("few_changed_topics", topics=topics, reference=comparison.reference)
     if comparison.n < FEW_TOPICS or (comparison.n < ENOUGH_FOR_POOLS and gate.alpha > MODEST_ALPHA):
         yield warning("few_topics")
     if ruling.lets_through and not ruling.passes:
         yield warning("churn")
-    yield from _disagreement(ruling.decisive)
+    yield from _disagreement(ruling)
     if comparison.vanished:
         largest, largest_at_0 = comparison.largest
         yield warning("georisk_vanishes", largest=largest, largest_at_0=largest_at_0)

@@ -1,9 +1,8 @@
-"""Is a system of a pool significantly riskier than another? GeoRisk of a candidate against references, and its rank.
+"""Is a system of a pool significantly riskier than another? GeoRisk of a candidate less that of a reference.
 
-Topics are resampled and the whole pool is recomputed in each replicate, so that all systems, references and alphas
-share one set of draws. None of the papers that define GeoRisk tests it. Intervals are those of ``intervals``, for a
-difference instead of a mean: percentile and BCa from the draws, the latter with its acceleration from the jackknife,
-and Student-t with the jackknife's standard error.
+Topics are resampled and the whole pool is recomputed in each replicate. None of the papers that define GeoRisk tests
+it. Intervals are those of ``intervals``, for a difference instead of a mean: percentile and BCa from the draws, the
+latter with its acceleration from the jackknife, and Student-t with the jackknife's standard error.
 
 References
 ----------
@@ -15,7 +14,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -40,8 +38,6 @@ METHODS = ("student_t", "percentile", "bca")
 STEPS = 2**53
 #: A probability this close below a level has reached it.
 REACHED = 1e-13
-#: The reference that is the median GeoRisk of all systems but the candidate.
-MEDIAN = "median"
 #: This many replicates should lie beyond a limit, with the number of replicates between these.
 IN_TAIL = 1000
 MIN_REPLICATES, MAX_REPLICATES = 20_000, 200_000
@@ -49,13 +45,11 @@ MIN_REPLICATES, MAX_REPLICATES = 20_000, 200_000
 #: number of them beyond a limit.
 MAX_CELLS = 2**32
 MIN_IN_TAIL = 4
-#: Differences kept, of all references and alphas: bounds the memory.
-MAX_KEPT = 2**24
-#: More replicates times differences than this are refused: they take half a gigabyte.
-MAX_DRAWN_DIFFERENCES = 2**26
+#: More replicates than this are refused: they take half a gigabyte.
+MAX_DRAWN = 2**25
 
 
-def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences: int = 1, n_tests: int = 1) -> int:
+def replicates_for(*, level: float, n_systems: int, n_topics: int, n_tests: int = 1) -> int:
     """How many replicates intervals at a level need, unless that is too much work.
 
     Parameters
@@ -64,8 +58,6 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences
         Confidence of the two-sided interval, in (0, 1); ValueError otherwise, and if draws would not fit in memory.
     n_systems, n_topics : int
         Size of the pool.
-    n_differences : int
-        References times alphas: all their replicates are kept.
     n_tests : int
         Tests that share the error, as by Holm's method: the strictest has ``(1 - level)/n_tests``.
     """
@@ -73,27 +65,23 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences
     tail = (1 - level) / 2 / max(1, n_tests)
     wanted = min(max(math.ceil(IN_TAIL / tail), MIN_REPLICATES), MAX_REPLICATES)
     drawn = n_topics if n_topics <= MANY_TOPICS else HEAVY
-    affordable = min(MAX_CELLS // (n_systems * drawn), MAX_KEPT // max(1, n_differences))
-    replicates = max(min(wanted, affordable), math.ceil(MIN_IN_TAIL / tail))
-    if replicates * n_differences > MAX_DRAWN_DIFFERENCES:
+    replicates = max(min(wanted, MAX_CELLS // (n_systems * drawn)), math.ceil(MIN_IN_TAIL / tail))
+    if replicates > MAX_DRAWN:
         raise ValueError(
-            f"level {level:g} with {n_tests} tests needs {replicates} replicates of {n_differences} differences "
-            "each, more than memory holds: lower the level, or give fewer references"
+            f"level {level:g} with {n_tests} tests needs {replicates} replicates, more than memory holds: lower the "
+            "level, or judge fewer gates together"
         )
     return replicates
 
 
 @frozen(eq=False)
 class GeoRiskDifference:
-    """GeoRisk of the candidate less that of a reference, at one alpha.
+    """GeoRisk of the candidate less that of a reference.
 
-    ``reference`` is a row of the pool, or "median" for the median GeoRisk of all systems but the candidate.
     ``estimate`` is below 0 where the candidate is riskier; ``left_out``, shape (n_topics,), is the same with each
     topic left out, and ``replicates`` are those of it, ascending; ones within ``same`` are the same.
     """
 
-    reference: int | str
-    alpha: float
     estimate: float
     left_out: FloatArray
     replicates: FloatArray
@@ -179,86 +167,50 @@ class GeoRiskDifference:
             )
 
 
-@frozen(eq=False)
-class PoolDifferences:
-    """GeoRisk of each system in the sample, shape (n_alphas, n_systems), and differences by reference, then alpha."""
-
-    georisk: FloatArray
-    differences: tuple[GeoRiskDifference, ...]
-
-
-def georisk_differences(
+def georisk_difference(
     scores: npt.ArrayLike,
     *,
     candidate: int,
-    references: Sequence[int | str],
-    alphas: Sequence[float],
+    reference: int,
+    alpha: float,
     tradeoff: str = "linear",
     replicates: int,
     clusters: IntArray | None = None,
-) -> PoolDifferences:
-    """GeoRisk of a candidate against references in its pool, at several alphas, from one set of draws.
+) -> GeoRiskDifference:
+    """GeoRisk of a candidate less that of a reference in its pool, with draws of it.
 
-    Nothing is random: draws are the same for every user, number of threads and order of systems. Only the systems
-    that the differences are of are resampled. ValueError for scores and alphas other than described below.
+    Nothing is random: draws are the same for every user, number of threads and order of systems. Only the two
+    systems are resampled. ValueError for scores and alphas other than described below.
 
     Parameters
     ----------
     scores : array, shape (n_systems, n_topics)
-        In units of the measure, at least 0; the candidate, row ``candidate``, is one of the systems. At least two of
-        each.
-    references : sequence of int or "median"
-        Rows, or the median GeoRisk of all systems but the candidate, recomputed in each replicate.
-    alphas : sequence of float
-        Extra weights of a loss; only 1 with the smooth trade-off.
+        In units of the measure, at least 0; ``candidate`` and ``reference`` are two of its rows. At least two topics.
+    alpha : float
+        Extra weight of a loss; only 1 with the smooth trade-off.
     clusters : array of int, shape (n_topics,), optional
         Clusters of topics that hang together, numbered from 0 without gaps, at least two: the jackknife, so
         Student-t, leaves out one at a time. Draws are those of single topics, so percentile and BCa are too narrow.
     """
-    pool = Pool.of(scores, alphas=alphas, tradeoff=tradeoff)
-    assert candidate not in references
-    whole = chosen = PoolKernel(pool).sample()
+    pool, both = Pool.of(scores, alphas=(alpha,), tradeoff=tradeoff), [candidate, reference]
     # no system's GeoRisk is above the root of its mean
     same = ROUNDING_ERROR * math.sqrt(float(np.max(np.mean(pool.scores, axis=1))))
-    by_cluster = None if clusters is None else _without_clusters(pool.scores, clusters, alphas, tradeoff)
-    places: list[int | str] = list(references)
-    if MEDIAN not in references:  # which is that of all systems
-        rows = list(dict.fromkeys((candidate, *map(int, references))))
-        pool, chosen = pool.only(rows), whole[:, rows]
-        by_cluster = None if by_cluster is None else by_cluster[:, rows]
-        candidate, places = 0, [rows.index(int(reference)) for reference in references]
+
+    def less(georisks: FloatArray) -> FloatArray:
+        differences = georisks[..., 0, :] - georisks[..., 1, :]
+        return np.where(np.abs(differences) <= same, 0.0, differences)
+
+    estimate = float(less(PoolKernel(pool).sample()[0, both][:, None])[0])
+    rests = None if clusters is None else _without_clusters(pool.scores, clusters, alpha, tradeoff)[both]
+    pool = pool.only(both)
     left_out = georisk_left_out(pool)
-    drawn, done = np.empty((len(references), len(alphas), replicates)), 0
-    for at_alphas in georisk_replicates(pool, left_out, replicates=replicates):
-        ends = done + at_alphas.shape[2]
-        for i, place in enumerate(places):
-            drawn[i, :, done:ends] = _differences(at_alphas, candidate, place, same)
-        done = ends
-    without_each, found = left_out if by_cluster is None else by_cluster, []
-    for reference, place, at_alphas in zip(references, places, drawn, strict=True):
-        estimates = _differences(chosen[:, :, None], candidate, place, same)[:, 0].tolist()
-        rests = _differences(without_each, candidate, place, same)
-        for row in zip(alphas, estimates, rests, at_alphas, strict=True):
-            alpha, estimate, rest, replicated = row
-            found.append(GeoRiskDifference(reference, float(alpha), estimate, rest, np.sort(replicated), same))
-    return PoolDifferences(whole, tuple(found))
+    drawn = np.concatenate([less(some[0]) for some in georisk_replicates(pool, left_out, replicates=replicates)])
+    return GeoRiskDifference(estimate, less(left_out[0] if rests is None else rests), np.sort(drawn), same)
 
 
-def _without_clusters(scores: FloatArray, clusters: IntArray, alphas: Sequence[float], tradeoff: str) -> FloatArray:
-    """GeoRisk of every system without each cluster of topics, shape (n_alphas, n_systems, n_clusters)."""
+def _without_clusters(scores: FloatArray, clusters: IntArray, alpha: float, tradeoff: str) -> FloatArray:
+    """GeoRisk of every system without each cluster of topics, shape (n_systems, n_clusters)."""
     order = np.argsort(clusters, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(clusters))[:-1])
     rests = [np.delete(scores, topics, axis=1) for topics in members]
-    return np.array(
-        [np.column_stack([georisk(rest, alpha=alpha, kind=tradeoff) for rest in rests]) for alpha in alphas]
-    )
-
-
-def _differences(georisk: FloatArray, candidate: int, reference: int | str, same: float) -> FloatArray:
-    """Candidate less reference, 0 where only rounding keeps them apart: (n_alphas, n_systems, m) to (n_alphas, m)."""
-    if isinstance(reference, str):
-        against = np.median(np.delete(georisk, candidate, axis=1), axis=1)
-    else:
-        against = georisk[:, reference]
-    differences = georisk[:, candidate] - against
-    return np.where(np.abs(differences) <= same, 0.0, differences)
+    return np.column_stack([georisk(rest, alpha=alpha, kind=tradeoff) for rest in rests])

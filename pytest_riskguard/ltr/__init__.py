@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, LambdaMART
     from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines
     from pytest_riskguard.ltr.risk_metrics import RiskMetrics
-    from pytest_riskguard.ltr.weights import faro_weights, row_weights
+    from pytest_riskguard.ltr.weights import faro_weights
 
 __all__ = [
     "TFARO",
@@ -23,7 +23,6 @@ __all__ = [
     "QueryBaselines",
     "RiskMetrics",
     "faro_weights",
-    "row_weights",
 ]
 
 _HOME = {
@@ -36,7 +35,6 @@ _HOME = {
     "TSARO": "objectives",
     "UCRO": "objectives",
     "faro_weights": "weights",
-    "row_weights": "weights",
 }
 
 

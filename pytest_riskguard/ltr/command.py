@@ -35,58 +35,53 @@ def train_report(inputs: Inputs, outputs: Outputs) -> int:
     Without --qrels and --scores, riskguard.yaml supplies what is not given, as for compare. The exit status is 0
     whatever the verdicts are, but 3 if a model cannot be compared.
     """
-    from pytest_riskguard.ltr.report import dumps
+    from pytest_riskguard.ltr.report import SCHEMA
     from pytest_riskguard.ltr.report_section import section
+    from pytest_riskguard.reports import document
 
     outputs.withdraw()
     if not inputs.baselines:
         raise UsageError("no baseline: give --baseline")
     outputs.check(*inputs.files)
     report = _report(inputs)
-    verdicts, problem = report.incomparable, ""
-    if verdicts:
-        problem = f"{verdicts} verdict{'s' * (verdicts > 1)} without an answer: the data cannot be compared"
-    return outputs.finish(section(report), dumps(report), note=inputs.asked.from_file or "", problem=problem)
+    missing, problem = sum(verdict.outcome == "incomparable" for verdict in report.verdicts), ""
+    if missing:
+        problem = f"{missing} verdict{'s' * (missing > 1)} without an answer: the data cannot be compared"
+    content = document(SCHEMA, report)  # infinite ratios are null
+    return outputs.finish(section(report), content, note=inputs.asked.from_file or "", problem=problem)
 
 
 def _report(inputs: Inputs) -> TrainReport:
     """All figures and verdicts, for every measure asked for, or every column of the first table of scores."""
-    from pytest_riskguard.ltr.report import AskedGate, TrainReport, judged_models
+    from pytest_riskguard.ltr.report import Comparison, TrainReport, comparisons_of
 
     measures, number, asked = inputs.measures(), len(inputs.systems), inputs.asked
-    systems = [
-        inputs.together([*inputs.systems, *inputs.baselines], measure, **asked.options) for measure in measures
-    ]
-    first = systems[0].scores
-    names = [one.name for one in first]
+    pairs = [(model, baseline) for baseline, model in product(inputs.baselines, inputs.systems)]
+    together, names = [], list[str]()
+    for measure in measures:
+        one = inputs.together([*inputs.systems, *inputs.baselines], measure, **asked.options)
+        names = [scores.name for scores in one.scores]
+        together.append(one)
     if both := [name for name in names[:number] if name in names[number:]]:
         raise UsageError(
             f"MODEL: {both[0]} is a baseline too: leave it out of one of the two, or give one another name with "
             "NAME=RUN"
         )
-    pairs = [(model, baseline) for baseline, model in product(inputs.baselines, inputs.systems)]
     verdicts = inputs.verdicts(
         KIND, pairs, measures=measures, alphas=asked.alphas, correction=asked.correction, **asked.options
     )
-    size = len(verdicts) // len(measures)
-    made = []
-    for place, one in enumerate(systems):
+    size, made = len(verdicts) // len(measures), list[Comparison]()
+    for place, one in enumerate(together):
         values = [(scores.name, scores.values) for scores in one.scores]
-        made.append(
-            judged_models(
-                one.scores[0].measure,
-                dict(values[:number]),
-                dict(values[number:]),
-                verdicts[place * size : (place + 1) * size],
-                weights=one.weights,
-                missing_topics={name: len(topics) for name, topics in zip(names, one.missing, strict=True)},
-            )
-        )
+        models, baselines = dict(values[:number]), dict(values[number:])
+        own = verdicts[place * size : (place + 1) * size]
+        made += comparisons_of(one.scores[0].measure, models, baselines, own, weights=one.weights)
+    first = verdicts[0]
     return TrainReport(
-        gate=AskedGate.of(verdicts),
-        models=tuple(names[:number]),
-        baselines=tuple(names[number:]),
-        qrels=next((one.qrels_digest for one in first if one.qrels_digest), None),
-        digests={one.name: one.digest for one in first},
-        measures=tuple(made),
+        gate=first.kind,
+        alphas=tuple(dict.fromkeys(verdict.alpha for verdict in verdicts)),
+        level=first.level,
+        tolerance=first.tolerance,
+        correction=next((verdict.family.correction for verdict in verdicts if verdict.family), "none"),
+        comparisons=tuple(made),
     )

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import pairwise
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.ltr.queries import (
     NO_GROUPS,
     NO_PARTS,
@@ -30,21 +30,15 @@ from pytest_riskguard.ltr.queries import (
     document_scores,
     is_count,
 )
-from pytest_riskguard.ltr.weights import Standardization, adaptive_alpha, check_standardization
+from pytest_riskguard.ltr.weights import adaptive_alpha
 from pytest_riskguard.risk import expected_scores, topic_contributions
 from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight
 
 if TYPE_CHECKING:
     from lightgbm import Dataset
 
-#: ``change``: what a swap does to the trade-off score itself. ``crossing``: Eq. 9 of SIGIR 2016, which gives a swap
-#: that crosses the baseline the weight of the side where it ends.
-Form = Literal["change", "crossing"]
-
 #: Fewer rows than these are not worth a thread of their own.
 _ROWS_OF_A_THREAD = 10_000
-#: The largest alpha of gates. Far beyond, gradients are too large for LightGBM, which then learns nothing.
-_MAX_ALPHA = 1e9
 #: With a smaller Phi(ZRisk / c), gradients are too small for LightGBM, which keeps them in 32 bits.
 _VANISHED = 1e-12
 
@@ -134,7 +128,7 @@ class RankingObjective(ABC):
 
         data = self._of(np.asarray(labels, dtype=np.float64), group)
         queries = data.queries
-        now = document_scores(scores, rows=queries.labels.size, finite=True)
+        now = document_scores(scores, rows=queries.labels.size)
         order = queries.order(now)
         swaps = self._swaps(queries.ndcg(now, order=order))
         options = (data.discounts, data.inverse_ideal, data.depth, self.sigmoid, self.norm)
@@ -163,11 +157,7 @@ class RankingObjective(ABC):
     def _of(self, labels: FloatArray, group: npt.ArrayLike) -> _Data:
         """What depends on the data alone, kept from call to call."""
         data = self._data
-        if (
-            data is None
-            or not np.array_equal(data.queries.labels, labels)
-            or not np.array_equal(data.queries.group, group)
-        ):
+        if data is None or not data.queries.has(labels, group):
             queries = self._queries(labels, group)
             depth, discounts = queries.k, queries.discounts(queries.k)
             if self.truncation_level is not None:
@@ -225,12 +215,14 @@ class _RiskObjective(RankingObjective):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.alpha = loss_weight(self.alpha)
-        if self.alpha > _MAX_ALPHA:
-            raise ValueError(f"alpha must be at most {_MAX_ALPHA:g}, got {self.alpha:g}: nothing would be learned")
 
     def _queries(self, labels: FloatArray, group: npt.ArrayLike) -> JudgedQueries:
-        queries = JudgedQueries(labels, group, k=self.baselines.k, gain=self.baselines.gain)
-        self.baselines.check(queries)
+        queries = self.baselines.data
+        if not queries.has(labels, group):
+            raise DataError(
+                "the data have other groups or labels than those that the baselines were scored on: make baselines "
+                "for these data, in the order of their groups"
+            )
         return queries
 
 
@@ -244,74 +236,37 @@ class UCRO(_RiskObjective):
         One baseline.
     alpha : float
         Extra weight of a loss, at least 0.
-    form : {"change", "crossing"}
-        ``change``: v(d + dM) - v(d), where v(d) is d, or (1 + alpha) d below the baseline. ``crossing``: Eq. 9, dM
-        if the query ends at or above the baseline and (1 + alpha) dM otherwise.
     """
-
-    form: Form = field(default="change", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.form not in get_args(Form):
-            raise ValueError(f"form must be one of {', '.join(get_args(Form))}, got {self.form!r}")
         self.baselines.only()
 
-    def _alphas(self, ndcg: FloatArray) -> FloatArray:
-        return np.full(ndcg.size, self.alpha)
-
     def _swaps(self, ndcg: FloatArray) -> SwapEffects:
-        kind = TRADEOFF if self.form == "change" else CROSSING
-        return SwapEffects(kind, self._alphas(ndcg), ndcg - self.baselines.only())
+        return SwapEffects(TRADEOFF, np.full(ndcg.size, self.alpha), ndcg - self.baselines.only())
 
 
 @dataclass(eq=False)
 class TSARO(UCRO):
     """T-SARO: U-CRO with alpha'_j = (1 - Phi(TR_j)) alpha, so that risky queries weigh more (Eq. 10).
 
-    The standard deviation (or error) is re-estimated at every iteration.
-
-    Attributes
-    ----------
-    baselines, alpha, form
-        As for ``UCRO``.
-    standardization : {"deviation", "error"}
-        How TR_j is computed; see ``adaptive_alpha``.
+    The standard deviation is re-estimated at every iteration.
     """
 
-    standardization: Standardization = field(default="deviation", kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_standardization(self.standardization)
-
-    def _alphas(self, ndcg: FloatArray) -> FloatArray:
-        return adaptive_alpha(ndcg, self.baselines.only(), alpha=self.alpha, standardization=self.standardization)
+    def _swaps(self, ndcg: FloatArray) -> SwapEffects:
+        return super()._swaps(ndcg)._replace(alpha=adaptive_alpha(ndcg, self.baselines.only(), alpha=self.alpha))
 
 
 @dataclass(eq=False)
-class TFARO(_RiskObjective):
+class TFARO(UCRO):
     """T-FARO: all swaps of a query weigh 1 + alpha'_j, won queries as well as lost ones (SIGIR 2014, Eq. 26).
 
     With ``baselines.mean()`` it is T*-FARO (SIGIR 2016). ``faro_weights`` does the same with query weights, for
     rankers other than LightGBM too.
-
-    Attributes
-    ----------
-    baselines, alpha, standardization
-        As for ``TSARO``.
     """
 
-    standardization: Standardization = field(default="deviation", kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_standardization(self.standardization)
-        self.baselines.only()
-
     def _swaps(self, ndcg: FloatArray) -> SwapEffects:
-        alphas = adaptive_alpha(ndcg, self.baselines.only(), alpha=self.alpha, standardization=self.standardization)
-        return SwapEffects(WEIGHTED, alphas)
+        return SwapEffects(WEIGHTED, adaptive_alpha(ndcg, self.baselines.only(), alpha=self.alpha))
 
 
 @dataclass(eq=False)
@@ -349,9 +304,8 @@ class GeoRisk(_RiskObjective):
         return SwapEffects(GEORISK, differences=ndcg - expected, inverse_roots=inverse, pool=now)
 
 
-#: ``WEIGHTED``: (1 + alpha_j) dM. ``TRADEOFF``: the change of the trade-off score. ``CROSSING``: Eq. 9 of SIGIR 2016.
-#: ``GEORISK``: the change of GeoRisk.
-WEIGHTED, TRADEOFF, CROSSING, GEORISK = range(4)
+#: ``WEIGHTED``: (1 + alpha_j) dM. ``TRADEOFF``: the change of the trade-off score. ``GEORISK``: that of GeoRisk.
+WEIGHTED, TRADEOFF, GEORISK = range(3)
 
 _NONE = np.zeros(0)
 
@@ -420,9 +374,9 @@ class SwapEffects(NamedTuple):
     Attributes
     ----------
     kind : int
-        ``WEIGHTED``, ``TRADEOFF``, ``CROSSING`` or ``GEORISK``.
+        ``WEIGHTED``, ``TRADEOFF`` or ``GEORISK``.
     alpha : array, shape (n_queries,)
-        Extra weight of a loss, for the first three kinds.
+        Extra weight of a loss, for the first two kinds.
     differences : array, shape (n_queries,)
         Effectiveness of the model less that of the baseline, or for ``GEORISK`` less the expected score.
     inverse_roots : array, shape (n_queries,)

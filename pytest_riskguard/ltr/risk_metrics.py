@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.ltr.queries import NO_GROUPS, NO_PARTS, JudgedQueries, QueryBaselines
+from pytest_riskguard.ltr.queries import NO_GROUPS, NO_PARTS, QueryBaselines
 from pytest_riskguard.reports import counted
 from pytest_riskguard.risk import georisk, trisk, urisk
-from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight, mean
+from pytest_riskguard.risk.checks import FloatArray, loss_weight, mean
 
 if TYPE_CHECKING:
     from lightgbm import Dataset
@@ -43,10 +43,9 @@ class RiskMetrics:
     Parameters
     ----------
     baselines : QueryBaselines or sequence of QueryBaselines
-        Baselines on the queries of the evaluation sets, one object for each set. An evaluation set is recognised by
-        its labels and groups where the baselines know them, otherwise by its number of queries. Of several
-        baselines in one object URisk and TRisk take the mean per query, and all are GeoRisk's pool, to which the
-        model is added.
+        Baselines on the queries of the evaluation sets, one object for each set, recognised by its labels and
+        groups. Of several baselines in one object URisk and TRisk take the mean per query, and all are GeoRisk's
+        pool, to which the model is added.
     alpha : float
         Extra weight of a loss, at least 0.
     measures : sequence of {"trisk", "urisk", "georisk", "ndcg"}
@@ -57,7 +56,7 @@ class RiskMetrics:
     ValueError
         For no baselines, an unknown measure or none, one given twice, or a bad alpha.
     DataError
-        During training, for an evaluation set that no baselines fit, or several.
+        During training, for an evaluation set that no baselines are of.
     UsageError
         During training, for an evaluation set without groups, in ``lightgbm.cv``, and in ``XGBRanker``, whose
         measures see one query.
@@ -80,7 +79,6 @@ class RiskMetrics:
             known = ", ".join(get_args(Measure))
             given = ", ".join(self.measures) or "none"
             raise ValueError(f"measures must be one or more of {known}, each only once, got {given}")
-        self._sets: list[tuple[JudgedQueries, QueryBaselines]] = []
 
     def __call__(
         self,
@@ -104,17 +102,21 @@ class RiskMetrics:
             return self.values(labels, first, np.diff(data.get_uint_info("group_ptr").astype(np.int64)))
         if data.used_indices is not None:
             raise UsageError(NO_PARTS)
-        return [(*found, True) for found in self.values(labels, first, data.get_group())]
-
-    def values(
-        self, labels: npt.ArrayLike, scores: npt.ArrayLike, group: npt.ArrayLike | None
-    ) -> list[tuple[str, float]]:
-        """Names and values of the measures for documents of shape (n_documents,), in groups of shape (n_queries,)."""
-        if group is None or np.size(group) == 0:
+        groups = data.get_group()
+        if groups is None:
             raise UsageError(NO_GROUPS)
-        judged, baselines = self._set_of(np.asarray(labels, dtype=np.float64), np.asarray(group))
-        model = judged.ndcg(scores)
-        return [(measure, self._value(measure, model, baselines)) for measure in self.measures]
+        return [(*found, True) for found in self.values(labels, first, groups)]
+
+    def values(self, labels: npt.ArrayLike, scores: npt.ArrayLike, group: npt.ArrayLike) -> list[tuple[str, float]]:
+        """Names and values of the measures for documents of shape (n_documents,), in groups of shape (n_queries,)."""
+        for baselines in self._baselines:
+            if baselines.data.has(labels, group):
+                model = baselines.data.ndcg(scores)
+                return [(measure, self._value(measure, model, baselines)) for measure in self.measures]
+        raise DataError(
+            f"an evaluation set of {counted(np.size(group), 'query', 'queries')} and {np.size(labels)} documents has "
+            "no baselines: make some for its labels and groups"
+        )
 
     def _value(self, measure: Measure, model: FloatArray, baselines: QueryBaselines) -> float:
         if measure == "ndcg":
@@ -128,29 +130,3 @@ class RiskMetrics:
         if test.statistic is not None:
             return test.statistic
         return math.copysign(math.inf, test.estimate) if test.estimate else 0.0
-
-    def _set_of(self, labels: FloatArray, group: IntArray) -> tuple[JudgedQueries, QueryBaselines]:
-        """An evaluation set and its baselines: those that fit, by their labels if they know them."""
-        for judged, baselines in self._sets:
-            if np.array_equal(judged.labels, labels) and np.array_equal(judged.group, group):
-                return judged, baselines
-        fitting, reasons = [], []
-        for baselines in self._baselines:
-            judged = JudgedQueries(labels, group, k=baselines.k, gain=baselines.gain)
-            try:
-                baselines.check(judged)
-            except DataError as error:
-                reasons.append(str(error))
-            else:
-                fitting.append((judged, baselines))
-        fitting = [one for one in fitting if one[1].labels is not None] or fitting
-        if len(fitting) != 1:
-            what = f"an evaluation set of {counted(group.size, 'query', 'queries')} and {labels.size} documents"
-            if not fitting:
-                raise DataError(f"{what} has no baselines: {'; '.join(dict.fromkeys(reasons))}")
-            raise DataError(
-                f"{what} could be that of {len(fitting)} baselines: make them with labels, by from_document_scores "
-                "or with data=, which tell the sets apart"
-            )
-        self._sets.append(fitting[0])
-        return fitting[0]

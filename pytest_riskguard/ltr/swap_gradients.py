@@ -14,8 +14,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-from pytest_riskguard.ltr.objectives import GEORISK, TRADEOFF, WEIGHTED, GeoRiskNow, Pairs, SwapEffects
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
+from pytest_riskguard.ltr.objectives import GEORISK, WEIGHTED, GeoRiskNow, Pairs, SwapEffects
+from pytest_riskguard.risk.checks import FloatArray
 
 #: Added to the difference of scores by which a pair is divided, as LightGBM does.
 _SCORE_OFFSET = 0.01
@@ -61,9 +61,7 @@ def _effect(effects: SwapEffects, query: int, change: float) -> float:
     if effects.kind == WEIGHTED:
         return (1 + alpha) * change
     difference: float = effects.differences[query]
-    if effects.kind == TRADEOFF:
-        return change + alpha * (min(difference + change, 0.0) - min(difference, 0.0))
-    return change if difference + change >= -ROUNDING_ERROR else (1 + alpha) * change
+    return change + alpha * (min(difference + change, 0.0) - min(difference, 0.0))
 
 
 @_compiled

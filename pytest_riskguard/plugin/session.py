@@ -150,8 +150,8 @@ class RiskguardSession:
     @cached_property
     def policy_changes(self) -> tuple[str, ...]:
         """What the judged commit changed about how it is judged, in every process the same."""
+        from pytest_riskguard.config.base_commit import policy_changes
         from pytest_riskguard.config.load import find_config
-        from pytest_riskguard.engine.base_commit import policy_changes
 
         root = self.config.rootpath
         tests = {*(item.path for item in self._items), *(root / gate.file for gate in self.gates)}

@@ -69,18 +69,12 @@ class Card:
     def is_identical(self) -> bool:
         """Whether the candidate passes because it is the run that it is compared with."""
         verdict = self.verdict
-        return verdict.outcome == "pass" and self.opponent in verdict.identical_to
+        return verdict.outcome == "pass" and verdict.baseline in verdict.identical_to
 
     @property
     def explains_topics(self) -> bool:
         """Whether topics explain the outcome: a failure, or churn that is allowed."""
         return self.verdict.outcome == "fail" or self.has("churn")
-
-    @property
-    def opponent(self) -> str:
-        """What the candidate's scores are compared with: its baseline, or the reference in a pool."""
-        pool = self.verdict.pool
-        return self.verdict.baselines[0] if pool is None else pool.decided_by
 
     # ---- what decided
 
@@ -123,7 +117,7 @@ class Card:
         """
         verdict = self.verdict
         smallest, mean = verdict.power.minimum_detectable_effect, verdict.estimates.baseline_mean
-        if smallest is None or mean is None or verdict.pool is not None or verdict.tradeoff != "linear":
+        if smallest is None or mean is None or verdict.asked.is_pool or verdict.tradeoff != "linear":
             return None
         if not self._is_tested_pass or self.is_churn or self.has("significantly_better"):
             return None

@@ -139,7 +139,7 @@ def _figures(verdict: Verdict) -> Iterator[str]:
 def _tests(verdict: Verdict) -> str:
     """The tests and the intervals."""
     estimates, said = verdict.estimates, []
-    if estimates.trisk is not None and verdict.pool is None:
+    if estimates.trisk is not None and not verdict.asked.is_pool:
         said.append(f"TRisk {signed(estimates.trisk, 3)} (two-sided p {probability(estimates.p_value)})")
     if estimates.break_even_p_value is not None:
         said.append(f"one-sided: break-even p {probability(estimates.break_even_p_value)}")
@@ -149,7 +149,7 @@ def _tests(verdict: Verdict) -> str:
 
 def interval(verdict: Verdict, one: ReportedInterval) -> str:
     """An interval with its name; over a pool Student-t has its error from the jackknife."""
-    jackknife = " (jackknife)" if verdict.pool is not None and one.method == "student_t" else ""
+    jackknife = " (jackknife)" if verdict.asked.is_pool and one.method == "student_t" else ""
     return f"{METHODS[one.method]}{jackknife} {limits(one.lower, one.upper)}{' (decisive)' * one.decisive}"
 
 
@@ -232,25 +232,15 @@ def _judgements(verdict: Verdict) -> Section | None:
 
 
 def _pool(verdict: Verdict) -> Section | None:
-    """The systems of a pool, and the candidate against each reference."""
-    if (pool := verdict.pool) is None:
-        return None
+    """The systems of a pool."""
     georisk, zrisk = verdict.estimates.georisk or {}, verdict.estimates.zrisk or {}
-    roles = {pool.decided_by: " (reference)", verdict.candidate: " (candidate)"}
-    systems = Table(
-        "Systems, highest GeoRisk first",
-        {"System": "name", "GeoRisk": ".4f", "ZRisk": "+.4f"},
-        [
-            (clean(name, limit=80) + roles.get(name, ""), georisk[name], zrisk.get(name))
-            for name in sorted(georisk, key=lambda system: -georisk[system])
-        ],
-    )
-    columns = {"Reference": "name", "Difference": "+.4f", "Interval": "text", "p (Holm)": "p", "Passes": "text"}
+    roles = {verdict.baseline: " (reference)", verdict.candidate: " (candidate)"}
     rows = [
-        (one.reference, one.georisk_difference, limits(one.lower, one.upper), one.adjusted_p_value, one.passes)
-        for one in pool.references
+        (clean(name, limit=80) + roles.get(name, ""), georisk[name], zrisk.get(name))
+        for name in sorted(georisk, key=lambda system: -georisk[system])
     ]
-    return Section("Pool", parts=[systems, Table("Against each reference", columns, rows)])
+    columns = {"System": "name", "GeoRisk": ".4f", "ZRisk": "+.4f"}
+    return Section("Pool", parts=[Table("Systems, highest GeoRisk first", columns, rows)]) if rows else None
 
 
 def settings(verdict: Verdict) -> Section:

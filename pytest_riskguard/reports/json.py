@@ -19,7 +19,7 @@ from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.serialization import JsonError, decoded, parsed, to_plain
-from pytest_riskguard.text import counted, listed, named, short
+from pytest_riskguard.text import counted, named, short
 
 SCHEMA = "riskguard-report/1"
 #: Sizes beyond it would be infinite once charts multiply them; scores are at most 1e50.
@@ -62,21 +62,12 @@ def dumps(report: Report) -> str:
     return _text(plain(report))
 
 
-def read_plain(path: Path) -> dict[str, Any]:
-    """The JSON report of riskguard in a file, as plain types; ``ReportFormatError`` for anything else."""
-    return _read(path)[0]
-
-
 def read(path: Path) -> Report:
     """The verdicts of a report, its gates and where it comes from.
 
     ``MissingFileError`` if it is not a regular file that can be read; ``ReportFormatError``, which says where, if it
     is too large, not a report of this format version, or holds values that no verdict has.
     """
-    return _read(path)[1]
-
-
-def _read(path: Path) -> tuple[dict[str, Any], Report]:
     try:
         data = parsed(read_limited(path, REPORT_BYTES, error=ReportFormatError))
         verdicts = verdicts_of(data)
@@ -84,7 +75,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Report]:
         changes = decoded(tuple[str, ...], data.get("policy_changes", []), where="policy_changes")
         gates = decoded(tuple[KnownGate, ...], data.get("gates", []), where="gates")
         comparisons.check(gates, len(verdicts))
-        return data, Report(verdicts, gates, provenance, changes)
+        return Report(verdicts, gates, provenance, changes)
     except JsonError as error:
         raise ReportFormatError(path, None, f"expected a JSON report of riskguard: {error}") from None
     except ValueError as error:
@@ -129,7 +120,8 @@ def _check(verdict: Verdict) -> None:
         raise ValueError(f"topics.count: {problem}")
     if topics.changed > topics.count:
         raise ValueError(f"topics.changed: expected at most {topics.count}, found {topics.changed}")
-    if verdict.pool is not None and verdict.candidate not in (verdict.estimates.georisk or {}):
+    is_judged_pool = verdict.asked.is_pool and verdict.outcome in ("pass", "fail")
+    if is_judged_pool and verdict.candidate not in (verdict.estimates.georisk or {}):
         raise ValueError("estimates.georisk: expected one of the candidate, found none")
     if verdict.exhibits is not None:
         _check_columns(verdict.exhibits, () if verdict.asked.is_pool else ("lower", "upper", "urisk"))
@@ -177,9 +169,6 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
             yield limit, "fail"
         elif margin > ROUNDED and not (gate.must_show or verdict.replicates):
             yield limit, "pass"
-    if verdict.pool is not None and not let_through:
-        below = tuple(against.reference for against in verdict.pool.references if not against.passes)
-        yield f"the comparison with {listed(below or verdict.baselines, most=3)}", "fail" if below else "pass"
 
 
 def _check_columns(exhibits: Exhibits, lines: Sequence[str]) -> None:

@@ -33,7 +33,7 @@ METHODS = {
 
 def opponent(verdict: Verdict) -> str:
     """What the candidate's scores are compared with, short enough for a sentence."""
-    return clean(Card(verdict).opponent, limit=MAX_NAME)
+    return clean(verdict.baseline, limit=MAX_NAME)
 
 
 def part_of_topics(verdict: Verdict) -> str:
@@ -110,7 +110,7 @@ def _answer(card: Card) -> _Line:
     if verdict.outcome == "inconclusive":
         return _undecided(card)
     if card.is_identical:
-        return _Line("identical to {}", names=(card.opponent,))
+        return _Line("identical to {}", names=(verdict.baseline,))
     if verdict.asked.by_topic:
         return _collapse(card)
     if verdict.asked.must_show:
@@ -226,12 +226,13 @@ def _passed(card: Card) -> _Line:
     if card.has("significantly_better"):
         return _Line(f"{name} rose {means(verdict)}, more than chance explains", _counts(verdict, lost_first=False))
     upper, tolerance = card.deciding_limit, verdict.tolerance
-    if verdict.pool is None and tolerance > 0 and difference < 0 and upper is not None and upper < -ROUNDING_ERROR:
+    is_down = difference < 0 and upper is not None and upper < -ROUNDING_ERROR
+    if tolerance > 0 and is_down and not verdict.asked.is_pool:
         within = "less than" if -difference < tolerance else "not shown to be more than"
         return _Line(f"{name} fell by {size(difference)}, {within} the tolerated {short(tolerance)}", counts)
-    if verdict.pool is not None:
+    if verdict.asked.is_pool:
         than = "no riskier than {}" if (card.risk or 0.0) >= 0 else "not shown to be riskier than {}"
-        return _Line(than, [*counts, mean], (verdict.pool.decided_by,))
+        return _Line(than, [*counts, mean], (verdict.baseline,))
     if card.leans_down and difference < 0:
         return _Line(f"{name} fell {means(verdict)}, as much as chance may explain", counts)
     if card.leans_down:
@@ -257,8 +258,8 @@ def _lost(card: Card) -> _Line:
         return _Line("{} got worse", [_fall(lost[0]), *counts], (lost[0].topic,))
     if verdict.slice is not None and lost:
         return _Line("{} queries got worse", [*counts, mean], (verdict.slice,))
-    if verdict.pool is not None:
-        return _Line("riskier than {}", [*counts, mean], (verdict.pool.decided_by,))
+    if verdict.asked.is_pool:
+        return _Line("riskier than {}", [*counts, mean], (verdict.baseline,))
     if verdict.estimates.noise_urisk is not None:
         return _Line("worse than the baseline's own noise", [mean, *counts])
     if difference < 0 and (verdict.reason == "loss" or not verdict.topics.wins):
@@ -331,7 +332,7 @@ def _tally(card: Card) -> str:
     if all(fact in told for fact in (mean, *_counts(verdict))):
         return ""
     beyond = verdict.reason == "loss" and (estimates.mean_difference or 0.0) < 0
-    beyond &= verdict.pool is None and estimates.noise_urisk is None  # else other things were compared
+    beyond &= not verdict.asked.is_pool and estimates.noise_urisk is None  # else other things were compared
     return f"{lost}; {mean}{', more than chance explains' * beyond}." if mean else f"{lost}."
 
 
@@ -348,9 +349,6 @@ def _reasons(card: Card) -> Iterator[str]:
         noise = round(noise, 12)  # what rounding leaves is not a risk
         total, own = signed((estimates.urisk or 0.0) + noise), counted(verdict.replicates, "replicate")
         yield f"URisk is {total}, and that of the baseline's own {own} {signed(noise)}."
-    if verdict.pool is not None and verdict.outcome == "fail" and len(verdict.pool.references) > 1:
-        failed = sum(not against.passes for against in verdict.pool.references)
-        yield f"It is riskier than {failed} of {len(verdict.pool.references)} references."
     if card.is_churn:
         yield _churn(card)
     elif verdict.reason == "loss" and verdict.alpha > 0:

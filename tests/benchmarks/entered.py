@@ -45,7 +45,7 @@ def of_a_failing_gate() -> Entered:
     with tempfile.TemporaryDirectory() as folder:
         world.write_world(Path(folder), world.LOSS)
         command = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.entered", "--inside", folder]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "", "RISKGUARD_CACHE": "off"}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""}
         ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     lines = ended.stdout.splitlines()
     if ended.returncode or "1 failed" not in ended.stdout:

@@ -446,7 +446,7 @@ def pool() -> Verdict:
         {topic: after for topic, (_, after) in differences(ranks).items()} for ranks in (LOSS, {}, GOOD, CHURN)
     ]
     baselines = dict(zip(("prod", "good", "churn"), systems[1:], strict=True))
-    return check("georisk_not_worse", systems[0], baselines, reference="any")
+    return check("georisk_not_worse", systems[0], baselines)
 
 
 MAKERS = {**VERDICTS, "pool": pool, "charts": lambda: pair(20)}

@@ -9,7 +9,6 @@ import pytest
 
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import DataError, ScoringError
@@ -125,24 +124,6 @@ def test_an_undefined_value_is_an_error_and_not_a_zero(write):
     qrels = read_qrels(write("q", "1 0 a 1\n2 0 a 1\n"))
     with pytest.raises(ScoringError, match=r"Accuracy from 0 to 1, found nan .*; use another"):
         score_run({"1": [("b", 2.0), ("a", 1.0)], "2": [("b", 2.0)]}, qrels, ["Accuracy"])
-
-
-@pytest.mark.parametrize(
-    ("asked", "changed", "is_refused"), [(10, 2, False), (10, 3, True), (2, 1, False), (2, 2, True), (1, 1, True)]
-)
-def test_two_topics_of_many_are_no_change_of_all_answers(write, asked, changed, is_refused):
-    topics = [str(number) for number in range(asked)]
-    qrels = read_qrels(write("plain", "".join(f"{topic} 0 good 1\n" for topic in topics)))
-    first = dict.fromkeys(topics, (("good", 2.0), ("bad", 1.0)))
-    second = first | dict.fromkeys(topics[:changed], (("bad", 2.0), ("good", 1.0)))
-    twice = as_run(first).with_source(again=as_run(second), asked_again=tuple(topics))
-    if is_refused:
-        with pytest.raises(DataError, match="asked twice, it answered") as caught:
-            score_run(twice, qrels, ["Success@1"])
-        assert caught.value.reason == "bad_run"
-    else:
-        for scored in score_run(twice, qrels, ["Success@1", "Success@5"]):  # documents moved in either
-            assert scored.repeated.differing == tuple(topics[:changed])
 
 
 TOPICS = [f"{number:02d}" for number in range(20)]

@@ -61,10 +61,9 @@ def test_plain_lambdamart_fails_the_gate_and_a_safer_ranker_passes(small):
 
 def test_the_report_compares_all_models_with_the_stored_baseline(small):
     folder, printed = small
-    (measure,) = json.loads((folder / "built/log/models.json").read_text())["measures"]
-    assert measure["measure"] == "nDCG(dcg='exp-log2')@10"
-    rows = measure["against"][0]["models"]
-    names = [row["figures"]["model"] for row in rows]
+    (compared,) = json.loads((folder / "built/log/models.json").read_text())["comparisons"]
+    assert compared["measure"] == "nDCG(dcg='exp-log2')@10"
+    names = [model["model"] for model in compared["models"]]
     assert len(set(names)) == len(names) == 17
     assert (folder / "built/log/test/chosen.run").read_bytes() in {
         (folder / f"built/log/test/{name}.run").read_bytes() for name in set(names) - {"lambdamart"}
@@ -91,8 +90,8 @@ def test_plain_lambdamart_passes_where_the_tail_is_judged_like_the_rest(tmp_path
     done = trained(tmp_path / "ltr", "--sample", "nowhere", "--tail-judged", "1")
     assert done.returncode == 1
     assert "2 passed in" in done.stdout
-    (measure,) = json.loads((tmp_path / "ltr/built/log/models.json").read_text())["measures"]
-    rows = {row["figures"]["model"]: row["figures"] for row in measure["against"][0]["models"]}
+    (compared,) = json.loads((tmp_path / "ltr/built/log/models.json").read_text())["comparisons"]
+    rows = {model["model"]: model for model in compared["models"]}
     plain, safe = rows["lambdamart"], rows["u-cro-50"]
     assert plain["mean"] == pytest.approx(0.928, abs=0.004)
     assert plain["mean"] - safe["mean"] == pytest.approx(0.008, abs=0.004)

@@ -53,8 +53,7 @@ GATES: list[tuple[str, dict[str, Any]]] = [
 #: Gates over a pool.
 POOLS: list[dict[str, Any]] = [
     {"alpha": 5.0},
-    {"reference": "any", "alpha": 5.0, "level": 0.5},
-    {"reference": "median", "tradeoff": "smooth", "on_churn": "warn"},
+    {"tradeoff": "smooth", "on_churn": "warn"},
 ]
 #: Each gate on one pair, and the first on all.
 QUESTIONS: list[tuple[str, str, dict[str, Any]]] = [("dense", *gate) for gate in GATES] + [

@@ -90,7 +90,6 @@ def pool(seed: int, *, n: int = 30, **options: Any) -> PoolComparison:
     "options",
     [
         {},
-        pytest.param({"reference": "any"}, marks=pytest.mark.slow),
         pytest.param({"on_churn": "warn", "alpha": 5.0}, marks=pytest.mark.slow),
     ],
 )

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from pytest_riskguard.inference.georisk import METHODS, georisk_differences
+from pytest_riskguard.inference.georisk import METHODS, georisk_difference
 from pytest_riskguard.inference.georisk_replicates import draw_counts
 from tests.inference.direct_georisk import georisk, replicate
 
@@ -30,44 +30,24 @@ def pool(seed: int, shape: tuple[int, int] = (5, 30), *, shift: float = 0.0) -> 
     return scores
 
 
-def compared(scores, *, candidate=0, references=(1,), alphas=(1,), replicates=1000):
-    return georisk_differences(
-        scores, candidate=candidate, references=references, alphas=alphas, replicates=replicates
-    ).differences
+def compared(scores, *, candidate=0, reference=1, alpha=1, replicates=1000):
+    return georisk_difference(scores, candidate=candidate, reference=reference, alpha=alpha, replicates=replicates)
 
 
-@pytest.fixture(scope="module")
-def by_hand():
-    """Everything the front door says of one pool, by loops over the definition."""
-    scores, replicates = pool(1), 613
-    counts = draw_counts(30, chunk=0)[:, :replicates]
-    drawn = {
-        alpha: np.array([georisk(replicate(scores, counts[:, r]), alpha=alpha) for r in range(replicates)])
-        for alpha in (0.0, 5.0)
-    }
-    left = {
-        alpha: np.array([georisk(np.delete(scores, j, axis=1), alpha=alpha) for j in range(30)])
-        for alpha in (0.0, 5.0)
-    }
-    found = compared(scores, candidate=2, references=[0, "median"], alphas=[0, 5], replicates=replicates)
-    return scores, drawn, left, {(each.reference, each.alpha): each for each in found}
-
-
-def against(georisks: np.ndarray, reference: int | str) -> np.ndarray:
-    if isinstance(reference, int):
-        others = georisks[..., reference]
-    else:
-        others = np.median(np.delete(georisks, 2, axis=-1), axis=-1)
-    return georisks[..., 2] - others
-
-
-@pytest.mark.parametrize("reference", [0, "median"])
 @pytest.mark.parametrize("alpha", [0.0, 5.0])
-def test_intervals_are_those_of_the_formulas(by_hand, reference, alpha):
-    scores, drawn, left, differences = by_hand
-    difference = differences[reference, alpha]
-    estimate = float(against(georisk(scores, alpha=alpha), reference))
-    replicates, jackknife = np.sort(against(drawn[alpha], reference)), against(left[alpha], reference)
+def test_intervals_are_those_of_the_formulas(alpha):
+    """Everything that is said of one pool, by loops over the definition."""
+    scores, draws = pool(1), 613
+    counts = draw_counts(30, chunk=0)[:, :draws]
+
+    def against(x: np.ndarray) -> float:
+        georisks = georisk(x, alpha=alpha)
+        return float(georisks[2] - georisks[0])
+
+    estimate = against(scores)
+    replicates = np.sort([against(replicate(scores, counts[:, r])) for r in range(draws)])
+    jackknife = np.array([against(np.delete(scores, j, axis=1)) for j in range(30)])
+    difference = compared(scores, candidate=2, reference=0, alpha=alpha, replicates=draws)
     assert difference.estimate == pytest.approx(estimate, abs=1e-12)
     influence = jackknife.mean() - jackknife
     error = math.sqrt(29 / 30 * np.sum(influence**2))
@@ -106,7 +86,7 @@ def test_an_upper_limit_is_below_the_bound_exactly_where_p_is_small_enough(
 ):
     scores = np.round(pool(seed, (4, 12), shift=shift), decimals)
     scores *= np.random.default_rng(seed).random(scores.shape) >= zeros
-    (difference,) = compared(scores)
+    difference = compared(scores)
     p = difference.p_value(method=method, bound=bound)
     assert 0 <= p <= 1
     asked = (*LEVELS, level) if difference.constant else (*LEVELS, level, 1 - p, 1 - np.nextafter(p, 0))
@@ -118,7 +98,7 @@ def test_an_upper_limit_is_below_the_bound_exactly_where_p_is_small_enough(
 
 
 def test_draws_show_no_p_value_below_two_over_their_number_and_no_level_beyond_it():
-    (difference,) = compared(pool(3, shift=-0.9))
+    difference = compared(pool(3, shift=-0.9))
     assert difference.interval(level=0.99).upper < 0
     assert difference.p_value() == pytest.approx(2 / 1000, rel=1e-12)
     assert difference.p_value() >= 2 / 1000
@@ -130,7 +110,8 @@ def test_draws_show_no_p_value_below_two_over_their_number_and_no_level_beyond_i
 def test_twins_differ_by_nothing():
     scores = pool(4)
     scores[1] = scores[0]
-    for difference in compared(scores, alphas=[0, 1, 10]):
+    for alpha in (0, 1, 10):
+        difference = compared(scores, alpha=alpha)
         assert difference.estimate == 0.0
         for method in METHODS:
             interval = difference.interval(method=method, level=0.9999)
@@ -153,7 +134,8 @@ def test_no_pool_gives_anything_but_numbers(kind):
         scores[:] = np.linspace(0.1, 0.9, 12)
     elif kind == "two topics":
         scores = np.array([[0.1, 0.9], [0.2, 0.2], [0.0, 1.0]])
-    for difference in compared(scores, references=[1, "median"], alphas=[0, 5], replicates=500):
+    for alpha in (0, 5):
+        difference = compared(scores, alpha=alpha, replicates=500)
         assert math.isfinite(difference.standard_error)
         assert math.isfinite(difference.acceleration)
         for method in METHODS:
@@ -165,24 +147,11 @@ def test_no_pool_gives_anything_but_numbers(kind):
 
 def test_the_order_of_systems_does_not_matter():
     scores = pool(5, (6, 25))
-    order = [4, 0, 5, 2, 1, 3]
-    in_order = compared(scores, references=[3, "median"], alphas=[1, 5])
-    reordered = compared(scores[order], candidate=1, references=[5, "median"], alphas=[1, 5])
-    for first, second in zip(in_order, reordered, strict=True):
-        for method in METHODS:
-            assert first.interval(method=method).upper == second.interval(method=method).upper
-            assert first.p_value(method=method) == second.p_value(method=method)
-
-
-def test_references_and_alphas_share_their_draws_so_each_is_what_it_is_alone():
-    scores = pool(6)
-    together = compared(scores, references=[1, 2, "median"], alphas=[0, 1, 5])
-    (alone,) = compared(scores, references=[2], alphas=[5])
-    assert [(each.reference, each.alpha) for each in together][:6] == [
-        (r, alpha) for r in (1, 2) for alpha in (0, 1, 5)
-    ]
-    without_the_median = compared(scores, references=[1, 2], alphas=[0, 1, 5])
-    assert together[5].interval() == without_the_median[5].interval() == alone.interval()
+    first = compared(scores, reference=3)
+    second = compared(scores[[4, 0, 5, 2, 1, 3]], candidate=1, reference=5)
+    for method in METHODS:
+        assert first.interval(method=method).upper == second.interval(method=method).upper
+        assert first.p_value(method=method) == second.p_value(method=method)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -211,29 +180,19 @@ def cranfield(shared):
 def test_cranfield_runs_against_bm25_in_the_pool_of_all(cranfield, candidate, alpha, significant):
     names, scores, published = cranfield
     row, bm25 = names.index(candidate), names.index("bm25s_lucene")
-    result = georisk_differences(scores, candidate=row, references=[bm25], alphas=[alpha], replicates=8_000)
-    for name, georisk_of in zip(names, result.georisk[0], strict=True):  # six decimals
-        assert georisk_of == pytest.approx(float(published[name][f"georisk_a{alpha}"]), abs=6e-7)
-    (difference,) = result.differences
+    difference = compared(scores, candidate=row, reference=bm25, alpha=alpha, replicates=8_000)
+    in_pool = [float(published[names[place]][f"georisk_a{alpha}"]) for place in (row, bm25)]  # six decimals
+    assert difference.estimate == pytest.approx(in_pool[0] - in_pool[1], abs=1.2e-6)
     assert {method for method in METHODS if difference.interval(method=method).upper < -1e-12} == significant
     assert {method for method in METHODS if difference.p_value(method=method, bound=-1e-12) <= 0.05} == significant
     if (candidate, alpha) == ("improved_rrf", 10):
         assert difference.interval(method="percentile").upper == pytest.approx(-0.009, abs=5e-4)
-        assert result.georisk[0, row] < result.georisk[0, bm25]
+        assert in_pool[0] < in_pool[1]
         assert scores[row].mean() > scores[bm25].mean()
 
 
 def test_student_t_has_p_values_far_below_what_draws_show():
-    (difference,) = compared(pool(3, shift=-0.9), replicates=100)
+    difference = compared(pool(3, shift=-0.9), replicates=100)
     p = difference.p_value(method="student_t")
     assert 0 < p < 1e-6
     assert p == pytest.approx(2 * student.cdf(difference.estimate / difference.standard_error, 29), rel=1e-3)
-
-
-@pytest.mark.parametrize("systems", [2, 3, 4, 5, 6])
-def test_the_median_is_that_of_all_systems_but_the_candidate(systems):
-    scores = pool(systems, (systems, 8))
-    (difference,) = compared(scores, candidate=1, references=["median"], alphas=[2.0], replicates=3)
-    of_each = georisk(scores, alpha=2.0)
-    expected = of_each[1] - np.median(np.delete(of_each, 1))
-    assert difference.estimate == pytest.approx(expected, abs=1e-13)

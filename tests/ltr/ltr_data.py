@@ -23,12 +23,10 @@ class Data:
     def judged(self) -> JudgedQueries:
         return JudgedQueries(self.labels, self.group)
 
-    @cached_property
-    def baselines(self) -> QueryBaselines:
-        return self.baselines_of(bm25=self.features[:, 0])
-
-    def baselines_of(self, **scores: Array) -> QueryBaselines:
-        return QueryBaselines.from_document_scores(self.labels, self.group, scores)
+    def baselines_of(self, **features: int) -> QueryBaselines:
+        """Baselines that are features."""
+        scores = {name: self.features[:, column] for name, column in features.items()}
+        return QueryBaselines.from_document_scores(self.judged, scores)
 
 
 def made(seed: int, *, queries: int = 40) -> Data:
@@ -40,3 +38,10 @@ def made(seed: int, *, queries: int = 40) -> Data:
     signal = np.where(tail, features[:, 2] - 0.3 * features[:, 0], features[:, 0]) + 0.5 * features[:, 1]
     labels = np.digitize(signal + 0.5 * rng.normal(size=group.sum()), [0.3, 1.0, 2.0]).astype(float)
     return Data(features, labels, group)
+
+
+def scored(*rows: object) -> QueryBaselines:
+    """Baselines with these scores, on queries of one document each."""
+    scores = np.array(rows, float)
+    data = JudgedQueries(np.ones(scores.shape[1]), np.ones(scores.shape[1]))
+    return QueryBaselines(data, tuple(f"b{number}" for number in range(len(rows))), scores)

@@ -82,11 +82,6 @@ def urisk_effect(score: float, baseline: float, alpha: float) -> Callable[[float
     return lambda change: tradeoff(score + change - baseline, alpha) - tradeoff(score - baseline, alpha)
 
 
-def crossing_effect(score: float, baseline: float, alpha: float) -> Callable[[float], float]:
-    """Eq. 9 of SIGIR 2016."""
-    return lambda change: change if score + change >= baseline - 1e-12 else (1 + alpha) * change
-
-
 def expected(pool: Sequence[Sequence[float]], system: int, query: int) -> float:
     of_all = sum(map(sum, pool))
     return sum(pool[system]) * sum(row[query] for row in pool) / of_all if of_all else 0.0

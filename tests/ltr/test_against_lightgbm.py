@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, LambdaMART, QueryBaselines
+from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, JudgedQueries, LambdaMART, QueryBaselines
 
 pytestmark = pytest.mark.slow
 
@@ -80,8 +80,9 @@ def queries(seed: int, count: int = 60) -> tuple[Array, Array, Any]:
 
 
 def every_objective(labels: Array, group: Any, features: Array) -> list[Any]:
-    one = QueryBaselines.from_document_scores(labels, group, {"bm25": features[:, 0]})
-    several = QueryBaselines.from_document_scores(labels, group, {"bm25": features[:, 0], "other": features[:, 1]})
+    data = JudgedQueries(labels, group)
+    one = QueryBaselines.from_document_scores(data, {"bm25": features[:, 0]})
+    several = QueryBaselines.from_document_scores(data, {"bm25": features[:, 0], "other": features[:, 1]})
     return [LambdaMART(), UCRO(one, 2), TSARO(one, 2), TFARO(several.mean(), 2), GeoRisk(several, 2)]
 
 

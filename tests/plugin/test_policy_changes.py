@@ -45,7 +45,7 @@ def test_a_file_that_only_tests_with_the_fixture_use_counts_too(loosened, worker
     (inner / "test_own.py").write_text(__import__("textwrap").dedent(FIXTURE), encoding="utf-8")
     commit(loosened.path, "third")
     result = loosened.runpytest("--riskguard", "-q", "-n", workers, "--riskguard-no-yaml", "inner")
-    assert "changed by this commit: inner/riskguard.yaml added" in result.outlines
+    assert "changed by this commit: inner/riskguard.yaml: riskguard.yaml added" in result.outlines
 
 
 def test_github_has_it_in_the_summary_of_the_step_and_as_a_notice(loosened, monkeypatch):
@@ -58,7 +58,7 @@ def test_github_has_it_in_the_summary_of_the_step_and_as_a_notice(loosened, monk
 
 
 def test_plain_pytest_and_a_run_without_a_verdict_do_not_look(loosened, monkeypatch):
-    from pytest_riskguard.engine import base_commit
+    from pytest_riskguard.config import base_commit
 
     monkeypatch.setattr(base_commit, "policy_changes", lambda _: pytest.fail("git was asked"))
     for options in ([], ["--riskguard", "--collect-only"]):

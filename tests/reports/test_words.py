@@ -185,8 +185,6 @@ def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind, name):
         slice=verdict.slice and f"lang={clean(name)}",
         baselines=(name, *verdict.baselines[1:]),
     )
-    if verdict.pool is not None:
-        long = altered(long, pool=replace(verdict.pool, decided_by=name))
     if verdict.identical_to:
         long = altered(long, inputs=Inputs(candidate="sha256:1", baselines={name: "sha256:1"}))
     long = worded(long)

@@ -170,7 +170,7 @@ class ComparisonView:
     def data(self, budget: int) -> dict[str, Any]:
         """For the script; topics that do not fit into the budget are left out, the least harmful first."""
         verdicts, kept = [gate.verdict for gate in self.gates], self.rows[: fitting(self.rows, budget)]
-        systems = (self.card.opponent, self.lead.verdict.candidate)
+        systems = (self.lead.verdict.baseline, self.lead.verdict.candidate)
         return {
             "id": self.id,
             "anchors": [gate.anchor for gate in self.gates],

@@ -13,11 +13,10 @@ heavier tails, or m moved by a normal number of deviation 0.1 and clipped to [0,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
-from pytest_riskguard.inference.georisk import georisk_differences
+from pytest_riskguard.inference.georisk import georisk_difference
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.tables import Place, Study
 
@@ -60,8 +59,8 @@ def simulate(place: Place, rng: np.random.Generator, count: int) -> Mapping[str,
         scores = draw(rng, shape)
         if "changed" in place:
             scores[1, place["changed"] :] = scores[0, place["changed"] :]
-        asked: Any = {"alphas": (float(place["alpha"]),), "replicates": REPLICATES}
-        (found,) = georisk_differences(scores, candidate=0, references=[1], **asked).differences
+        alpha = float(place["alpha"])
+        found = georisk_difference(scores, candidate=0, reference=1, alpha=alpha, replicates=REPLICATES)
         upper = [found.interval(method=method, level=LEVEL).upper for method in METHODS.values()]
         fails[number] = np.array(upper) < -ROUNDING_ERROR
     shares = dict(zip(METHODS, fails.mean(axis=0).tolist(), strict=True))

@@ -50,7 +50,7 @@ def alternately(commands: Mapping[str, Sequence[str]], *, rounds: int) -> dict[s
 def run(name: str, command: Sequence[str]) -> Measured:
     """One process, from its start to its end; ``NotMeasuredError`` if it fails."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    environment = {**os.environ, "PYTHONPATH": path, "RISKGUARD_CACHE": "off"}
+    environment = {**os.environ, "PYTHONPATH": path}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as where a package is installed
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True)
     assert process.stdout is not None

@@ -122,8 +122,7 @@ def verdict_of(folder: Path) -> dict[str, object]:
     return verdict
 
 
-def test_compare_takes_a_function_of_the_working_folder_and_never_keeps_its_scores(folder, monkeypatch):
-    monkeypatch.setenv("RISKGUARD_CACHE", str(folder.parent / "cache"))
+def test_compare_takes_a_function_of_the_working_folder(folder):
     line = ["compare", "good.run", "bad.run", "--qrels", "qrels.txt", "--gate", "not_significantly_risky"]
     for times in (1, 2):
         assert riskguard([*line, "--measure", "shop:Shop.first", "--measure", "shop:share", "-o", "r.json"]) == 1

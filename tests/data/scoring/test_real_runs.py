@@ -149,8 +149,7 @@ def interleaved(text: str) -> str:
         pytest.param("cranfield_runs", "qrels.txt", 20, marks=pytest.mark.nightly),
     ],
 )
-def test_real_runs_score_as_with_ir_measures_in_every_way(folder, file, count, shared, write, monkeypatch, tmp_path):
-    monkeypatch.setenv("RISKGUARD_CACHE", str(tmp_path / "cache"))
+def test_real_runs_score_as_with_ir_measures_in_every_way(folder, file, count, shared, write):
     qrels = read_qrels(shared / "data" / folder / file)
     judged = [ir_measures.Qrel(t, d, int(g)) for t, grades in qrels.grades.items() for d, g in grades.items()]
     halves = {t: {d: g / 2 if g > 0 else g for d, g in grades.items()} for t, grades in qrels.grades.items()}
@@ -167,9 +166,8 @@ def test_real_runs_score_as_with_ir_measures_in_every_way(folder, file, count, s
             assert scores[measure] == pytest.approx(expected, rel=0, abs=1e-12), (path.name, measure)
         plain_text, mixed = write("plain.run", text), write("mixed.run", interleaved(text))
         assert {s.measure: by_topic(s) for s in score_run(mixed, qrels, MEASURES)} == scores
-        for _ in ("cold", "warm"):
-            cache = ScoreCache(qrels=qrels, topics=None, store=None, measures=MEASURES)
-            assert {m: by_topic(cache.scored(RunFile(plain_text), m).scores) for m in MEASURES} == scores
+        cache = ScoreCache(qrels=qrels, topics=None, store=None, measures=MEASURES)
+        assert {m: by_topic(cache.scored(RunFile(plain_text), m).scores) for m in MEASURES} == scores
         rankings: dict[str, dict[str, float]] = {}
         for row in rows:
             rankings.setdefault(row.query_id, {})[row.doc_id] = row.score

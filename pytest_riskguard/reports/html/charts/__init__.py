@@ -112,7 +112,7 @@ def _urisk(verdict: Verdict) -> Iterator[Plot]:
 def _georisk(verdict: Verdict) -> Iterator[Plot]:
     """A line for each system of a pool (as Figs. 2 and 3 of Dincer et al., SIGIR 2016)."""
     data = verdict.exhibits
-    if not data or not data.curves or not data.alphas or verdict.pool is None:
+    if not data or not data.curves or not data.alphas or not verdict.asked.is_pool:
         return
     alphas, by_system = data.alphas, {name: [value or 0.0 for value in line] for name, line in data.curves.items()}
     highest = sorted(by_system, key=lambda system: (-by_system[system][0], system))[:5]
@@ -127,7 +127,7 @@ def _georisk(verdict: Verdict) -> Iterator[Plot]:
     )
     looks = {
         verdict.candidate: ("candidate", "diamond", "loss"),
-        verdict.pool.decided_by: ("reference", "disc", "win"),
+        verdict.baseline: ("reference", "disc", "win"),
     }
     # The important ones are drawn last, on top of the others.
     for system in sorted(by_system, key=lambda name: (name == verdict.candidate, name in looks, name)):

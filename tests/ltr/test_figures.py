@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pytest_riskguard.ltr.model_comparison import ModelFigures, average, figures_against, pareto_front
+from pytest_riskguard.ltr.report import ModelFigures, average, figures_against, pareto_front
 from pytest_riskguard.risk import urisk
 
 #: Scores in eighths, whose sums are exact in floats: ties are common, and a share of 20% is never met by rounding.

@@ -1,17 +1,16 @@
 """What the judged commit changed about how it is judged, found by a comparison with the commit that it is based on.
 
-The riskguard.yaml, the manifests of its store in the work tree are compared, key by key, with
-what git has of them at the base: the merge base with the branch that a pull request goes to, else the first parent of
-HEAD. What is not committed at all, such as a store kept outside git, is nobody's change. Git only reads, see
-``baselines.git``.
+The riskguard.yaml and the manifests of its store in the work tree are compared, key by key, with what git has of them
+at the base: the merge base with the branch that a pull request goes to, else the first parent of HEAD. What is not
+committed at all, such as a store kept outside git, is nobody's change. Git only reads, see ``baselines.git``.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from json import dumps
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pytest_riskguard.baselines.git import Repository
@@ -19,15 +18,14 @@ from pytest_riskguard.build import Base, build_of_ci
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.errors import RiskguardError
-from pytest_riskguard.limits import MANIFEST_BYTES, YAML_BYTES, Limit
+from pytest_riskguard.limits import MANIFEST_BYTES
 from pytest_riskguard.text import clean, counted
 
 #: Changes that a line says; the others are counted.
 _MOST_SAID = 6
-_MANIFEST = "manifest.json"
 _LACKING = (
-    "what this pull request changed of gates and baselines is not known: the clone does not have the commit "
-    "that it is based on; check out the whole history (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)"
+    "what this pull request changed of gates and baselines is not known: the clone does not have the commit that it "
+    "is based on; check out the whole history (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)"
 )
 #: The values of a file as text, by gate, empty outside gates, and key such as ``collection.topics``, empty for the
 #: gate itself.
@@ -41,27 +39,22 @@ def policy_changes(files: Iterable[Path]) -> tuple[str, ...]:
     """
     build = build_of_ci()
     pull = None if build is None else build.base
-    changes, unknown = list[tuple[str, str]](), dict[str, None]()
-    for file in dict.fromkeys(Path(os.path.realpath(path)) for path in files):
+    changes, lines = list[str](), list[str]()
+    paths = list(dict.fromkeys(Path(os.path.realpath(path)) for path in files))
+    for file in paths:
         if (repository := Repository.around(file.parent)) is None:
             continue
-        name = file.relative_to(repository.root).as_posix().encode("utf-8", "replace").decode()
-        base = _base(repository, pull)
-        if base is None:
-            unknown |= {} if pull is None else {_LACKING: None}
-            continue
-        for text in _changes(repository, base, file):
-            if text is None:
-                unknown[f"what changed in {clean(name)} is not known: it cannot be read as it was"] = None
-            else:
-                changes.append((name, text))
-    lines = [clean("; ".join(unknown), limit=400)] if unknown else []
+        if (base := _base(repository, pull)) is not None:
+            name = file.relative_to(repository.root).as_posix().encode("utf-8", "replace").decode()
+            found = _changes(repository, base, file)
+            changes += [clean(f"{name}: {text}" if len(paths) > 1 else text) for text in found]
+        elif pull is not None:
+            lines = [_LACKING]
+    if rest := len(changes) - _MOST_SAID:
+        changes[_MOST_SAID:] = [counted(rest, "more change")] if rest > 0 else []
     if changes:
-        several = len({name for name, _ in changes}) > 1
-        said = [clean(f"{name}: {text}" if several else text) for name, text in changes[:_MOST_SAID]]
-        if rest := len(changes) - len(said):
-            said.append(counted(rest, "more change"))
-        lines.insert(0, f"changed by this {'commit' if pull is None else 'pull request'}: {'; '.join(said)}")
+        what = "commit" if pull is None else "pull request"
+        lines.insert(0, f"changed by this {what}: {'; '.join(changes)}")
     return tuple(lines)
 
 
@@ -74,49 +67,43 @@ def _base(repository: Repository, pull: Base | None) -> str | None:
     return next(filter(None, map(repository.merge_base, filter(None, (branch, pull.commit)))), None)
 
 
-def _changes(repository: Repository, base: str, file: Path) -> Iterator[str | None]:
-    """What changed in a riskguard.yaml and what it names; nothing if it cannot be read, which is said elsewhere.
-
-    None where it cannot be read as it was at the base.
-    """
+def _changes(repository: Repository, base: str, file: Path) -> Iterator[str]:
+    """What changed in a riskguard.yaml and its store; nothing if it cannot be read, which is said elsewhere."""
     root = repository.root
-    present = _settings(_now(file, YAML_BYTES))
-    if present is None:
+    now = _parsed(_content(file))
+    if now is None:
         return
-    paths = file, file.parent / str(present.get("store") or "baselines")
+    paths = file, file.parent / str(now.get("store") or "baselines")
     own, store = (os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/") for path in paths)
     inside = [name for name in (own, store) if not name.startswith("..")]
     before, head = (repository.files(commit, inside) for commit in (base, "HEAD"))
     if own not in before:
-        yield from [f"{own} added"] * (own in head)
+        yield from [f"{file.name} added"] * (own in head)
         return
-    for name in dict.fromkeys((own, *before, *head)):
-        folder, _, last = name.rpartition("/")
-        is_manifest = last == _MANIFEST and store == (os.path.dirname(folder) or ".")  # noqa: PTH120 - of git
-        if name != own and not is_manifest:
+    old = _parsed(repository.content(base, own))
+    if old is None:
+        yield f"{file.name} could not be read before"
+    else:
+        yield from _of_settings(_facts(old), _facts(now))
+    for name in dict.fromkeys((*before, *head)):
+        folder = PurePosixPath(name).parent
+        if not name.endswith("/manifest.json") or folder.parent != PurePosixPath(store):
             continue
-        limit = YAML_BYTES if name == own else MANIFEST_BYTES
-        now, blob, old = _now(root / name, limit), before.get(name), None
-        if blob is not None:
-            if now is not None and blob.is_of(now):
-                continue
-            old = repository.content(blob, most=limit.value)
-        if name == own:
-            earlier = _settings(old)
-            yield from [None] if earlier is None else _of_settings(_facts(earlier), _facts(present))
-        elif what := "added" if blob is None else _of_manifest(old or b"", now):
-            yield f"baseline {clean(os.path.basename(folder))} {what}"  # noqa: PTH119 - of git
+        content = _content(root / name)
+        what = "added" if name not in before else _of_manifest(repository.content(base, name), content)
+        if what:
+            yield f"baseline {clean(folder.name)} {what}"
 
 
-def _now(path: Path, limit: Limit) -> bytes | None:
+def _content(path: Path) -> bytes | None:
     try:
-        return read_limited(path, limit)
+        return read_limited(path, MANIFEST_BYTES)
     except RiskguardError:
         return None
 
 
-def _settings(content: bytes | None) -> dict[str, Any] | None:
-    """The settings as the file writes them; None if it is no YAML mapping. The schema would take longer to load."""
+def _parsed(content: bytes | None) -> dict[str, Any] | None:
+    """What a file of YAML or JSON writes; None if it is no mapping. The schema would take longer to load."""
     try:
         data = yaml_lines.parse(content or b"").data
     except yaml_lines.YamlError:
@@ -135,17 +122,14 @@ def _of_settings(old: Facts, new: Facts) -> Iterator[str]:
     yield from (f"gate {gate} added" for gate in later if gate in added)
 
 
-def _of_manifest(old: bytes, now: bytes | None) -> str | None:
-    """What became of a baseline; None if its manifest is only laid out anew."""
+def _of_manifest(old: bytes | None, now: bytes | None) -> str:
+    """What became of a baseline; empty if its manifest is only laid out anew."""
     if now is None:
         return "removed"
-    try:
-        changed = [key for (_, key), _ in _differing(*(_facts(json.loads(text)) for text in (old, now)))]
-    except ValueError:
-        return "replaced"
+    changed = [key for (_, key), _ in _differing(*(_facts(_parsed(text)) for text in (old, now)))]
     if "digests.run" in changed:
         return "replaced"
-    return f"changed ({', '.join(changed)})" if changed else None
+    return f"changed ({', '.join(changed)})" if changed else ""
 
 
 def _facts(data: Any, gate: str = "", prefix: str = "") -> Facts:
@@ -160,7 +144,7 @@ def _facts(data: Any, gate: str = "", prefix: str = "") -> Facts:
                 found |= {(name, ""): ""} | _facts(one, name)
         else:
             values = value if isinstance(value, list) else [value]
-            texts = (json.dumps(one) if isinstance(one, dict | bool) else str(one) for one in values)
+            texts = (dumps(one) if isinstance(one, dict | bool) else str(one) for one in values)
             found[gate, clean(path)] = clean(", ".join(texts) or "none", limit=60)
     return found
 
