@@ -103,7 +103,7 @@ def _problems(comparisons: list[Comparison]) -> list[str]:
 def _against(comparison: Comparison) -> Section:
     parts: list[Table | Plot | Section] = [pareto_curve(comparison), figures_table(comparison)]
     parts += [verdicts_table(comparison)] if comparison.verdicts else []
-    return Section(f"{_title(comparison)}, mean {comparison.baseline_mean:.4f}", parts=parts, is_open=True)
+    return Section(f"{_title(comparison)}, mean {comparison.baseline_mean:.4f}", parts=parts)
 
 
 def _title(comparison: Comparison) -> str:

@@ -13,12 +13,10 @@ from pytest_riskguard.risk import georisk, principal_components, zrisk
 from pytest_riskguard.risk.checks import FloatArray, mean
 from pytest_riskguard.studies.pool_statistics import (
     RankTest,
-    YardstickFit,
     changing_pairs,
     correlations,
     durbin_test,
     every_baseline,
-    fit_from_correlations,
     friedman_test,
     kendall_tau,
     rank_biased_overlap,
@@ -59,15 +57,6 @@ class Axes:
 
     shares: tuple[float, ...]
     coordinates: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True)
-class OddPair:
-    """A candidate and a baseline that is an odd yardstick for it."""
-
-    candidate: str
-    baseline: str
-    fit: YardstickFit
 
 
 @dataclass(frozen=True)
@@ -120,7 +109,7 @@ class AlphaStudy:
 
 @dataclass(frozen=True)
 class MeasureStudy:
-    """All systems against all, for one measure; ``odd`` starts with the oddest pair."""
+    """All systems against all, for one measure."""
 
     measure: str | None
     topics: int
@@ -128,7 +117,6 @@ class MeasureStudy:
     correlations: Matrix
     uncentred: Axes
     centred: Axes
-    odd: tuple[OddPair, ...]
     alphas: tuple[AlphaStudy, ...]
 
 
@@ -207,7 +195,6 @@ def _measure(
         correlations=_matrix(matrix),
         uncentred=_axes(scores, centred=False),
         centred=_axes(scores, centred=True),
-        odd=_odd_pairs(names, matrix, topics=scores.shape[1]),
         alphas=tuple(_alpha(names, scores, alpha) for alpha in alphas),
     )
 
@@ -216,20 +203,6 @@ def _axes(scores: FloatArray, *, centred: bool) -> Axes:
     components = principal_components(scores, centred=centred)
     kept = components.coordinates[:, :MAX_AXES].tolist()
     return Axes(tuple(components.shares.tolist()), tuple(tuple(row) for row in kept))
-
-
-def _odd_pairs(names: Sequence[str], matrix: FloatArray, *, topics: int) -> tuple[OddPair, ...]:
-    pairs = [
-        OddPair(
-            candidate,
-            baseline,
-            fit_from_correlations(float(matrix[i, j]), np.delete(matrix[:, j], [i, j]), topics=topics),
-        )
-        for i, candidate in enumerate(names)
-        for j, baseline in enumerate(names)
-        if i != j
-    ]
-    return tuple(sorted((pair for pair in pairs if pair.fit.odd), key=lambda pair: -(pair.fit.distance or 0.0)))
 
 
 def _alpha(names: Sequence[str], scores: FloatArray, alpha: float) -> AlphaStudy:

@@ -9,18 +9,12 @@ from pytest_riskguard.studies.pool_report import (
     AlphaStudy,
     Matrix,
     MeasureStudy,
-    OddPair,
     Order,
     PoolReport,
     Ranking,
 )
-from pytest_riskguard.studies.pool_statistics import MIN_OTHERS
 
 SCHEMA = "riskguard-pool/1"
-#: Below this many systems no baseline is called odd.
-MIN_SYSTEMS = MIN_OTHERS + 2
-#: How many systems a sentence names, or get a sentence each; the rest are counted.
-MAX_NAMED = 5
 _LEGEND = (
     "r: correlation over topics with the other systems, lowest and median. lowest, median, highest: URisk over the "
     "others as baselines. GeoRisk: in the whole pool, high is good."
@@ -160,13 +154,6 @@ def _conclusions(study: MeasureStudy) -> Iterator[str]:
     for at_alpha in study.alphas:
         if at_alpha.rankings:
             yield _least_risky(at_alpha)
-    if len(study.members) < MIN_SYSTEMS:
-        yield f"too few systems to call a baseline odd: at least {MIN_SYSTEMS} are needed"
-    candidates = list(dict.fromkeys(pair.candidate for pair in study.odd))
-    for candidate in candidates[:MAX_NAMED]:
-        yield _odd_yardstick([pair for pair in study.odd if pair.candidate == candidate])
-    if len(candidates) > MAX_NAMED:
-        yield f"and {counted(len(candidates) - MAX_NAMED, 'more system')} with odd yardsticks"
     yield _advice(study)
 
 
@@ -180,25 +167,7 @@ def _least_risky(at_alpha: AlphaStudy) -> str:
     )
 
 
-def _odd_yardstick(pairs: Sequence[OddPair]) -> str:
-    """About one candidate and the baselines that are odd yardsticks for it, the oddest first."""
-    oddest, more = pairs[0], len(pairs) - 1
-    baseline, candidate = clean(oddest.baseline, limit=60), clean(oddest.candidate, limit=60)
-    text = (
-        f"{baseline} is an odd yardstick for {candidate}: over topics their correlation is "
-        f"{oddest.fit.correlation:.2f}, while the median correlation of {baseline} with the other systems is "
-        f"{oddest.fit.median:.2f}"
-    )
-    return f"{text}; so {'is' if more == 1 else 'are'} {counted(more, 'other baseline')}" if more else text
-
-
 def _advice(study: MeasureStudy) -> str:
-    if study.odd:
-        odd = tuple(dict.fromkeys(pair.candidate for pair in study.odd))
-        return (
-            f"no single baseline is a fair yardstick for all of them: judge {listed(odd, most=MAX_NAMED)} against "
-            "several, or against their mean"
-        )
     rankings = [ranking for at_alpha in study.alphas for ranking in at_alpha.rankings]
     if not rankings:
         return "two systems are not enough to tell whether one baseline is a fair yardstick"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -20,14 +19,11 @@ MIN_TOPICS = 10
 
 @dataclass(frozen=True)
 class AnswerAt:
-    """What a gate at this alpha would have said; ``lower`` and ``upper`` are None below 10 topics."""
+    """What a gate at this alpha would have said."""
 
     alpha: float
     outcome: str
     reason: str | None
-    urisk: float | None
-    lower: float | None
-    upper: float | None
 
 
 @dataclass(frozen=True)
@@ -35,19 +31,17 @@ class PastRelease:
     """One release against what came ``against``, in units of the measure.
 
     ``alpha_star`` is the largest alpha that lets it pass, None for a loss and below 10 topics, ``any`` if every alpha
-    does. ``collapses`` are topics that lost more than ``max_loss``. With a ``problem`` nothing could be compared.
+    does. With a ``problem`` nothing could be compared.
     """
 
     name: str
     against: str
     regretted: bool
-    mean: float | None
     mean_difference: float | None = None
     answers: tuple[AnswerAt, ...] = ()
     alpha_star: float | Literal["any"] | None = None
     worst_topic: str | None = None
     worst_difference: float | None = None
-    collapses: tuple[str, ...] = ()
     problem: str | None = None
 
     @property
@@ -62,26 +56,16 @@ class PastRelease:
 
 
 @dataclass(frozen=True)
-class Policy:
-    """A setting, and the releases that it would have stopped; ``alpha`` is None for a gate on single topics."""
-
-    alpha: float | None
-    max_loss: float | None
-    regretted: tuple[str, ...]
-    others: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Replay:
-    """Past releases, oldest first, and what each policy would have stopped."""
+    """Past releases, oldest first, and the alphas that would have stopped them."""
 
     measure: str | None
     level: float
     method: str
     tolerance: float
     topics: int
+    alphas: tuple[float, ...]
     releases: tuple[PastRelease, ...]
-    policies: tuple[Policy, ...]
 
     @property
     def regretted(self) -> tuple[PastRelease, ...]:
@@ -115,14 +99,13 @@ def replay(
     alphas: tuple[float, ...],
     baseline: TopicScores | None = None,
     regretted: Collection[str] = (),
-    max_loss: float = 0.5,
     **options: Any,
 ) -> Replay:
     """Judge releases, oldest first, each against the one before it, or all against one ``baseline``.
 
     ``judge`` gives verdicts as ``Inputs.verdicts`` does: not_significantly_risky is asked at each of the ``alphas``,
-    with further ``options``, and no_topic_collapse with ``max_loss``. Releases that cannot be compared have a
-    ``problem``. ``ValueError`` for too few runs, and for regretted names that are not judged.
+    with further ``options``. Releases that cannot be compared have a ``problem``. ``ValueError`` for too few runs and
+    for regretted names that are not judged.
     """
     pairs = list(pairwise(runs)) if baseline is None else [(baseline, run) for run in runs]
     if not pairs:
@@ -131,60 +114,32 @@ def replay(
     for name in regretted:
         if name not in known:
             raise ValueError(f"--regretted: expected one of {', '.join(known)}, found {name!r}")
-    single = {"missing": options["missing"]} if "missing" in options else {}
     releases = []
     for before, run in pairs:
         # churn counts: this is about what each alpha would have stopped
         verdicts = judge("not_significantly_risky", [(run, before)], alphas=alphas, on_churn="fail", **options)
-        (collapse,) = judge("no_topic_collapse", [(run, before)], max_loss=max_loss, **single)
-        releases.append(_release(run, before, verdicts, collapse, regretted=run.name in regretted))
-    policies = [_policy(releases, alpha=alpha) for alpha in alphas] + [_policy(releases, max_loss=max_loss)]
+        releases.append(_release(run, before, verdicts, regretted=run.name in regretted))
     asked, first = verdicts[0], runs[0]
     return Replay(
-        first.measure, asked.level, asked.method, asked.tolerance, len(first.topics), tuple(releases), tuple(policies)
+        first.measure, asked.level, asked.method, asked.tolerance, len(first.topics), alphas, tuple(releases)
     )
 
 
-def _release(
-    run: TopicScores, before: TopicScores, verdicts: Sequence[Verdict], collapse: Verdict, *, regretted: bool
-) -> PastRelease:
-    release = PastRelease(run.name, before.name, regretted, math.fsum(run.values) / run.values.size)
-    for verdict in (*verdicts, collapse):
+def _release(run: TopicScores, before: TopicScores, verdicts: Sequence[Verdict], *, regretted: bool) -> PastRelease:
+    release = PastRelease(run.name, before.name, regretted)
+    for verdict in verdicts:
         if verdict.outcome == "incomparable":
             return replace(release, problem="; ".join(filter(None, (verdict.problem, verdict.remedy))))
     estimates = verdicts[0].estimates
-    lost = [topic for topic in collapse.responsible_topics if topic.difference < 0]
+    lost = [topic for topic in verdicts[0].responsible_topics if topic.difference < 0]
     worst = min(lost, key=lambda topic: topic.difference, default=None)
     return replace(
         release,
-        mean=estimates.candidate_mean,
         mean_difference=estimates.mean_difference,
-        answers=tuple(map(_answer, verdicts)),
+        answers=tuple(AnswerAt(verdict.alpha, verdict.outcome, verdict.reason) for verdict in verdicts),
         alpha_star=estimates.alpha_star,
         worst_topic=None if worst is None else worst.topic,
         worst_difference=None if worst is None else worst.difference,
-        collapses=tuple(sorted(collapse.estimates.flip_set or ())),
-    )
-
-
-def _answer(verdict: Verdict) -> AnswerAt:
-    interval = verdict.decisive_interval
-    limits = (None, None) if interval is None else (interval.lower, interval.upper)
-    return AnswerAt(verdict.alpha, verdict.outcome, verdict.reason, verdict.estimates.urisk, *limits)
-
-
-def _policy(releases: Sequence[PastRelease], *, alpha: float | None = None, max_loss: float | None = None) -> Policy:
-    stopped = [
-        release
-        for release in releases
-        if any(answer.alpha == alpha and answer.outcome == "fail" for answer in release.answers)
-        or (max_loss is not None and release.collapses)
-    ]
-    return Policy(
-        alpha,
-        max_loss,
-        regretted=tuple(release.name for release in stopped if release.regretted),
-        others=tuple(release.name for release in stopped if not release.regretted),
     )
 
 
@@ -193,8 +148,8 @@ SCHEMA = "riskguard-replay/1"
 MAX_NAMED = 5
 _LEGEND = (
     "!: regretted. Below each alpha: the answer of not_significantly_risky; loss and churn stop a release, churn "
-    "only because losses weigh more. alpha*: the largest alpha that lets it pass. max_loss: what no_topic_collapse "
-    "stops. This describes past releases; riskguard power says how often later ones will be stopped."
+    "only because losses weigh more. alpha*: the largest alpha that lets it pass. This describes past releases; "
+    "riskguard power says how often later ones will be stopped."
 )
 
 
@@ -204,7 +159,7 @@ def dumps(replays: Sequence[Replay]) -> str:
 
 
 def section(replays: Sequence[Replay]) -> Section:
-    """For each measure a conclusion, a line for each release and one for each policy; then a legend."""
+    """For each measure a conclusion and a line for each release; then a legend."""
     return Section("Past releases", parts=[*map(_of_measure, replays)], notes=[_LEGEND])
 
 
@@ -217,13 +172,13 @@ def _of_measure(replay: Replay) -> Section:
         f"{counted(len(releases), 'release')} {compared}; level {100 * replay.level:g}%, method {replay.method}, "
         f"tolerance {replay.tolerance:g}",
         _conclusion(replay),
-        [_releases(replay), _policies(replay)],
+        [_releases(replay)],
         [f"{clean(r.name)} cannot be compared: {clean(r.problem)}" for r in releases if r.problem is not None],
     )
 
 
 def _releases(replay: Replay) -> Table:
-    alphas = [f"{policy.alpha:g}" for policy in replay.policies if policy.alpha is not None]
+    alphas = [f"{alpha:g}" for alpha in replay.alphas]
     columns = {"release": "name", "change": "+.4f", f"alpha {alphas[0]}": "number"}
     columns |= dict.fromkeys(alphas[1:], "number")
     columns |= {"alpha*": "number", "worst topic": "name", "its change": "+.4f"}
@@ -241,30 +196,11 @@ def _releases(replay: Replay) -> Table:
     return Table("", columns, rows, none="-")
 
 
-def _policies(replay: Replay) -> Table:
-    regretted = sum(release.regretted for release in replay.releases)
-    others = len(replay.releases) - regretted
-    columns = {"policy": "text", "stops of the regretted": "text", "of the others": "text"}
-    rows = [
-        (
-            f"max_loss {policy.max_loss:g}" if policy.alpha is None else f"alpha {policy.alpha:g}",
-            _stopped(policy.regretted, regretted) if regretted else "",
-            _stopped(policy.others, others),
-        )
-        for policy in replay.policies
-    ]
-    return Table("What each policy would have stopped", columns, rows)
-
-
-def _stopped(names: tuple[str, ...], of: int) -> str:
-    return f"{len(names)} of {of}" + (f": {listed(names, most=MAX_NAMED)}" if names else "")
-
-
 def _conclusion(replay: Replay) -> list[str]:
     if replay.topics < MIN_TOPICS:
         return [f"too few topics: below {MIN_TOPICS} every gate is inconclusive"]
     if not any(release.regretted for release in replay.releases):
-        return ["--regretted NAME marks a release that you regretted: the table then says what would have stopped it"]
+        return ["--regretted NAME marks a release that you regretted: then this says which alpha stops it"]
     names = tuple(release.name for release in replay.regretted)
     if not names:
         return []

@@ -1,7 +1,6 @@
 """``riskguard study pool``: every system as the baseline of all the others."""
 
 import json
-import re
 from importlib import import_module
 
 import numpy as np
@@ -82,26 +81,13 @@ def test_on_a_terminal_it_is_tables_and_words(command, monkeypatch):
     assert "left out" not in ended.out
     text = " ".join(ended.out.split())
     assert "stranger is farthest" in text
-    assert re.search(r"kin\d is an odd yardstick for stranger: over topics their correlation is -?0\.\d\d", text)
-    assert "no single baseline is a fair yardstick for all of them: judge stranger against several" in text
-
-
-@pytest.mark.usefixtures("pool")
-def test_odd_pairs_are_those_of_the_stranger_as_candidate(command):
-    (at,) = report(command(f"study pool --scores {FILES} -o -"))["measures"]
-    assert {pair["candidate"] for pair in at["odd"]} == {"stranger"}
-    assert {pair["baseline"] for pair in at["odd"]} == {f"kin{i}" for i in range(5)}
-    distances = [pair["fit"]["distance"] for pair in at["odd"]]
-    assert distances == sorted(distances, reverse=True)
+    assert "do not rank systems by their risk against one baseline: the order depends on it" in text
 
 
 @pytest.mark.usefixtures("pool")
 def test_kin_alone_have_a_fair_yardstick(command):
     text = " ".join(command("study pool --scores kin0.csv kin1.csv kin2.csv kin3.csv kin4.csv --alpha 0").out.split())
     assert "every baseline gives the same order: any of them is a fair yardstick here" in text
-    text = " ".join(command("study pool --scores kin0.csv kin1.csv kin2.csv stranger.csv --alpha 5").out.split())
-    assert "too few systems to call a baseline odd: at least 5 are needed" in text
-    assert "odd yardstick" not in text
 
 
 def test_runs_and_stored_baselines_by_measure_and_alpha(command):
