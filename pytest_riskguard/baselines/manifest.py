@@ -10,7 +10,6 @@ from dataclasses import asdict, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from pytest_riskguard.data.records import Latency
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import JsonError, decoded, parsed
 
@@ -121,8 +120,6 @@ class Manifest(_Exact):
         The text of `--note`.
     metadata
         What `--meta KEY=VALUE` says of the system.
-    latency
-        `queries`, `median_ms` and `p95_ms` of a live system when it was stored, else None.
     allow_unanswered
         Whether the run may leave many topics unanswered, since the search finds nothing for them.
     replicates
@@ -143,7 +140,6 @@ class Manifest(_Exact):
     git: GitState | None
     note: str
     metadata: Mapping[str, str] = field(default_factory=dict)
-    latency: Latency | None = None
     allow_unanswered: bool = False
     replicates: Mapping[str, str] = field(default_factory=dict)
     number: int = 1

@@ -156,7 +156,6 @@ class NewEntry:
                 git=None if repository is None else repository.state(store),
                 note=self.note,
                 metadata=self.metadata,
-                latency=self.run.source.latency if isinstance(self.run, Run) else None,
                 allow_unanswered=self.allow_unanswered,
                 **fresh,
             )

@@ -307,18 +307,14 @@ def _distinct(topics: IntArray, topic: IntArray, scores: FloatArray, is_whole: b
 
 
 def grades_to_try(run: RankedRun) -> tuple[FloatArray, bool]:
-    """Grades that are not all worth the same to a measure, ascending, and whether these are all of them.
-
-    Grade 0 is among them only where the measure tells a document that is not relevant from one without a judgement.
-    """
+    """Grades that are not all worth the same to a measure, ascending, and whether these are all of them."""
     rules = run.qrels.rules
     given = np.union1d(run.qrels.arrays.grades, 0.0)
     if rules.scale is not None and float(rules.scale[1]).is_integer():
         given = np.union1d(given, np.arange(np.ceil(max(rules.scale[0], 0)), rules.scale[1] + 1))
-    kernel = kernel_of(run.measure, rules)
-    worth = kernel.value(given)
+    worth = kernel_of(run.measure, rules).value(given)
     _, first = np.unique(worth, return_index=True)
-    given = given[np.sort(first[kernel.is_counted(worth[first])])]
+    given = given[np.sort(first[worth[first] > 0])]
     return (given, True) if len(given) <= MOST_GRADES else (given[[0, -1]], False)
 
 

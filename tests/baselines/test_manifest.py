@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.baselines import manifest as manifests
 from pytest_riskguard.baselines.manifest import Digests, GitState, Manifest, StoredTopics
-from pytest_riskguard.data.records import Latency
 from pytest_riskguard.serialization import JsonError
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
@@ -27,7 +26,7 @@ MANIFEST = Manifest(
 )
 MOVED = replace(MANIFEST, number=2, predecessor=OTHER)
 NOISY = replace(MANIFEST, replicates={"1": OTHER, "12": "sha256:" + "0" * 64})
-NAMED = replace(MANIFEST, metadata={"index": "v7"}, latency=Latency(30, 1.5, 20), allow_unanswered=True)
+NAMED = replace(MANIFEST, metadata={"index": "v7"}, allow_unanswered=True)
 BARE = replace(
     MANIFEST,
     git=None,
@@ -96,7 +95,7 @@ def test_the_text_of_a_manifest():
         f'    "qrels": {digest},\n    "queries": {digest},\n    "run": {digest},\n    "scores": {digest},\n'
         f'    "topics": {digest}\n  }},\n'
         '  "format": 2,\n  "git": {\n    "commit": "' + "a" * 40 + '",\n    "dirty": false\n  },\n'
-        '  "latency": null,\n  "measures": [\n    "nDCG@10",\n    "Compat"\n  ],\n  "metadata": {},\n'
+        '  "measures": [\n    "nDCG@10",\n    "Compat"\n  ],\n  "metadata": {},\n'
         '  "name": "prod",\n  "note": "release 7, größer",\n  "number": 1,\n  "predecessor": null,\n'
         '  "replicates": {},\n  "run_kept": true,\n  "topics": {\n    "judged": 0.25,\n    "scored": 2,\n'
         '    "unanswered": [\n      "7"\n    ],\n    "unknown": [],\n    "without_relevant": 1\n  },\n'
