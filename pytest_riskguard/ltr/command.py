@@ -32,7 +32,7 @@ def train_report(inputs: Inputs, outputs: Outputs) -> int:
     model's mean, risk, reward, wins and losses against every baseline and on average over them, as in the papers on
     risk-sensitive learning to rank, and its verdicts of not_significantly_risky.
 
-    Without --qrels and --scores, riskguard.yaml supplies what is not given, as for compare. The exit status is 0
+    Without --qrels and --scores, riskguard.yaml names judgements, topics, store and measures. The exit status is 0
     whatever the verdicts are, but 3 if a model cannot be compared.
     """
     from pytest_riskguard.ltr.report import SCHEMA
@@ -48,18 +48,18 @@ def train_report(inputs: Inputs, outputs: Outputs) -> int:
     if missing:
         problem = f"{missing} verdict{'s' * (missing > 1)} without an answer: the data cannot be compared"
     content = document(SCHEMA, report)  # infinite ratios are null
-    return outputs.finish(section(report), content, note=inputs.asked.from_file or "", problem=problem)
+    return outputs.finish(section(report), content, problem=problem)
 
 
 def _report(inputs: Inputs) -> TrainReport:
     """All figures and verdicts, for every measure asked for, or every column of the first table of scores."""
     from pytest_riskguard.ltr.report import Comparison, TrainReport, comparisons_of
 
-    measures, number, asked = inputs.measures(), len(inputs.systems), inputs.asked
+    measures, number = inputs.measures(), len(inputs.systems)
     pairs = [(model, baseline) for baseline, model in product(inputs.baselines, inputs.systems)]
     together, names = [], list[str]()
     for measure in measures:
-        one = inputs.together([*inputs.systems, *inputs.baselines], measure, **asked.options)
+        one = inputs.together([*inputs.systems, *inputs.baselines], measure, **inputs.options)
         names = [scores.name for scores in one.scores]
         together.append(one)
     if both := [name for name in names[:number] if name in names[number:]]:
@@ -68,7 +68,7 @@ def _report(inputs: Inputs) -> TrainReport:
             "NAME=RUN"
         )
     verdicts = inputs.verdicts(
-        KIND, pairs, measures=measures, alphas=asked.alphas, correction=asked.correction, **asked.options
+        KIND, pairs, measures=measures, alphas=inputs.alphas, correction=inputs.correction, **inputs.options
     )
     size, made = len(verdicts) // len(measures), list[Comparison]()
     for place, one in enumerate(together):
