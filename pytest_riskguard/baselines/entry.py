@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -75,22 +74,16 @@ class Entry:
 
     def replicates(self) -> tuple[Entry, ...]:
         """The replicates that the manifest lists, by number, not read yet."""
-        listed = self.manifest.replicates
-        self._refuse_unlisted(REPLICATES, listed)
-        return tuple(self.replicate(number) for number in sorted(map(int, listed)))
+        return tuple(self.replicate(number) for number in sorted(map(int, self.manifest.replicates)))
 
     def replicate(self, number: int) -> Entry:
-        """One replicate; the ``BaselineError`` for an unknown number lists those it has."""
-        listed = self.manifest.replicates
-        if str(number) not in listed:
-            existing = ", ".join(map(str, sorted(map(int, listed)))) or "none"
-            raise self.error(f"no replicate {number} (it has {existing})", reason="missing_input")
-        return self._inside(REPLICATES, str(number), listed[str(number)])
+        """One of the replicates that the manifest lists."""
+        digest = self.manifest.replicates[str(number)]
+        return self._inside(REPLICATES, str(number), digest)
 
     def history(self) -> tuple[Entry, ...]:
         """The earlier runs of a baseline, oldest first, each as the manifest of the next one knows it."""
         numbers = range(1, self.manifest.number if self.place == self.name else 1)
-        self._refuse_unlisted(HISTORY, [f"{number:04d}" for number in numbers])
         earlier, digest = list[Entry](), self.manifest.predecessor
         for number in reversed(numbers):
             earlier.insert(0, self._inside(HISTORY, f"{number:04d}", digest))
@@ -98,37 +91,22 @@ class Entry:
         return tuple(earlier)
 
     def held(self, run: str | None) -> Entry:
-        """The run that a number, a note or ``oldest`` means; for None the present one."""
+        """The run that a number or ``oldest`` means; for None the present one."""
         if run is None:
             return self
-        *earlier, present = *self.history(), self
-        meant = earlier[:1]
-        if run != OLDEST:
-            meant = [
-                one
-                for one in (*earlier, present)
-                if run == one.manifest.note or run.lstrip("0") == str(one.manifest.number)
-            ]
-        if len(meant) == 1:
-            return meant[0]
-        known = ", ".join(f"{one.manifest.number:04d}" for one in earlier) or "none yet, update adds one"
-        found = f"{len(meant)} earlier runs" if meant else "no earlier run"
+        chain = [*self.history(), self]
+        number = "1" if run == OLDEST and len(chain) > 1 else run.lstrip("0")
+        for one in chain:
+            if number == str(one.manifest.number):
+                return one
+        known = ", ".join(f"{one.manifest.number:04d}" for one in chain[:-1]) or "none yet, update adds one"
         raise self.error(
-            f"has {found} {run!r}; expected the number or the note of one, or {OLDEST}: it has {known}",
+            f"has no earlier run {run!r}; expected the number of one, or {OLDEST}: it has {known}",
             reason="missing_input",
         )
 
     def _inside(self, kind: str, name: str, digest: str | None) -> Entry:
         return Entry(self.store, f"{self.place}/{kind}/{name}", self.folder / kind / name, digest)
-
-    def _refuse_unlisted(self, kind: str, listed: Collection[str]) -> None:
-        """Refuse a replicate or an earlier run of which the manifest does not know."""
-        found = {path.parent.name for path in (self.folder / kind).glob(f"*/{MANIFEST}")}
-        if unlisted := found - set(listed):
-            raise self.error(
-                f"{kind}/{min(unlisted)} is not listed in {MANIFEST}",
-                f"restore {MANIFEST} from version control, or delete that folder",
-            )
 
     @cached_property
     def table(self) -> tuple[TopicScores, ...]:
@@ -172,15 +150,14 @@ class Entry:
         """Check that ``run.gz``, if it was kept, holds the run that was stored."""
         if not self.manifest.run_kept:
             return
-        digest, start, expected = hashlib.sha256(), b"", self.manifest.digests.run
+        digest = hashlib.sha256()
         try:
             for block in blocks(self.folder / RUN, RUN_BYTES):
                 digest.update(block)
-                start = start or block
         except FileError as error:
             raise self._unreadable(RUN, error) from None
-        if f"sha256:{digest.hexdigest()}" != expected:
-            raise self._changed(RUN, start, expected)
+        if f"sha256:{digest.hexdigest()}" != self.manifest.digests.run:
+            raise self._changed(RUN)
 
     def topics(self) -> queries.Rows:
         """What the topics file said of each topic; empty if there was none."""
@@ -213,7 +190,7 @@ class Entry:
         except FileError as error:
             raise self._unreadable(file, error) from None
         if expected is not None and sha256(content) != expected:
-            raise self._changed(file, content, expected)
+            raise self._changed(file)
         return content
 
     def _unreadable(self, file: str, error: FileError) -> BaselineError:
@@ -221,22 +198,17 @@ class Entry:
             return self.error(f"{file} is missing", self.remedy)
         return self.error(error.in_report(None), self.remedy)
 
-    def _changed(self, file: str, content: bytes, expected: str) -> BaselineError:
+    def _changed(self, file: str) -> BaselineError:
         """The error for a file whose digest is not the expected one."""
-        if sha256(content.replace(b"\r\n", b"\n")) == expected:
-            return self.error(
-                f"{file}: its line endings were changed to CRLF (git does that with core.autocrlf)",
-                f"write `* -text` into {self.store.name}/.gitattributes, delete the file and check it out again",
-            )
-        if content.startswith(b"version https://git-lfs"):
-            return self.error(f"{file} is a Git LFS pointer, not the file itself (run `git lfs pull`)", self.remedy)
-        return self.error(f"{file} was changed after it was stored", self.remedy)
+        return self.error(
+            f"{file} was changed after it was stored, by hand or by git (line endings, Git LFS)", self.remedy
+        )
 
     @property
     def remedy(self) -> Remedy:
         """What to do about damage."""
-        again = f"remove {self.name}", f"add {self.name} RUN"
-        return Remedy("restore it from version control, or store it again with {} and {}", *again)
+        commands = f"remove {self.name}", f"add {self.name} RUN"
+        return Remedy("restore it from version control, or store it again with {} and {}", *commands)
 
     def refuse_foreign(self) -> None:
         """Refuse a folder with files of somebody else, which would be lost with it."""

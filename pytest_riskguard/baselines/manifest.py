@@ -10,7 +10,6 @@ from dataclasses import asdict, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
-from pytest_riskguard.data.records import Latency
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import JsonError, decoded, parsed
 
@@ -20,19 +19,16 @@ _DISTRIBUTIONS = {"pytrec_eval": "pytrec-eval-terrier", "cwl_eval": "cwl-eval"}
 
 
 _NAME = re.compile(r"(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9_-])?")
-# Windows reserves these for devices, with any extension ("Naming Files, Paths, and Namespaces", Microsoft).
-_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 
 
 def name_problem(name: str) -> str | None:
     """Why ``name``, which must also suit a folder on every system, cannot name a baseline; None if it can."""
-    if not _NAME.fullmatch(name):
-        return (
-            "expected at most 100 letters, digits, '.', '_' and '-', beginning with a letter or digit, without '..' "
-            "or a final '.'"
-        )
-    device = name.split(".")[0]
-    return f"Windows reserves {device!r} for a device" if device.lower() in _DEVICES else None
+    if _NAME.fullmatch(name):
+        return None
+    return (
+        "expected at most 100 letters, digits, '.', '_' and '-', beginning with a letter or digit, without '..' or a "
+        "final '.'"
+    )
 
 
 def now() -> str:
@@ -124,8 +120,6 @@ class Manifest(_Exact):
         The text of `--note`.
     metadata
         What `--meta KEY=VALUE` says of the system.
-    latency
-        `queries`, `median_ms` and `p95_ms` of a live system when it was stored, else None.
     allow_unanswered
         Whether the run may leave many topics unanswered, since the search finds nothing for them.
     replicates
@@ -146,7 +140,6 @@ class Manifest(_Exact):
     git: GitState | None
     note: str
     metadata: Mapping[str, str] = field(default_factory=dict)
-    latency: Latency | None = None
     allow_unanswered: bool = False
     replicates: Mapping[str, str] = field(default_factory=dict)
     number: int = 1

@@ -108,12 +108,6 @@ class NewEntry:
                 reason="bad_run",
             )
 
-    def likewise(self, run: Path) -> NewEntry:
-        """Another run, scored in the same way."""
-        assert self.judgements is not None
-        measures = [str(scores.measure) for scores in self.scores]
-        return replace(self, run=run, scores=score_run(run, self.judgements, measures), keep_run=True)
-
     @property
     def digest(self) -> str:
         """``sha256:...`` of the run, or of the scores that were given, decompressed."""
@@ -162,7 +156,6 @@ class NewEntry:
                 git=None if repository is None else repository.state(store),
                 note=self.note,
                 metadata=self.metadata,
-                latency=self.run.source.latency if isinstance(self.run, Run) else None,
                 allow_unanswered=self.allow_unanswered,
                 **fresh,
             )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from pytest_riskguard.baselines import queries
 from pytest_riskguard.baselines.entry import RUN, Entry
 from pytest_riskguard.baselines.stored_files import Scored
+from pytest_riskguard.data.ids import topics_with
 from pytest_riskguard.data.judged import JudgedRun, depth_for
 from pytest_riskguard.data.measures import measure_name, parse_measure
 from pytest_riskguard.data.qrels import Qrels
@@ -44,15 +44,6 @@ class KeptRun:
     def judged(self, measure: str) -> JudgedRun:
         """What a reading keeps for reports about a measure; raises like ``scores``."""
         return self.run or self._read([measure]).run
-
-    def emptied(self, least: float, measure: str) -> frozenset[str]:
-        """The scored topics for which the run retrieves no document graded ``least`` or higher."""
-        run, arrays = self.judged(measure), self.qrels.arrays
-        rows = run.judgements
-        relevant = np.concatenate([[0], np.cumsum((rows >= 0) & (arrays.grades[rows] >= least))])
-        found = np.diff(relevant[run.offsets]) > 0
-        answered = {topic for topic, is_found in zip(run.topics, found.tolist(), strict=True) if is_found}
-        return frozenset(self.qrels.topics) - answered
 
     def _read(self, measures: Sequence[str]) -> ScoredRun:
         entry = self.entry
@@ -89,126 +80,103 @@ def present_scores(
 ) -> dict[str, Scored | RiskguardError]:
     """What ``score`` returns or raises for each measure, spelled as ir-measures does; one reading is for all."""
     kept = None
-    if qrels is not None and entry.manifest.has_run:
+    if qrels is not None and entry.manifest.run_kept:
         kept = KeptRun(entry, qrels)
-        if entry.manifest.run_kept and len(measures) > 1:
+        if len(measures) > 1:
             with suppress(RiskguardError):  # what is wrong may concern one of the measures only
                 kept.scores(*measures)
-    found: dict[str, Scored | RiskguardError] = {}
+    present: dict[str, Scored | RiskguardError] = {}
     for measure in measures:
         try:
-            found[measure] = _present(entry, measure, kept, topics, accept=accept)
+            if kept is not None:
+                scored = replace(_of_run(kept, measure), run=kept.run)
+            elif qrels is not None and entry.manifest.has_run:
+                scored = _without_run(entry, measure, qrels)
+            else:
+                scored = Scored(entry.stored(measure))
+            present[measure] = _compared(entry, scored, qrels, topics, accept=accept)
         except RiskguardError as error:
-            found[measure] = error
-    return found
+            present[measure] = error
+    return present
 
 
-def _present(entry: Entry, measure: str, kept: KeptRun | None, topics: Topics | None, *, accept: bool) -> Scored:
-    """The scores and all that has changed; ``inputs_changed`` for topics that count less, unless that is accepted."""
-    if kept is None:
-        scored = Scored(entry.stored(measure))
-        among, judgements = set(scored.scores.topics), ""
-    else:
-        before = entry.table[0].topics
-        scored = replace(_on_judgements(kept, measure), run=kept.run)
-        unasked = tuple(sorted(set(scored.scores.unanswered) - set(before)))
+def _compared(entry: Entry, scored: Scored, qrels: Qrels | None, topics: Topics | None, *, accept: bool) -> Scored:
+    """The scores with all that has changed; ``inputs_changed`` for topics that count less, unless it is accepted."""
+    among = set(scored.scores.topics)
+    if qrels is not None and entry.manifest.has_run:
+        before = set(entry.table[0].topics)
+        unasked = tuple(sorted(set(scored.scores.unanswered) - before))
         accepted = scored.scores.unanswered if entry.manifest.allow_unanswered else unasked
-        gone = tuple(sorted(set(before) - set(kept.qrels.topics)))
+        gone = tuple(sorted(before - set(qrels.topics)))
         scored = replace(scored, scores=replace(scored.scores, accepted=accepted), gone=gone, unasked=unasked)
-        among, judgements = set(before) & set(kept.qrels.topics), kept.qrels.path_name
+        among = before & set(qrels.topics)
     stored = entry.manifest.digests.topics
     if topics is not None and topics.digest != stored:
         reassigned = queries.changed(entry.topics(), topics, among)
         rephrased = reassigned.pop(queries.TEXT, ())
         scored = replace(scored, rephrased=rephrased, reassigned=reassigned, topics_changed=stored is not None)
-    if not accept and any((scored.gone, scored.emptied, scored.much_diluted, scored.rephrased)):
-        texts = "" if topics is None else topics.path_name
-        raise entry.error(*_shrunk(entry, scored, judgements, texts), reason="inputs_changed")
+    lost = (
+        (qrels, "no relevant document left", scored.gone),
+        (qrels, "no relevant document left that its run retrieves", scored.emptied),
+        (qrels, "less than half of the stored score left", scored.much_diluted),
+        (topics, "another query text", scored.rephrased),
+    )
+    said = [
+        f"{file.path_name}: {words} in {counted(len(names), 'topic')} ({listed(names, most=5)})"
+        for file, words, names in lost
+        if names and file is not None
+    ]
+    if said and not accept:
+        commands = [f"rescore {entry.name}"] * entry.manifest.has_run + [entry.renewal] * bool(scored.rephrased)
+        raise entry.error(
+            f"losses would hardly show where files changed since it was stored: {'; '.join(said)}",
+            Remedy(f"restore the files, or accept this with {' or '.join(['{}'] * len(commands))}", *commands),
+            reason="inputs_changed",
+        )
     return scored
 
 
-def _on_judgements(kept: KeptRun, measure: str) -> Scored:
-    """The scores on the judgements of today, and what differs from the stored ones."""
-    entry, qrels, manifest = kept.entry, kept.qrels, kept.entry.manifest
-    same_qrels = manifest.digests.qrels == qrels.digest
-    table = entry.table
-    own = next((scores for scores in table if scores.measure == measure), None)
-    if not manifest.run_kept:
-        if same_qrels and own is not None:
-            return Scored(replace(own, without_relevant=qrels.without_relevant), backed=False)
+def _without_run(entry: Entry, measure: str, qrels: Qrels) -> Scored:
+    """The stored scores, if they are of these judgements."""
+    problem, reason = f"{qrels.path_name} has changed since it was scored", "inputs_changed"
+    if entry.manifest.digests.qrels == qrels.digest:
+        for own in entry.table:
+            if own.measure == measure:
+                return Scored(replace(own, without_relevant=qrels.without_relevant), backed=False)
         problem, reason = entry.lack_of(measure), "missing_input"
-        if not same_qrels:
-            problem, reason = f"{qrels.path_name} has changed since it was scored", "inputs_changed"
-        remedy = Remedy("store it again with {}", entry.renewal) if "/" not in entry.place else entry.remedy
-        raise entry.error(f"{problem}, and its run was not kept", remedy, reason=reason)
-    if same_qrels:
-        (scores,) = kept.scores(measure)
-        rescored = own is not None and not _agree(own, scores)
-        return Scored(scores, rescored=rescored, stored_mean=own.mean if own is not None and rescored else None)
-    stored = own or table[0]
-    (scores,), now = kept.scores(measure), stored
+    remedy = Remedy("store it again with {}", entry.renewal) if "/" not in entry.place else entry.remedy
+    raise entry.error(f"{problem}, and its run was not kept", remedy, reason=reason)
+
+
+def _of_run(kept: KeptRun, measure: str) -> Scored:
+    """The run's scores on the judgements of today, and what differs from the stored ones."""
+    qrels, table = kept.qrels, kept.entry.table
+    own = next((scores for scores in table if scores.measure == measure), None)
+    (scores,) = kept.scores(measure)
+    if kept.entry.manifest.digests.qrels == qrels.digest:
+        if own is None or _agree(own, scores):
+            return Scored(scores)
+        return Scored(scores, rescored=True, stored_mean=own.mean)
+    stored = now = own or table[0]
     with suppress(RiskguardError):  # the stored measure may not take these judgements
         (now,) = kept.scores(str(stored.measure))
-    empty = kept.emptied(_least_relevant(measure if own else None, qrels), measure)
-    scored_before = np.any([scores.values > 0 for scores in ([own] if own else table)], axis=0)
-    pairs = zip(table[0].topics, scored_before, strict=True)
-    emptied = tuple(topic for topic, had in pairs if had and topic in empty)
-    return Scored(
-        scores,
-        rescored=True,
-        stored_mean=own.mean if own else None,
-        emptied=emptied,
-        diluted=_diluted(stored, now, without=emptied),
-    )
+    run, grades = kept.judged(measure), qrels.arrays.grades
+    least: Any = 1 if own is None else parse_measure(measure).params.get("rel", 1)
+    is_relevant = qrels.rules.is_relevant(grades) if least == 1 else grades >= least
+    found = topics_with((run.judgements >= 0) & is_relevant[run.judgements], run.offsets)
+    empty = set(qrels.topics).difference(topic for topic, is_found in zip(run.topics, found, strict=True) if is_found)
+    had = np.any([scores.values > 0 for scores in ([own] if own else table)], axis=0)
+    emptied = tuple(topic for topic, one in zip(table[0].topics, had, strict=True) if one and topic in empty)
+    before = dict(zip(stored.topics, stored.values.tolist(), strict=True))
+    diluted = {
+        topic: before[topic] / value if value > 0 else 0.0
+        for topic, value in zip(now.topics, now.values.tolist(), strict=True)
+        if topic not in emptied and value < before.get(topic, 0.0) / 2
+    }
+    mean = own.mean if own else None
+    return Scored(scores, rescored=True, stored_mean=mean, emptied=emptied, diluted=diluted)
 
 
 def _agree(stored: TopicScores, scored: TopicScores) -> bool:
     """Whether two systems' scores of a measure are the same but for rounding."""
     return stored.topics == scored.topics and bool(np.all(np.abs(stored.values - scored.values) <= ROUNDING))
-
-
-def _diluted(stored: TopicScores, now: TopicScores, *, without: Collection[str]) -> dict[str, float]:
-    """The topics in which a run scores less than half of what it did, with the old score by the new one, or 0."""
-    before = dict(zip(stored.topics, stored.values.tolist(), strict=True))
-    pairs = zip(now.topics, now.values.tolist(), strict=True)
-    return {
-        topic: before[topic] / value if value > 0 else 0.0
-        for topic, value in pairs
-        if topic not in without and value < before.get(topic, 0.0) / 2
-    }
-
-
-def _least_relevant(measure: str | None, qrels: Qrels) -> float:
-    """The lowest grade that is relevant for a measure; without one, for measures in general."""
-    asked: Any = 1 if measure is None else parse_measure(measure).params.get("rel", 1)
-    if asked != 1:
-        return float(asked)
-    if qrels.rules.relevant_from is not None:
-        return qrels.rules.relevant_from
-    return math.ulp(0.0) if qrels.is_real else 1.0
-
-
-#: What the topics that count less have in common.
-_LOST = {
-    "gone": "{judgements} no longer has a relevant document for",
-    "emptied": "its run no longer retrieves a relevant document, though it did when stored, for",
-    "much_diluted": "by {judgements} losses would hardly show, as its run scores less than half of what it did when "
-    "stored in",
-    "rephrased": "{texts} has a different query text than when it was stored for",
-}
-
-
-def _shrunk(entry: Entry, scored: Scored, judgements: str, texts: str) -> tuple[str, Remedy]:
-    """The topics that the baseline was scored on and that count less or have another text; and what to do."""
-    lost = {words: topics for what, words in _LOST.items() if (topics := getattr(scored, what))}
-    said = [
-        f"{words.format(judgements=judgements, texts=texts)} {counted(len(topics), 'topic')} "
-        f"({listed(tuple(topics), most=5)})"
-        for words, topics in lost.items()
-    ]
-    text, commands = "accept this with {}", [f"rescore {entry.name}"]
-    if scored.rephrased:
-        text, commands = "store what answers the new texts with {}, or " + text, [entry.renewal, *commands]
-        if not entry.manifest.has_run:
-            text, commands = "store what answers the new texts with {}", [entry.renewal]
-    return "; ".join(said), Remedy(f"restore the files, or {text}", *commands)

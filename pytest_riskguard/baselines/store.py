@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pytest_riskguard.baselines import atomic_folder
-from pytest_riskguard.baselines.entry import HISTORY, MANIFEST, REPLICATES, RUN, Entry, sha256
+from pytest_riskguard.baselines.entry import HISTORY, MANIFEST, REPLICATES, Entry, sha256
 from pytest_riskguard.baselines.manifest import Manifest, name_problem
 from pytest_riskguard.baselines.new_entry import NewEntry
 from pytest_riskguard.baselines.rescoring import score
@@ -166,17 +166,13 @@ class Store:
     def add(self, name: str, run: Path | GivenFile | Run, **scoring: Any) -> Manifest:
         """Score a run and keep it under a new name; a ``Run`` is what a live system has just answered."""
         check_name(name)
-        for taken in self.names():
-            if taken == name:
-                raise UsageError(
-                    f"{self.root / name}: a baseline of that name already exists",
-                    remedy=Remedy("replace it with {}, or choose another name", f"update {name} RUN --note WHY"),
-                )
-            if taken.lower() == name.lower():
-                raise UsageError(
-                    f"{self.root / name}: {taken!r} differs only in upper and lower case, which is the same "
-                    "folder on many systems; choose another name"
-                )
+        with self._reading():
+            is_taken = atomic_folder.newest(self.root, name) is not None
+        if is_taken:
+            raise UsageError(
+                f"{self.root / name}: a baseline of that name already exists",
+                remedy=Remedy("replace it with {}, or choose another name", f"update {name} RUN --note WHY"),
+            )
         scored = NewEntry.read(name, run, **scoring)
         with self._replaced(name) as folder:
             return scored.write(folder, name=name, store=self.root)
@@ -211,16 +207,13 @@ class Store:
     def add_replicate(self, name: str, run: Path | GivenFile | Run, **scoring: Any) -> int:
         """Score another run of a baseline's system, and store it as a replicate; returns the replicate's number.
 
-        A ``UsageError`` if the run is stored already, as the baseline or as a replicate; a ``BaselineError`` if the
-        baseline cannot be scored with these judgements and measures, so that nothing could be compared.
+        A ``UsageError`` if the run is stored already, as the baseline or as a replicate.
         """
         before = self.manifest(name)
         if not before.has_run:
             raise UsageError(f"{self.root / name}: was stored from scores, and replicates are runs of one system")
         scoring["measures"] = scoring.get("measures") or before.measures
         scored = NewEntry.read(name, run, **scoring)
-        for measure in scoring["measures"]:
-            self.scores(name, measure, qrels=scored.judgements)
         with self._replaced(name) as folder:
             entry = self.entry(name)
             for held in (entry, *entry.replicates()):
@@ -237,35 +230,28 @@ class Store:
             _write(folder, entry.manifest, replicates={**listed, str(number): _digest_of(place)})
             return number
 
-    def rescore(self, name: str, **scoring: Any) -> tuple[str, ...]:
+    def rescore(self, name: str, **scoring: Any) -> None:
         """Rescore the kept runs of a baseline and of its replicates, and store the scores.
 
-        Time, commit and note of each run stay as they are, and so does the history. Returns the places of replicates
-        that keep their old scores, because their runs were not kept.
+        Time, commit and note of each run stay as they are, and so does the history.
         """
         with self._replaced(name) as folder:
             entry = self.entry(name)
-            run = entry.kept_run
-            entry.check_run()
-            scoring["measures"] = scoring.get("measures") or entry.manifest.measures
-            scoring["allow_unanswered"] = entry.manifest.allow_unanswered or scoring.get("allow_unanswered", False)
-            scored = NewEntry.read(name, run, **scoring)
-            unscored, replicates = list[str](), dict[str, str]()
-            for replicate in entry.replicates():
-                if damage := replicate.problems():
-                    raise BaselineError(damage[0])
-                number = replicate.folder.name
-                place = folder / REPLICATES / number
-                if replicate.manifest.run_kept:
-                    same = scored.likewise(replicate.folder / RUN)
-                    same.write(place, name=name, store=self.root, like=replicate.manifest)
-                else:
-                    _copy(replicate.folder, place)
-                    unscored.append(replicate.place)
-                replicates[number] = _digest_of(place)
+            manifest = entry.manifest
+            scoring["measures"] = scoring.get("measures") or manifest.measures
             _copy(entry.folder / HISTORY, folder / HISTORY)
-            scored.write(folder, name=name, store=self.root, like=entry.manifest, replicates=replicates)
-            return tuple(unscored)
+            replicates = dict[str, str]()
+            for one in (*entry.replicates(), entry):
+                run, place, more = one.kept_run, folder / REPLICATES / one.folder.name, dict[str, Any]()
+                one.check_run()
+                if one is entry:
+                    place, more = folder, {"replicates": replicates}
+                scoring["allow_unanswered"] = one.manifest.allow_unanswered
+                NewEntry.read(name, run, **scoring).write(
+                    place, name=name, store=self.root, like=one.manifest, **more
+                )
+                if one is not entry:
+                    replicates[one.folder.name] = _digest_of(place)
 
     def remove(self, name: str) -> None:
         """Delete a baseline with its replicates and its earlier runs, even if it is damaged."""

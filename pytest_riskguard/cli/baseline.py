@@ -118,7 +118,7 @@ def _run_of(run: Path | None, collection: Collection, about: dict[str, Any]) -> 
 def add(name: str, run: Path | None, *, collection: Collection, replicate: bool, **about: Any) -> None:
     """Store RUN as baseline NAME, with its scores.
 
-    Without RUN, stores what the live candidate of riskguard.yaml answers now, and how fast.
+    Without RUN, stores what the live candidate of riskguard.yaml answers now.
     """
     from pytest_riskguard.baselines import git
 
@@ -147,7 +147,7 @@ def update(name: str, run: Path | None, *, collection: Collection, dry_run: bool
     """Accept RUN as the new run of NAME, and keep the old one.
 
     The old run becomes the newest earlier run of NAME, which show and every gate can compare with. Without RUN,
-    stores what the live candidate of riskguard.yaml answers now, and how fast.
+    stores what the live candidate of riskguard.yaml answers now.
     """
     if not (about["note"].strip() or dry_run):
         raise UsageError("riskguard baseline update needs --note: say why the new run is trusted, for the reviewer")
@@ -176,12 +176,10 @@ def rescore(name: str, *, collection: Collection) -> None:
     """
     store = opened()
     before = store.read(name, lambda entry: entry.table)
-    unscored = store.rescore(name, **_scoring(collection))
+    store.rescore(name, **_scoring(collection))
     click.echo(f"rescored {name}: {_stored(store, name)}")
     after = {scores.measure: scores for scores in store.read(name, lambda entry: entry.table)}
     _tell_changes((scores, after[scores.measure]) for scores in before if scores.measure in after)
-    for other in unscored:
-        click.echo(f"{other} keeps its old scores: its run was not kept")
 
 
 @baseline.command()
@@ -338,7 +336,6 @@ def _line(manifest: Manifest, means: str = "") -> str:
         manifest.created,
         counted(manifest.number - 1, "earlier run") if manifest.number > 1 else "",
         counted(len(manifest.replicates), "replicate") if manifest.replicates else "",
-        "" if manifest.latency is None else str(manifest.latency),
         clean(manifest.note, limit=60),
     ]
     if unanswered:

@@ -43,7 +43,5 @@ def retrieve(run: Path) -> int:
         write_run(run, rankings)
     except OSError as error:
         raise unwritable(run, error) from None
-    latency = rankings.source.latency
-    took = "" if latency is None else f"; {latency}"
-    click.echo(f"wrote {run}: answers for {counted(len(rankings.topics), 'topic')}{took}")
+    click.echo(f"wrote {run}: answers for {counted(len(rankings.topics), 'topic')}")
     return ExitStatus.PASSED

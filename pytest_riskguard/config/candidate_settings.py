@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import keyword
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -60,25 +58,20 @@ def _command(value: Any) -> tuple[str, ...]:
 
 
 class CommandCandidate(Queried):
-    """``candidate`` as a command: run for each query that one of its arguments takes, else asked line by line.
+    """``candidate`` as a command, which is started once and asked line by line.
 
     Attributes
     ----------
     command
-        The program and its arguments, in which `{query}`, `{topic}` (its id) and `{depth}` are replaced.
+        The program and its arguments, in which `{depth}` is replaced.
     """
 
     command: Annotated[tuple[str, ...], PlainValidator(_command)]
 
-    @property
-    def runs_for_each(self) -> bool:
-        """Whether a process is started for each query."""
-        return any("{query}" in part or "{topic}" in part for part in self.command[1:])
-
     @model_validator(mode="after")
     def _one_worker(self) -> CommandCandidate:
-        if self.workers > 1 and not self.runs_for_each:
-            raise ValueError("expected `workers: 1`: without {query} in an argument one process is asked everything")
+        if self.workers > 1:
+            raise ValueError("expected `workers: 1`: one process is asked everything")
         return self
 
 
@@ -189,11 +182,11 @@ def _headers(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple((name, str(text)) for name, text in value.items())
 
 
-def _body(value: Any, info: Any) -> Path | str:
-    """The path of a file, or the template that is written here, as JSON."""
+def _body(value: Any) -> str:
+    """The template as JSON: a candidate can be a key."""
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
-    return Path(os.path.normpath(info.context["path"].parent / Text("a file, or a mapping")(value)))
+    raise ValueError(f"expected a mapping, found {shown(value)}")
 
 
 class Http(Model):
@@ -210,8 +203,8 @@ class Http(Model):
         `http://localhost:8983/solr/help?fq=shop:de`, `https://APP-dsn.algolia.net/1/indexes/products`,
         `http://localhost:8108/collections/help?query_by=title`, `http://localhost:7700/indexes/help`.
     body
-        JSON: a file, or a mapping written here. It replaces the preset's; `solr` and `typesense` have none, but take
-        parameters in the address.
+        JSON, as a mapping. It replaces the preset's; `solr` and `typesense` have none, but take parameters in the
+        address.
     headers
         Texts by name.
     hits
@@ -221,7 +214,7 @@ class Http(Model):
 
     preset: Annotated[str, PlainValidator(OneOf(tuple(PRESETS)))] = "general"
     url: Annotated[str, PlainValidator(Text("an address", parse=_address))]
-    body: Annotated[Path | str | None, PlainValidator(_body)] = None
+    body: Annotated[str | None, PlainValidator(_body)] = None
     headers: Annotated[Pairs, PlainValidator(_headers)] = ()
     hits: Annotated[str, PlainValidator(Text("a JMESPath expression"))] | None = None
 

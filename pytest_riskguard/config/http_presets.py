@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from pytest_riskguard.frozen import frozen
 
@@ -26,23 +27,22 @@ class Preset:
 
     path: str = ""
     answers: str | None = None
-    body: str | None = None
+    body: dict[str, Any] | None = None
     size: str | None = None
 
 
-_MATCH = '{"query": {"multi_match": {"query": "{query}"}}, "_source": false}'
-_ELASTICSEARCH = Preset("_search", "elasticsearch", _MATCH, "size")
-_VESPA = json.dumps({"yql": "select * from sources * where userQuery()", "query": "{query}"})
-_ALGOLIA = json.dumps({"query": "{query}", "attributesToRetrieve": ["objectID"], "analytics": False})
-_TYPESENSE = "documents/search?q={query}&include_fields=id&per_page={depth}"
-_MEILISEARCH = '{"q": "{query}", "showRankingScore": true}'
+_ELASTICSEARCH = Preset(
+    "_search", "elasticsearch", {"query": {"multi_match": {"query": "{query}"}}, "_source": False}, "size"
+)
+_VESPA = {"yql": "select * from sources * where userQuery()", "query": "{query}"}
+_ALGOLIA = {"query": "{query}", "attributesToRetrieve": ["objectID"], "analytics": False}
 PRESETS: Mapping[str, Preset] = {
     "elasticsearch": _ELASTICSEARCH,
     "opensearch": _ELASTICSEARCH,
     "solr": Preset("select?q={query}&fl=id,score&wt=json&rows={depth}", "solr"),
     "vespa": Preset("search/", "vespa", _VESPA, "hits"),
     "algolia": Preset("query", "algolia", _ALGOLIA, "hitsPerPage"),
-    "typesense": Preset(_TYPESENSE, "typesense"),
-    "meilisearch": Preset("search", "meilisearch", _MEILISEARCH, "limit"),
+    "typesense": Preset("documents/search?q={query}&include_fields=id&per_page={depth}", "typesense"),
+    "meilisearch": Preset("search", "meilisearch", {"q": "{query}", "showRankingScore": True}, "limit"),
     "general": Preset(),
 }

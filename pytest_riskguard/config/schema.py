@@ -72,7 +72,7 @@ def _baseline(value: Any) -> str:
     text = str(_BASELINE(value))
     name, slash, run = (part.strip() for part in text.partition("/"))
     if slash and not run:
-        raise ValueError(f"{shown(text)} names no run after the '/': give its number, its note or oldest")
+        raise ValueError(f"{shown(text)} names no run after the '/': give its number, or oldest")
     return f"{_stored_name(name)}{slash}{run}"
 
 
@@ -115,7 +115,7 @@ class GateSettings(Model):
         The question.
     baseline
         The name of one stored baseline, or what computes one: `mean(prod, bm25)`. For `no_drift` also
-        `NAME/RUN`, a run that it held earlier: RUN is its number, its note or `oldest`. A gate needs
+        `NAME/RUN`, a run that it held earlier: RUN is its number or `oldest`. A gate needs
         this key or the next.
     baselines
         A list of names, instead of `baseline`. For `georisk_not_worse` they are the pool; other kinds

@@ -1,17 +1,13 @@
-"""What is known beside scores: topics by their query texts, metadata and speed of a system."""
+"""What is known beside scores: topics by their query texts, metadata of a system."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated
+from collections.abc import Iterable, Mapping
 
 from pytest_riskguard.data.given_file import InputData
-from pytest_riskguard.frozen import frozen
-from pytest_riskguard.serialization import Bounds
-from pytest_riskguard.text import plain
 
 # Topics of tools that know queries by their texts: found through the topics file, else named by the texts.
 
@@ -53,25 +49,13 @@ def topics_of_texts(given: InputData, texts: Iterable[str], queries: Mapping[str
     return found
 
 
-# What is known of a system: short texts by key, and how fast it answered.
+# What is known of a system: short texts by key.
 
 
 #: The most keys of a system's metadata, and the most characters of a key and of a value.
 MAX_KEYS, MAX_KEY, MAX_VALUE = 50, 100, 500
 #: A manifest could not hold it.
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-
-
-@frozen
-class Latency:
-    """How long a live system took to answer a query, in milliseconds."""
-
-    queries: Annotated[int, Bounds(ge=1)]
-    median_ms: Annotated[float, Bounds(ge=0)]
-    p95_ms: Annotated[float, Bounds(ge=0)]
-
-    def __str__(self) -> str:
-        return f"median {_milliseconds(self.median_ms)}, 95th percentile {_milliseconds(self.p95_ms)}"
 
 
 def checked_metadata(given: object) -> dict[str, str]:
@@ -86,18 +70,3 @@ def checked_metadata(given: object) -> dict[str, str]:
                 expected = f"expected text of at most {most} characters"
                 raise ValueError(f"{key!r:.60}: {expected}, found {text!r:.60}; put numbers in quotes")
     return dict(sorted(given.items()))
-
-
-def latency_of(seconds: Sequence[float]) -> Latency | None:
-    """The median and the 95th percentile (the smallest value that 95% of the queries do not exceed)."""
-    if not seconds:
-        return None
-    import numpy as np  # not where metadata alone are checked
-
-    times = 1000 * np.array(seconds)
-    p95 = np.quantile(times, 0.95, method="inverted_cdf")
-    return Latency(len(times), round(float(np.median(times)), 3), round(float(p95), 3))
-
-
-def _milliseconds(value: float) -> str:
-    return f"{plain(value, 0 if value >= 100 else 1)} ms"

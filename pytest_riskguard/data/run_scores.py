@@ -6,7 +6,6 @@ document are scored; one that the run did not answer gets the value that ir-meas
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -27,10 +26,10 @@ from pytest_riskguard.data.judged import (
     rank_order,
     scored_topics,
 )
-from pytest_riskguard.data.measures import bounds, has_kernel, parse_measure, provider_of
+from pytest_riskguard.data.measures import has_kernel, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.runs import Order, Run, keyed, read_run
-from pytest_riskguard.data.scores import NOTICEABLE, Repeated, TopicScores
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.scoring import check_labels, kernel_of, topics_named, values_of_part
 from pytest_riskguard.errors import DataError, QrelsFormatError, RunFormatError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -39,13 +38,6 @@ if TYPE_CHECKING:
     from ir_measures import Measure
 
 
-#: How many documents of two answers to one query are compared; their scores are too.
-COMPARED_DEPTH = 10
-#: The largest change of score between two answers, on average, as a share of the measure's range.
-MAX_CHANGE = 0.1
-#: Two topics of ten that score differently are not enough: with a measure of 0 or 1 (Success@1), that happens by
-#: chance in one of twelve runs of a system that changes one topic in twenty.
-FEW_CHANGED = 2
 #: Two scores of a topic that differ by no more are the same.
 SAME_SCORE = 1e-12
 
@@ -131,13 +123,6 @@ def scored_run(
     answered, known = {*judged.topics}, {*qrels.topics, *qrels.without_relevant}
     unanswered = tuple(topic for topic in qrels.topics if topic not in answered)
     unknown = tuple(topic for topic in opened.topics if topic not in known)
-    repeated: list[Repeated | None] = [None] * len(parsed)
-    if (again := opened.source.again) is not None:
-        _, second = _scored(again, qrels, parsed, source, depth, is_checked=False)
-        repeated = [
-            _repeated(name, measure, opened, again, *(dict(zip(qrels.topics, side, strict=True)) for side in sides))
-            for measure, *sides in zip(parsed, found[:, 0].tolist(), second[:, 0].tolist(), strict=True)
-        ]
     scores = tuple(
         TopicScores(
             name=name,
@@ -159,9 +144,8 @@ def scored_run(
                 }
             ),
             contradicted=tuple(topic for topic in opened.source.contradicted if topic in answered),
-            repeated=of_repeated,
         )
-        for measure, (values, as_written), of_repeated in zip(parsed, found, repeated, strict=True)
+        for measure, (values, as_written) in zip(parsed, found, strict=True)
     )
     return ScoredRun(scores, judged, opened.source.ties)
 
@@ -201,35 +185,6 @@ def _scored(
             moved[rows.topic[rows.rank != written.rank]] = True
             of_measure[1, moved] = kernel.scores(written.at(moved[written.topic]))[moved]
     return judged, values
-
-
-def _repeated(
-    name: str, measure: Measure, run: Run, again: Run, scores: Mapping[str, float], later: Mapping[str, float]
-) -> Repeated:
-    """How far two answers agree about the topics asked again; ``DataError`` if their scores are too far apart."""
-    asked = run.source.asked_again
-    tops = [
-        {
-            topic: sorted(documents, key=documents.__getitem__, reverse=True)[:COMPARED_DEPTH]
-            for topic, documents in answer.by_topic().items()
-        }
-        for answer in (run, again)
-    ]
-    first, second = (tuple(side.get(topic, float(measure.DEFAULT)) for topic in asked) for side in (scores, later))
-    changed = {t for t, one, other in zip(asked, first, second, strict=True) if abs(one - other) > NOTICEABLE}
-    differing = tuple(topic for topic in asked if topic in changed or tops[0].get(topic) != tops[1].get(topic))
-    found = Repeated(asked, differing, first, second)
-    _, high = bounds(measure)
-    if math.isinf(high):
-        high = max(map(abs, first), default=0.0)
-    if len(changed) > min(FEW_CHANGED, len(asked) - 1) and found.change > MAX_CHANGE * high:
-        raise DataError(
-            f"{name}: asked twice, it answered {len(differing)} of {len(asked)} topics differently "
-            f"({topics_named(differing)}), which changes their {measure} by {found.change:.4f} on average, more than "
-            f"{MAX_CHANGE:.0%} of its range: a verdict would depend on chance; make it repeatable",
-            reason="bad_run",
-        )
-    return found
 
 
 # Where the data lie: a pure function of frames, for engines that work on several machines.

@@ -34,7 +34,7 @@ from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import Latency, topics_of_texts
+from pytest_riskguard.data.records import topics_of_texts
 from pytest_riskguard.data.remote import is_address, local_copy
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.frozen import frozen
@@ -53,7 +53,6 @@ class Order(Enum):
     SINGLE_DESCENDING = "32 bits, docid descending"  # scores compared in 32 bits
     DESCENDING = "docid descending"
     ASCENDING = "docid ascending"
-    STABLE = "line"
 
 
 #: Providers that do not keep the order of the lines where scores are equal.
@@ -66,7 +65,7 @@ _ORDERS = {
 
 def order_of(provider: str) -> Order:
     """The order by which an ir-measures provider, given by its name, ranks documents."""
-    return _ORDERS.get(provider, Order.STABLE)
+    return _ORDERS.get(provider, Order.WRITTEN)
 
 
 def lines_of(offsets: IntArray) -> IntArray:
@@ -147,7 +146,6 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
         (Order.SINGLE_DESCENDING, -letters, single),
         (Order.DESCENDING, -letters, double),
         (Order.ASCENDING, letters, double),
-        (Order.STABLE, rows, double),
     ):
         found[order] = untied.copy()
         found[order][rows[np.lexsort((number, of_row))]] = lines[tied]
@@ -192,10 +190,6 @@ class Source:
         Topics whose rank column, or whose order as returned, contradicts their scores.
     metadata : mapping
         What people say about the system; it changes no verdict.
-    latency : Latency, optional
-        How long the answers of a live system took.
-    again : Run, optional
-        What a live system returned when it was asked about the topics ``asked_again`` a second time.
     """
 
     name: str = ""
@@ -207,9 +201,6 @@ class Source:
     ties: Ties = "docid"
     contradicted: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=lambda: _NONE)
-    latency: Latency | None = None
-    again: Run | None = None
-    asked_again: tuple[str, ...] = ()
 
 
 @frozen(eq=False)

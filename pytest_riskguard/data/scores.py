@@ -72,34 +72,6 @@ class Judged:
     share: float
 
 
-@frozen
-class Repeated:
-    """Topics that a live system was asked about twice: which answers differ, and the scores of both."""
-
-    topics: tuple[str, ...]
-    differing: tuple[str, ...]
-    first: tuple[float, ...]
-    second: tuple[float, ...]
-
-    @property
-    def change(self) -> float:
-        """The average change of a topic's score, without its sign."""
-        return float(np.abs(np.subtract(self.first, self.second)).mean())
-
-    @property
-    def means(self) -> tuple[float, float]:
-        """The mean score of the topics, of the first and of the second answers."""
-        return float(np.mean(self.first)), float(np.mean(self.second))
-
-    def only(self, keeps: Callable[[str], bool]) -> Repeated | None:
-        """The same of some topics; None if there are none."""
-        rows = [row for row in zip(self.topics, self.first, self.second, strict=True) if keeps(row[0])]
-        if not rows:
-            return None
-        topics, first, second = zip(*rows, strict=True)
-        return Repeated(topics, tuple(filter(keeps, self.differing)), first, second)
-
-
 @frozen(eq=False)
 class TopicScores:
     """One system's score on every judged topic, for one measure.
@@ -134,8 +106,6 @@ class TopicScores:
         The score of a run in the order as written (see ``order``), for each topic where it differs.
     contradicted : tuple of str
         Topics of a run whose rank column, or whose order as returned, contradicts their scores.
-    repeated : Repeated or None
-        How far the answers of a live system agree that was asked twice.
     """
 
     name: str
@@ -153,7 +123,6 @@ class TopicScores:
     judged: Judged | None = None
     as_written: Mapping[str, float] = field(default_factory=lambda: _EMPTY)
     contradicted: tuple[str, ...] = ()
-    repeated: Repeated | None = None
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
@@ -212,7 +181,7 @@ class TopicScores:
         about = ("topics", "unanswered", "unknown", "without_relevant", "contradicted")
         kept: dict[str, Any] = {name: tuple(filter(keeps, getattr(self, name))) for name in about}
         values = self.values[[keeps(topic) for topic in self.topics]]
-        return replace(self, values=values, repeated=self.repeated and self.repeated.only(keeps), **kept)
+        return replace(self, values=values, **kept)
 
 
 def named(text: str) -> str:

@@ -55,7 +55,7 @@ class LiveRun:
 
 @frozen
 class Stored:
-    """A baseline in the store, or the run that it held ``earlier``: its number, its note or ``oldest``."""
+    """A baseline in the store, or the run that it held ``earlier``: its number or ``oldest``."""
 
     name: str
     earlier: str | None = None

@@ -153,7 +153,7 @@ class ScoreCache:
         return {str(one.measure): Scored(one) for one in scored.scores}
 
     def _scored_run(self, source: Ranked, measures: Sequence[str]) -> ScoredRun:
-        run, depth = self._run(source), self._depth(measures[0])
+        depth, run = self._depth(measures[0]), self._run(source)  # without judgements no run is read
         return scored_run(run, self.qrels, measures, name=label(source), queries=self.queries, depth=depth)
 
     def _depth(self, measure: str) -> int:
@@ -171,13 +171,13 @@ class ScoreCache:
     def origins(self, candidate: Source, *baselines: Source) -> Origins:
         """Where systems come from, as far as that is known.
 
-        Of the candidate also which order counted for equal scores, and how long it took to answer.
+        Of the candidate also which order counted for equal scores.
         """
         known = self._origin(candidate)
         if isinstance(candidate, Ranked):
             known = replace(known, ties=self._ties.get(candidate))
         if isinstance(candidate, LiveRun) and isinstance(run := self._results.get(candidate), Run):
-            known = replace(known, ties=run.source.ties, latency=run.source.latency)
+            known = replace(known, ties=run.source.ties)
         return Origins(known, tuple(map(self._origin, baselines)))
 
     def _origin(self, source: Source) -> Origin:
@@ -189,7 +189,7 @@ class ScoreCache:
         except RiskguardError:  # the verdict says what is wrong with it
             return Origin(name, {})
         commit = None if held.git is None else held.git.commit
-        return Origin(name, held.metadata, commit, held.note, held.created, latency=held.latency)
+        return Origin(name, held.metadata, commit, held.note, held.created)
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""

@@ -1,4 +1,4 @@
-"""Where the systems of a verdict come from: what people say about them, and how fast a live one answers."""
+"""Where the systems of a verdict come from: what people say about them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from pytest_riskguard.data.given_file import Ties
-from pytest_riskguard.data.records import Latency
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.serialization import UNLESS_EMPTY
 
-__all__ = ["Latency", "Origin", "Origins"]
+__all__ = ["Origin", "Origins"]
 
 
 @frozen
@@ -18,7 +17,7 @@ class Origin:
     """A system and its metadata; of a stored baseline what the store knows.
 
     ``stored`` is when (ISO 8601, UTC), from ``commit``. ``ties`` says which order counts where scores are equal; None
-    where no rankings were read. ``latency`` is that of a live system, of a baseline when it was stored.
+    where no rankings were read.
     """
 
     name: str
@@ -27,7 +26,6 @@ class Origin:
     note: str = field(default="", metadata=UNLESS_EMPTY)
     stored: str | None = field(default=None, metadata=UNLESS_EMPTY)
     ties: Ties | None = field(default=None, metadata=UNLESS_EMPTY)
-    latency: Latency | None = field(default=None, metadata=UNLESS_EMPTY)
 
 
 @frozen

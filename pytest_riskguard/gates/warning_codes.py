@@ -77,9 +77,6 @@ WARNINGS: Mapping[str, str] = {
     "order_as_written": (
         "The order as written scores differently; or the rank column or the order contradicts the scores."
     ),
-    "unstable_answers": (
-        "Asked twice, a live candidate answered some topics differently; the message says with what effect."
-    ),
     "rests_on_unjudged": "It might pass if unjudged documents were judged: `riskguard judge-next` lists them.",
     "stale_labels": "Relevant documents are no longer in `documents`; the outcome does not depend on them.",
     "changed_inputs": (
@@ -102,10 +99,6 @@ SAID: Mapping[str, str] = {
         "{system} has equal scores (trec_eval compares 32 bits), which are ranked by document id: {topics} topics "
         "score differently in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "
         "give each rank its own score"
-    ),
-    "unstable_answers": (
-        "asked twice, the candidate answered {topics_number} of {asked} topics differently ({topics}): their scores "
-        "change by {change:.4f} on average, their mean from {first:.4f} to {second:.4f}"
     ),
     "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
     "missing_topics": "{system} did not answer {topics_counted} (each scores 0): {topics}",

@@ -47,10 +47,6 @@ def _about_the_data(comparison: Comparison, names: Sequence[str]) -> Iterator[Ve
             yield warning("free_wins", about="little_judged", system=name, **figures)
     if candidate.unknown:
         yield warning("missing_topics", about="unknown_topics", topics=candidate.unknown)
-    if (repeated := candidate.repeated) is not None and repeated.differing:
-        asked, (first, second) = len(repeated.topics), repeated.means
-        figures = {"asked": asked, "change": repeated.change, "first": first, "second": second}
-        yield warning("unstable_answers", topics=repeated.differing, **figures)
     for name, scores, _ in systems:
         if scores.is_reordered:
             topics, written = len(scores.reordered), scores.in_written_order().mean

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from operator import attrgetter
@@ -14,23 +13,22 @@ from pydantic import ValidationError
 from pytest_riskguard.config.candidate_settings import CommandCandidate, HttpCandidate, Retrieve, key_of
 from pytest_riskguard.config.setting_types import Queried
 from pytest_riskguard.data.given_file import InputData, Ties
-from pytest_riskguard.data.records import latency_of
 from pytest_riskguard.data.runs import Run, run_of_rankings
 from pytest_riskguard.engine.question import LiveRun
 from pytest_riskguard.errors import ConfigError, DataError, ScoringError, UsageError
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live.command import command_search
 from pytest_riskguard.live.http import http_search
-from pytest_riskguard.live.retrieval import Pairs, Search, Topic, failure, retrieve, told
-from pytest_riskguard.text import counted
+from pytest_riskguard.live.retrieval import Pairs, Search, Topic, retrieve, told
+from pytest_riskguard.text import counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine import Engine
 
 
-#: Columns of the line that counts topics.
-_LINE = 40
+#: For how many topics a query is sent twice.
+ASK_TWICE = 10
 
 
 def live_run(
@@ -100,21 +98,20 @@ def _wanted(collection: Engine) -> dict[str, Topic]:
 
 
 def _retrieved(collection: Engine, search: Search, asking: Queried) -> Run:
-    """The answers for all topics; where standard error is a terminal, a line counts them meanwhile."""
-    wanted, is_watched = _wanted(collection), sys.stderr.isatty()
-    try:
-        retrieved = retrieve(search, wanted, asking, progress=_count if is_watched else None)
-    finally:
-        if is_watched:
-            print(end=f"\r{' ' * _LINE}\r", file=sys.stderr, flush=True)
-    if retrieved.failed:
-        raise failure(retrieved.failed, asked=retrieved.asked, wanted=len(wanted))
-    run = _run(retrieved.answers, asking.ties).with_source(latency=latency_of(retrieved.seconds))
-    return run.with_source(again=_run(retrieved.again, asking.ties), asked_again=tuple(sorted(retrieved.again)))
-
-
-def _count(done: int, total: int) -> None:
-    print(end=f"\rretrieving {done}/{total} topics"[:_LINE], file=sys.stderr, flush=True)
+    """The answers for all topics; ``DataError`` if some of them have another first result when asked again."""
+    wanted = _wanted(collection)
+    answers = retrieve(search, wanted, asking)
+    topics, size = list(wanted), min(ASK_TWICE, len(wanted))
+    sample = {topic: wanted[topic] for topic in (topics[n * len(topics) // size] for n in range(size))}  # spread
+    again = retrieve(search, sample, asking)
+    changed = [topic for topic in sample if again[topic][:1] != answers[topic][:1]]
+    if len(changed) > len(sample) / 2:
+        raise DataError(
+            f"asked twice, it gave {len(changed)} of {counted(len(sample), 'topic')} another first result "
+            f"({listed(tuple(changed), most=5)}): a verdict would depend on chance; make it repeatable",
+            reason="bad_run",
+        )
+    return _run(answers, asking.ties)
 
 
 def _run(answers: Mapping[str, Pairs], ties: Ties) -> Run:

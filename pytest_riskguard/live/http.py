@@ -15,19 +15,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus, urlencode
 
-from pytest_riskguard.config.candidate_settings import VARIABLE, address_problem
+from pytest_riskguard.config.candidate_settings import VARIABLE
 from pytest_riskguard.config.http_presets import PLACEHOLDER, placeholders
 from pytest_riskguard.data.engines import ENGINES, AnswerError, Hits, identifier, said_in, whole_scores
-from pytest_riskguard.data.input_files import read_limited
 from pytest_riskguard.data.json_nodes import outline
-from pytest_riskguard.errors import DataError, FileError, UsageError
+from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.option_types import shown
-from pytest_riskguard.limits import ANSWER_BYTES, TABLE_BYTES
-from pytest_riskguard.live.retrieval import FailedSearchError, Topic
+from pytest_riskguard.limits import ANSWER_BYTES
+from pytest_riskguard.live.retrieval import SearchError, Topic
 from pytest_riskguard.serialization import JsonError, parsed_value
 from pytest_riskguard.text import clean
 
@@ -41,8 +39,6 @@ if TYPE_CHECKING:
 _OF_TOPIC = ("query", "topic", "tags.")
 #: Statuses after which another attempt may succeed.
 _TEMPORARY = frozenset({429, 502, 503, 504})
-#: Compressions that are unpacked: of few bytes others, and gzip twice, make any number at once.
-_CODINGS = ("", "identity", "gzip", "deflate")
 #: Characters of what a server says that a message repeats.
 MAX_SAID = 200
 
@@ -58,6 +54,7 @@ def http_search(candidate: HttpCandidate) -> Iterator[HttpSearch]:
     except ImportError:
         raise missing_extra("httpx2") from None
     secrets = Secrets(candidate.http)
+    headers = {"User-Agent": "pytest-riskguard", "Accept": "application/json", "Accept-Encoding": "identity"}
     try:
         client = httpx2.Client(
             timeout=candidate.timeout,
@@ -65,9 +62,7 @@ def http_search(candidate: HttpCandidate) -> Iterator[HttpSearch]:
             follow_redirects=False,
             # No cookie is kept: one answer must not depend on another.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            headers={"User-Agent": "pytest-riskguard", "Accept": "application/json"}
-            | {"Accept-Encoding": "gzip, deflate"}
-            | secrets.headers,
+            headers=headers | secrets.headers,
         )
     except Exception as error:  # such as for a proxy that the environment names
         raise UsageError(clean(secrets.hidden_in(f"httpx2 cannot be used: {error}"))) from None
@@ -76,29 +71,28 @@ def http_search(candidate: HttpCandidate) -> Iterator[HttpSearch]:
 
 
 class HttpSearch:
-    """Sends a query and reads the hits of the answer; ``UsageError`` for a body that is not a template."""
+    """Sends a query and reads the hits of the answer."""
 
     def __init__(self, client: httpx2.Client, candidate: HttpCandidate, secrets: Secrets) -> None:
         self._client, self._http, self._secrets, self._asking = client, candidate.http, secrets, candidate
-        http = candidate.http
+        http, preset = candidate.http, candidate.http.request
         self._find = None if http.hits is None else _compiled(http.hits)
-        template, body = http.request, http.body or http.request.body
-        content = _template(body) if isinstance(body, Path) else json.loads(body or "null")
-        if not any(name.startswith(_OF_TOPIC) for name in placeholders([http.url, http.params, content])):
-            where = "url" if content is None else "body"
+        body = preset.body if http.body is None else json.loads(http.body)
+        if not any(name.startswith(_OF_TOPIC) for name in placeholders([http.url, http.params, body])):
+            where = "url" if body is None else "body"
             raise UsageError(f"expected {{query}} in `{where}:`; this request would be the same for all topics")
-        if template.size and isinstance(content, Mapping) and "depth" not in placeholders([content, http.url]):
-            content = {template.size: "{depth}"} | dict(content)
-        self._path, self._params, self._body = template.path.partition("?")[0], http.params, content
+        if preset.size and body is not None and "depth" not in placeholders([body, http.url]):
+            body = {preset.size: "{depth}"} | body
+        self._path, self._params, self._body = preset.path.partition("?")[0], http.params, body
         #: The address without parameters, as messages name it: the same for all topics, and with no secret.
         self._place = _joined(http.url, self._path).partition("?")[0]
 
     def __call__(self, topic: Topic) -> list[tuple[str, float]]:
         """The hits for a topic, best first; where the engine gives no scores, these are the places from the last.
 
-        ``FailedSearchError`` if there is no usable answer.
+        ``SearchError`` if there is no usable answer.
         """
-        status, wait, content = self._sent(*self._request(topic))
+        status, content = self._sent(*self._request(topic))
         with suppress(AnswerError):
             return self._read(status, content)
         problem = "its answer cannot be read"
@@ -106,7 +100,7 @@ class HttpSearch:
             self._read(status, self._secrets.hidden_in(content.decode(errors="replace")).encode())
         except AnswerError as error:
             problem = str(error)
-        raise self._failure(problem, wait=wait if status in _TEMPORARY else None)
+        raise self._failure(problem, is_temporary=status in _TEMPORARY)
 
     def _read(self, status: int, content: bytes) -> list[tuple[str, float]]:
         """The hits of a response; ``AnswerError`` says what it is instead."""
@@ -126,13 +120,14 @@ class HttpSearch:
 
     def _hits(self, answer: Any) -> Hits:
         """The hits of an answer in their order; ``AnswerError`` if it is a failure or has another shape."""
-        expression, answers = self._http.hits, self._http.request.answers
+        answers, expression = self._http.request.answers, self._http.hits
         if answers is not None:
             engine = ENGINES[answers]
             if self._find is None:
                 return engine.hits(answer)
             engine.check(answer)
-        found = None if self._find is None else self._find(answer)
+        assert self._find is not None
+        found = self._find(answer)
         if not isinstance(found, list):
             raise AnswerError(
                 f"expected a list of ids, or of {{id, score}}, at {expression!r}, found {outline(found)}"
@@ -142,7 +137,7 @@ class HttpSearch:
         return documents, whole_scores([hit.get("score") for hit in hits])
 
     def _request(self, topic: Topic) -> tuple[str, bytes | None]:
-        """Address and body of the request for a topic; ``FailedSearchError`` if it lacks a tag that they name."""
+        """Address and body of the request for a topic; ``SearchError`` if it lacks a tag that they name."""
         values = {"query": topic.text, "topic": topic.id, "depth": self._asking.depth}
         values |= {f"tags.{name}": value for name, value in topic.tags.items()}
         quoted = {name: quote(str(value), safe="") for name, value in values.items()}
@@ -150,45 +145,38 @@ class HttpSearch:
             params, body = _filled(self._params, values), _filled(self._body, values)
             url = _filled(_joined(self._secrets.url, self._path), quoted)
         except KeyError as error:
-            raise FailedSearchError(f"the topic has no {error.args[0]}, which the request names") from None
+            raise SearchError(f"the topic has no {error.args[0]}, which the request names") from None
         if params:
             url += ("&" if "?" in url else "?") + urlencode(params)
         return url, None if body is None else json.dumps(body, ensure_ascii=False).encode()
 
-    def _sent(self, url: str, body: bytes | None) -> tuple[int, float, bytes]:
-        """Status, seconds to wait before another attempt and content of the response."""
+    def _sent(self, url: str, body: bytes | None) -> tuple[int, bytes]:
+        """Status and content of the response."""
         import httpx2
 
-        wait, content, most = None, bytearray(), ANSWER_BYTES.value
+        is_temporary, content = True, bytearray()
         deadline = math.inf if self._asking.timeout is None else time.monotonic() + self._asking.timeout
         method, headers = ("GET", {}) if body is None else ("POST", {"Content-Type": "application/json"})
         try:
             with self._client.stream(method, url, content=body, headers=headers) as response:
-                status, coding = response.status_code, response.headers.get("Content-Encoding", "")
-                if response.is_redirect:
-                    raise self._failure(f"it answered {status}, a redirect, which is not followed; correct `url:`")
-                if coding not in _CODINGS:
-                    problem = f"expected a response without compression, or with gzip or deflate, found {coding!r}"
-                    raise self._failure(problem)
-                for block in response.iter_bytes():
+                for block in response.iter_raw():  # what is packed is not asked for, and may be of any size unpacked
                     content += block
-                    if len(content) > most:
+                    if len(content) > ANSWER_BYTES.value:
                         raise self._failure(ANSWER_BYTES.problem(len(content)))
                     if time.monotonic() > deadline:
                         raise self._failure("the answer did not end in time")
-                after = response.headers.get("Retry-After", "")
-                return status, float(after) if after.isdecimal() else 0.0, bytes(content)
+                return response.status_code, bytes(content)
         except httpx2.TimeoutException:
-            problem = "no answer in time"
+            problem, is_temporary = "no answer in time", False
         except httpx2.ConnectError as error:
-            problem, wait = f"cannot connect: {error}", 0.0
+            problem = f"cannot connect: {error}"
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
-            problem, wait = f"the connection broke: {error or type(error).__name__}", 0.0
-        raise self._failure(problem, wait=wait)
+            problem = f"the connection broke: {error or type(error).__name__}"
+        raise self._failure(problem, is_temporary=is_temporary)
 
-    def _failure(self, problem: str, *, wait: float | None = None) -> FailedSearchError:
+    def _failure(self, problem: str, *, is_temporary: bool = False) -> SearchError:
         said = clean(self._secrets.hidden_in(problem), limit=2 * MAX_SAID)
-        return FailedSearchError(f"{self._place}: {said}", wait=wait)
+        return SearchError(f"{self._place}: {said}", is_temporary=is_temporary)
 
 
 def _filled(template: Any, values: Mapping[str, Any]) -> Any:
@@ -204,22 +192,8 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 def _joined(url: str, path: str) -> str:
     """The address of the engine with a path below it, before its parameters."""
-    if not path:
-        return url
     address, mark, params = url.partition("?")
-    return f"{address.rstrip('/')}/{path}{mark}{params}"
-
-
-def _template(path: Path) -> Any:
-    """The JSON in a file; ``UsageError`` if there is none."""
-    try:
-        return parsed_value(read_limited(path, TABLE_BYTES))
-    except FileError as error:
-        raise UsageError(f"body: {error}") from None
-    except JsonError as error:
-        raise UsageError(
-            f"body: {path}: expected JSON with {{query}} in a text, found another file: {error}"
-        ) from None
+    return f"{address.rstrip('/')}/{path}{mark}{params}" if path else url
 
 
 def _compiled(text: str) -> Callable[[Any], Any]:
@@ -265,8 +239,6 @@ class Secrets:
         address, mark, params = http.url.partition("?")
         # Braces in a value are no placeholders.
         self.url = self._filled(address, "url", safe=":/[]@%,") + mark + self._filled(params, "url", safe="")
-        if VARIABLE.search(address) and (problem := address_problem(self.url)):
-            raise UsageError(f"url: {problem}, in its variables")
 
     def hidden_in(self, text: str) -> str:
         """A text without the secrets, as they are and as JSON, HTML, addresses and single spaces have them."""

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import functools
 import inspect
-import queue
 import reprlib
+import sys
 import sysconfig
 import threading
 import time
@@ -21,30 +22,25 @@ import traceback
 import uuid
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence, Set
 from contextlib import closing, suppress
-from dataclasses import field
 from itertools import islice
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from pytest_riskguard.config.setting_types import TIMEOUT, Queried
 from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import counted, listed
 
 # Queries: each is sent, perhaps again, and ends with an answer or a failure.
 
-#: For how many topics a query is sent twice, to compare the answers.
-ASK_TWICE = 10
-#: Further attempts where an engine is busy; seconds before the first, twice as many before the second.
-_RETRIES, _FIRST_PAUSE = 2, 0.5
-#: The longest wait that a system may ask for; where it asks for more, there is no further attempt.
-_MAX_WAIT_ASKED = 120.0
-#: Seconds after which a wait ends to notice Ctrl-C, where a wait cannot be interrupted (Windows).
-_MAX_WAIT = 0.2
+#: Seconds before further attempts where an engine is busy.
+PAUSES = (0.5, 2.0)
+#: Columns of the line that counts topics.
+_LINE = 40
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -75,192 +71,117 @@ class Topic(str):
         return str.__str__(self)
 
 
-#: A live system: what it returns for a topic, in any of the shapes of ``results``.
+#: A live system: what it returns for a topic, in any of the shapes of ``pairs_of``.
 Search = Callable[[Topic], object]
-Progress = Callable[[int, int], None]
 
 
-@frozen
-class Retrieved:
-    """Answers by topic, and failed queries, in the order of the queries; after time-outs a topic may have neither."""
+def retrieve(search: Search, queries: Mapping[str, Topic], asking: Queried) -> dict[str, Pairs]:
+    """The answer to every query, by topic; ``DataError`` for the failed ones.
 
-    answers: dict[str, Pairs]
-    failed: tuple[FailedQuery, ...]
-    #: The second answers, for a sample of the topics.
-    again: Mapping[str, Pairs] = field(default_factory=dict)
-    #: How long each of the first answers took.
-    seconds: tuple[float, ...] = field(default=(), compare=False)
-
-    @property
-    def asked(self) -> int:
-        """How many queries were sent."""
-        return len(self.answers.keys() | {query.topic for query in self.failed})
-
-
-class _Outcome(NamedTuple):
-    """How a query ended: with an answer that took so many seconds, or an error."""
-
-    topic: str
-    pairs: Pairs | None
-    seconds: float
-    error: BaseException | None
-
-
-def retrieve(
-    search: Search, queries: Mapping[str, Topic], asking: Queried, *, progress: Progress | None = None
-) -> Retrieved:
-    """Send every query, by topic; a generator that ``search`` returns is read in the thread that called it.
-
-    Anything that a search raises is a failure of its query, except a KeyboardInterrupt in the calling thread, which
-    is raised here. ``progress`` is called in the calling thread with the numbers of topics done and of all topics.
+    After three failures in a row no more are sent. Anything that a search raises is a failure of its query, except a
+    KeyboardInterrupt. Where standard error is a terminal, a line counts the topics meanwhile.
     """
-    first = _asked(search, queries, asking, progress)
-    if first.failed:
-        return first
-    again = _asked(search, {topic: queries[topic] for topic in spread(list(queries), ASK_TWICE)}, asking, None)
-    return Retrieved(first.answers, again.failed, again.answers, first.seconds)
-
-
-def spread(topics: Sequence[str], size: int) -> list[str]:
-    """``size`` of the topics, evenly spread; all of them if there are fewer."""
-    return [topics[i * len(topics) // size] for i in range(size)] if size < len(topics) else list(topics)
-
-
-def _asked(search: Search, queries: Mapping[str, Topic], asking: Queried, progress: Progress | None) -> Retrieved:
-    """Send each query once, until the system seems to have stopped answering."""
-    answers, failed, seconds, unanswered = dict[str, Pairs](), dict[str, FailedQuery](), dict[str, float](), 0
+    answers, failed, in_a_row = dict[str, Pairs](), dict[str, BaseException](), 0
+    is_watched = sys.stderr.isatty()
     with closing(_outcomes(search, queries, asking)) as outcomes:
-        for outcome in outcomes:
-            topic, error = outcome.topic, outcome.error
-            if outcome.pairs is not None:
-                answers[topic], seconds[topic], unanswered = outcome.pairs, outcome.seconds, 0
-            elif error is not None:
-                failed[topic] = FailedQuery(topic, queries[topic].text, told(error))
-                unanswered = unanswered + 1 if isinstance(error, FailedSearchError) else 0
-            if progress is not None:
-                progress(len(answers) + len(failed), len(queries))
-            if unanswered == MAX_TIMEOUTS:
+        for topic, outcome in outcomes:
+            if isinstance(outcome, KeyboardInterrupt):
+                raise outcome
+            if isinstance(outcome, BaseException):
+                failed[topic], in_a_row = outcome, in_a_row + 1
+            else:
+                answers[topic], in_a_row = outcome, 0
+            if is_watched:
+                line = f"\rretrieving {len(answers) + len(failed)}/{len(queries)} topics"
+                print(end=line[:_LINE], file=sys.stderr, flush=True)
+            if in_a_row == MAX_FAILURES:
                 break
-    in_order = [topic for topic in queries if topic in answers]
-    return Retrieved(
-        {topic: answers[topic] for topic in in_order},
-        tuple(failed[topic] for topic in queries if topic in failed),
-        seconds=tuple(seconds[topic] for topic in in_order),
-    )
+    if is_watched:
+        print(end=f"\r{' ' * _LINE}\r", file=sys.stderr, flush=True)
+    if failed:
+        raise _failure(failed, queries, asked=len(answers) + len(failed))
+    return {topic: answers[topic] for topic in queries}
+
+
+#: A topic, and its answer or how its last attempt failed.
+_Outcome = tuple[str, "Pairs | BaseException"]
 
 
 def _outcomes(search: Search, queries: Mapping[str, Topic], asking: Queried) -> Generator[_Outcome, None, None]:
-    """How each query ended, as it ends; a worker gets another one when its outcome has been taken."""
+    """How each query ended, as it ends."""
+
+    def ask(topic: str) -> _Outcome:
+        return topic, _outcome(search, queries[topic], asking)
+
     if asking.workers == 1:
-        for topic in queries:
-            outcome = _outcome(search, topic, queries[topic], asking)
-            if isinstance(outcome.error, KeyboardInterrupt):
-                raise outcome.error
-            yield outcome
+        yield from map(ask, queries)
         return
-    todo, done, waiting = queue.SimpleQueue[str | None](), queue.SimpleQueue[_Outcome](), iter(queries)
-
-    def work() -> None:
-        while (topic := todo.get()) is not None:
-            done.put(_outcome(search, topic, queries[topic], asking))
-
-    workers = min(asking.workers, len(queries))
-    for topic in islice(waiting, workers):
-        todo.put(topic)
-        # A copy of the caller's context, so that its context variables hold for the search too.
-        target = contextvars.copy_context().run
-        threading.Thread(target=target, args=(work,), name="riskguard-search", daemon=True).start()
-    ended = 0
+    _event_loop()  # one for all threads
+    pool = ThreadPool(min(asking.workers, len(queries)))
     try:
-        while ended < len(queries):
-            try:
-                outcome = done.get(timeout=_MAX_WAIT)
-            except queue.Empty:
-                continue
-            yield outcome
-            ended += 1
-            for topic in islice(waiting, 1):
-                todo.put(topic)
+        # Each call has a copy of the caller's context, so that its context variables hold for the search too.
+        calls = [(contextvars.copy_context(), topic) for topic in queries]
+        yield from pool.imap_unordered(lambda call: call[0].run(ask, call[1]), calls)
     finally:
-        for _ in range(workers):
-            todo.put(None)
+        pool.terminate()
 
 
-def _outcome(search: Search, topic: str, query: Topic, asking: Queried) -> _Outcome:
+def _outcome(search: Search, query: Topic, asking: Queried) -> Pairs | BaseException:
     """How a query ends after all attempts."""
-    attempt = 1
+    pauses = iter(PAUSES)
     while True:
         start = time.perf_counter()
         try:
             pairs = pairs_of(_awaited(search(query), asking.timeout), asking.depth)
-            seconds = time.perf_counter() - start
-            if asking.timeout is not None and seconds > asking.timeout:
-                raise OutOfTimeError(asking.timeout)
-            return _Outcome(topic, pairs, seconds, None)
+            if asking.timeout is not None and time.perf_counter() - start > asking.timeout:
+                raise _too_late(asking.timeout)
+            return pairs
         except BaseException as error:
-            if (wait := pause(attempt, error)) is None:
-                return _Outcome(topic, None, 0.0, error)
-        time.sleep(wait)
-        attempt += 1
-
-
-def pause(attempt: int, error: BaseException) -> float | None:
-    """Seconds between an attempt (the first is 1) that ended so and the next; None if there is to be none."""
-    wait = error.wait if isinstance(error, FailedSearchError) else None
-    if wait is None or wait > _MAX_WAIT_ASKED or attempt > _RETRIES:
-        return None
-    return max(_FIRST_PAUSE * attempt, wait)
-
-
-_loop_lock = threading.Lock()
-_loop: asyncio.AbstractEventLoop | None = None
+            pause = next(pauses, None) if isinstance(error, SearchError) and error.is_temporary else None
+            if pause is None:
+                return error
+        time.sleep(pause)
 
 
 def _awaited(results: object, timeout: float | None) -> object:
     """What a search returned, awaited if need be."""
     if not inspect.isawaitable(results):
         return results
-    future = asyncio.run_coroutine_threadsafe(_on_loop(results), _running_loop())
+
+    async def answer(results: Awaitable[object]) -> tuple[object, BaseException | None]:
+        try:
+            return await results, None
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # one such as SystemExit would end the loop
+            return None, error
+
+    future = asyncio.run_coroutine_threadsafe(answer(results), _event_loop())
     try:
-        answer, error = future.result(timeout)
+        found, error = future.result(timeout)
     except TimeoutError:
-        raise OutOfTimeError(timeout) from None
+        raise _too_late(timeout) from None
     finally:
         future.cancel()
     if error is not None:
         raise error
-    return answer
+    return found
 
 
-async def _on_loop(results: Awaitable[object]) -> tuple[object, BaseException | None]:
-    """The answer, or the error: one such as SystemExit would end the loop."""
-    try:
-        return await results, None
-    except asyncio.CancelledError:
-        raise
-    except BaseException as error:
-        return None, error
-
-
-def _running_loop() -> asyncio.AbstractEventLoop:
+@functools.cache
+def _event_loop() -> asyncio.AbstractEventLoop:
     """The loop of this process."""
-    global _loop
-    with _loop_lock:
-        if _loop is None:
-            _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="riskguard-loop", daemon=True).start()
-        return _loop
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="riskguard-loop", daemon=True).start()
+    return loop
 
 
 # Answers: ids in order, pairs, a mapping of ids to scores, hits, or a frame of hits.
 
 Pairs = list[tuple[str, float]]
 
-#: What an id may be.
-_IDS = str | int | np.integer | uuid.UUID
 #: Characters of a document's id.
 MAX_ID = 1000
-
 #: Under which names a hit has its id and its score; the first that is there counts.
 ID_NAMES = (*SYNONYMS["document"], "uuid", "node_id")
 SCORE_NAMES = (*SYNONYMS["score"], "relevance")
@@ -271,7 +192,7 @@ def pairs_of(results: object, depth: int) -> Pairs:
     """The first documents of an answer with their scores, in Python's own types.
 
     Nothing of the search runs after it has answered. Where there is only an order, scores fall with the rank; of a
-    mapping those with equal scores stay in its order. ``NoAnswerError`` for anything but the shapes of ``EXPECTED``.
+    mapping those with equal scores stay in its order. ``SearchError`` for anything but the shapes of ``EXPECTED``.
     """
     if isinstance(results, str | bytes | Set) or not isinstance(results := _rows(results), Iterable):
         raise _refused(results)  # None: a forgotten return statement
@@ -280,7 +201,7 @@ def pairs_of(results: object, depth: int) -> Pairs:
     entries = [_entry(result) for result in islice(results, depth)]
     unscored = sum(score is None for _, score in entries)
     if 0 < unscored < len(entries):
-        raise NoAnswerError(f"it returned {unscored} of {len(entries)} results without a score; {EXPECTED}")
+        raise SearchError(f"it returned {unscored} of {len(entries)} results without a score; {EXPECTED}")
     ranks = range(len(entries), 0, -1)
     return [
         _pair(document, rank if unscored else score) for (document, score), rank in zip(entries, ranks, strict=True)
@@ -296,20 +217,14 @@ def _rows(results: Any) -> object:
     return results
 
 
-def _entry(result: object) -> tuple[object, object]:
+def _entry(result: Any) -> tuple[object, object]:
     """The id of a result, and its score or None."""
     if isinstance(result, list | tuple):
         if len(result) != 2:
             raise _refused(result)
         return _field(result[0], ID_NAMES) or result[0], result[1]
-    if isinstance(result, _IDS) and not isinstance(result, bool):
-        return result, None
-    document = _field(result, ID_NAMES)
-    if isinstance(document, Mapping):  # the whole document, as Typesense has it
-        document = _field(document, ID_NAMES)
-    if not isinstance(document, _IDS):
-        raise _refused(result)
-    return document, _field(result, SCORE_NAMES)
+    document = None if isinstance(result, str) else _field(result, ID_NAMES)
+    return (result, None) if document is None else (document, _field(result, SCORE_NAMES))
 
 
 def _field(hit: Any, names: Sequence[str]) -> Any:
@@ -322,10 +237,9 @@ def _field(hit: Any, names: Sequence[str]) -> Any:
 
 
 def _pair(document: object, score: Any) -> tuple[str, float]:
-    """A result as a pair of Python's own types; a score is no text."""
-    if not isinstance(document, bool | np.bool_ | bytes | None) and not isinstance(
-        score, str | bytes | bool | np.bool_
-    ):
+    """A result as a pair of Python's own types; an id is text, a whole number or a UUID, a score is no text."""
+    is_id = isinstance(document, str | int | np.integer | uuid.UUID) and not isinstance(document, bool)
+    if is_id and not isinstance(score, str | bytes | bool | np.bool_):
         with suppress(TypeError, ValueError, ArithmeticError):  # such as that of a fraction of huge numbers
             text, number = "".join([str(document)]), float(score)
             if len(text) <= MAX_ID:
@@ -333,18 +247,18 @@ def _pair(document: object, score: Any) -> tuple[str, float]:
     raise _refused((document, score))
 
 
-def _refused(value: object) -> NoAnswerError:
+def _refused(value: object) -> SearchError:
     try:
         shown = reprlib.repr(value)
     except Exception:  # raised by the value, or for too many digits
         shown = f"a value of type {type(value).__name__}"
-    return NoAnswerError(f"it returned {shown}, {EXPECTED}")
+    return SearchError(f"it returned {shown}, {EXPECTED}")
 
 
 # Failures: for which queries, and at which line of which file.
 
-#: After this many queries in a row without an answer in time, no more are sent.
-MAX_TIMEOUTS = 3
+#: After this many failed queries in a row, no more are sent.
+MAX_FAILURES = 3
 #: How many errors a message tells, and topics of each; the others are counted.
 MAX_NAMED = 5
 #: How much of an error message is shown; some contain a whole page of a server.
@@ -355,53 +269,34 @@ _NOT_OWN = (*(Path(sysconfig.get_paths()[name]) for name in _SCHEMES), Path(__fi
 
 
 class SearchError(Exception):
-    """A query without an answer; the message says why, in words for people."""
+    """A query without an answer, in words for people; ``is_temporary``: another attempt may succeed."""
 
-
-class NoAnswerError(SearchError):
-    """A search returned something that is not an answer; the query is not tried again."""
-
-
-class FailedSearchError(SearchError):
-    """A system did not answer; ``wait``: the seconds before another attempt, None if there is to be none."""
-
-    def __init__(self, problem: str, *, wait: float | None = None) -> None:
+    def __init__(self, problem: str, *, is_temporary: bool = False) -> None:
         super().__init__(problem)
-        self.wait = wait
+        self.is_temporary = is_temporary
 
 
-class OutOfTimeError(FailedSearchError):
-    """An answer took longer than it may."""
-
-    def __init__(self, timeout: float | None) -> None:
-        hint = " (the default; `timeout` changes it)" if timeout == TIMEOUT else ""
-        super().__init__(f"no answer within {timeout:g} s{hint}")
+def _too_late(timeout: float | None) -> SearchError:
+    hint = " (the default; `timeout` changes it)" if timeout == TIMEOUT else ""
+    return SearchError(f"no answer within {timeout:g} s{hint}")
 
 
-@frozen
-class FailedQuery:
-    """A query without an answer after all attempts; ``problem`` says how the last one ended."""
-
-    topic: str
-    query: str
-    problem: str
-
-
-def failure(failed: Sequence[FailedQuery], *, asked: int, wanted: int) -> DataError:
+def _failure(failed: Mapping[str, BaseException], queries: Mapping[str, Topic], *, asked: int) -> DataError:
     """All failed queries in one message, which tells an error that several share once."""
-    alike: dict[str, list[FailedQuery]] = {}
-    for query in failed:
-        alike.setdefault(query.problem, []).append(query)
+    alike: dict[str, list[str]] = {}
+    for topic in queries:
+        if topic in failed:
+            alike.setdefault(told(failed[topic]), []).append(topic)
     parts = []
-    for problem, queries in islice(alike.items(), MAX_NAMED):
-        topics, first = listed(tuple(query.topic for query in queries), most=MAX_NAMED), queries[0]
-        parts.append(f"{topics} ({first.query!r:.80}) failed: {problem}")
+    for problem, topics in islice(alike.items(), MAX_NAMED):
+        text = queries[topics[0]].text
+        parts.append(f"{listed(tuple(topics), most=MAX_NAMED)} ({text!r:.80}) failed: {problem}")
     if len(alike) > MAX_NAMED:
         parts.append(f"and {counted(len(alike) - MAX_NAMED, 'other error')}")
-    if left := wanted - asked:
-        topics = counted(left, "topic was", "topics were")
-        parts.append(f"{topics} not queried, because {MAX_TIMEOUTS} queries in a row had no answer")
-    text = f"the search failed for {len(failed)} of {counted(wanted, 'topic')}: {'; '.join(parts)}"
+    if left := len(queries) - asked:
+        unasked = counted(left, "topic was", "topics were")
+        parts.append(f"{unasked} not queried, because {MAX_FAILURES} queries in a row failed")
+    text = f"the search failed for {len(failed)} of {counted(len(queries), 'topic')}: {'; '.join(parts)}"
     return DataError(text, reason="bad_run")
 
 
@@ -411,13 +306,11 @@ def told(error: BaseException) -> str:
         return str(error)
     try:
         text = str(error.msg if isinstance(error, SyntaxError) else error)
-    except KeyboardInterrupt:
-        raise
     except BaseException as second:  # of the code under test: it could end the run
         text = f"(its __str__ raised {type(second).__name__})"
     text = text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}..."
-    kind, place = type(error).__name__, _place(error)
-    return f"{kind}{': ' if text else ''}{text}{f' ({place})' if place else ''}"
+    place = _place(error)
+    return f"{type(error).__name__}{': ' if text else ''}{text}{f' ({place})' if place else ''}"
 
 
 def _place(error: BaseException) -> str | None:

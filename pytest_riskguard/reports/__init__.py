@@ -11,16 +11,13 @@ from pytest_riskguard.gates import SHOWN
 from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.html.charts.plots import Plot
     from pytest_riskguard.reports.json import document
     from pytest_riskguard.reports.parts import Section, Table
     from pytest_riskguard.text import clean, counted, listed
 
-__all__ = ["Plot", "Section", "Table", "clean", "counted", "document", "listed", "read"]
+__all__ = ["Plot", "Section", "Table", "clean", "counted", "document", "listed"]
 
 __getattr__ = lazily(
     __name__,
@@ -31,13 +28,6 @@ __getattr__ = lazily(
         "text": "clean counted listed",
     },
 )
-
-
-def read(path: Path) -> dict[str, Any]:
-    """The JSON report at a path as plain types; ``ReportFormatError`` if it is none."""
-    from pytest_riskguard.reports.json import read_plain
-
-    return read_plain(path)
 
 
 def _text(verdict: Verdict) -> str:

@@ -62,21 +62,12 @@ def dumps(report: Report) -> str:
     return _text(plain(report))
 
 
-def read_plain(path: Path) -> dict[str, Any]:
-    """The JSON report of riskguard in a file, as plain types; ``ReportFormatError`` for anything else."""
-    return _read(path)[0]
-
-
 def read(path: Path) -> Report:
     """The verdicts of a report, its gates and where it comes from.
 
     ``MissingFileError`` if it is not a regular file that can be read; ``ReportFormatError``, which says where, if it
     is too large, not a report of this format version, or holds values that no verdict has.
     """
-    return _read(path)[1]
-
-
-def _read(path: Path) -> tuple[dict[str, Any], Report]:
     try:
         data = parsed(read_limited(path, REPORT_BYTES, error=ReportFormatError))
         verdicts = verdicts_of(data)
@@ -84,7 +75,7 @@ def _read(path: Path) -> tuple[dict[str, Any], Report]:
         changes = decoded(tuple[str, ...], data.get("policy_changes", []), where="policy_changes")
         gates = decoded(tuple[KnownGate, ...], data.get("gates", []), where="gates")
         comparisons.check(gates, len(verdicts))
-        return data, Report(verdicts, gates, provenance, changes)
+        return Report(verdicts, gates, provenance, changes)
     except JsonError as error:
         raise ReportFormatError(path, None, f"expected a JSON report of riskguard: {error}") from None
     except ValueError as error:

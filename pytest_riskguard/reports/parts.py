@@ -157,10 +157,6 @@ class Section:
         What to be careful about.
     notes : sequence of str
         How to read the section.
-    state : str
-        ``pass``, ``fail``, ``inconclusive`` or ``incomparable``: the colour of its edge on a page.
-    is_open : bool or None
-        On a page: folded, open or closed; by default it is no fold.
     """
 
     title: str
@@ -168,8 +164,6 @@ class Section:
     parts: Sequence[Table | Plot | Section] = ()
     warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
-    state: str = ""
-    is_open: bool | None = None
 
     def to_text(self, width: int) -> str:
         """The section for a terminal of so many columns; no text is readable in fewer than 60."""

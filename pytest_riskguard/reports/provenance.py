@@ -113,9 +113,9 @@ def head(provenance: Provenance) -> list[tuple[str, str | None]]:
 
 
 def section(provenance: Provenance) -> Section:
-    """What is known of the systems: their metadata, what differs, latencies."""
+    """What is known of the systems: their metadata, and what differs."""
     systems = [*filter(None, [provenance.candidate]), *provenance.baselines]
-    columns = dict.fromkeys(("System", "Stored", "Commit", "Note", "Metadata", "Equal scores", "Latency"), "text")
+    columns = dict.fromkeys(("System", "Stored", "Commit", "Note", "Metadata", "Equal scores"), "text")
     rows = [
         (
             _short(one.name),
@@ -124,7 +124,6 @@ def section(provenance: Provenance) -> Section:
             _short(one.note),
             ", ".join(f"{_short(key)}={_short(value)}" for key, value in one.metadata.items()),
             TIES[one.ties] if one.ties else "",
-            str(one.latency) if one.latency else "",
         )
         for one in systems
     ]

@@ -1,4 +1,4 @@
-"""Studies that judge nothing: a pool of systems as its own yardsticks, past releases, reports over time."""
+"""Studies that judge nothing: a pool of systems as its own yardsticks, past releases."""
 
 from __future__ import annotations
 

@@ -1,16 +1,14 @@
-"""The commands of the group ``riskguard study``: a pool as its own yardsticks, past releases, reports over time."""
+"""The commands of the group ``riskguard study``: a pool as its own yardsticks, past releases."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pytest_riskguard.cli import output_options, system_options
-from pytest_riskguard.errors import MissingFileError, UsageError
+from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
     from pytest_riskguard.cli import Inputs, Outputs
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def study() -> None:
-    """Study systems, past releases and reports; nothing is judged."""
+    """Study systems and past releases; nothing is judged."""
 
 
 @study.command()
@@ -90,37 +88,3 @@ def replay(inputs: Inputs, outputs: Outputs, regretted: tuple[str, ...]) -> int:
     problems = sum(release.problem is not None for made in replays for release in made.releases)
     problem = f"{problems} release{'s' * (problems > 1)} cannot be compared" if problems else ""
     return outputs.finish(section(replays), dumps(replays), problem=problem)
-
-
-@study.command()
-@click.argument(
-    "reports", type=click.Path(path_type=Path, readable=False), nargs=-1, required=True, metavar="REPORTS..."
-)
-@output_options("the figures")
-def trend(reports: tuple[Path, ...], outputs: Outputs) -> int:
-    """Show verdicts, estimates and weak topics over time.
-
-    REPORTS are JSON reports, or folders that hold some. Runs are ordered by the date in the report, or else by that
-    of the file. The exit status is 0 whatever the verdicts are, but 3 if a report cannot be read or has no comparable
-    verdict.
-    """
-    from pytest_riskguard.studies.trend import dumps, section
-    from pytest_riskguard.studies.trend import trend as trend_of
-
-    files = _files(reports)
-    outputs.check(*files)
-    made = trend_of(files)
-    problem = f"{len(made.problems)} of {len(files)} report{'s' * (len(files) > 1)} cannot be compared"
-    return outputs.finish(section(made), dumps(made), problem=problem if made.problems else "")
-
-
-def _files(given: Sequence[Path]) -> list[Path]:
-    """The reports, those of a folder by name; each once."""
-    files: dict[Path, Path] = {}
-    for path in given:
-        inside = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-        if not inside:
-            raise MissingFileError(path, None, "expected JSON reports (*.json) in this folder, found none")
-        for file in inside:
-            files.setdefault(file.resolve(), file)
-    return list(files.values())

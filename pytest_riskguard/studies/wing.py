@@ -20,6 +20,6 @@ def riskguard_commands() -> Iterable[click.Command]:
         LazyCommand(
             "study",
             "pytest_riskguard.studies.commands:study",
-            "Study systems, releases and reports.",
+            "Study systems and past releases.",
         )
     ]

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.baselines import manifest as manifests
 from pytest_riskguard.baselines.manifest import Digests, GitState, Manifest, StoredTopics
-from pytest_riskguard.data.records import Latency
 from pytest_riskguard.serialization import JsonError
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
@@ -28,7 +26,7 @@ MANIFEST = Manifest(
 )
 MOVED = replace(MANIFEST, number=2, predecessor=OTHER)
 NOISY = replace(MANIFEST, replicates={"1": OTHER, "12": "sha256:" + "0" * 64})
-NAMED = replace(MANIFEST, metadata={"index": "v7"}, latency=Latency(30, 1.5, 20), allow_unanswered=True)
+NAMED = replace(MANIFEST, metadata={"index": "v7"}, allow_unanswered=True)
 BARE = replace(
     MANIFEST,
     git=None,
@@ -42,10 +40,6 @@ BARE = replace(
 @pytest.mark.parametrize("manifest", [MANIFEST, MOVED, NOISY, NAMED, BARE])
 def test_it_is_read_back_as_written(manifest):
     assert Manifest.from_bytes(manifest.to_bytes()) == manifest
-
-
-def test_line_ends_of_windows_do_no_harm():
-    assert Manifest.from_bytes(MANIFEST.to_bytes().replace(b"\n", b"\r\n")) == MANIFEST
 
 
 def changed(*path, value, manifest=MANIFEST):
@@ -65,41 +59,23 @@ def changed(*path, value, manifest=MANIFEST):
     ("content", "problem"),
     [
         (b"", "empty"),
-        (b"{", "line 1: not JSON"),
         (MANIFEST.to_bytes()[:-40], "not JSON"),
-        (b"\xff", "not UTF-8: byte 0xff"),
-        (b"[" * 100_000, "nested too deeply"),
-        (b'{"format": ' + b"9" * 5000 + b"}", "9{30} is a whole number of more than 64 bits"),
-        (b"[]", "expected an object, found a list"),
         (b"version https://git-lfs.github.com/spec/v1\n", r"Git LFS pointer .*git lfs pull"),
         (
             MANIFEST.to_bytes().replace(b'  "note"', b'<<<<<<< HEAD\n  "note"'),
             r"line \d+: a merge conflict is left",
         ),
-        (b'{"format": 2, "note": "", "note": ""}', "key 'note' appears twice"),
-        (b'{"format": NaN}', "NaN is not a number"),
         (changed("format", value=...), "format: expected 2, found null"),
-        (changed("format", value=True), "format: expected 2, found true"),
         (changed("format", value=1), "format: expected 2, found 1; store the run again"),
         (changed("note", value=...), "missing key 'note'"),
         (changed("host", value="x"), "unknown key 'host'"),
-        (changed("digests", "run", value=...), "missing key 'digests.run'"),
         (changed("digests", "run", value=None), "digests.run: expected text, found null"),
-        (changed("measures", 0, value=3), r"measures\[0\]: expected text, found a whole number"),
         (changed("topics", "scored", value=2.0), "topics.scored: expected a whole number, found a number"),
-        (
-            changed("topics", "scored", value=True),
-            "topics.scored: expected a whole number, found true or false",
-        ),
-        (changed("run_kept", value=1), "run_kept: expected true or false, found a whole number"),
-        (changed("versions", "ir-measures", value=1), "versions.ir-measures: expected text"),
         (changed("created", value="yesterday"), "'yesterday'"),
         (changed("number", value=2), "number: expected 1, or a larger one with a predecessor"),
         (changed("number", value=0, manifest=MOVED), "number: expected 1"),
         (changed("predecessor", value=OTHER), "number: expected 1"),
-        (changed("replicates", value=[]), "replicates: expected an object, found a list"),
         (changed("replicates", value={"x": OTHER}), "replicates: expected numbers, found x"),
-        (changed("replicates", "1", value=1, manifest=NOISY), r"replicates\.1: expected text, found a whole number"),
     ],
 )
 def test_anything_else_is_refused(content, problem):
@@ -119,7 +95,7 @@ def test_the_text_of_a_manifest():
         f'    "qrels": {digest},\n    "queries": {digest},\n    "run": {digest},\n    "scores": {digest},\n'
         f'    "topics": {digest}\n  }},\n'
         '  "format": 2,\n  "git": {\n    "commit": "' + "a" * 40 + '",\n    "dirty": false\n  },\n'
-        '  "latency": null,\n  "measures": [\n    "nDCG@10",\n    "Compat"\n  ],\n  "metadata": {},\n'
+        '  "measures": [\n    "nDCG@10",\n    "Compat"\n  ],\n  "metadata": {},\n'
         '  "name": "prod",\n  "note": "release 7, größer",\n  "number": 1,\n  "predecessor": null,\n'
         '  "replicates": {},\n  "run_kept": true,\n  "topics": {\n    "judged": 0.25,\n    "scored": 2,\n'
         '    "unanswered": [\n      "7"\n    ],\n    "unknown": [],\n    "without_relevant": 1\n  },\n'
@@ -141,11 +117,6 @@ def test_the_text_of_a_manifest():
 def test_days_are_whole(monkeypatch, created, now, days):
     monkeypatch.setattr(manifests, "now", lambda: now)
     assert replace(MANIFEST, created=created).days == days
-
-
-def test_the_time_is_that_of_the_clock_in_utc():
-    before = datetime.now(UTC).replace(microsecond=0)
-    assert before <= datetime.strptime(manifests.now(), "%Y-%m-%dT%H:%M:%S%z") <= datetime.now(UTC)
 
 
 @given(st.data())

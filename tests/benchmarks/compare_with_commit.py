@@ -34,6 +34,7 @@ NOT_COMPARED = (
     "verdicts[].figures",
     "generated_by",
     "provenance.date",
+    "provenance.candidate.latency.queries",
     "provenance.candidate.latency.median_ms",
     "provenance.candidate.latency.p95_ms",
     "provenance.baselines[].stored",

@@ -206,15 +206,6 @@ def test_rescoring_says_what_changes(command, folder):
     ]
 
 
-def test_rescoring_names_what_it_could_not_score(command, again):
-    assert command("baseline add prod again-1.run --replicate --no-run").status == 0
-    ended = command("baseline rescore prod --measure AP --measure RR")
-    assert ended.out.splitlines()[0].startswith("rescored prod: 30 topics; AP 0.5000, RR 0.5000; ")
-    assert ended.out.splitlines()[-1] == "prod/replicates/1 keeps its old scores: its run was not kept"
-    assert command("baseline update prod good.run --no-run --note why").status == 0
-    assert command("baseline rescore prod").status == 3
-
-
 def test_a_run_with_other_ids_is_not_stored(command, folder):
     lines = folder.joinpath("good.run").read_text().splitlines(keepends=True)
     folder.joinpath("ids.run").write_text("".join(line.replace(" Q0 ", " Q0 web-") for line in lines))

@@ -1,4 +1,4 @@
-"""A live system as a stored baseline: what it answers is kept, and how fast it does."""
+"""A live system as a stored baseline: what it answers is kept."""
 
 import json
 import re
@@ -11,7 +11,6 @@ def ask(query):
     print("asked")
     return [("bad2", 3.0), ("good", 2.0), ("bad1", 1.0)]
 """
-SPEED = r"median \d+\.\d ms, 95th percentile \d+\.\d ms"
 
 
 @pytest.fixture(autouse=True)
@@ -25,19 +24,14 @@ def live(folder, monkeypatch):
     return folder
 
 
-def test_what_the_candidate_answers_is_stored_with_its_latency(command, live):
+def test_what_the_candidate_answers_is_stored(command, live):
     ended = command("baseline add now --note release")
     assert ended.status == 0, ended.err
-    assert re.match(rf"stored now: 30 topics; AP 0\.5000; .*; {SPEED}; release\n", ended.out)
+    assert re.match(r"stored now: 30 topics; AP 0\.5000; .*; release\n", ended.out)
     manifest = json.loads((live / "baselines" / "now" / "manifest.json").read_text())
     assert manifest["metadata"] == {"index": "v8"}
-    assert manifest["latency"]["queries"] == 30
-    assert 0 <= manifest["latency"]["median_ms"] <= manifest["latency"]["p95_ms"]
-    assert re.search(r"\n  latency.median_ms +\d", command("baseline show now").out)
     assert command("baseline verify now").status == 0
     assert command("baseline rescore now").status == 0
-    kept = json.loads((live / "baselines" / "now" / "manifest.json").read_text())
-    assert kept["latency"] == manifest["latency"]
 
 
 def test_metadata_of_the_command_count_before_those_of_the_file(command, live):
@@ -50,10 +44,7 @@ def test_a_baseline_is_replaced_by_what_the_candidate_answers(command, live):
     assert "needs --note" in command("baseline update prod").err
     ended = command("baseline update prod --note 'new index'")
     assert (ended.status, ended.err.replace("asked\n", "")) == (0, "")
-    assert re.match(rf"replaced prod: .*{SPEED}; new index\n", ended.out)
-    assert "latency" not in command("baseline update prod prod.run --note back").out
-    manifest = json.loads((live / "baselines" / "prod" / "manifest.json").read_text())
-    assert manifest["latency"] is None
+    assert re.match(r"replaced prod: .*; new index\n", ended.out)
 
 
 def test_a_replicate_may_be_live(command):

@@ -27,14 +27,14 @@ def loaded(tmp_path):
     return loaded
 
 
-def test_an_engine_with_everything(loaded, tmp_path):
+def test_an_engine_with_everything(loaded):
     found = loaded(
-        "http: {preset: elasticsearch, url: 'https://${HOST}:9200/a?routing=7&api_key=${KEY}', body: q.json, "
+        "http: {preset: elasticsearch, url: 'https://${HOST}:9200/a?routing=7&api_key=${KEY}', body: {a: [é]}, "
         "headers: {X-Id: 7, X-Api-Key: 'k ${KEY}'}, hits: 'hits.hits[].{id: _source.sku}'}, "
         "depth: 50, workers: 4, timeout: 5, metadata: {index: v8}",
     )
     assert (found.depth, found.workers, found.timeout) == (50, 4, 5)
-    assert found.http.body == tmp_path / "q.json"
+    assert found.http.body == '{"a": ["é"]}'
     assert found.http.headers == (("X-Id", "7"), ("X-Api-Key", "k ${KEY}"))
     assert found.http.url.startswith("https://${HOST}:9200/a?")
 
@@ -81,7 +81,7 @@ OF_COMMANDS = [
     ("command: [a, {b: c}]", "expected a list of a program and its arguments"),
     ("command: ['']", "expected a list of a program and its arguments"),
     ('command: [a, "b\\0c"]', "expected a list of a program and its arguments"),
-    ("command: [a], workers: 2", "expected `workers: 1`: without {query} in an argument one process is asked"),
+    ("command: [a], workers: 2", "expected `workers: 1`: one process is asked everything"),
     ("command: [a], ties: rank", "candidate.ties: expected as_returned or docid, found 'rank'"),
 ]
 
@@ -99,23 +99,6 @@ def test_what_is_wrong_is_said_with_its_line_and_never_with_a_secret(loaded, can
 
 
 def test_a_command_with_everything(loaded):
-    found = loaded(
-        "command: [./search, --size, 10, '{query}'], depth: 50, workers: 4, timeout: none, ties: docid, "
-        "metadata: {index: v8}",
-    )
-    assert found.command == ("./search", "--size", "10", "{query}")
-    assert found.runs_for_each
-    assert (found.depth, found.workers, found.timeout, found.ties) == (50, 4, None, "docid")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "runs_for_each"),
-    [("[a]", False), ("[a, '-q={query}']", True), ("[a, '{topic}']", True), ("[a, '{depth}']", False)],
-)
-def test_a_command_is_run_for_each_query_that_an_argument_takes(loaded, arguments, runs_for_each):
-    found = loaded(f"command: {arguments}")
-    assert (found.runs_for_each, found.ties) == (runs_for_each, "as_returned")
-
-
-def test_no_query_is_the_name_of_a_program(loaded):
-    assert not loaded("command: ['{query}', x]").runs_for_each
+    found = loaded("command: [./search, --size, 10], depth: 50, timeout: none, ties: docid, metadata: {index: v8}")
+    assert found.command == ("./search", "--size", "10")
+    assert (found.depth, found.workers, found.timeout, found.ties) == (50, 1, None, "docid")

@@ -250,7 +250,7 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ),
         (
             "name: g, kind: no_drift, baseline: prod/",
-            "baseline of gate 'g': 'prod/' names no run after the '/': give its number, its note or oldest",
+            "baseline of gate 'g': 'prod/' names no run after the '/': give its number, or oldest",
         ),
         (
             "name: g, kind: not_significantly_risky, baseline: 7.10",

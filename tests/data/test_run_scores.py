@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 import re
-from types import SimpleNamespace
 
 import ir_measures
 import numpy as np
@@ -10,10 +9,9 @@ import pytest
 
 from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.measures import parse_measure
-from pytest_riskguard.data.memory import as_run, run
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import read_run
-from pytest_riskguard.errors import DataError, MissingFileError, ScoringError, UsageError
+from pytest_riskguard.errors import DataError, ScoringError
 from tests.data.scoring import plain
 
 MEASURES = [
@@ -122,74 +120,10 @@ def test_a_run_without_a_judged_topic_is_incomparable(write):
         assert caught.value.reason == "no_common_topic"
 
 
-def test_measures_are_checked_before_the_run_is_read(tmp_path, write):
-    qrels = read_qrels(write("q", "1 0 a 1\n"))
-    with pytest.raises(UsageError, match="did you mean 'nDCG@10'"):
-        score_run(tmp_path / "none.run", qrels, ["AP", "ndcg@10"])
-    with pytest.raises(DataError, match="grades of at most 4"):
-        score_run(tmp_path / "none.run", {"1": {"a": 5}}, ["ERR@20"])
-    with pytest.raises(MissingFileError):
-        score_run(tmp_path / "none.run", qrels, "AP")  # one measure may be given as text
-
-
-@pytest.mark.parametrize(
-    ("answers", "problem"),
-    [
-        ([("1", 0.5)], "expected SetF from 0 to 1, found nan (topic '2')"),
-        ([("1", 0.5), ("2", 1.5)], "expected SetF from 0 to 1, found 1.5 (topic '2')"),
-        ([("1", 0.5), ("2", float("nan"))], "expected SetF from 0 to 1, found nan (topic '2')"),
-        (None, "measure SetF failed (TypeError: "),
-    ],
-)
-def test_every_value_must_belong_to_a_topic_that_was_asked_for(monkeypatch, answers, problem):
-    def evaluator(measures, judged):
-        metrics = (
-            None if answers is None else [ir_measures.Metric(topic, measures[0], value) for topic, value in answers]
-        )
-        return SimpleNamespace(iter_calc=lambda _: metrics)
-
-    provider = SimpleNamespace(NAME="told", evaluator=evaluator)
-    monkeypatch.setattr("pytest_riskguard.data.scoring.provider_of", lambda _: provider)
-    with pytest.raises(ScoringError, match=re.escape(problem)) as caught:
-        score_run({"1": [("a", 1.0)], "2": [("a", 1.0)]}, {"1": {"a": 1}, "2": {"a": 1}}, ["SetF"])
-    assert caught.value.reason == "bad_scores"
-
-
 def test_an_undefined_value_is_an_error_and_not_a_zero(write):
     qrels = read_qrels(write("q", "1 0 a 1\n2 0 a 1\n"))
     with pytest.raises(ScoringError, match=r"Accuracy from 0 to 1, found nan .*; use another"):
         score_run({"1": [("b", 2.0), ("a", 1.0)], "2": [("b", 2.0)]}, qrels, ["Accuracy"])
-
-
-@pytest.mark.parametrize(("measure", "differing"), [("R@20", ("1",)), ("R@5", ())])
-def test_answers_that_differ_only_where_a_measure_looks_deeper_are_different(write, measure, differing):
-    docids = [f"d{place:02d}" for place in range(30)]
-    qrels = read_qrels(write("deep", "".join(f"{topic} 0 d{place} 1\n" for topic in "12" for place in (11, 15))))
-    answers = {topic: [(docid, 1.0) for docid in docids] for topic in "12"}
-    second = answers | {"1": [pair for pair in answers["1"] if pair[0] != "d15"]}  # beyond the first ten
-    first, again = (run(answered, ties="as_returned") for answered in (answers, second))
-    twice = first.with_source(again=again, asked_again=("1", "2"))
-    repeated = score_run(twice, qrels, [measure])[0].repeated
-    assert repeated is not None
-    assert repeated.differing == differing
-
-
-@pytest.mark.parametrize(
-    ("asked", "changed", "is_refused"), [(10, 2, False), (10, 3, True), (2, 1, False), (2, 2, True), (1, 1, True)]
-)
-def test_two_topics_of_many_are_no_change_of_all_answers(write, asked, changed, is_refused):
-    topics = [str(number) for number in range(asked)]
-    qrels = read_qrels(write("plain", "".join(f"{topic} 0 good 1\n" for topic in topics)))
-    first = dict.fromkeys(topics, (("good", 2.0), ("bad", 1.0)))
-    second = first | dict.fromkeys(topics[:changed], (("bad", 2.0), ("good", 1.0)))
-    twice = as_run(first).with_source(again=as_run(second), asked_again=tuple(topics))
-    if is_refused:
-        with pytest.raises(DataError, match="asked twice, it answered") as caught:
-            score_run(twice, qrels, ["Success@1"])
-        assert caught.value.reason == "bad_run"
-    else:
-        for scored in score_run(twice, qrels, ["Success@1", "Success@5"]):  # documents moved in either
-            assert scored.repeated.differing == tuple(topics[:changed])
 
 
 TOPICS = [f"{number:02d}" for number in range(20)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.data.memory import topic_scores
-from pytest_riskguard.data.scores import Repeated, TopicScores
+from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.slices import slices_of, within
 
@@ -32,7 +32,6 @@ def test_scores_and_what_is_said_of_topics_are_those_of_the_slice():
         unknown=("nobody", "u00"),
         without_relevant=("c29", "h11"),
         contradicted=("c01", "x00"),
-        repeated=Repeated(("c01", "h00"), ("h00",), (0.01, 0.02), (0.01, 0.3)),
     )
 
     def part_of(one: TopicScores, asked: str, tags: Any = TAGS) -> TopicScores:
@@ -43,10 +42,6 @@ def test_scores_and_what_is_said_of_topics_are_those_of_the_slice():
     assert (part.topics, part.values.tolist()) == (("c00", "c01"), [0.0, 0.01])
     assert (part.unanswered, part.unknown, part.without_relevant) == (("c01",), ("u00",), ("c29",))
     assert part.contradicted == ("c01",)
-    assert part.repeated == Repeated(("c01",), (), (0.01,), (0.01,))
-    assert part_of(whole, "length=short").repeated == part.repeated
-    other = replace(scores("c00", "h01"), repeated=whole.repeated)
-    assert part_of(other, "intent=x", {"h01": {"intent": "x"}}).repeated is None
     assert (part.name, part.digest, part.from_run) == (whole.name, whole.digest, whole.from_run)
 
 

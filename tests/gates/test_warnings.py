@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.scores import Judged, Repeated, TopicScores
+from pytest_riskguard.data.scores import Judged, TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.verdict import VerdictWarning
@@ -187,20 +187,6 @@ def test_a_baseline_of_which_little_is_judged_may_have_wrong_ids(theirs, is_said
     baseline = replace(baseline, judged=None if theirs is None else Judged(30, 30, theirs))
     expected = {"system": "the baseline", "share": theirs, "of_candidate": 0.6} if is_said else None
     assert _of(candidate, baseline).get("little_judged") == expected
-
-
-def test_answers_that_change_are_said_with_what_they_do():
-    candidate, baseline = pair(changes([0, 0.1], 30), level=0.5)
-    repeated = Repeated(("t00000", "t00001"), ("t00000",), (0.5, 0.6), (0.2, 0.6))
-    assert _of(replace(candidate, repeated=repeated), baseline)["unstable_answers"] == {
-        "asked": 2,
-        "topics": ("t00000",),
-        "change": pytest.approx(0.15),
-        "first": pytest.approx(0.55),
-        "second": pytest.approx(0.4),
-    }
-    stable = replace(repeated, differing=(), second=(0.5, 0.6))
-    assert "unstable_answers" not in _of(replace(candidate, repeated=stable), baseline)
 
 
 def pool(*, n: int = 60, seed: int = 4) -> list[TopicScores]:

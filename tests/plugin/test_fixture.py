@@ -50,7 +50,7 @@ def test_check_does_not_raise(riskguard):
 
 
 BAD_SEARCHES = {
-    "{}[query]": "the search failed for 30 of 30 topics: t01 ('query number 01') failed: KeyError: 'query number 01'",
+    "{}[query]": "the search failed for 3 of 30 topics: t01 ('query number 01') failed: KeyError: 'query number 01'",
     "None": "failed: it returned None, expected ids, (docid, score) pairs",
     "[('d1', 2.0), ('d1', 1.0)]": "found 'd1' of topic 't01' twice",
 }

@@ -70,7 +70,6 @@ def test_the_example_is_judged_over_http_with_one_block(folder, improved):
     status, said = judged(folder, block)
     over_http = verdicts(folder)
     assert (status, over_http["verdicts"][0]["outcome"]) == (0, "pass"), said
-    assert over_http["provenance"]["candidate"]["latency"]["queries"] == over_http["verdicts"][0]["topics"]["count"]
     shutil.copy(EXAMPLE / "riskguard.yaml", folder)
     judged(folder, CANDIDATE)
     assert verdicts(folder)["verdicts"] == over_http["verdicts"]  # as the function inside pytest gives it

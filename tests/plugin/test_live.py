@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import signal
 import subprocess
@@ -13,9 +12,6 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.engine import Engine
-from pytest_riskguard.live.candidates import live_run
-from tests.plugin import world
 from tests.plugin.world import flat, read_report
 
 SEARCH = """
@@ -82,9 +78,8 @@ def live(pytester, asked_of):
 
 
 def without_times(report: dict[str, Any]) -> dict[str, Any]:
-    """All of a report but when it was made and how long answers took."""
+    """All of a report but when it was made."""
     provenance = report.pop("provenance")
-    assert provenance["candidate"].pop("latency")["queries"] > 0
     assert provenance.pop("date")
     return report | {"provenance": provenance}
 
@@ -161,71 +156,28 @@ def test_ctrl_c_ends_a_run_whose_search_hangs(asked_of, pytester):
     assert "KeyboardInterrupt" in output
 
 
-def test_a_line_counts_topics_on_a_terminal_and_is_erased(monkeypatch, folder_of_world):
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    def counted(stream: io.StringIO) -> str:
-        monkeypatch.setattr(sys, "stderr", stream)
-        engine = Engine(qrels=folder_of_world / "qrels.txt", topics=folder_of_world / "topics.tsv")
-        live_run(engine, lambda _: ["good"], depth=10, workers=1, timeout=None).retrieve()
-        return stream.getvalue()
-
-    text = counted(Terminal())
-    assert text.startswith("\rretrieving 1/30 topics\rretrieving 2/30 topics")
-    assert text.endswith(f"\rretrieving 30/30 topics\r{' ' * 40}\r")
-    assert counted(io.StringIO()) == ""
-
-
-@pytest.fixture
-def folder_of_world(tmp_path):
-    world.write_world(tmp_path, world.GOOD)
-    return tmp_path
-
-
-#: Answers for a topic's second call: none for some topics, or another irrelevant document behind the relevant one.
+#: Answers nothing for some topics when they are asked again.
 CHANGING = """
 calls = {}
 def ask(query):
     calls[query] = calls.get(query, 0) + 1
-    if calls[query] == 2 and query[-1] in "147":
-        return SECOND
+    if calls[query] == 2 and query[-1] in TOPICS:
+        return []
     return [("good", 1.0), ("bad1", 0.5)]
 """
 
 
-def changing(pytester, asked_of, second: str, *, settings: str = "") -> pytest.RunResult:
-    asked_of("ask", settings=settings)
-    pytester.path.joinpath("own.py").write_text(CHANGING.replace("SECOND", second))
-    return pytester.runpytest("--riskguard", "--riskguard-report=report.json")
-
-
-def test_answers_that_change_without_effect_are_warned_of(pytester, asked_of):
-    assert changing(pytester, asked_of, '[("good", 1.0), ("bad2", 0.5)]').ret == 0
-    (verdict,) = read_report(pytester.path / "report.json")["verdicts"]
-    (warned,) = [warning for warning in verdict["warnings"] if warning["code"] == "unstable_answers"]
-    assert warned["message"] == (
-        "asked twice, the candidate answered 3 of 10 topics differently (t01, t04, t07): their scores "
-        "change by 0.0000 on average, their mean from 1.0000 to 1.0000"
-    )
-
-
-def test_answers_that_change_a_lot_make_the_run_incomparable(pytester, asked_of):
-    result = changing(pytester, asked_of, "[]")
-    result.assert_outcomes(failed=1)
-    assert fnmatch(flat(result), "*Nothing was compared: candidate: asked twice, it answered *make it repeatable*")
+@pytest.mark.parametrize(("topics", "is_refused"), [("14703", False), ("147036", True)])
+def test_answers_that_change_a_lot_make_the_run_incomparable(pytester, asked_of, topics, is_refused):
+    asked_of("ask")
+    pytester.path.joinpath("own.py").write_text(CHANGING.replace("TOPICS", repr(topics)))
+    result = pytester.runpytest("--riskguard")
+    result.assert_outcomes(failed=int(is_refused), passed=int(not is_refused))
+    said = "*Nothing was compared: asked twice, it gave 6 of 10 topics another first result (t01*make it repeatable*"
+    assert fnmatch(flat(result), said) == is_refused
 
 
 #: Searches as ``ask`` does, in another process.
-COMMAND = """
-import json, sys
-from own import ask
-print(json.dumps([{"id": document, "score": score} for document, score in ask(sys.argv[1])]))
-"""
-
-
-#: The same, in one process.
 IN_LINES = """
 import json, sys
 from own import ask
@@ -235,13 +187,12 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.parametrize("how", [pytest.param("'{query}'], workers: 2", marks=pytest.mark.slow), "]"])
-def test_a_command_gives_the_verdict_of_the_function_that_it_calls(live, pytester, asked_of, how):
+def test_a_command_gives_the_verdict_of_the_function_that_it_calls(live, pytester, asked_of):
     assert live("ask", "--riskguard-report=function.json").ret == 0
     path = pytester.path / "riskguard.yaml"
-    command = f"command: [{sys.executable!r}, search.py, {how}"
+    command = f"command: [{sys.executable!r}, search.py]"
     path.write_text(path.read_text().replace("retrieve: 'own:ask'", command))
-    (pytester.path / "search.py").write_text(COMMAND if "query" in how else IN_LINES)
+    (pytester.path / "search.py").write_text(IN_LINES)
     assert pytester.runpytest("--riskguard", "--riskguard-report=command.json").ret == 0
     reports = [without_times(read_report(pytester.path / name)) for name in ("function.json", "command.json")]
     assert reports[0]["verdicts"] == reports[1]["verdicts"]

@@ -61,7 +61,7 @@ def report(text: str = "x") -> Section:
     plot.point(1.0, 2.0, text, name=text, means=text)
     plot.point(2.0, 3.0, text)
     table = Table(f"t{text}", {f"a{text}": "name", "b": ".2f"}, [((f"a{text}", text), 0.5)], note=text)
-    inner = Section(f"s{text}", [text], [plot, table], warnings=[text], notes=[text], state="fail", is_open=False)
+    inner = Section(f"s{text}", [text], [plot, table], warnings=[text], notes=[text])
     return Section(f"r{text}", [text, text], [inner, Section(text)], warnings=[text], notes=[text])
 
 
@@ -70,7 +70,7 @@ def test_a_report_says_the_same_in_every_format():
     text, page = made.to_text(80), Page(made.to_page())
     assert text.count("w0rd") == 14
     parts = [tag for tag, _ in page.tags if tag in ("h1", "h2", "h4", "table", "svg", "details")]
-    assert parts == ["h1", "details", "h2", "h4", "svg", "details", "table", "h2", "h2"]
+    assert parts == ["h1", "h2", "h4", "svg", "details", "table", "h2", "h2"]
     assert page.data.count("0.50") == 1
     assert text.splitlines()[:4] == ["rw0rd", "  w0rd", "  w0rd", ""]
 

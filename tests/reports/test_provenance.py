@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.build import Build
-from pytest_riskguard.data.records import Latency, checked_metadata, latency_of
+from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.gates.origins import Origin, Origins
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.comparisons import Report
@@ -17,7 +17,7 @@ from tests.reports.hostile import EACH, verdict_with
 from tests.reports.test_hostile import assert_markdown, assert_plain
 
 PROD = Origin("prod", {"index": "v7", "model": "s"}, "a" * 40, "release 7", "2026-01-01T00:00:00Z")
-ORIGINS = Origins(Origin("c", {"index": "v8", "model": "s", "k": "1"}, latency=Latency(3, 2.0, 9.0)), (PROD,))
+ORIGINS = Origins(Origin("c", {"index": "v8", "model": "s", "k": "1"}), (PROD,))
 BUILD = Build("b" * 40, "topic", "12", "https://host/o/r", "https://host/run/1")
 DATE = "2026-02-05T12:00:00Z"
 
@@ -56,10 +56,6 @@ def test_it_is_read_back_as_written():
         ({"run_url": "javascript:alert(1)"}, "provenance.run_url: expected an address with http or https"),
         ({"date": 3}, "provenance.date: expected text, found a whole number"),
         ({"baselines": [{"name": "x"}]}, r"missing key 'provenance.baselines\[0\].metadata'"),
-        (
-            {"candidate": {"name": "c", "metadata": {}, "latency": {"queries": 0}}},
-            "queries: expected a number, at least 1, found 0",
-        ),
         ({"candidate": {"name": "c", "metadata": {"a": 1}}}, "expected text, found a whole number"),
     ],
 )
@@ -95,12 +91,6 @@ def test_hostile_text_is_data(text):
     found = provenance_of([verdict], build, DATE)
     assert_plain(line(found))
     assert_markdown(markdown.render(Report([verdict], provenance=found)), verdict)
-
-
-def test_latency_has_median_and_95th_percentile():
-    assert latency_of([]) is None
-    assert latency_of([0.002]) == Latency(1, 2.0, 2.0)
-    assert latency_of([number / 1000 for number in range(100, 0, -1)]) == Latency(100, 50.5, 95.0)
 
 
 @pytest.mark.parametrize(

@@ -57,13 +57,6 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "the scores of the baseline do not fall with the rank in 2 topics (a, b): run files are ranked by score, "
         "answers of a live search in the order returned",
     ),
-    (
-        "unstable_answers",
-        VERDICT,
-        {"asked": 10, "topics": ("a", "b"), "change": 0.025, "first": 0.5, "second": 0.45},
-        "asked twice, the candidate answered 2 of 10 topics differently (a, b): their scores change by 0.0250 on "
-        "average, their mean from 0.5000 to 0.4500",
-    ),
     ("unknown_topics", VERDICT, {"topics": ("a",)}, "the candidate answers 1 topic without judgements: a"),
     (
         "rescored",

@@ -21,7 +21,7 @@ def count_lines(file):
 
 @click.command("losers")
 @system_options("RUN", baseline="A run to lose against.", kind="not_significantly_risky")
-@output_options("the runs", "markdown")
+@output_options("the runs")
 def losers(inputs, outputs):
     """Name the runs that are significantly risky."""
     outputs.check(*inputs.files)

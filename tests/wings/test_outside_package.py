@@ -84,11 +84,10 @@ def test_a_command_of_the_package_has_systems_that_are_scored_and_judged(tmp_pat
     write_shelf(tmp_path)
     (tmp_path / "same.shelf").write_bytes((tmp_path / "good.shelf").read_bytes())
     asked = "--baseline same.shelf --set format=shelf --measure RR"
-    ended = project.riskguard(f"losers good.shelf bad.shelf {asked} -o l.json -o l.md")
+    ended = project.riskguard(f"losers good.shelf bad.shelf {asked} -o l.json")
     assert (ended.returncode, ended.stderr) == (3, "Error: lost\n")
     assert ended.stdout == "losers\n  bad.shelf\n"
     assert json.loads((tmp_path / "l.json").read_text())["lost"] == ["bad.shelf"]
-    assert (tmp_path / "l.md").read_text().startswith("## losers\n\n- bad.shelf\n")
     assert project.riskguard(f"losers bad.shelf {asked} -o bad.shelf").returncode == 2
 
 

@@ -6,7 +6,6 @@ A test can have the next responses replaced (``Server.instead``).
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import sqlite3
@@ -150,9 +149,6 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 return
             content = reply.content
             self.send_response(reply.status)
-            if "gzip" in self.headers.get("Accept-Encoding", "") and reply.status == 200:
-                content = gzip.compress(content)
-                self.send_header("Content-Encoding", "gzip")
             for name, value in reply.headers.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))

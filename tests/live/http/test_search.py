@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import html
 import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -17,7 +15,7 @@ import pytest
 from pytest_riskguard.config.candidate_settings import HttpCandidate
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.live.http import HttpSearch, http_search
-from pytest_riskguard.live.retrieval import FailedSearchError, Topic
+from pytest_riskguard.live.retrieval import SearchError, Topic
 from tests.data.engine_shapes import SHAPES
 from tests.live.http.servers import DOCUMENTS, INDEX, KEY, Instead, Server, fts, serving
 
@@ -57,26 +55,26 @@ def _key(monkeypatch):
 
 
 def candidate(
-    engine: str, server: Server, folder: Path = Path(), at: str | None = None, *, about: Any = None, **settings: Any
+    engine: str, server: Server, at: str | None = None, *, about: Any = None, **settings: Any
 ) -> HttpCandidate:
     """An engine that is queried at a path of its server."""
     path, others = SETTINGS[engine]
     http = {"preset": engine, "url": server.url + (path if at is None else at)} | others | settings
     given = {"http": http, **(about or {})}
-    return HttpCandidate.model_validate(given, context={"path": folder / "riskguard.yaml"})
+    return HttpCandidate.model_validate(given)
 
 
 @contextmanager
 def asking(
-    engine: str, server: Server, folder: Path = Path(), /, *, depth: int = 100, timeout: float = 5.0, **settings: Any
+    engine: str, server: Server, /, *, depth: int = 100, timeout: float = 5.0, **settings: Any
 ) -> Iterator[HttpSearch]:
     about = {"depth": depth, "timeout": timeout}
-    with http_search(candidate(engine, server, folder, about=about, **settings)) as search:
+    with http_search(candidate(engine, server, about=about, **settings)) as search:
         yield search
 
 
-def failure(engine: str, server: Server, **settings: Any) -> FailedSearchError:
-    with asking(engine, server, **settings) as search, pytest.raises(FailedSearchError) as caught:
+def failure(engine: str, server: Server, **settings: Any) -> SearchError:
+    with asking(engine, server, **settings) as search, pytest.raises(SearchError) as caught:
         search(asked())
     return caught.value
 
@@ -114,13 +112,13 @@ def test_the_query_is_data_in_the_request(engine):
     )
 
 
-def test_a_body_in_a_file_has_the_fields_of_the_topic(tmp_path):
-    text = '{"query": {"bool": {"must": {"match": {"body": "{query}"}}, "filter": {"shop": "{tags.shop} {topic}"}}}}'
-    (tmp_path / "query.json").write_text(text, encoding="utf-8")
+def test_a_body_has_the_fields_of_the_topic():
+    must, shop = {"match": {"body": "{query}"}}, {"shop": "{tags.shop} {topic}"}
+    body = {"query": {"bool": {"must": must, "filter": shop}}}
     with serving("elasticsearch") as server:
-        with asking("elasticsearch", server, tmp_path, body="query.json", depth=7) as search:
+        with asking("elasticsearch", server, body=body, depth=7) as search:
             assert search(asked(tags={"shop": "de"}))
-            with pytest.raises(FailedSearchError, match=r"the topic has no tags\.shop, which the request names"):
+            with pytest.raises(SearchError, match=r"the topic has no tags\.shop, which the request names"):
                 search(asked())
         (seen,) = server.seen
     filled = {"bool": {"must": {"match": {"body": QUERY}}, "filter": {"shop": "de q1"}}}
@@ -163,20 +161,6 @@ def test_ids_and_scores_may_stand_elsewhere():
         assert search(asked())[0][0].startswith("About ")
 
 
-def test_an_expression_may_say_that_hits_are_missing():
-    hits = "!(data.late || stats.failed) && data.found[].doc.ref"
-    with serving("general") as server, asking("general", server, hits=hits) as search:
-        data: dict[str, Any]
-        stats: dict[str, Any]
-        for data, stats in (({}, {}), ({"late": False}, {"failed": []})):
-            server.instead = [Instead(content=json.dumps({"data": {"found": [], **data}, "stats": stats}).encode())]
-            assert search(asked()) == []
-        for data, stats in (({"late": True}, {}), ({}, {"failed": [2]})):
-            server.instead = [Instead(content=json.dumps({"data": {"found": [], **data}, "stats": stats}).encode())]
-            with pytest.raises(FailedSearchError, match=r"expected a list of ids, .* found (True|False)"):
-                search(asked())
-
-
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("elasticsearch", {"at": "/halp"}, r"/halp/_search: it answered 404: index_not_found_exception: no such"),
     ("elasticsearch", {"at": "/a/b"}, r"it answered 400: no handler found for uri \[/a/b/_search\]"),
@@ -201,7 +185,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 def test_a_request_that_an_engine_refuses_is_not_sent_again(engine, settings, expected):
     with serving(engine) as server:
         error = failure(engine, server, **settings)
-    assert error.wait is None
+    assert not error.is_temporary
     assert re.search(expected, str(error))
 
 
@@ -210,17 +194,14 @@ def test_a_wrong_key_is_refused_and_never_shown(engine, monkeypatch):
     monkeypatch.setenv("ENGINE_KEY", "swordfish")
     with serving(engine) as server:
         error = failure(engine, server)
-    assert error.wait is None
+    assert not error.is_temporary
     assert "it answered 40" in str(error)
     assert "swordfish" not in repr(error)
 
 
 BUSY = b"\n  try later  \nsecond line"
 BROKEN = [
-    *(
-        (Instead(status, BUSY, {"Retry-After": "7"}), f"it answered {status}: try later$")
-        for status in (429, 502, 503, 504)
-    ),
+    *((Instead(status, BUSY), f"it answered {status}: try later$") for status in (429, 502, 503, 504)),
     (
         Instead(content=b'{"response": {"docs": ['),
         r"expected JSON, found another answer \(line 1: not JSON .*\{\"response\"",
@@ -231,14 +212,6 @@ BROKEN = [
     (Instead(content=b"[1]"), "Solr: expected hits in response.docs, found a list"),
     (Instead(status=None), "the connection broke: "),
     (Instead(wait=1.0), "no answer in time$"),
-    (
-        Instead(status=301, headers={"Location": "http://example.com/"}),
-        "it answered 301, a redirect, which is not followed",
-    ),
-    (
-        Instead(content=gzip.compress(gzip.compress(b"[" * 1_000_000)), headers={"Content-Encoding": "gzip, gzip"}),
-        "without compression, or with gzip or deflate, found 'gzip, gzip",
-    ),
     (Instead(content=b"[" + b"1," * 1_000_000 + b"1]"), "at most 1,000 bytes in the answer of a live system"),
 ]
 
@@ -251,7 +224,7 @@ def test_an_answer_that_is_none_is_a_failure(instead, expected, set_limit):
         error = failure("solr", server, timeout=0.5)
         assert len(server.seen) == 1
     assert re.search(expected, str(error))
-    assert error.wait == (7 if "try later" in expected else 0 if instead.status is None else None)
+    assert error.is_temporary == ("try later" in expected or instead.status is None)
 
 
 @pytest.mark.parametrize("settings", [{}, {"hits": "hits.hits[]._id"}])
@@ -327,11 +300,6 @@ def test_variables_of_the_address_are_filled_in_and_hidden(monkeypatch):
         monkeypatch.setenv("ENGINE_ADDRESS", f"{server.url}/{{query}}")
         failure("general", server, url=url)
         assert server.seen[-1].path == "/%7Bquery%7D/find"  # not the words of the query
-        for value in ("me:swordfish@host", "http://me:swordfish@host", "two words"):
-            monkeypatch.setenv("ENGINE_ADDRESS", value)
-            with pytest.raises(UsageError, match=r"url: expected an address such as .*, in its variables") as caught:
-                failure("general", server, url=url)
-            assert "swordfish" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -356,7 +324,7 @@ def test_nobody_listening_is_a_failure_worth_another_attempt():
     with serving("solr") as server:
         pass
     error = failure("solr", server)
-    assert error.wait == 0
+    assert error.is_temporary
     assert "cannot connect: " in str(error)
 
 
@@ -425,26 +393,3 @@ def test_a_missing_package_is_named(package, monkeypatch):
             http_search(asked),
         ):
             pass
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (None, "query.json: no such file"),
-        ('{"query": {query}}', "expected JSON with {query} in a text, found another file: line 1"),
-        (
-            '{"query": {"match_all": {}}}',
-            "expected {query} in `body:`; this request would be the same for all topics",
-        ),
-    ],
-)
-def test_a_body_that_is_no_template_is_refused(tmp_path, content, expected):
-    if content is not None:
-        (tmp_path / "query.json").write_text(content, encoding="utf-8")
-    with (
-        serving("elasticsearch") as server,
-        pytest.raises(UsageError) as caught,
-        asking("elasticsearch", server, tmp_path, body="query.json"),
-    ):
-        pass
-    assert expected in str(caught.value)

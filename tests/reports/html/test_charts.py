@@ -284,31 +284,6 @@ def test_points_stand_where_their_values_are_and_names_cover_nothing(plot):
             assert np.corrcoef(values, drawn)[0, 1] == pytest.approx(sign, abs=1e-4)
 
 
-def over_time(values: list[float | None]) -> Plot:
-    plot = Plot("t", labels=[f"01-{place:02}" for place in range(len(values))], zero=True, wide=True)
-    plot.line(list(enumerate(values)))
-    for place, value in enumerate(values):
-        low, high = (None, None) if value is None else (value - 1, value + 2)
-        plot.point(place, value, f"{place}", low=low, high=high)
-    return plot
-
-
-def test_gaps_break_a_line_and_intervals_are_as_long_as_they_are():
-    plot = over_time([1, 2, None, 3, 1])
-    assert [len(line) for line in lines_of(root_of(plot), Colour.GREY)] == [2, 2]
-    at = centres(plot)
-    assert at[2][1] == max(y for _, y in at)  # below all others
-    unit = at[0][1] - at[1][1]
-    assert [low - high for low, high in whiskers(root_of(plot))] == pytest.approx([3 * unit] * 4, abs=0.05)
-
-
-@pytest.mark.parametrize(("count", "least", "most"), [(1, 1, 1), (5, 5, 5), (120, 11, 24)])
-def test_labels_are_those_there_is_room_for_the_newest_always(count, least, most):
-    texts = re.findall(r">(01-\d+)<", over_time([0.0] * count).svg)
-    assert texts[0] == f"01-{count - 1:02}"
-    assert least <= len(texts) <= most
-
-
 # ---- colours and scales
 
 

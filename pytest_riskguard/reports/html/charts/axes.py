@@ -10,6 +10,7 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.html.charts.drawing import (
     MARGIN,
     SMALL,
+    WIDTH,
     Colour,
     Point,
     Symbol,
@@ -75,8 +76,8 @@ def tick_labels(ticks: Sequence[float]) -> list[str]:
     return [f"{tick + 0.0:.6g}" for tick in ticks]
 
 
-#: Room that a line of small text takes, and the least gap between two labels beside one another.
-LINE_HEIGHT, GAP = 16.0, 7.0
+#: Room that a line of small text takes.
+LINE_HEIGHT = 16.0
 
 
 @frozen
@@ -97,19 +98,6 @@ class Box:
         """Whether it lies inside the other one."""
         across = self.left >= other.left and self.right <= other.right
         return across and self.top >= other.top and self.bottom <= other.bottom
-
-
-def apart(labels: Sequence[tuple[float, str]], *, low: float, high: float) -> list[tuple[float, str]]:
-    """Of labels centred on one line those that have room, from right to left, each moved between the two ends."""
-    kept: list[tuple[float, str]] = []
-    free = high
-    for centre, label in reversed(labels):
-        half = text_width(label, SMALL) / 2
-        middle = min(max(centre, low + half), high - half)
-        if middle + half <= free:
-            kept.append((middle, label))
-            free = middle - half - GAP
-    return kept
 
 
 def beside(points: Sequence[tuple[Point, str]], *, within: Box, taken: Iterable[Box], limit: float) -> str:
@@ -171,20 +159,19 @@ def frame(
     *,
     top: float,
     height: float,
-    width: float,
     titles: tuple[str, str],
-    labels: Sequence[tuple[float, str]] | None,
+    numbered: bool,
     below: float,
 ) -> Frame:
     """Axes around so much room; the title of the y axis stands above it, so that it need not be turned.
 
-    ``labels`` are what stands under the x axis, whose title stands so far ``below`` it; None for round numbers.
+    The title of the x axis, which may be ``numbered``, stands so far ``below`` it.
     """
     x_title, y_title = titles
     y_ticks = y.ticks(max(int(height / 32), 2))
     y_labels = tick_labels(y_ticks)
     left = MARGIN + max(text_width(text, SMALL) for text in y_labels) + 6
-    right = width - 2 * MARGIN
+    right = WIDTH - 2 * MARGIN
     if y_title:
         top += LINE_HEIGHT + 8
     bottom = top + height
@@ -192,15 +179,13 @@ def frame(
     parts = [lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE)]
     for tick, text in zip(y_ticks, y_labels, strict=True):
         parts.append(words(left - 6, y(tick) + 4, text, size=SMALL, anchor="end", colour=Colour.MUTED))
-    if labels is None:
-        ticks = x.ticks(max(int((right - left) / 60), 2))
-        labels = [*zip(ticks, tick_labels(ticks), strict=True)]
-        parts.append(lines([((x(tick), top), (x(tick), bottom)) for tick in ticks], colour=Colour.LINE))
-    parts.append(line((left, bottom), (right, bottom), colour=Colour.GREY))
-    placed = [(x(place), clean(label)) for place, label in labels]
-    for middle, text in apart(placed, low=MARGIN, high=width - MARGIN):
+    ticks = x.ticks(max(int((right - left) / 70), 2)) if numbered else []
+    parts.append(lines([((x(tick), top), (x(tick), bottom)) for tick in ticks], colour=Colour.LINE))
+    for tick, text in zip(ticks, tick_labels(ticks), strict=True):
+        middle = min(x(tick), WIDTH - MARGIN - text_width(text, SMALL) / 2)
         parts.append(words(middle, bottom + 17, text, size=SMALL, anchor="middle", colour=Colour.MUTED))
-    room, end = width - 2 * MARGIN, width - MARGIN
+    parts.append(line((left, bottom), (right, bottom), colour=Colour.GREY))
+    room, end = WIDTH - 2 * MARGIN, WIDTH - MARGIN
     parts += [words(MARGIN, top - 12, y_title, width=room, size=SMALL)] if y_title else []
     parts += [words(end, bottom + below, x_title, width=room, size=SMALL, anchor="end")] if x_title else []
     return Frame(x, y, "".join(parts))

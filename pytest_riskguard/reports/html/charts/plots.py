@@ -40,8 +40,8 @@ from pytest_riskguard.text import clean
 
 #: The part of an axis beyond the outermost points.
 _ROOM = 0.06
-#: The room that a name may take; the width of a chart that takes that of the page.
-_NAME_WIDTH, _WIDE = 118.0, 900.0
+#: The room that a name may take.
+_NAME_WIDTH = 118.0
 #: The part of its place that a bar takes.
 _BAR = 0.8
 
@@ -49,7 +49,7 @@ _BAR = 0.8
 @frozen
 class _Mark:
     x: float
-    y: float | None
+    y: float
     text: str
     symbol: Symbol
     colour: str
@@ -62,7 +62,7 @@ class _Mark:
 
 @frozen
 class _Line:
-    points: Sequence[tuple[float, float | None]]
+    points: Sequence[Point]
     means: str
     colour: str
     dashed: bool
@@ -81,12 +81,8 @@ class Plot:
         What can be seen, for those who cannot see it.
     caption : str
         How to read it.
-    labels : sequence of str
-        What stands under x = 0, 1, 2 and so on, such as dates, instead of numbers.
     zero : bool
         Whether 0 is on the y axis, with a line.
-    wide : bool
-        Whether it takes the whole width of the page.
     key : str
         Its name among the charts of a gate.
     """
@@ -96,9 +92,7 @@ class Plot:
     y: str = ""
     description: str = ""
     caption: str = ""
-    labels: Sequence[str] = ()
     zero: bool = False
-    wide: bool = False
     key: str = ""
     _marks: list[_Mark] = field(default_factory=list, init=False, repr=False)
     _lines: list[_Line] = field(default_factory=list, init=False, repr=False)
@@ -106,7 +100,7 @@ class Plot:
     def point(
         self,
         x: float,
-        y: float | None,
+        y: float,
         text: str,
         *,
         symbol: str = "disc",
@@ -116,7 +110,7 @@ class Plot:
         low: float | None = None,
         high: float | None = None,
     ) -> None:
-        """Add a point, below the others where ``y`` is None; ``text`` is its tooltip, ``name`` stands beside it.
+        """Add a point; ``text`` is its tooltip, ``name`` stands beside it.
 
         A symbol is a disc, ring, diamond, square or cross; a colour win, loss, limit, muted, grey or ink.
         The legend says what a symbol ``means``. An interval reaches from ``low`` to ``high``.
@@ -128,43 +122,34 @@ class Plot:
         """Add a bar from 0 to ``y``; the page opens the ``topic`` that it stands for."""
         self._marks.append(_Mark(x, y, text, square, getattr(Colour, colour.upper()), means, topic=topic))
 
-    def line(
-        self,
-        points: Iterable[tuple[float, float | None]],
-        *,
-        means: str = "",
-        colour: str = "grey",
-        dashed: bool = False,
-    ) -> None:
-        """Add a line, broken where y is None; infinite values are at the ends of the axes."""
+    def line(self, points: Iterable[Point], *, means: str = "", colour: str = "grey", dashed: bool = False) -> None:
+        """Add a line; infinite values are at the ends of the axes."""
         self._lines.append(_Line([*points], means, getattr(Colour, colour.upper()), dashed))
 
     @cached_property
     def svg(self) -> str:
         """The chart as part of a page, whose colours and font it takes."""
-        width = _WIDE if self.wide else WIDTH
-        drawing, height = self._drawing(width)
-        view, name = f"0 0 {width:g} {round(height):d}", clean(self.title)
+        drawing, height = self._drawing()
+        view, name = f"0 0 {WIDTH:g} {round(height):d}", clean(self.title)
         described = element("desc", quoted(clean(self.description, limit=2000)))
         return element("svg", described, drawing, viewBox=view, role="img", aria_label=name)
 
-    def _drawing(self, width: float) -> tuple[str, float]:
+    def _drawing(self) -> tuple[str, float]:
         """The drawing and its height."""
-        keys, top = legend(self._entries(), right=width - MARGIN)
+        keys, top = legend(self._entries(), right=WIDTH - MARGIN)
         has_bars = any(one.topic is not None for one in self._marks)
         below = 34.0 if self.x and not has_bars else 17.0
         axes = frame(
             *self._scales(),
             top=top if self.y else top + 8,
-            height=200 if self.wide or has_bars else 270,
-            width=width,
+            height=200 if has_bars else 270,
             titles=(self.x, self.y),
-            labels=[*enumerate(self.labels)] if self.labels or has_bars else None,
+            numbered=not has_bars,
             below=below,
         )
         zero, half = axes.y(0), (axes.x(_BAR) - axes.x(0)) / 2
         under = [line((axes.x.start, zero), (axes.x.end, zero), colour=Colour.GREY)] if self.zero else []
-        at = [(axes.x(one.x), axes.room.bottom if one.y is None else axes.y(one.y)) for one in self._marks]
+        at = [(axes.x(one.x), axes.y(one.y)) for one in self._marks]
         over = list[str]()
         for one, (x, y) in zip(self._marks, at, strict=True):
             if one.topic is not None:
@@ -179,9 +164,8 @@ class Plot:
         ]
         under.append(lines(whiskers, colour=Colour.GREY, width=2))
         for drawn in self._lines:
-            for part in _unbroken(drawn.points):
-                corners = [(axes.x(x), axes.y(y)) for x, y in part]
-                under.append(curve(corners, colour=drawn.colour, dash="5 4" if drawn.dashed else None))
+            corners = [(axes.x(x), axes.y(y)) for x, y in drawn.points]
+            under.append(curve(corners, colour=drawn.colour, dash="5 4" if drawn.dashed else None))
         named = [(where, one.name) for one, where in zip(self._marks, at, strict=True) if one.name]
         taken = [Box(x - 5, y - 5, x + 5, y + 5) for x, y in at]
         names = beside(named, within=axes.room, taken=taken, limit=_NAME_WIDTH)
@@ -193,8 +177,7 @@ class Plot:
         ends += [(one.x + side, one.y) for one in self._marks if one.topic is not None for side in (-0.5, 0.5)]
         ys = [y for _, y in ends if y is not None and math.isfinite(y)]
         xs = [x for x, _ in ends if math.isfinite(x)]
-        x = Scale(-0.5, len(self.labels) - 0.5) if self.labels else _roomy(xs)
-        return x, scale_of(ys, zero=True) if self.zero else _roomy(ys)
+        return _roomy(xs), scale_of(ys, zero=True) if self.zero else _roomy(ys)
 
     def _entries(self) -> list[Entry]:
         found = [Entry(one.symbol, one.colour, one.means) for one in self._marks]
@@ -209,14 +192,3 @@ def _roomy(values: Sequence[float]) -> Scale:
     low, high = min(values, default=0.0), max(values, default=0.0)
     room = _ROOM * (high - low)
     return Scale(low - room, high + room) if room > 0 else scale_of(values)
-
-
-def _unbroken(points: Sequence[tuple[float, float | None]]) -> list[list[Point]]:
-    """The parts of a line between its gaps."""
-    parts: list[list[Point]] = [[]]
-    for x, y in points:
-        if y is None:
-            parts.append([])
-        else:
-            parts[-1].append((x, y))
-    return [part for part in parts if len(part) > 1]
