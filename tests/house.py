@@ -29,7 +29,7 @@ NO_CODE = {
     tokenize.ENDMARKER,
 }
 #: Groups of commands that are no part of the core, but plug in.
-WINGS = ("study", "ltr")
+WINGS = ("study",)
 
 
 def tokens(source: str) -> int:

@@ -2,15 +2,13 @@
 
     python train_rankers.py
 
-This makes a search log, and uses LightGBM's example data too if it finds them. All files go to the folder ``built``
-beside this one.
+This makes a search log. All files go to the folder ``built`` beside this one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -19,11 +17,9 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
-from lightgbm_sample import best_feature, read_sample
 from search_log import CLICK_FEATURES, KINDS, NAMES, Floats, SearchLog, make_log
 
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.cli.main import run as riskguard
 from pytest_riskguard.data.input_files import imported
 from pytest_riskguard.errors import RiskguardError
 from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, RankingObjective
@@ -37,8 +33,6 @@ HERE = Path(__file__).resolve().parent
 BUILT = HERE / "built"
 VERDICTS = BUILT / "verdicts.json"
 MEASURE = JudgedQueries([0], [1]).measure
-#: The other settings of the gate, as in riskguard.yaml.
-POLICY = ("--set", "tolerance=0", "--set", "on_churn=fail")
 #: The gate's alpha, as in riskguard.yaml.
 GATE_ALPHA = 1.0
 #: The alphas of training.
@@ -74,11 +68,6 @@ def main() -> int:
     print("\n# The gates of riskguard.yaml\n", flush=True)
     command = [sys.executable, "-m", "pytest", "--riskguard", f"--riskguard-report={VERDICTS}", *options.pytest]
     subprocess.run(command, cwd=HERE, check=False)  # noqa: S603 - our own words
-    if (options.sample / "rank.train.gz").is_file():
-        print("\n# LightGBM's example data", flush=True)
-        compare_on_sample(options)
-    else:
-        print(f"\nLightGBM's example data are not in {options.sample}: left out. --sample says where they are.")
     found = {verdict["gate"]: verdict["outcome"] for verdict in json.loads(VERDICTS.read_text())["verdicts"]}
     if found == {PLAIN: "fail", "safer-ranker": "pass"}:
         return 0
@@ -94,7 +83,7 @@ def compare_on_search_log(options: argparse.Namespace) -> None:
     baselines = {"prod": prod, "bm25": lambda part: part.column("bm25"), "hand_tuned": SearchLog.hand_tuned}
     choice, test = np.split(np.arange(len(parts.test.queries)), [round(FOR_CHOICE * len(parts.test.queries))])
     data = {"train": parts.train, "choice": parts.test.take(choice), "test": parts.test.take(test)}
-    models, chosen = learn_and_compare(data, baselines, BUILT / "log", trees=options.trees)
+    models, chosen = learn_and_choose(data, baselines, BUILT / "log", trees=options.trees)
     print("\nMean by kind of query:")
     shown = {"prod": prod, PLAIN: models[PLAIN], chosen: models[chosen]}
     print(f"  {'':12}" + "".join(f"{kind:>9}" for kind in KINDS))
@@ -104,45 +93,20 @@ def compare_on_search_log(options: argparse.Namespace) -> None:
         print(f"  {name:12}" + "".join(f"{mean:9.4f}" for mean in means))
 
 
-def compare_on_sample(options: argparse.Namespace) -> None:
-    """Baselines: a model trained on earlier queries, and the single feature that ranks those best."""
-    parts = read_sample(options.sample).split(options.seed)
-    column = best_feature(parts.earlier)
-    prod = train(parts.earlier, "lambdarank", trees=options.trees)
-    baselines = {"prod": prod, "best_feature": lambda part: part.features[:, column]}
-    data = {"train": parts.train, "choice": parts.valid, "test": parts.test}
-    learn_and_compare(data, baselines, BUILT / "sample", trees=options.trees)
-
-
 def arguments() -> argparse.Namespace:
-    shared = Path(os.environ.get("RISKGUARD_SHARED", HERE.parents[1] / "shared"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--queries", type=at_least(100), default=6000, help="how many the search log has")
-    parser.add_argument("--trees", type=at_least(1), default=60, help="how many every model has")
-    parser.add_argument("--seed", type=at_least(0), default=0, help="for the search log and its split")
+    parser.add_argument("--queries", type=int, default=6000, help="how many the search log has")
+    parser.add_argument("--trees", type=int, default=60, help="how many every model has")
+    parser.add_argument("--seed", type=int, default=0, help="for the search log and its split")
     parser.add_argument("--tail-judged", type=float, default=0.08, help="share of tail queries judged for training")
-    parser.add_argument(
-        "--sample", type=Path, default=shared / "data" / "ltr_lightgbm", help="folder of LightGBM's data"
-    )
     parser.add_argument("pytest", nargs="*", help="more arguments for pytest, after --")
     return parser.parse_args()
 
 
-def at_least(least: int) -> Callable[[str], int]:
-    """What reads an option whose value is a whole number of at least this."""
-
-    def number(text: str) -> int:
-        if not text.isdecimal() or int(text) < least:
-            raise argparse.ArgumentTypeError(f"expected a whole number of at least {least}, got {text!r}")
-        return int(text)
-
-    return number
-
-
-def learn_and_compare(
+def learn_and_choose(
     data: Mapping[str, SearchLog], baselines: Mapping[str, Ranker], folder: Path, *, trees: int
 ) -> tuple[dict[str, Ranker], str]:
-    """Store the baselines, train against them, choose a model, report on all; return all, and which was chosen."""
+    """Store the baselines, train against them, and choose a model; return all, and which was chosen."""
     for name, part in data.items():
         write_part(part, folder / name, baselines)
     models = train_all(data["train"], folder / "train" / "baselines", tuple(baselines), trees=trees)
@@ -150,13 +114,6 @@ def learn_and_compare(
     write_runs(data["test"], test, models)
     chosen = choose(models, data["choice"], folder / "choice" / "baselines")
     shutil.copyfile(test / f"{chosen}.run", test / "chosen.run")
-
-    print("\nOn the test queries:\n", flush=True)
-    runs = [f"{name}={test / name}.run" for name in models]
-    where = ["--qrels", str(test / "qrels.txt")]
-    files = ["-o", str(folder / "models.json")]
-    against = ["--baseline", f"prod={test / 'prod'}.run"]
-    riskguard(["ltr", "report", *runs, *against, *where, "--measure", MEASURE, *POLICY, *files])
     return models, chosen
 
 
@@ -231,8 +188,9 @@ def choose(models: Mapping[str, Ranker], part: SearchLog, store: Path) -> str:
     figures = {name: urisk(values - baseline, alpha=GATE_ALPHA) for name, values in scores.items()}
     best = max((name for name in models if name != PLAIN), key=lambda name: figures[name])
     print(f"\nChosen on {len(part.queries)} queries outside the test, by URisk(alpha={GATE_ALPHA:g}) against prod:")
-    for name in (PLAIN, best):
-        print(f"  {name:12} URisk {figures[name]:+.4f}  mean {scores[name].mean():.4f}")
+    for name in models:
+        mark = "  <- chosen" if name == best else ""
+        print(f"  {name:12} URisk {figures[name]:+.4f}  mean {scores[name].mean():.4f}{mark}")
     return best
 
 

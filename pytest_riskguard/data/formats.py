@@ -148,8 +148,6 @@ FORMATS: tuple[Format, ...] = (
 #: The format of a file that is nothing like any.
 OWN: Mapping[Kind, str] = {"judgements": "trec", "rankings": "trec", "topics": "tsv", "scores": "scores"}
 _BY_NAME = {known.name: known for known in FORMATS}
-#: Formats whose columns may have any names.
-_WITH_COLUMNS = frozenset({"csv", "tsv", "jsonl", "parquet", "arrow"})
 
 
 def formats_of(kind: Kind) -> tuple[Format, ...]:
@@ -248,12 +246,9 @@ def _found(file: InputFile, kind: Kind) -> Format:
     nearest, why = next(((known, misfit) for known, misfit in tried if misfit), (_BY_NAME[OWN[kind]], ""))
     if not why:
         return nearest  # its reader says which line is wrong, and how
-    remedy = "`format:` in riskguard.yaml (`--set format=NAME` of a candidate) forces another"
-    if nearest.name in _WITH_COLUMNS:  # forcing a format would not help
-        remedy = "rename its columns, or say with `columns:` in riskguard.yaml which is which"
     names = ", ".join(known.name for known, _ in tried)
     raise file.refuse(
         None,
         f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}; tried: {names}",
-        remedy,
+        "`format:` and `columns:` in riskguard.yaml (`--set format=NAME` of a candidate) say how to read it",
     )

@@ -86,7 +86,6 @@ def _unreadable(path: Path, problem: OSError | ValueError) -> MissingFileError:
 
 
 _LFS = b"version https://git-lfs"
-_CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 #: Lines with their numbers.
 Lines = Iterator[tuple[int, bytes]]
 
@@ -262,11 +261,9 @@ class InputFile(InputData):
         return self._error(self.path, line, problem, remedy)
 
     def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> FileError:
-        """The error to raise for one line, which it quotes; it says so if git left a pointer or a conflict there."""
+        """The error to raise for one line, which it quotes; it says so if git left a pointer there."""
         if line.startswith(_LFS):
             found = "a Git LFS pointer instead of the file; run `git lfs pull`"
-        elif line.startswith(_CONFLICTS):
-            found = "a merge conflict marker; resolve the conflict"
         return self.refuse(number, f"expected {expected}, found {found}: {_shown(line)}")
 
     def _too_long(self, number: int, line: bytes, longest: Limit) -> FileError:

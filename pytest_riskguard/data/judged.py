@@ -197,7 +197,7 @@ class RankedRun:
     def counted(self) -> tuple[JudgedRows, IntArray]:
         """The judgements that the measure counts, and how many a topic has; for measures with a kernel."""
         kernel, rows = kernel_of(self.measure, self.qrels.rules), self.run.judged_rows(self.order, self.qrels)
-        counted = rows.at(kernel.is_counted(kernel.value(rows.value)))
+        counted = rows.at(kernel.value(rows.value) > 0)
         return counted, counted.sums().astype(np.int64)
 
     @property

@@ -7,7 +7,6 @@ import json
 from typing import Any
 
 from pytest_riskguard.data.given_file import IRDS, names_collection
-from pytest_riskguard.data.headers import places
 from pytest_riskguard.data.input_files import InputFile, Kind, Misfit, imported
 from pytest_riskguard.data.json_nodes import chosen, is_nested, marked, nodes, require
 from pytest_riskguard.data.memory import table_of
@@ -38,9 +37,6 @@ def _misfit(value: Any) -> Misfit:
         for document, number in documents.items():
             if type(number) not in (int, float):
                 return f"{document!r:.60} of {topic!r:.60} has no number"
-    columns = places(value, "rankings", {})
-    if "document" in columns and len(columns) >= 3:  # pandas wrote it, whose columns look like topics
-        return "it is a frame by columns; write it with orient='records' (pandas)"
     return None
 
 
@@ -67,10 +63,8 @@ def ranx_table(file: InputFile, kind: Kind) -> Table:
 
 def mteb_fits(file: InputFile, _kind: Kind) -> Misfit:
     """Whether scores of documents stand three levels below the top."""
-    if (parts := _parts(file)) and all(_misfit(numbers) is None for _, numbers in parts):
-        return None
-    is_near = "mteb_model_meta" in (file.json_or_none or ())
-    return "it is not an object of subsets, splits, topics and documents" if is_near else ""
+    parts = _parts(file)
+    return None if parts and all(_misfit(numbers) is None for _, numbers in parts) else ""
 
 
 def mteb_table(file: InputFile, kind: Kind) -> Table:

@@ -88,9 +88,9 @@ _KERNELS: Mapping[str, Mapping[str, Parameter]] = {
     "nDCG": {"cutoff": _CUTOFF, "dcg": _DCG, "gains": Parameter(dict)},
     "DCG": {"cutoff": _CUTOFF, "dcg": _DCG},
     **{"AP": _TO_CUTOFF, "RR": _TO_CUTOFF, "P": _AT_CUTOFF, "R": _AT_CUTOFF, "Success": _AT_CUTOFF},
-    **{"SetR": {"rel": _REL}, "Bpref": {"rel": _REL}, "Rprec": {"rel": _REL}, "Judged": {"cutoff": _CUTOFF}},
+    **{"Rprec": {"rel": _REL}, "Judged": {"cutoff": _CUTOFF}},
     "ERR": {"cutoff": _CUTOFF, "max_rel": Parameter(int, DEFAULT_MAX_GRADE)},
-    "RBP": {"cutoff": _CUTOFF, "p": Parameter(float, 0.8), "rel": Parameter(int), "max_rel": Parameter(int)},
+    "RBP": {"cutoff": _CUTOFF, "p": Parameter(float, 0.8), "max_rel": Parameter(int)},
 }
 
 
@@ -126,8 +126,6 @@ def parse_measure(text: str) -> Measure:
         if info.required and key not in params:
             example = f"@{0.1 if key == 'recall' else 10}" if key == base.AT_PARAM else f"({key}=4)"
             raise UsageError(f"{text!r}: {name} needs {key}, as in {name}{example}")
-    if name == "RBP" and "rel" in params and "max_rel" in params:
-        raise UsageError(f"{text!r}: rel makes grades binary, and max_rel keeps them; give one of them")
     params = {key: params[key] for key in supported if key in params}
     if isinstance(base, OwnMeasure):
         return cast("Measure", OwnMeasure(name, supported, **params))
@@ -211,7 +209,7 @@ def function_of(measure: Measure) -> MeasureFunction | None:
     ``UsageError`` if it cannot be imported, or is no function.
     """
     name = str(measure.NAME)
-    if name in _KERNELS or not isinstance(measure, OwnMeasure):
+    if has_kernel(measure) or not isinstance(measure, OwnMeasure):
         return None
     if ":" not in name:
         added: MeasureFunction = plugins.added("riskguard_measures")[name][1]
@@ -270,7 +268,7 @@ def _known_provider(measure: Measure) -> str | None:
     if params.get("dcg") == "exp-log2":
         return None if params.get("gains") else "riskguard"
     if name == "RBP" and "max_rel" not in params:
-        return "cwl_eval" if "rel" in params and "cutoff" not in params else None
+        return None
     if name == "RR" and "cutoff" in params:
         return "msmarco"
     return {"Judged": "judged", **dict.fromkeys(("ERR", "DCG", "RBP"), "riskguard")}.get(name, "pytrec_eval")
@@ -278,7 +276,7 @@ def _known_provider(measure: Measure) -> str | None:
 
 def has_kernel(measure: Measure) -> bool:
     """Whether ``scoring`` computes a measure with numpy; where ``provider_of`` refuses it, it means nothing."""
-    return str(measure.NAME) in _KERNELS and not measure.params.get("judged_only")
+    return isinstance(measure, OwnMeasure) and measure.NAME in _KERNELS
 
 
 def _parts(text: str) -> tuple[str, dict[str, Any], Any]:

@@ -53,7 +53,6 @@ class Order(Enum):
     SINGLE_DESCENDING = "32 bits, docid descending"  # scores compared in 32 bits
     DESCENDING = "docid descending"
     ASCENDING = "docid ascending"
-    STABLE = "line"
 
 
 #: Providers that do not keep the order of the lines where scores are equal.
@@ -66,7 +65,7 @@ _ORDERS = {
 
 def order_of(provider: str) -> Order:
     """The order by which an ir-measures provider, given by its name, ranks documents."""
-    return _ORDERS.get(provider, Order.STABLE)
+    return _ORDERS.get(provider, Order.WRITTEN)
 
 
 def lines_of(offsets: IntArray) -> IntArray:
@@ -147,7 +146,6 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
         (Order.SINGLE_DESCENDING, -letters, single),
         (Order.DESCENDING, -letters, double),
         (Order.ASCENDING, letters, double),
-        (Order.STABLE, rows, double),
     ):
         found[order] = untied.copy()
         found[order][rows[np.lexsort((number, of_row))]] = lines[tied]

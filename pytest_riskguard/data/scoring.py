@@ -1,8 +1,8 @@
 """Measures of topics: formulas on numbers of all at once, else ir-measures' providers or a Python function, on dicts.
 
 Judgements are as a measure takes them, gains as they are or binary labels; what a measure cannot take is refused.
-Values of formulas are those of trec_eval (``m_map.c``, ``m_bpref.c`` and so on), MS MARCO's script, ``judged``,
-cwl_eval and gdeval, but for rounding. Logarithms come from Python's ``math``, whose C library they call too.
+Values of formulas are those of trec_eval (``m_map.c`` and so on), MS MARCO's script, ``judged`` and gdeval,
+but for rounding. Logarithms come from Python's ``math``, whose C library they call too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pytest_riskguard.data.measures import (
     provider_of,
 )
 from pytest_riskguard.data.qrels import JudgementArrays, Qrels
-from pytest_riskguard.data.runs import Order, Run, order_of, ranking
+from pytest_riskguard.data.runs import Order, Run, ranking
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.text import listed
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 
 Formula = Callable[..., FloatArray]
-
-#: cwl_eval looks at so many ranks.
-CWL_RANKS = 1000
 
 
 @frozen(eq=False)
@@ -99,31 +96,24 @@ class Kernel:
         From the documents that are found within the cutoff, by rank, all that are judged, and this kernel to the
         measure of each topic.
     value : function
-        From grades to what their documents count: a gain, or a label (1 relevant, 0 not, -1 as if not judged).
+        From grades to what their documents count: a gain, or a label (1 relevant, 0 not).
     cutoff : int, optional
         How many ranks count; None for all.
     p : float
         The persistence of RBP.
-    with_others : bool
-        Documents that count 0 change the measure, too.
     """
 
     formula: Formula
     value: Callable[[FloatArray], FloatArray]
     cutoff: int | None = None
     p: float = 0.8
-    with_others: bool = False
 
     def scores(self, rows: JudgedRows) -> FloatArray:
         """The measure of each topic, shape (n_topics,)."""
         judged = replace(rows, value=self.value(rows.value))
-        judged = judged.at(self.is_counted(judged.value))
+        judged = judged.at(judged.value > 0)
         found = judged.at((judged.rank > 0) & (judged.rank <= (self.cutoff or math.inf)))
         return self.formula(found.by_rank(), judged, self)
-
-    def is_counted(self, values: FloatArray) -> BoolArray:
-        """Which documents can change the measure, given what they count."""
-        return values >= 0 if self.with_others else values > 0
 
 
 def share(part: FloatArray | IntArray, whole: FloatArray | IntArray) -> FloatArray:
@@ -160,7 +150,7 @@ def precision(found: JudgedRows, _: JudgedRows, kernel: Kernel) -> FloatArray:
 
 
 def recall(found: JudgedRows, judged: JudgedRows, _: Kernel) -> FloatArray:
-    """``R``, ``SetR``: how many documents are relevant, by how many there are."""
+    """``R``: how many documents are relevant, by how many there are."""
     return share(found.sums(), judged.sums())
 
 
@@ -177,21 +167,6 @@ def success(found: JudgedRows, *_: object) -> FloatArray:
 def judged_share(found: JudgedRows, _: JudgedRows, kernel: Kernel) -> FloatArray:
     """``Judged``: how many of the documents within the cutoff are judged, with whatever grade."""
     return share(found.sums(), np.minimum(found.retrieved, kernel.cutoff or math.inf))
-
-
-def binary_preference(found: JudgedRows, judged: JudgedRows, _: Kernel) -> FloatArray:
-    """``Bpref``: for each relevant document, the share of the first R not relevant ones that stand below it."""
-    relevant, other = judged.at(judged.value > 0).sums(), judged.at(judged.value == 0).sums()
-    is_hit = found.value > 0
-    hits, before = found.at(is_hit), found.places()[is_hit]
-    above = np.minimum(before - hits.places(), relevant[hits.topic])
-    return share(hits.sums(1.0 - share(above, np.minimum(relevant, other)[hits.topic])), relevant)
-
-
-def binary_bias(found: JudgedRows, _: JudgedRows, kernel: Kernel) -> FloatArray:
-    """``RBP(rel=...)``, as cwl_eval computes it: weights of its ranks that add up to 1."""
-    weights = kernel.p ** np.arange(CWL_RANKS)
-    return found.sums(weights[found.rank - 1] / np.sum(weights))
 
 
 def graded_bias(found: JudgedRows, _: JudgedRows, kernel: Kernel) -> FloatArray:
@@ -216,11 +191,11 @@ def expected_reciprocal_rank(found: JudgedRows, *_: object) -> FloatArray:
     return scores
 
 
-#: By ir-measures' names; RBP by whether it is binary.
+#: By ir-measures' names.
 FORMULAS: Mapping[str, Formula] = {
     **{"nDCG": normalised_gain, "DCG": discounted_gain, "AP": average_precision, "RR": reciprocal_rank},
-    **{"P": precision, "R": recall, "SetR": recall, "Rprec": r_precision, "Success": success, "Judged": judged_share},
-    **{"Bpref": binary_preference, "ERR": expected_reciprocal_rank, "RBP": graded_bias},
+    **{"P": precision, "R": recall, "Rprec": r_precision, "Success": success, "Judged": judged_share},
+    **{"ERR": expected_reciprocal_rank, "RBP": graded_bias},
 }
 
 
@@ -302,22 +277,14 @@ def kernel_of(measure: Measure, rules: LabelRules) -> Kernel:
         )
         raise UsageError(f"{measure}: {problem}")
     name, params = str(measure.NAME), measure.params
-    formula, cutoff = FORMULAS[name], params.get("cutoff")
-    if name == "RBP" and is_binary(measure):
-        formula, cutoff = binary_bias, CWL_RANKS
-    return Kernel(
-        formula,
-        functools.partial(_worth, measure, rules),
-        cutoff,
-        p=params.get("p", 0.8),
-        with_others=name == "Bpref",
-    )
+    worth = functools.partial(_worth, measure, rules)
+    return Kernel(FORMULAS[name], worth, params.get("cutoff"), p=params.get("p", 0.8))
 
 
 def _worth(measure: Measure, rules: LabelRules, grades: FloatArray) -> FloatArray:
     """What documents with these grades count."""
     if is_binary(measure):
-        return np.where(grades >= _least(measure, rules), 1.0, np.where(grades <= -1, -1.0, 0.0))
+        return np.where(grades >= _least(measure, rules), 1.0, 0.0)
     if measure.NAME == "Judged":
         return np.ones(len(grades))
     gains, highest = np.maximum(grades, 0.0), _highest(measure, rules)
@@ -337,7 +304,7 @@ def parts_of(measure: Measure) -> Parts | None:
 
     A factor that all documents of a topic share (the ideal gain, the number of relevant documents) is left open.
     """
-    if measure.NAME not in ("nDCG", "DCG", "P", "R", "SetR", "RBP") or not has_kernel(measure):
+    if measure.NAME not in ("nDCG", "DCG", "P", "R", "RBP") or not has_kernel(measure):
         return None
     kernel = kernel_of(measure, AS_GIVEN)
     if measure.NAME == "nDCG":
@@ -360,7 +327,7 @@ def values_of_part(part: Run, measure: Measure, qrels: Qrels, source: str) -> Fl
     labels = labels_for(measure, {topic: qrels.grades[topic] for topic in answers}, qrels.rules)
     values = [*evaluate(measure, labels, answers, source).values()]
     as_written = values
-    if not np.array_equal(ranks[order_of(str(provider_of(measure).NAME))], written):
+    if not all(np.array_equal(order, written) for order in ranks.values()):
         # Compat gives documents that are not retrieved the score 0: the others stay on their side of it
         above = np.where(topics_with(part.scores >= 0, part.offsets), lengths + 1.0, 0.0)
         in_order = replace(part, scores=np.repeat(above, lengths) - written)

@@ -22,8 +22,6 @@ import numpy.typing as npt
 from pytest_riskguard.distributions import ndtr, ndtri, stdtrit
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.georisk_replicates import (
-    HEAVY,
-    MANY_TOPICS,
     Pool,
     PoolKernel,
     georisk_left_out,
@@ -64,8 +62,7 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_tests: int 
     between_0_and_1(level, name="level")
     tail = (1 - level) / 2 / max(1, n_tests)
     wanted = min(max(math.ceil(IN_TAIL / tail), MIN_REPLICATES), MAX_REPLICATES)
-    drawn = n_topics if n_topics <= MANY_TOPICS else HEAVY
-    replicates = max(min(wanted, MAX_CELLS // (n_systems * drawn)), math.ceil(MIN_IN_TAIL / tail))
+    replicates = max(min(wanted, MAX_CELLS // (n_systems * n_topics)), math.ceil(MIN_IN_TAIL / tail))
     if replicates > MAX_DRAWN:
         raise ValueError(
             f"level {level:g} with {n_tests} tests needs {replicates} replicates, more than memory holds: lower the "
@@ -192,20 +189,20 @@ def georisk_difference(
         Clusters of topics that hang together, numbered from 0 without gaps, at least two: the jackknife, so
         Student-t, leaves out one at a time. Draws are those of single topics, so percentile and BCa are too narrow.
     """
-    pool, both = Pool.of(scores, alphas=(alpha,), tradeoff=tradeoff), [candidate, reference]
+    pool, both = Pool.of(scores, alpha=alpha, tradeoff=tradeoff), [candidate, reference]
     # no system's GeoRisk is above the root of its mean
     same = ROUNDING_ERROR * math.sqrt(float(np.max(np.mean(pool.scores, axis=1))))
 
     def less(georisks: FloatArray) -> FloatArray:
-        differences = georisks[..., 0, :] - georisks[..., 1, :]
+        differences = georisks[0] - georisks[1]
         return np.where(np.abs(differences) <= same, 0.0, differences)
 
-    estimate = float(less(PoolKernel(pool).sample()[0, both][:, None])[0])
+    estimate = float(less(PoolKernel(pool).sample()[both][:, None])[0])
     rests = None if clusters is None else _without_clusters(pool.scores, clusters, alpha, tradeoff)[both]
     pool = pool.only(both)
-    left_out = georisk_left_out(pool)
-    drawn = np.concatenate([less(some[0]) for some in georisk_replicates(pool, left_out, replicates=replicates)])
-    return GeoRiskDifference(estimate, less(left_out[0] if rests is None else rests), np.sort(drawn), same)
+    drawn = np.concatenate([less(some) for some in georisk_replicates(pool, replicates=replicates)])
+    left_out = georisk_left_out(pool) if rests is None else rests
+    return GeoRiskDifference(estimate, less(left_out), np.sort(drawn), same)
 
 
 def _without_clusters(scores: FloatArray, clusters: IntArray, alpha: float, tradeoff: str) -> FloatArray:

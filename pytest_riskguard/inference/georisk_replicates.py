@@ -7,19 +7,11 @@ expected score is e_ij = rho_i T_j with rho_i = S_i/N. Drawing topics with repla
 
 which is negative where x_ij/T_j < rho_i.
 
-**Very many topics.** Then GeoRisk is all but linear in how often each topic is drawn: it is G + sum_j (w_j - 1) L_j,
-L_j being how far topic j moves it by the jackknife. The first three cumulants are the same whether counts w_j are
-multinomial or independent Poisson counts of mean 1. So the H topics that move a GeoRisk most get Poisson counts, and
-the sum over all others is drawn from the normal law with its covariance. What is lost is the skewness of the normal
-part: no topic in it weighs more than the lightest of the H, so a 95 % limit moves by at most
-(1.96^2 - 1)/(6 sqrt(H)) standard errors, 0.01 for any data, and far less for most.
-
 References
 ----------
 B. T. Dinçer, C. Macdonald, I. Ounis, "Risk-sensitive evaluation and learning to rank using multiple baselines",
 SIGIR 2016 (z, ZRisk and GeoRisk); R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS
-2019 (the smooth trade-off); P. Hall, "The Bootstrap and Edgeworth Expansion", Springer 1992, section 3.3 (skewness
-and limits).
+2019 (the smooth trade-off).
 """
 
 from __future__ import annotations
@@ -32,7 +24,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.distributions import ndtr, ndtri
+from pytest_riskguard.distributions import ndtr
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.replicates import next_words, stream
 from pytest_riskguard.risk.checks import FloatArray, exact_sum, refuse
@@ -48,10 +40,6 @@ KEPT_CHUNKS, MAX_SUMS = 64, 2**21
 #: Poisson counts have mean 1 - SHORT/sqrt(n), so that about one replicate in forty has too many draws at once; no
 #: count with a mean up to 1 is larger than MAX_COUNT, in 16 bits; so many cells are compared at once.
 SHORT, MAX_COUNT, BLOCK = 2.0, 12, 2**17
-#: Pools of more topics than the first number are resampled with counts of so many; so many replicates at a time.
-MANY_TOPICS, HEAVY, LARGE_ROWS = 50_000, 2048, 2048
-#: So much of its variance each column has of its own, though some are sums of others.
-NOTHING_LEFT = 1e-10
 
 
 @lru_cache(maxsize=KEPT_CHUNKS)
@@ -115,8 +103,7 @@ class Pool:
     """Scores of systems on the same topics, shape (n_systems, n_topics), with what their z-scores are made of.
 
     ``totals`` are T_j, rounded once, so that the order of systems cannot move them; ``ratios`` are x_ij/T_j, infinite
-    for a topic that no system answered, whose z are 0; ``a`` and ``b`` are the two parts of z. GeoRisk is asked for
-    at these ``alphas``, of which the smooth trade-off knows one.
+    for a topic that no system answered, whose z are 0; ``a`` and ``b`` are the two parts of z.
     """
 
     scores: FloatArray
@@ -124,20 +111,20 @@ class Pool:
     ratios: FloatArray
     a: FloatArray
     b: FloatArray
-    alphas: FloatArray
+    alpha: float
     smooth: bool
 
     @classmethod
-    def of(cls, scores: npt.ArrayLike, *, alphas: Sequence[float], tradeoff: str = "linear") -> Pool:
+    def of(cls, scores: npt.ArrayLike, *, alpha: float, tradeoff: str = "linear") -> Pool:
         """Check and take the scores apart; ValueError for an alpha that does not go with the trade-off."""
         x = pool_scores(scores)
-        weights = np.array([loss_weight_of(tradeoff, alpha) for alpha in alphas])
+        weight = loss_weight_of(tradeoff, alpha)
         if tradeoff == "smooth":
             refuse(x, x > 1, "scores must be from 0 to 1 for the smooth trade-off")
         totals = x[0] + x[1] if len(x) == 2 else np.array([math.fsum(topic.tolist()) for topic in x.T])
         divisors = np.where(totals > 0, totals, 1.0)
         ratios = np.where(totals > 0, x / divisors, np.inf)
-        return cls(x, totals, ratios, x / np.sqrt(divisors), np.sqrt(totals), weights, tradeoff == "smooth")
+        return cls(x, totals, ratios, x / np.sqrt(divisors), np.sqrt(totals), weight, tradeoff == "smooth")
 
     def only(self, rows: Sequence[int]) -> Pool:
         """Some of the systems, with what the scores of all of them lead to expect."""
@@ -150,7 +137,7 @@ class Pool:
         return int(self.scores.shape[1])
 
     def zrisk(self, sums: Sequence[FloatArray], shares: FloatArray) -> FloatArray:
-        """ZRisk, shape (n_alphas, n_systems, rows), from rho and the sums of its terms.
+        """ZRisk, shape (n_systems, rows), from rho and the sums of its terms.
 
         Of the linear trade-off these are a and b, then both over topics with a negative z; of the smooth one, the
         ``polynomial``.
@@ -158,9 +145,9 @@ class Pool:
         roots = np.sqrt(np.where(shares > 0, shares, 1.0))
         if self.smooth:
             constant, first, second, third = sums
-            return np.asarray((((third * shares + second) * shares + first) * shares + constant) / roots)[None]
+            return np.asarray((((third * shares + second) * shares + first) * shares + constant) / roots)
         z, losses = (part_a / roots - part_b * roots for part_a, part_b in (sums[:2], sums[2:]))
-        return np.stack([z + alpha * losses for alpha in self.alphas])
+        return z + self.alpha * losses
 
     @property
     def polynomial(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -210,17 +197,17 @@ class PoolKernel:
         self._columns, self._units = np.vstack([scores, integers]), np.vstack([score_units, units])
 
     def sample(self) -> FloatArray:
-        """GeoRisk of the sample itself, shape (n_alphas, n_systems)."""
-        return self.replicates(np.ones((self._pool.n_topics, 1), dtype=np.uint8))[:, :, 0]
+        """GeoRisk of the sample itself, shape (n_systems,)."""
+        return self.replicates(np.ones((self._pool.n_topics, 1), dtype=np.uint8))[:, 0]
 
     def replicates(self, counts: Counts) -> FloatArray:
-        """GeoRisk, shape (n_alphas, n_systems, rows), 0 where the system has no score in the replicate.
+        """GeoRisk, shape (n_systems, rows), 0 where the system has no score in the replicate.
 
         ``counts``, shape (n_topics, rows), says how often each topic is drawn; columns sum to n_topics.
         """
         step = max(1, MAX_SUMS // self._columns.shape[0])
         blocks = (counts[:, start : start + step] for start in range(0, counts.shape[1], step))
-        return np.concatenate([self._replicates(block) for block in blocks], axis=2)
+        return np.concatenate([self._replicates(block) for block in blocks], axis=1)
 
     def _replicates(self, counts: Counts) -> FloatArray:
         pool, k, sums = self._pool, len(self._pool.scores), self._columns @ counts.astype(np.float64)
@@ -242,43 +229,15 @@ class PoolKernel:
         return np.asarray(self._changes[system][:, some] @ (counts[some] * crossed).astype(np.float64))
 
 
-def georisk_replicates(pool: Pool, left_out: FloatArray, *, replicates: int) -> Iterator[FloatArray]:
-    """GeoRisk of shape (n_alphas, n_systems, rows), chunk after chunk; more do not change the first ones.
-
-    ``left_out`` is ``georisk_left_out(pool)``, which only very many topics need.
-    """
+def georisk_replicates(pool: Pool, *, replicates: int) -> Iterator[FloatArray]:
+    """GeoRisk of shape (n_systems, rows), chunk after chunk; more do not change the first ones."""
     kernel, rows = PoolKernel(pool), rows_per_chunk(pool.n_topics)
-    if pool.n_topics > MANY_TOPICS:
-        yield from _of_many_topics(kernel.sample(), left_out, replicates)
-        return
     for chunk in range(-(-replicates // rows)):
         yield kernel.replicates(draw_counts(pool.n_topics, chunk=chunk)[:, : replicates - chunk * rows])
 
 
-def _of_many_topics(sample: FloatArray, left_out: FloatArray, replicates: int) -> Iterator[FloatArray]:
-    n = left_out.shape[-1]
-    moves = (np.mean(left_out, axis=2, keepdims=True) - left_out).reshape(-1, n) * ((n - 1) / n)
-    scale = np.sqrt(np.einsum("ij,ij->i", moves, moves))[:, None]
-    units = np.where(scale > 0, scale, 1.0)
-    order = np.argsort(-scale[:, 0], kind="stable")  # so that the order of systems moves nothing but rows
-    heavy = np.sort(np.argsort(-np.max(np.abs(moves / units), axis=0), kind="stable")[:HEAVY])
-    light = (np.delete(moves, heavy, axis=1) / units)[order]
-    factor = np.empty((len(light), len(light)))
-    factor[order] = np.linalg.cholesky(np.einsum("ij,kj->ik", light, light) + NOTHING_LEFT * np.eye(len(light)))
-    expected = float(np.sum(1 - _edges(1.0) / 2.0**16))
-    for chunk in range(-(-replicates // LARGE_ROWS)):
-        generator = stream(chunk, HEAVY)
-        halves = next_words(generator, -(-HEAVY * LARGE_ROWS // 4)).view("<u2")[: heavy.size * LARGE_ROWS]
-        counts = _poisson_counts(halves.reshape(heavy.size, LARGE_ROWS), mean=1.0)
-        words = next_words(generator, len(factor) * LARGE_ROWS).reshape(-1, LARGE_ROWS)
-        deviates = ndtri(((words >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52)
-        moved = np.einsum("ij,jk->ik", moves[:, heavy], counts - expected)
-        moved += np.einsum("ij,jk->ik", factor * scale, deviates)
-        yield sample[:, :, None] + moved.reshape(*sample.shape, -1)[:, :, : replicates - chunk * LARGE_ROWS]
-
-
 def georisk_left_out(pool: Pool) -> FloatArray:
-    """GeoRisk of every system at every alpha with each topic left out: shape (n_alphas, n_systems, n_topics).
+    """GeoRisk of every system with each topic left out: shape (n_systems, n_topics).
 
     c is then n - 1. Leaving out a topic changes every rho_i a little. In order of ratios x_ij/T_j topics with a
     negative z come first, so sums over them are cumulated sums, found by bisection: n log n steps for a system.

@@ -61,16 +61,11 @@ def refused(run: Run, judged: Grades | Qrels, problem: str) -> str:
     [
         (lambda name: f"doc:{name}", "ids of the run begin with 'doc:', which the others lack"),
         (lambda name: f"{name}-en", "ids of the run end with '-en', which the others lack"),
-        (lambda name: f"articles%2F{name}", "ids of the run begin with 'articles%2F', which the others lack"),
         (
             lambda name: f"000{name}",
             "they differ in leading zeros, decimals, case, a file extension, or a path or an",
         ),
-        (lambda name: f"00{name}.0", "they differ in leading zeros"),
-        (lambda name: f"https://help.example/a/{name}?lang=en", "they differ in leading zeros"),
-        (lambda name: f"articles/{name}.md", "they differ in leading zeros"),
         (lambda name: f"articles%2F{int(name) % 7}%2F{name}/", "they differ in leading zeros"),
-        (lambda name: str(int(name) - 1), "its ids may come from another collection or index"),
         (lambda name: f"#{int(name) * 7919:x}", "their ids use different kinds of characters"),
         (lambda name: str(10**9 + int(name)), "its ids may come from another collection or index"),
     ],
@@ -86,13 +81,6 @@ def test_the_difference_may_lie_in_the_ids_of_the_judgements():
     refused({t: [f"{t}a"] for t in judged}, judged, "ids of the judgements begin with 'DOC-', which the others lack")
     refused({t: [f"DOC-{t}"] for t in judged}, judged, "ids of the judgements end with 'a', which the others lack")
     refused({t: [f"doc-{t}A"] for t in judged}, judged, "they differ in upper and lower case")
-
-
-def test_the_likely_cause_does_not_depend_on_the_order_of_a_set():
-    """Some judged ids are the end of others, so that two prefixes explain as many topics."""
-    judged: Grades = {str(t): {f"b{t}x": 1, f"ab{t}x": 1} for t in TOPICS}
-    run = {t: [f"{'A' if t == '0' else 'c'}ab{t}x"] for t in judged}
-    refused(run, judged, "ids of the run begin with 'c', which the others lack")
 
 
 def answered(count: int, *, of: int, judged: str = "page{}", other: str = "other{}") -> tuple[Run, Grades]:
@@ -160,9 +148,6 @@ WEAK: dict[str, tuple[tuple[Run, Grades], Judged]] = {
         Judged(30, 3, 0.1),
     ),
     "a page": (ends_alike("https://help.example/{}/index.html"), Judged(30, 12, 0.2)),
-    "a query": (ends_alike("https://help.example/?id={}"), Judged(30, 12, 0.2)),
-    "queries": (ends_alike("https://help.example/page?id={}&lang=en"), Judged(30, 12, 0.2)),
-    "few judged ids": (answered(3, of=9, other="-{}"), Judged(9, 3, 1 / 3)),
     "deep": (({"00": [*(f"other{rank}" for rank in range(20)), docid(0, 1)]}, JUDGED), Judged(1, 1, 0.0)),
     "the query is ignored": (({t: [docid(n, 1) for n in TOPICS] for t in JUDGED}, JUDGED), Judged(30, 30, 1 / 30)),
     "not relevant": (not_relevant(), Judged(12, 12, 0.1)),
@@ -184,9 +169,7 @@ def test_a_weak_system_is_not_refused(case):
 
 SPELLINGS: dict[str, Rewritten] = {
     "numbers": str,
-    "padded": lambda number: f"{int(number):06}",
     "capitals": lambda number: f"DOC-{number}",
-    "mixed": lambda number: f"{'Guide' if int(number) % 2 else 'FAQ'}/{number}",
     "partly capitals": lambda number: f"P{number}" if int(number) % 2 else number,
 }
 
@@ -216,7 +199,7 @@ worlds = st.builds(
     documents=st.integers(300, 3000),
     depth=st.sampled_from([10, 50]),
     skill=st.floats(0.3, 1.0),
-    spelling=st.sampled_from(["capitals", "mixed", "partly capitals", "numbers", "padded"]),
+    spelling=st.sampled_from(["capitals", "partly capitals", "numbers"]),
 )
 
 
@@ -230,17 +213,6 @@ def test_other_ids_are_refused_and_its_own_are_not(world, change):
     with pytest.raises(DataError) if is_other else nullcontext() as caught:
         score_run(run, world.judged, ["AP"])
     assert not is_other or caught.value.reason == "ids_do_not_match"
-
-
-def test_a_gate_on_another_index_is_incomparable_and_shows_ids_of_both_sides():
-    world = World(1, topics=30, documents=400, depth=50, skill=0.9, spelling="numbers")
-    foreign = {topic: list(map(world.elsewhere.__getitem__, ranking)) for topic, ranking in world.run.items()}
-    for pair in ((foreign, world.run), (world.run, foreign)):
-        verdict = check("not_significantly_risky", *pair, qrels=world.judged, measure="nDCG@10")
-        assert verdict.reason == "ids_do_not_match"
-        shown = ", ".join(map(repr, list(world.judged["q0"])[:3]))
-        assert f"such as {shown}; found {foreign['q0'][0]!r}" in str(verdict.problem)
-        assert "judged for other topics as often as for their own" in str(verdict.problem)
 
 
 @pytest.mark.slow
@@ -386,12 +358,10 @@ def test_one_file_given_as_both_is_refused(tmp_path):
     [
         (GRADES, GRADES, True),
         ({topic: {"d1": 9.0, "d3": 8.0, "d2": 7.0} for topic in MANY}, GRADES, False),
-        (GRADES | {"q03": {"d1": 2, "d3": 1}}, GRADES, False),
         ({topic: GRADES[topic] for topic in MANY[:9]}, GRADES, False),
         ({topic: GRADES[topic] for topic in MANY[:10]}, GRADES, True),
         ({topic: ["d1"] for topic in ONE_DOCUMENT}, ONE_DOCUMENT, False),
         (HALF, HALF, True),
-        (HALF | {"one": {"d1": 1}}, HALF | {"one": {"d1": 1}}, False),
         ({topic: {"d1": 1, "other": 1} for topic in MANY}, {topic: {"d1": 1, "d2": 1} for topic in MANY}, False),
     ],
 )

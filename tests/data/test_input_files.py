@@ -86,8 +86,6 @@ IRREGULAR: dict[str, tuple[Make, str]] = {
     "pipe": (os.mkfifo, NO_FILE),
     "socket": (unix_socket, NO_FILE),
     "link to a device": (lambda path: path.symlink_to("/dev/zero"), NO_FILE),
-    "link to a pipe": (link_to_a_pipe, NO_FILE),
-    "loop of links": (lambda path: path.symlink_to(path.name), "cannot be read"),
     "nothing": (lambda _: None, "no such file"),
 }
 
@@ -150,16 +148,6 @@ def test_a_factor_that_is_none_is_a_usage_error(monkeypatch, text):
         _ = LIMIT.value
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="this system has no /proc")
-def test_a_file_of_reported_size_0_is_still_read_up_to_the_limit():
-    status = Path("/proc/self/status")
-    assert status.stat().st_size == 0
-    with pytest.raises(FileError, match="expected at most 10 bytes"):
-        read_limited(status, LIMIT)
-    with pytest.raises(FileError, match="expected at most 10 bytes"):
-        list(blocks(status, LIMIT))
-
-
 @pytest.mark.parametrize("content", [b"x" * 11, gzip.compress(b"x" * 11, mtime=0)])
 def test_what_is_beyond_the_limit_is_refused_with_its_size(path, content):
     path.write_bytes(content)
@@ -191,8 +179,6 @@ WHOLE = gzip.compress(random.Random(1).randbytes(5000), mtime=0)
     [
         (WHOLE[:-2000], "ended before"),
         (WHOLE + b"garbage", r"damaged one \(Not a gzipped file"),
-        (WHOLE[:-8] + bytes(8), r"damaged one \(CRC check failed"),
-        (b"\x1f\x8b", "ended before"),
         (b"\x1f\x8b\x08\x00" + bytes(6) + b"\xff\xff", r"damaged one \(Error -3"),
     ],
 )
@@ -208,10 +194,7 @@ LIMITED = {
     "LINES": ("topics", "".join(f"t{i}\ta\n" for i in range(20)), "lines, found 20"),
     "LINE_BYTES": ("topics", "t1\tabcdefghijk\n", "bytes in a line, found 14"),
     "ROW_BYTES": ("run", "t1 Q0 d1 1 2 x\n", "bytes in a row of a run or of qrels, found 14"),
-    "JUDGEMENTS": ("qrels", "".join(f"t{i} 0 d 1\n" for i in range(20)), r"judgements, found \d+"),
     "CELLS": ("scores", "topic,AP,RR\n" + "".join(f"t{i},0,1\n" for i in range(10)), "found 20"),
-    "CORPUS_BYTES": ("documents", '{"id": "d1"}\n\n\n\n', "in a documents file, found 16"),
-    "REPORT_BYTES": ("report", "{}" + " " * 20, "bytes in a report, found 22"),
     "YAML_BYTES": ("settings", "#" * 14, "bytes of settings, found 14"),
 }
 
@@ -236,11 +219,9 @@ def test_each_limit_is_refused_with_the_number_found_and_can_be_raised(path, set
     ("reader", "content", "what"),
     [
         ("qrels", "t1 0 d 1\nt2 0 d 1\nt3 0 d 1\n", "topics"),
-        ("topics", "t1\ta\nt2\tb\nt3\tc\n", "topics"),
         ("scores", "topic,AP\nt1,0\nt2,0\nt3,0\n", "topics"),
         ("run", "t1 Q0 d 1 2 x\nt2 Q0 d 1 2 x\nt1 Q0 e 1 2 x\nt3 Q0 d 1 2 x\n", "topics"),
         ("qrels", "t 0 a 1\nt 0 b 1\nt 0 c 1\n", "documents in a topic"),
-        ("run", "t Q0 a 1 2 x\nu Q0 a 1 2 x\nt Q0 b 1 2 x\nt Q0 c 1 2 x\n", "documents in a topic"),
     ],
 )
 def test_topics_and_documents_are_limited_in_every_table(path, set_limit, reader, content, what):
@@ -262,12 +243,6 @@ def test_the_digest_is_that_of_the_decompressed_bytes(write, name, content):
     assert file.digest == "sha256:" + hashlib.sha256(content).hexdigest()
 
 
-def test_gzip_is_told_by_content_and_not_by_name(tmp_path):
-    (tmp_path / "a.run").write_bytes(gzip.compress(b"text\n"))
-    (tmp_path / "b.run.gz").write_bytes(b"text\n")
-    assert read(tmp_path / "a.run") == read(tmp_path / "b.run.gz") == [(1, b"text")]
-
-
 @pytest.mark.parametrize("block", [4, 2**20])
 @pytest.mark.parametrize(
     ("content", "problem"),
@@ -275,7 +250,6 @@ def test_gzip_is_told_by_content_and_not_by_name(tmp_path):
         (b"one\ntwo\ncaf\xe9\nfour\n", ":3: expected UTF-8 text, found byte 0xe9; .* another encoding as UTF-8"),
         (b"one\nt\0wo\n", ":2: expected text, found a NUL byte"),
         (b"ok\n" + b"x" * 31 + b"\nshort\n", ":2: expected at most 30 bytes in a line, found 31; .*'xxx"),
-        (b"ok\n" + b"x" * 29 + b"\xc3", ":2: expected UTF-8 text, found byte 0xc3"),
         (b"x" * 29 + "é".encode(), ":1: expected at most 30 bytes in a line, found 31"),
         (b"1\n\n\n4\n5", r"expected at most 4 lines, found 5; .*set RISKGUARD_LIMITS"),
     ],
@@ -299,13 +273,3 @@ def test_another_compression_than_gzip_is_named(tmp_path, compress: Any):
     path.write_bytes(compress(b"1 Q0 d 1 2.5 t\n"))
     with pytest.raises(RunFormatError, match=r"run\.gz:1: .* found byte 0x..; unpack it, unless it is gzip"):
         read(path)
-
-
-def test_a_shown_line_is_quoted_escaped_and_cut(path):
-    file = InputFile(path, error=RunFormatError)
-    for line, shown in (
-        (b"a\x1b[31m\r\n", r"'a\x1b[31m'"),
-        ("\u202eabc".encode(), r"'\u202eabc'"),
-        (b"x" * 200, repr("x" * 79 + "…")),
-    ):
-        assert str(file.refuse_line(1, line, "2", "1")).endswith(f":1: expected 2, found 1: {shown}")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pytest_riskguard.data import checks, ids, judged
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.ids import Ids, topic_of_rows
-from pytest_riskguard.data.judged import LEAST_DEPTH, JudgedRun, RankedRun, depth_of, kept_depth
+from pytest_riskguard.data.judged import LEAST_DEPTH, JudgedRun, RankedRun, kept_depth
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.run_scores import score_run, scored_run
@@ -132,13 +132,6 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     found, topics = run.unjudged()
     assert (topics.tolist(), run.run.documents.at(found).strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]
-
-
-@pytest.mark.parametrize(
-    ("name", "depth"), [("nDCG@20", 20), ("AP", 10), ("R@1000", 100), ("P@5", 5), ("P(judged_only=True)@5", 10)]
-)
-def test_the_depth_is_the_cutoff(name, depth):
-    assert depth_of(parse_measure(name)) == depth
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data.runs import Order, by_rank, order_of, rank_column, ranking
+from pytest_riskguard.data.runs import Order, by_rank, rank_column, ranking
 from tests.data import plain_orders
 from tests.data.plain_orders import ranked
 from tests.data.tables import in_lines
@@ -71,10 +71,8 @@ def test_all_topics_at_once_are_ranked_as_each_alone(drawn):
         ("3 2 1", "4 9 120", "bac", "falls"),  # documents were filtered out
         ("3 3 1", "2 1 3", "abc", "falls"),  # ties go by rank
         ("3 3 3", "3 1 2", "acb", ""),  # equal scores contradict nothing
-        ("3 3 1", "0 0 0", "bac", "falls"),
         ("3 1 2", "- - 1", "bca", "falls"),
         ("3 1 2", "1 2 3", "bca", "rises and falls"),
-        ("0.5 0.5 0.9", "5 6 7", "cba", "rises"),
         ("1 2 3", "0 0 0", "cab", "rises"),
         ("2 3 4", "0 0 0", "cab", "falls"),
     ],
@@ -85,7 +83,3 @@ def test_the_plain_orders_are_those_that_people_mean(scores, ranks, written, say
     assert "".join(ranked(Order.WRITTEN, "bac", list(topic[0].values()), numbers)) == written
     assert plain_orders.rank_column(list(topic[0].values()), numbers) == ("rises" in says, "falls" in says)
     check([topic])
-
-
-def test_ranks_of_other_providers_are_those_of_a_stable_sort():
-    assert order_of("cwl_eval") is Order.STABLE

@@ -75,10 +75,6 @@ def test_a_large_file_is_refused_while_it_is_copied(bucket, set_limit):
     is_refused(bucket / "run.txt", r"^memory://bucket/run\.txt: expected at most 3 bytes", FileError)
 
 
-def test_a_missing_file_is_named_by_its_address(bucket):
-    is_refused(bucket / "none.run", r"^memory://bucket/none\.run: no such file$")
-
-
 def test_errors_about_the_copy_name_the_address(bucket):
     with pytest.raises(RunFormatError) as refused, local_copy(bucket / "run.txt", RUN_BYTES) as copy:
         raise RunFormatError(copy, 3, "expected another line")

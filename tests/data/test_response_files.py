@@ -56,11 +56,8 @@ MIXED: list[tuple[Any, str]] = [
         rows(SOLR["q2"], SOLR["q1"]),
         r"k\.jsonl:2: expected the id of its query beside each response, found none",
     ),
-    (rows(SOLR["q2"]) * 2, r"k\.jsonl:2: expected each topic once, found 'q2' again"),
     ([{"query": "zürich"} | ES["q2"], {"query_id": "q1"} | ES["q1"]], ":2: expected the text of its query beside"),
-    ([ES["q1"]], "expected the text of its query beside each response, found none"),
     ([{"responses": [ES["q2"], ES["q1"]]}], "expected rankings in a format that riskguard reads"),
-    (rows(SOLR["q2"], {"query_id": "q1", "response": {"ok": 1}}), f"{OTHER}'query_id', 'response', 'ok'"),
     (rows(SOLR["q2"], {"query_id": "q1", "response": ES["q1"]}), OTHER),
     ([{"q2": ES["q2"], "took": 3}], "'took': Elasticsearch: expected hits in hits.hits"),
 ]
@@ -94,11 +91,9 @@ SUMMARY = {"id": "index:help/0/c4", "fields": {"documentid": "id:help:article::7
 WHOLE: list[tuple[str, str, Any, list[str]]] = [
     ("elasticsearch", "hits.hits", [{"_id": "b", "_score": None}, {"_id": "a", "_score": None}], ["b", "a"]),
     ("elasticsearch", "hits.hits", [{"_id": "b", "_score": 1}, {"_id": "a", "_score": True}], ["b", "a"]),
-    ("algolia", "exhaustiveNbHits", False, ["c d"]),
     ("vespa", "root.coverage", MATCH_PHASE, ["c d"]),
     ("vespa", "root.children", [SUMMARY], ["7"]),
     ("meilisearch", "hits", [{"articleId": 7, "title": "x"}], ["7"]),
-    ("meilisearch", "hits", [{"id": 8, "articleId": 7}], ["8"]),
 ]
 
 
@@ -121,7 +116,6 @@ HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} 
     ("more", "expected"),
     [
         ([{"text_match": 2**62 + 1}, {"text_match": 2**62}], [2.0, 1.0]),  # compared exactly
-        ([{"text_match": 5}, {"text_match": 3}], [5.0, 3.0]),
         (HYBRID, [1.0, 0.5]),
     ],
 )
@@ -140,22 +134,17 @@ FAILURES: dict[str, list[tuple[str, Any, str]]] = {
     "elasticsearch": [
         ("", MISSING, r"expected hits in hits.hits, found .*: index_not_found_exception: no such index \[help\]"),
         ("", {"error": "no handler found", "status": 400}, "'status': no handler found"),
-        ("error", "late", "error is 'late': late"),
         ("timed_out", True, "hits are missing: timed_out is True"),
         ("_shards", {"failed": 1, "failures": [SHARD]}, "_shards.failed is 1: query_shard_exception: no"),
         ("terminated_early", True, "terminated_early is True"),
-        ("status", 503, "error 503"),
         ("_shards.successful", 1, "only 1 of 2 shards answered"),
         ("is_partial", True, "is_partial is True"),
-        ("is_running", True, "is_running is True"),
         ("_clusters", {"total": 3, "successful": 2, "skipped": 1}, "only 2 of 3 clusters answered"),
         ("hits.hits", [{"_score": 1.0}], "expected an id in _id, found None"),
-        ("hits.hits", [{"_id": True}], "expected an id in _id, found True"),
     ],
     "solr": [
         ("", {"responseHeader": {"status": 400}, "error": {"msg": "no field x", "code": 400}}, "'error': no field x"),
         ("error", {"msg": "late"}, "error is an object with the keys 'msg': late"),
-        ("responseHeader.status", 500, "responseHeader.status is 500"),
         ("responseHeader.partialResults", "omitted", "partialResults is 'omitted'"),
         ("", {"responseHeader": {"status": 0}, "grouped": {"brand": {}}}, "expected hits in response.docs"),
     ],
@@ -163,19 +152,14 @@ FAILURES: dict[str, list[tuple[str, Any, str]]] = {
         ("", {"root": {"errors": [{"code": 12, "summary": "Timed out", "message": "x"}]}}, "'root': Timed out: x"),
         ("root.errors", [{"code": 12}], "root.errors is a list"),
         ("root.coverage", PARTIAL, "degraded.timeout is True"),
-        ("root.coverage.degraded", {"adaptive-timeout": True}, "adaptive-timeout is True"),
-        ("root.coverage.degraded", {"non-ideal-state": True}, "non-ideal-state is True"),
         ("root.coverage", {"full": False}, "root.coverage.full is False"),
         ("root.children", [{"id": "index:help/0/c4ca", "relevance": 1.0}], "is not the id of a document"),
-        ("root.children", [{"id": "group:root:0", "relevance": 1.0}], "'group:root:0' is not the id of a document"),
         ("root.children", [{"relevance": 1.0}], "expected an id in root.children, found None"),
         ("root.children", {}, "expected hits in root.children"),
-        ("root", {"children": None}, "expected hits in root.children"),
     ],
     "algolia": [
         ("", {"message": "Index help does not exist", "status": 404}, "'status': Index help does not exist"),
         ("timeoutHits", True, "timeoutHits is True"),
-        ("timeoutCounts", True, "timeoutCounts is True"),
         ("exhaustive", {"rulesMatch": False}, "exhaustive.rulesMatch is False"),
         ("hits", [{"id": "d"}], "expected an id in objectID, found None"),
     ],
@@ -188,10 +172,8 @@ FAILURES: dict[str, list[tuple[str, Any, str]]] = {
     "meilisearch": [
         ("", {"message": "Not found.", "code": "no_index", "type": "x"}, ": Not found."),
         ("remoteErrors", {"ms-1": {}}, "remoteErrors is an object with the keys 'ms-1'"),
-        ("degraded", True, "degraded is True"),
         ("hits", [{"title": "x"}], "expected an id in a field id, or in the only one whose name ends so, found None"),
         ("hits", [{"articleId": 7, "shop_id": 1}], "whose name ends so, found None"),
-        ("hits", [7], "expected hits in hits"),
     ],
 }
 

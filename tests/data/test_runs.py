@@ -46,14 +46,12 @@ NO_RANK = "row 12: expected a whole number as the rank of 'b', each once in a to
     ("rows", "problem"),
     [
         ("t a nan, t b 1", "row 11: expected a finite number as the score of 'a' in topic 't', found nothing; "),
-        ("u a 1, t b -inf", "found -inf; the largest is 3.4028e+38, the largest number of 32 bits"),
         (
             "t a 1, t b 1e300",
             "row 12: expected a finite number as the score of 'b' in topic 't', found 1e+300; the largest",
         ),
         ("t a 1, u a 1, t a 2", f"row 13: {TWICE} also on line 11; keep one of the two"),
         ("s b 1, t a 1, s c 1, t a 2", f"row 14: {TWICE} also on line 12"),
-        ("t a - 1, t b - 1.5", NO_RANK),
         ("t a - 1, t b - -", NO_RANK),
         (
             "t a - 2, u c - 2, t b - 2",
@@ -85,20 +83,12 @@ def test_ids_stand_on_one_line_without_spaces_around_them():
     assert of_rows("{} a 1", " two\nlines" * 300, by_text=True).topics == (" two\nlines" * 300,)
 
 
-def test_documents_with_equal_hashes_are_told_apart(monkeypatch):
-    monkeypatch.setattr(Ids, "hashes", property(lambda ids: np.zeros(len(ids), dtype=np.uint64)))
-    assert len(of_rows("t a 1, t b 1, u a 1, u b 1").documents) == 4
-    with pytest.raises(DataError, match=rf"row 15: {TWICE} also on line 13"):
-        of_rows("u a 1, u b 1, t a 1, t b 1, t a 0")
-
-
 @pytest.mark.parametrize(
     ("rows", "ties", "expected", "is_contradicted"),
     [
         # without ranks, equal scores stand as trec_eval ranks them, by document
         ("t a 1, t c 2, t b 1", None, "c 2, b 1, a 1", False),
         ("t a 1, t b 1", "as_returned", "a 2, b 1", False),
-        ("t a 1, t b 0.9999999999", "as_returned", "a 2, b 1", False),  # equal in 32 bits
         ("t a 0.3, t b 0.2", "as_returned", "a 0.3, b 0.2", False),
         ("t a 0.1, t b 0.2", "as_returned", "a 2, b 1", True),  # distances
         # ranks are compared with scores, and order equal ones
@@ -107,11 +97,9 @@ def test_documents_with_equal_hashes_are_told_apart(monkeypatch):
         ("t a 3 2, t b 1 1, t c 2 3", None, "a 3, b 1, c 2", True),
         ("t a 3 2, t b 1 1, t c 2 3", "as_returned", "b 3, a 2, c 1", True),
         ("t a 1 0, t b 5 0", "as_returned", "a 2, b 1", True),
-        ("t a 1 -, t b 5 2", None, "a 1, b 5", False),
         # without scores, the order counts whatever is asked for
         ("t a - 7, t b - 3, t c - -1", None, "c 3, b 2, a 1", False),
         ("t b - 2, t a - 1", "docid", "a 2, b 1", False),
-        ("t b -, t a -", "docid", "b 2, a 1", False),
     ],
 )
 def test_which_order_counts(rows, ties, expected, is_contradicted):
@@ -134,9 +122,7 @@ def test_an_order_that_users_saw_counts_unless_something_else_is_asked_for():
         (["123"] * 10 + ["321"] * 10, None, 10),
         (["123"] * 11 + ["321"] * 10, None, None),
         (["123"] * 11 + ["321"] * 10 + ["111", "5"] * 9, None, None),  # these say nothing
-        (["132"] * 20, None, 20),
         (["0123"] * 3, "0", None),  # the score column numbers the lines
-        (["123"] * 10 + ["321"] * 10, "x", 10),
         (["12"] * 20, "0", 0),  # two scores may number the lines by chance
         (["21"] + ["123"] * 2, None, None),
     ],
@@ -153,12 +139,6 @@ def test_a_run_whose_every_ranking_is_upside_down_is_refused_and_some_are_named(
     ):
         read_run(path)
     assert read_run(GivenFile(path, ties="as_returned")).topics
-
-
-def test_a_part_of_a_run_may_be_upside_down():
-    given = data()
-    given.is_part = True
-    assert run_of(given, *columns("t a 1 1, t b 2 2")).source.contradicted == ("t",)
 
 
 CONTENT = {"q2": {"b": 0.1 + 0.2, "a": 1.0}, "q10": {"a": -1e-300, "é": -2.0}}

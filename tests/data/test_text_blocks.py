@@ -57,14 +57,6 @@ def test_columns_are_those_of_a_reader_of_lines(pieces: list[str], fields: int, 
     assert all(len(row) == fields for row in rows)
 
 
-@pytest.mark.parametrize("separator", [" \t ", " "])
-@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
-def test_usual_text_is_not_refused(separator: str, end: str) -> None:
-    rows = [["topic", "é1", "0.5"], ["t2", "a-long-name-of-a-document", "-1e3"]] * 3
-    content = (end or "\n").join(separator.join(row) for row in rows) + end
-    assert rows_of(b"\xef\xbb\xbf" + content.encode(), 3) == rows
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -102,10 +94,6 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 @given(st.lists(st.one_of(FLOATS.map(repr), st.integers(-(2**70), 2**70).map(repr), PLAIN)))
 def test_numbers_are_those_that_python_reads(cells: list[str]) -> None:
     np.testing.assert_array_equal(numbers(Ids.of(cells)), [float(cell) for cell in cells])
-
-
-def test_an_empty_cell_is_no_number() -> None:
-    np.testing.assert_array_equal(numbers(Ids.of(["1", "", "2"])), [1, np.nan, 2])
 
 
 NO_NUMBERS = [

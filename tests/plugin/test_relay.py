@@ -15,7 +15,7 @@ def test_a_verdict_travels_as_plain_types():
     log, other = GateLog(), GateLog()
     verdict = check("not_significantly_risky", candidate, baseline)
     log.waiting.append(verdict)
-    log.attach(report, 0)
+    log.attach(report, 0, is_worker=True)
     content = getattr(report, CARRIED)
     assert json.loads(json.dumps(content)) == content
     other.receive(report)

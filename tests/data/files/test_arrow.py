@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import random
 import resource
-import subprocess
 import sys
 from collections.abc import Callable
 from decimal import Decimal
@@ -64,11 +63,8 @@ def test_texts_are_those_of_python_in_every_type_slice_and_chunk(texts, name, st
     [
         (pa.array([1, 2**64 - 1], pa.uint64()), [1, 2**64 - 1]),
         (pa.array([1, None], pa.int8()), [1.0, None]),
-        (pa.array([1.5, float("nan"), None], pa.float32()), [1.5, None, None]),
         (pa.array([Decimal("1.50"), None]), [1.5, None]),
         (pa.array([None, None]), [None, None]),
-        (pa.array([True, None]), [True, None]),
-        (pa.array([7, None, 7]).dictionary_encode(), [7.0, None, 7.0]),
         (pa.DictionaryArray.from_arrays(pa.array([1, 0, None]), pa.array([None, "a"])), ["a", "", ""]),
         (pa.DictionaryArray.from_arrays(pa.array([None, None], pa.int8()), pa.array([], pa.string())), ["", ""]),
         (pa.chunked_array([], pa.string()), []),
@@ -167,9 +163,7 @@ def test_bytes_that_are_no_text_are_refused(name):
     ("values", "others", "is_coded"),
     [
         ([0, 1, 2, 3], [0, 500_000, 2, 3], False),
-        ([0, 1, 2, 3], [0, 1, 2, 500_000], False),
         ([0, 1, 2], [0, 3, 2], True),
-        ([0, 1, 2], [0, -1, 2], True),
     ],
 )
 def test_places_beyond_the_text_are_refused(values, others, is_coded):
@@ -201,9 +195,6 @@ RATIO = "expected at most 100 times the compressed size after decompression"
 IN_A_LINE = "expected at most 1,048,576 bytes in a line, found 100,000,000"
 BOMBS: dict[str, tuple[Callable[[], Content], str]] = {
     "packed parquet": (lambda: _one_text("parquet", "zstd"), RATIO),
-    "plain parquet": (lambda: _one_text("parquet", "none"), IN_A_LINE),
-    "plain arrow": (lambda: _one_text("new_file", None), IN_A_LINE),
-    "packed dictionary": (lambda: packed(repeated(1, 100_000_000), "new_stream", compression="zstd"), RATIO),
     "packed dictionary of a file": (
         lambda: packed(repeated(1, 100_000_000), "new_file", compression="lz4"),
         RATIO,
@@ -253,34 +244,3 @@ def test_a_missing_package_is_named_with_its_extra_and_other_files_are_no_tables
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"needs pyarrow: pip install 'pytest-riskguard\[arrow\]'$"):
         table_of(start + b" and no more")
-
-
-def test_no_other_library_is_loaded(tmp_path):
-    table = pa.table({"qid": ["q1", None], "score": [1.0, None], "code": pa.array(["a", None]).dictionary_encode()})
-    parquet.write_table(table, tmp_path / "a.parquet")
-    (tmp_path / "a.arrow").write_bytes(packed(table, "new_file"))
-    code = f"""
-import sys
-from pathlib import Path
-from pytest_riskguard.data.arrow import arrow_table, parquet_table
-from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.errors import RunFormatError
-for name, read in (("a.parquet", parquet_table), ("a.arrow", arrow_table)):
-    table = read(InputFile(Path({str(tmp_path)!r}) / name, error=RunFormatError))
-    print([len(table.column(place)) for place in range(3)])
-print(sorted({{"pandas", "polars", "narwhals"}} & {{name.partition(".")[0] for name in sys.modules}}))
-"""
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout == "[2, 2, 2]\n[2, 2, 2]\n[]\n"
-
-
-@pytest.mark.parametrize("maker", ["new_file", "new_stream"])
-def test_packed_columns_are_refused_before_they_are_unpacked(maker):
-    content = packed(pa.table({"docno": ["d" * 2**26]}), maker, compression="zstd")
-    usual, pool = pa.default_memory_pool(), pa.proxy_memory_pool(pa.system_memory_pool())
-    pa.set_memory_pool(pool)
-    try:
-        assert RATIO in refusal(content)
-    finally:
-        pa.set_memory_pool(usual)
-    assert pool.max_memory() < 2**20

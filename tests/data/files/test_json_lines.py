@@ -52,21 +52,17 @@ def test_blocks_of_lines_may_differ(write, monkeypatch):
     [
         ('{"qid": "q1", "docno": "d2", "docno": "d3", "label": 1}', "expected one JSON value in each line: .*docno"),
         ('{"qid": "q1", "docno": "d2", "label": NaN}', "expected one JSON value in each line: .*NaN"),
-        ('{"qid": "q1", "docno": "d2", "label": 1e999}', "expected (one JSON value in each line|a number)"),
         (
             '{"qid": "q1", "docno": "\\ud83d", "label": 1}',
             "expected text as the document, found half of a character",
         ),
         (f"{OTHER} {OTHER}", "expected one JSON value in each line"),
-        (f"{OTHER}, {OTHER}", "expected one JSON value in each line"),
         (
             '{"qid": "q1", "docno": ["d2"], "label": 1}',
             r"expected text or a whole number as the document, found \['d2'\]",
         ),
-        ('{"qid": "q1", "docno": "d2", "label": "good"}', "expected a number as the grade, found 'good'"),
         ('{"qid": "q1", "label": 1}', "expected a docid on one line, without spaces around it, found ''"),
         ('{"qid": 9007199254740992.0, "docno": "d2", "label": 1}', "expected text or a whole number as the topic"),
-        ("3", "expected a JSON object, found 3"),
         ("[" * 2_000, "expected one JSON value in each line"),
     ],
 )

@@ -23,11 +23,6 @@ from tests.data.files.read import ranked
         ("a.json", '{"q1": {"d1": 1, "d1": 2}}', r"'d1' appears twice"),
         ("a.json", '{"q1": {"d1": "1"}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
         ("a.json", '{"q1": {"d1": true}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
-        (
-            "a.json",
-            '{"qid": {"0": 1}, "docno": {"0": 2}, "score": {"0": 3}}',
-            "it is a frame by columns; write",
-        ),
         ("a.json", '{"q1": ["d1"]}', r"expected rankings in a format that .* tried: parquet, .*, trec"),
         (
             "a.tsv",
@@ -73,12 +68,6 @@ def test_one_part_of_several_predictions_is_named(write):
     with pytest.raises(RunFormatError, match=r"subset and split named 'fr', found 0; .*'de/test', 'de', 'en"):
         read_run(GivenFile(path, part="fr"))
     assert ranked(path, part="en/test") == ranked(path, part="en") == {"q": ["e"]}
-
-
-@pytest.mark.parametrize("value", [{"de": {"test": {"q": {"d": "1"}}}}, {"de": {"test": {}}}, {"de": 1}])
-def test_other_json_is_no_prediction(write, value):
-    with pytest.raises(RunFormatError, match=r"the nearest is mteb, but "):
-        read_run(write("predictions.json", json.dumps({"mteb_model_meta": {}, **value})))
 
 
 def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):

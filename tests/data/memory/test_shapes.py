@@ -54,18 +54,14 @@ FIRST = UUID(int=1)
     ("data", "expected"),
     [
         ({"1": {"b": 1, "a": 2.5}}, {"1": ["a", "b"]}),
-        ({1: {7: np.float32(1), np.int64(2**60 + 1): np.int64(2)}}, {"1": [str(2**60 + 1), "7"]}),
         ({"1": ["b", "a"]}, {"1": ["b", "a"]}),
-        ({"1": np.array([5, 4])}, {"1": ["5", "4"]}),
         ({"1": [("a", 1), ["b", 2]]}, {"1": ["b", "a"]}),
-        ({"1": (pair for pair in [("a", 1), ("b", 2)])}, {"1": ["b", "a"]}),
         ({FIRST: {FIRST: 1.0}}, {str(FIRST): [str(FIRST)]}),
         (frame(docno=[7, FIRST, pd.NA]).head(2), {"1": ["7", str(FIRST)]}),
         (iter([Hit(1, FIRST, Decimal("1.5"))]), {"1": [str(FIRST)]}),
         ([PlainHit("1", "a", 1.0)], {"1": ["a"]}),
         ([{"qid": "1", "docno": "a", "score": 1}, {"docno": "b", "qid": "1", "score": 2}], {"1": ["b", "a"]}),
         (frame(vector=[[0.1], None, object()]), {"1": ["a", "b"], "2": ["c"]}),
-        (frame().astype({"qid": "category"}).convert_dtypes(), {"1": ["a", "b"], "2": ["c"]}),
         (frame().set_index("qid"), {"1": ["a", "b"], "2": ["c"]}),
         (frame(rank=[1, 0, 0]).drop(columns="score"), {"1": ["b", "a"], "2": ["c"]}),
         (
@@ -82,14 +78,12 @@ def test_rankings(data, expected):
     ("data", "message"),
     [
         (None, r"run: expected a mapping by topic, .*; found nothing\Z"),
-        (7, r"found 7 \(int\)"),
         ("a.run", r"found 'a.run' \(str\)"),
         (
             frame()["score"],
             r"a frame with named columns.*; found 0 2.0 1 1.0 2 3.0 Name: score, dtype: float64 \(Series\)",
         ),
         ([("1", "a", 1.0)], r"run: expected rows with named fields, .*; found \('1', 'a', 1.0\) \(tuple\) as row 1"),
-        ([{"qid": "1", "docno": "a", "score": 1.0}, 3], r"found 3 \(int\) as row 2"),
         (pl.DataFrame(COLUMNS).lazy(), r"run: expected a frame in memory, found polars LazyFrame; collect it first"),
     ],
 )
@@ -104,21 +98,14 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
         "run: expected a mapping document -> score, or a sequence of documents or pairs, for topic '1', "
         "found 'a' (str)",
     ),
-    ({"1": {"a", "b"}}, "or a sequence of documents or pairs, for topic '1', found {"),
-    ({"1": {"a": 1}, "2": ["b"]}, "expected a finite number as the score of 'b' in topic '2'"),
     ({"1": {"a": "high"}}, "run, 'a' of topic '1': expected a number as the score, found 'high'"),
     (
         {"1": {"a": None}},
         "run, 'a' of topic '1': expected a finite number as the score of 'a' in topic '1', found nothing",
     ),
     ({"1": {"a": np.array([1.0, 2.0])}}, "run, 'a' of topic '1': expected a number as the score, found array("),
-    ({"1": {"a": 10**400}}, "run, 'a' of topic '1': expected a number as the score, found 1000"),
-    ({"1": [("a", 1.0, 2)]}, "expected text or a whole number as the document, found ('a', 1.0, 2)"),
     ({"1": ["a", ("b", 2)]}, "expected text or a whole number as the document, found ('b', 2)"),
-    ({"1": [{"id": "a", "score": 1}]}, "expected text or a whole number as the document, found {'id'"),
-    ({1.5: ["a"]}, "run, 'a' of topic 1.5: expected text or a whole number as the topic, found 1.5"),
     ({1: ["a"], "1": ["b"]}, "run: expected each topic once, found one as text and as a number"),
-    ({"1": {"a\nb": 1.0}}, ": expected a docid on one line, without spaces around it, found 'a\\nb'"),
     ({"1": {"\ud800": 1.0}}, "expected text as the document, found half of a character"),
     (
         {"1": ["a", "a"]},
@@ -126,8 +113,6 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ),
     (frame(score=["1", "x", "2"]), "run, row 2: expected a number as the score, found 'x'"),
     (frame(qid=["1", None, "2"]), "run, row 2: expected a topic on one line, without spaces around it, found ''"),
-    (frame(qid=[1.5, 1, 2]), "run, row 1: expected text or a whole number as the topic, found 1.5"),
-    (frame(docno=[np.True_, "b", "c"]), "run, row 1: expected text or a whole number as the document, found"),
     (frame().drop(columns="score"), "it names no column for score"),
     (pd.concat([frame(), frame()[["score"]]], axis=1), "run: expected columns with different names"),
     ([], "only none"),
@@ -171,7 +156,6 @@ def test_options_of_a_run(options, message):
         ({"1": {"a": 1.0, "b": 0.5}}, {"1": {"a": 1, "b": 0.5}}),
         ({"1": {"a"}, "2": ["b"]}, {"1": {"a": 1}, "2": {"b": 1}}),
         (frame().rename(columns={"score": "label"}), {"1": {"a": 2, "b": 1}, "2": {"c": 3}}),
-        (frame(score=[None, 1.0, float("nan")]), {"1": {"b": 1}}),
         (pl.DataFrame(COLUMNS | {"score": [None, 1, 2]}), {"1": {"b": 1}, "2": {"c": 2}}),
     ],
 )
@@ -183,7 +167,6 @@ def test_judgements(data, grades):
     ("data", "problem"),
     [
         ({"1": {"a": "high"}}, "judgements, 'a' of topic '1': expected a number as the grade, found 'high'"),
-        ({"1": {"a": True}}, "expected a number as the grade, found True"),
         (
             {"1": 1},
             "expected a mapping document -> grade, or a set of relevant documents, for topic '1', found 1",
@@ -223,11 +206,6 @@ def test_topics_have_texts_weights_and_tags():
             read_topics(bad)
     with pytest.raises(TypeError, match="topics: expected a mapping by topic"):
         read_topics(7)
-
-
-def test_a_tag_of_a_topic_may_be_missing():
-    topics = read_topics({"1": {"query": "red dress", "lang": None, "size": float("nan")}})
-    assert topics.tags["1"] == {"lang": "", "size": ""}
 
 
 @pytest.mark.parametrize(

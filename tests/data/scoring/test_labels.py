@@ -82,12 +82,6 @@ def test_a_binary_measure_refuses_real_grades_and_names_the_setting(clicks, meas
     assert caught.value.reason == "bad_qrels"
 
 
-@pytest.mark.parametrize("measure", ["Compat", "nDCG(gains={1:2},judged_only=True)"])
-def test_other_measures_refuse_real_grades_too(clicks, measure):
-    with pytest.raises(DataError, match="needs whole grades; use nDCG, DCG, ERR or RBP"):
-        by_topic(clicks(), measure)
-
-
 def test_relevant_from_makes_binary_labels_and_decides_which_topics_count(clicks):
     run = {"q1": [("b", 3.0), ("a", 2.0)], "q2": [("a", 1.0)]}
     qrels = clicks(relevant_from=0.5)

@@ -124,7 +124,6 @@ HALVED = [
     "nDCG",
     "AP",
     "RR@10",
-    "Bpref",
     "DCG@10",
     "ERR@20",
     "RBP(max_rel=4)@10",

@@ -29,14 +29,17 @@ WITH_KERNELS = [
     *("nDCG(dcg='exp-log2')@20", "nDCG(dcg='exp-log2')"),
     *("DCG", "DCG@5", "DCG(dcg='exp-log2')@10", "AP", "AP@5", "AP(rel=2)", "AP(rel=2)@3"),
     *("RR", "RR@10", "RR@2", "RR(rel=2)", "RR(rel=2)@10", "P@10", "P@1", "P(rel=2)@5"),
-    *("R@100", "R@3", "R(rel=2)@10", "SetR", "SetR(rel=2)"),
+    *("R@100", "R@3", "R(rel=2)@10"),
     *("Rprec", "Rprec(rel=2)", "Success@10", "Success(rel=3)@2"),
-    *("Judged@10", "Judged", "Judged@3", "Bpref", "Bpref(rel=2)", "Bpref(rel=4)"),
-    *("RBP(rel=1)", "RBP(rel=2, p=0.5)", "RBP(max_rel=9)@10", "RBP(p=0.95, max_rel=9)", "RBP(p=0.0, rel=1)"),
+    *("Judged@10", "Judged", "Judged@3"),
+    *("RBP(max_rel=9)@10", "RBP(p=0.95, max_rel=9)", "RBP(p=0.0, max_rel=9)"),
     *("ERR(max_rel=9)@20", "ERR(max_rel=9)", "ERR(max_rel=9)@2"),
 ]
 WITHOUT = [
     "SetF",
+    "SetR",
+    "Bpref(rel=2)",
+    "RBP(rel=1)",
     "IPrec@0.1",
     "infAP",
     "NumRet",
@@ -125,14 +128,14 @@ LONG = [(f"d{rank}", 2000.0 - rank) for rank in range(1, 1101)]
 RANKS = (1, 2, 9, 10, 11, 20, 21, 99, 100, 101, 999, 1000, 1001, 1002, 1100)
 
 
-@pytest.mark.parametrize("text", [*WITH_KERNELS, "RBP(rel=1, p=0.9999)", "RBP(rel=1, p=1.0)", "P@2000", "R@1000"])
+@pytest.mark.parametrize("text", [*WITH_KERNELS, "P@2000", "R@1000"])
 def test_long_rankings(text):
     grades = {f"d{rank}": 1 + rank % 3 for rank in RANKS} | {f"d{rank}": rank % 2 - 1 for rank in range(30, 60)}
     qrels, chunk = read_qrels({"t": {**grades, "missed": 4}}), chunk_of({"t": LONG})
     assert of_kernel(text, judged_run(chunk, qrels, depth=1), qrels) == close(plain.scores(text, chunk, qrels.grades))
 
 
-@pytest.mark.parametrize("text", ["ERR@3", "ERR(max_rel=7)@3", "RBP(max_rel=3)", "nDCG", "AP", "AP(rel=2)", "Bpref"])
+@pytest.mark.parametrize("text", ["ERR@3", "ERR(max_rel=7)@3", "RBP(max_rel=3)", "nDCG", "AP", "AP(rel=2)"])
 def test_labels_and_scale_are_those_of_the_judgements(text):
     rules = LabelRules(scale=(-1, 2.5), relevant_from=1.5)
     qrels = read_qrels({"t": {"a": -0.5, "b": 2.5, "c": 1, "d": -1, "e": 1.5}}, labels=rules)
@@ -146,7 +149,7 @@ def test_labels_and_scale_are_those_of_the_judgements(text):
 def test_parts_of_a_sum_add_up_to_the_score_but_for_a_factor_of_the_topic(text):
     rng, measure = random.Random(5), parse_measure(text)
     names, parts = [f"d{number}" for number in range(60)], parts_of(measure)
-    assert (parts is not None) == bool(re.match(r"(nDCG|DCG|P|R|SetR|RBP)\b", text))
+    assert (parts is not None) == bool(re.match(r"(nDCG|DCG|P|R|RBP)\b", text))
     if parts is None:
         return
     for _ in range(10):
