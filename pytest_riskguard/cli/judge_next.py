@@ -72,13 +72,11 @@ def judge_next(inputs: Inputs, budget: int | None, output: Path | None) -> int:
     from pytest_riskguard.gates import unjudged as lists
 
     engine, questions = (_of_runs if inputs.kind in KINDS else _of_gate)(str(inputs.kind), inputs, output)
-    compared = [engine.rejudged(question) for question in questions]
-    documents = [lists.judge_next(rejudged) for rejudged in compared]
+    documents = [lists.judge_next(engine.rejudged(question)) for question in questions]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
     write_text(_written(wanted[:budget], engine.sources.queries), output)
-    certain = all(rejudged.found.certain for rejudged in compared)
-    click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents)), certain=certain), err=True)
+    click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents))), err=True)
     if left_out := len(listed) - len(wanted):
         click.echo(f"left out: {left_out} with an id that cannot be printed as is", err=True)
     return ExitStatus.PASSED
@@ -145,12 +143,11 @@ def _is_plain(text: str) -> bool:
     return clean(text, limit=len(text)) == text
 
 
-def _said(wanted: int, budget: int | None, verdicts: int, unsettled: int, *, certain: bool) -> str:
-    """What the list is for; ``certain``: no way of judging is left that was not tried."""
+def _said(wanted: int, budget: int | None, verdicts: int, unsettled: int) -> str:
+    """What the list is for."""
     if unsettled == 0:
         which = "the verdict" if verdicts == 1 else f"any of the {verdicts} verdicts"
-        can = "can change" if certain else "that was tried changes"
-        return f"no judgement of the unjudged documents in the first ranks {can} {which}"
+        return f"no judgement of the unjudged documents in the first ranks that was tried changes {which}"
     shown = "" if budget is None or wanted <= budget else f"the first {budget} of "
     which = "the verdict" if verdicts == 1 else f"{unsettled} of {verdicts} verdicts"
     to_judge = f"{shown}{counted(wanted, 'document')} to judge; {which} could change"

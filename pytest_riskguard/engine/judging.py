@@ -36,7 +36,7 @@ from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
 from pytest_riskguard.gates.slices import slices_of, within
-from pytest_riskguard.gates.unjudged import Labels, Rejudged, rests_on_labels
+from pytest_riskguard.gates.unjudged import Labels, Rejudged
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, incomparable, warning
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.warning_sentences import message, worded
@@ -300,7 +300,9 @@ class Engine:
         except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation
             return verdict
         verdict = replace(verdict, judgements=found)
-        return functools.reduce(Verdict.warned, rests_on_labels(verdict.outcome, found), verdict)
+        if found.depends and verdict.outcome != "pass":
+            return verdict.warned(warning("rests_on_unjudged", documents=found.documents))
+        return verdict
 
     def _rejudged(self, gate: Gate, question: Question, systems: Sequence[Scored], place: int) -> Rejudged:
         """The candidate and the baseline at a place among the sources, with their runs."""
@@ -311,8 +313,7 @@ class Engine:
         )
         seen = (candidate.order, candidate.last, baseline.last, depth_of(measure))
         key = (str(measure), candidate.run.digest, baseline.run.digest, *seen, qrels.digest, scores[0].topics)
-        alike = next((labels for other, labels in self._labels.items() if other[1:] == key[1:]), None)
-        labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline), alike)
+        labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline))
         self._labels[key] = labels
         for other in list(self._labels)[:-MOST_KNOWN]:
             del self._labels[other]

@@ -262,10 +262,9 @@ class Lineage:
 class IfJudged:
     """What the gate would have said if unjudged documents had been judged with the highest grade of their topic.
 
-    None of them (``irrelevant``, as scored), all (``relevant``), or those that one system ranks higher
-    (``candidate_relevant``, ``baseline_relevant``). Or with the
-    grades that give each topic the ``lowest`` or the ``highest`` difference that was found; or with ``other`` grades,
-    the first that were found to change the outcome.
+    By ``case``: none of them (``irrelevant``, as scored), all (``relevant``), or those that one system ranks higher
+    (``candidate_relevant``, ``baseline_relevant``); ``lowest`` and ``highest`` where each topic has the lowest, or
+    the highest, difference that was found.
     """
 
     case: str
@@ -275,10 +274,9 @@ class IfJudged:
 
 @frozen
 class Judgements:
-    """Unjudged documents in the first ranks, and whether the outcome was found to ``depend`` on them.
+    """Unjudged documents in the first ranks, and whether the outcome ``depends`` on them: a case changes it.
 
-    Counts are of (topic, document) pairs: of ``documents`` in either ranking, and of those in each. It is ``certain``
-    whether the outcome depends on them if a way of judging them changes it, or if all were tried.
+    Counts are of (topic, document) pairs: of ``documents`` in either ranking, and of those in each.
     """
 
     documents: Count
@@ -286,4 +284,3 @@ class Judgements:
     cases: tuple[IfJudged, ...] = ()
     candidate: Count = field(default=0, metadata=UNWRITTEN)
     baseline: Count = field(default=0, metadata=UNWRITTEN)
-    certain: bool = False

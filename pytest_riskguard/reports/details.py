@@ -36,7 +36,6 @@ _CASES = {
     "baseline_relevant": "only the baseline's are relevant",
     "lowest": "each topic is judged as is worst for the candidate",
     "highest": "each topic is judged as is best for the candidate",
-    "other": "they are judged in another way that was tried",
 }
 
 
@@ -224,8 +223,7 @@ def _judgements(verdict: Verdict) -> Section | None:
     if unjudged.depends:
         answer = f"this verdict rests on {where}"
     else:
-        tried = "every way was tried" if unjudged.certain else "not every way was tried"
-        answer = f"no way of judging {where} was found to change the outcome: {tried}"
+        answer = f"none of these ways of judging {where} changes the outcome"
     rows = [(_CASES.get(case.case, clean(case.case)), case.urisk, case.outcome) for case in unjudged.cases]
     table = Table("The verdict in each case", {"If": "text", "URisk": "+.4f", "Outcome": "text"}, rows)
     return Section("Unjudged documents", [sentence(answer)], [table.filled])

@@ -11,7 +11,7 @@ import pytest
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.findings import Judgements
 from pytest_riskguard.gates.kinds import Gate, gate_of
-from pytest_riskguard.gates.unjudged import ToJudge, judge_next, rests_on_labels, together
+from pytest_riskguard.gates.unjudged import ToJudge, judge_next, together
 from tests.gates.runs import Pair
 
 TOPICS = [f"t{number:02d}" for number in range(30)]
@@ -45,18 +45,8 @@ def test_a_verdict_on_documents_that_are_all_judged_rests_on_nothing_else():
     whole = {t: {**dict.fromkeys([*pair.candidate[t], *pair.baseline[t]], 0), **pair.grades[t]} for t in TOPICS}
     rejudged = replace(pair, grades=whole).rejudged()
     found = rejudged.found
-    assert (found.documents, found.depends, found.certain) == (0, False, True)
+    assert (found.documents, found.depends) == (0, False)
     assert judge_next(rejudged) == ()
-
-
-def test_only_an_answer_that_is_no_pass_warns():
-    found = Judgements(3, candidate=1, baseline=2, depends=True)
-    assert not list(rests_on_labels("pass", found))
-    assert not list(rests_on_labels("fail", replace(found, depends=False)))
-    (notice,) = rests_on_labels("fail", found)
-    assert notice.code == "rests_on_unjudged"
-    assert notice.parameters == {"documents": 3}
-    assert list(rests_on_labels("inconclusive", found))
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ class Compared:
         told, by_rank = self.rejudged.found, slow_rankings.judgements(self.slow)
         assert rounded(told.cases[:4]) == rounded(by_rank.cases)
         assert told.depends == (len({case.outcome for case in told.cases}) > 1)
-        of_all = replace(told, cases=(), depends=False, certain=False)
+        of_all = replace(told, cases=(), depends=False)
         assert rounded(of_all) == rounded(replace(by_rank, cases=(), depends=False))
         listed, in_order = judge_next(self.rejudged), slow_rankings.in_order(self.slow)
         assert listed == in_order[: len(listed)]

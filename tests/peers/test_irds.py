@@ -89,16 +89,6 @@ def test_a_collection_on_this_machine_is_judged_by_its_name(home):
 
 
 @pytest.mark.slow
-def test_a_gate_of_riskguard_yaml_names_it(home):
-    (home / "riskguard.yaml").write_text(
-        "collection: {qrels: 'irds:vaswani', topics: {path: 'irds:vaswani'}}\n"
-        "candidate: bad.run\nmeasures: [AP]\n"
-        "gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]\n"
-    )
-    assert riskguard(home, "check", "--baseline", "prod=good.run", "-q").returncode == 1
-
-
-@pytest.mark.slow
 def test_ir_datasets_downloads_what_is_not_on_this_machine(home):
     done = riskguard(home, "compare", "bad.run", "--baseline", "good.run", "--qrels", "irds:cranfield")
     assert (done.returncode, "CONNECTS" in done.stdout) == (9, True)

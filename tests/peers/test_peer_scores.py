@@ -84,21 +84,3 @@ def test_ranx_keeps_them(system):
     scores = {name: {topic: float(value) for topic, value in by.items()} for name, by in ranked.scores.items()}
     (folder / "ranx.json").write_text(json.dumps(scores))
     check(folder, folder / "ranx.json", ["nDCG@10", "AP", "AP(rel=2)", "RR", "P@5"], 1e-9)
-
-
-def test_pyterrier_saves_them(system):
-    pandas = pytest.importorskip("pandas")
-    folder, _, _ = system
-    rows = [
-        {"name": name, "qid": topic, "measure": measure, "value": value}
-        for name in ("BM25", "DPH")
-        for measure in ("nDCG@10", "map")
-        for topic, value in zip(TOPICS, ours(folder, measure.replace("map", "AP")).values[:12], strict=True)
-    ]
-    pandas.DataFrame(rows).to_csv(folder / "perquery.csv", index=False)
-    (folder / "perquery.csv").with_name("one.csv").write_text(
-        pandas.DataFrame(rows)[lambda frame: frame["name"] == "DPH"].to_csv(index=False)
-    )
-    for scores in read_scores(folder / "one.csv"):
-        by_topic = dict(zip(TOPICS, ours(folder, scores.measure).values, strict=True))
-        assert dict(zip(scores.topics, scores.values, strict=True)) == by_topic

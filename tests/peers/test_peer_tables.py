@@ -67,7 +67,6 @@ def _frames(pandas):
 PANDAS = {
     "csv": lambda frame, path: frame.to_csv(path),
     "tsv": lambda frame, path: frame.to_csv(path, sep="\t", index=False),
-    "csv.gz": lambda frame, path: frame.to_csv(path, index=False),
     "parquet": lambda frame, path: frame.to_parquet(path),
     "feather": lambda frame, path: frame.to_feather(path),
     "jsonl": lambda frame, path: frame.to_json(path, orient="records", lines=True, double_precision=15),
@@ -91,20 +90,10 @@ def test_pandas_writes_frames_as_pyterrier_has_them(tmp_path, ending):
     assert not any(read_topics(paths[2]).tags.values())  # the index of a frame is no tag
 
 
-def test_pandas_frames_by_columns_are_refused_with_the_way_to_write_them(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"qid": [1, 1], "docno": [10, 11], "score": [2.0, 1.0]})
-    frame.to_json(tmp_path / "run.json")
-    with pytest.raises(Exception, match=r"orient='records'"):
-        read_run(tmp_path / "run.json")
-
-
 POLARS = {
     "csv": lambda frame, path: frame.write_csv(path),
     "parquet": lambda frame, path: frame.write_parquet(path),
     "arrow": lambda frame, path: frame.write_ipc(path),
-    "arrows": lambda frame, path: frame.write_ipc_stream(path),
-    "ndjson": lambda frame, path: frame.write_ndjson(path),
     "json": lambda frame, path: frame.write_json(path),
 }
 
@@ -136,16 +125,6 @@ def test_pyterrier_writes_results(tmp_path):
     documents = {topic: [document for document, _ in hits] for topic, hits in RANKED.items()}
     minimal = read_run(tmp_path / "run.tsv")
     assert {topic: [document for document, _ in hits] for topic, hits in minimal.items()} == documents
-
-
-def test_ir_measures_frames_are_read_in_every_spelling(tmp_path):
-    ir_measures, pandas = pytest.importorskip("ir_measures"), pytest.importorskip("pandas")
-    run = [ir_measures.ScoredDoc(t, d, s) for t, d, s, *_ in RANKED_ROWS]
-    qrels = [ir_measures.Qrel(t, d, g) for t, d, g in JUDGED_ROWS]
-    pandas.DataFrame(run).to_csv(tmp_path / "run.csv", index=False)
-    pandas.DataFrame(qrels).to_csv(tmp_path / "qrels.csv", index=False)
-    assert read_run(tmp_path / "run.csv") == RANKED
-    assert read_qrels(tmp_path / "qrels.csv").grades == GRADES
 
 
 def test_numbers_as_ids_are_read_as_text_even_where_a_frame_made_them_floats(tmp_path):

@@ -7,29 +7,8 @@ import pytest
 
 from pytest_riskguard import risk
 from pytest_riskguard.risk.checks import between_0_and_1, per_topic, systems_by_topics
-from pytest_riskguard.risk.reference import reference_scores
-from pytest_riskguard.risk.urisk import mean_test, standardised
 
 NAN = [0.1, math.nan]
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: risk.urisk(NAN, alpha=1), "differences"),
-        (lambda: risk.urisk(NAN, alpha=1, tradeoff="smooth"), "differences"),
-        (lambda: risk.standard_error(NAN), "x"),
-        (lambda: mean_test(NAN), "x"),
-        (lambda: standardised(NAN), "x"),
-        (lambda: risk.counts(NAN, [0.0, 0.0]), "candidate"),
-        (lambda: risk.counts([0.0, 0.0], NAN), "baseline"),
-        (lambda: risk.expected_scores([NAN, NAN]), "scores"),
-        (lambda: reference_scores([NAN], kind="mean"), "scores"),
-    ],
-)
-def test_an_array_that_is_not_finite_is_named(call, name):
-    with pytest.raises(ValueError, match=f"^{name} must be finite, got nan"):
-        call()
 
 
 @pytest.mark.parametrize(
@@ -37,24 +16,17 @@ def test_an_array_that_is_not_finite_is_named(call, name):
     [
         (lambda: risk.standard_error([0.1]), "^x must hold at least 2 topics, got 1$"),
         (lambda: per_topic([[0.1]], name="d"), r"^d must have one axis \(topics\), got shape \(1, 1\)$"),
-        (lambda: per_topic([0.1, -2e100], name="d"), r"^d must not exceed 1e\+100 in size, got -2e\+100$"),
         (lambda: systems_by_topics([0.1]), r"^scores must have two axes \(systems, topics\), got shape \(1,\)$"),
-        (lambda: systems_by_topics([[0.1]]), "^scores must hold at least 2 systems, got 1$"),
         (lambda: systems_by_topics(np.zeros((2, 0)), name="p"), "^p must hold at least 1 topics, got 0$"),
         (
             lambda: systems_by_topics([[0.1, 0.2], [0.3, math.inf]]),
             r"^scores must be finite, got inf for system 1, topic 1 \(counted from 0\)$",
         ),
         (
-            lambda: systems_by_topics([[0.1, 2e100], [0.3, 0.4]]),
-            r"^scores must not exceed 1e\+100 in size, got 2e\+100 for system 0, topic 1 \(counted from 0\)$",
-        ),
-        (
             lambda: risk.zrisk([[0.1, -0.1], [0.0, 0.0]], alpha=1),
             "^scores must be at least 0 for ZRisk and GeoRisk, got -0.1",
         ),
         (lambda: between_0_and_1(1.0, name="level"), "^level must be between 0 and 1, got 1.0$"),
-        (lambda: between_0_and_1(0, name="level"), "^level must be between 0 and 1, got 0$"),
     ],
 )
 def test_an_error_is_a_whole_sentence(call, message):

@@ -29,15 +29,6 @@ def test_urisk_is_gain_less_alpha_times_risk_hence_affine_in_alpha(d, alpha):
     assert risk.urisk(d, alpha=alpha) == pytest.approx(expected, abs=1e-12)
 
 
-@given(differences, alphas)
-def test_urisk_in_terms_of_the_mean_and_the_mean_size(d, alpha):
-    expected = (1 + alpha / 2) * d.mean() - alpha / 2 * np.abs(d).mean()
-    assert risk.urisk(d, alpha=alpha) == pytest.approx(expected, abs=1e-12)
-    share = d.mean() / np.abs(d).mean() if d.any() else 1.0
-    if abs(share - break_even(alpha)) > 1e-9:
-        assert (risk.urisk(d, alpha=alpha) >= 0) == (share >= break_even(alpha))
-
-
 @pytest.mark.parametrize(("alpha", "share"), [(0, 0), (1, 1 / 3), (5, 5 / 7), (10, 10 / 12)])
 def test_break_even(alpha, share):
     assert break_even(alpha) == pytest.approx(share)
@@ -107,12 +98,9 @@ def test_counts_wins_losses_ties_and_heavy_losses():
         (lambda: risk.urisk([], alpha=1), "at least 1 topics, got 0"),
         (lambda: risk.urisk([[0.1]], alpha=1), r"one axis \(topics\), got shape \(1, 1\)"),
         (lambda: risk.urisk([0.1, math.nan], alpha=1), "must be finite, got nan"),
-        (lambda: risk.urisk([0.1, math.inf], alpha=0), "must be finite, got inf"),
         (lambda: risk.urisk([1e200], alpha=0), r"must not exceed 1e\+100 in size, got 1e\+200"),
-        (lambda: risk.urisk([-1e99], alpha=1e9), r"weighted by 1 \+ alpha must not exceed"),
         (lambda: risk.urisk([-1e99], alpha=1e300), r"weighted by 1 \+ alpha must be finite"),
         (lambda: risk.urisk([0.1], alpha=-1), "alpha must be finite and at least 0, got -1"),
-        (lambda: risk.urisk([0.1], alpha=math.nan), "alpha must be finite"),
         (lambda: risk.standard_error([0.1]), "at least 2 topics, got 1"),
         (lambda: risk.counts([0.1], [0.1, 0.2]), r"differ in shape: \(1,\) and \(2,\)"),
     ],

@@ -44,7 +44,7 @@ _MAX_FULL = 4
 MAX_WORST, STATIC_ROWS = 6, 10
 #: Comparisons that have charts, of which each takes at most about 100 kB.
 _MAX_DRAWN = 20
-_SCRIPTS = ("base.js", "tooltips.js", "rankings.js", "search.js", "topics.js", "navigation.js")
+_SCRIPTS = ("base.js", "rankings.js", "search.js", "topics.js", "navigation.js")
 _OUTCOMES = {"pass": "passes", "pass with care": "passes with care", "fail": "fails"}
 _MARKS = {"pass": MARKS["go"], "pass with care": MARKS["caution"], "fail": MARKS["stop"], "inconclusive": "?"}
 

@@ -8,7 +8,6 @@ const make = (tag, text, className) => {
   return element;
 };
 const data = JSON.parse(byId("rg-data").textContent);
-const root = document.documentElement;
 // A place in other people's sandbox may forbid to keep anything, or to change the address.
 const attempt = (action) => {
   try { return action(); } catch { return undefined; }

@@ -1,8 +1,7 @@
-// Parts that are rendered when they are opened, addresses, keys.
+// Parts that are rendered when they are opened, and addresses.
 const tables = new Map();
 const prepare = (part) => {
   for (const element of all(".scripted", part)) element.hidden = false;
-  for (const chart of all(".chart", part)) withTooltips(chart);
   for (const section of all(".topics", part)) {
     const place = Number(section.closest("[data-comparison]").dataset.comparison);
     const table = new TopicTable(data.comparisons[place], section);
@@ -76,9 +75,7 @@ const follow = () => {
   const table = tableAt(place);
   if (!table) return;
   const given = new URLSearchParams(query ?? "");
-  table.state = { ...table.start(), ...Object.fromEntries([...given].filter(([key]) => ["find", "show", "sort"].includes(key))) };
-  table.state.page = Number.parseInt(given.get("page"), 10) || 1;
-  if (!table.headers.some((header) => header.dataset.column === table.state.sort.replace(/^-/, ""))) table.state.sort = "";
+  table.state = { ...table.start(), find: given.get("find") ?? "", show: given.get("show") ?? "" };
   if (!Object.hasOwn(wanted, table.state.show)) table.state.show = "";
   const row = topic === undefined ? null : table.show(decoded(topic));
   if (!row) table.render();
@@ -106,63 +103,6 @@ document.addEventListener("click", (event) => {
   else location.hash = address;
 });
 
-// The table that the reader is at: the one that was used last, else the first that can be seen.
-const current = () => {
-  const focused = document.activeElement?.closest("[data-comparison]");
-  if (focused && tables.has(Number(focused.dataset.comparison))) return tables.get(Number(focused.dataset.comparison));
-  const seen = [...tables.values()].find((table) => table.section.getBoundingClientRect().bottom > 0);
-  return seen ?? tables.values().next().value;
-};
-let stepped = null;
-const step = (way) => {
-  const table = current();
-  if (!table?.shown.length) return;
-  const focused = document.activeElement?.closest("tr[data-place]") ?? table.body.querySelector("tr.target");
-  const from = focused ? table.shown.indexOf(Number(focused.dataset.place)) : way > 0 ? -1 : table.shown.length;
-  let to = from + way;
-  if (to < 0 || to >= table.shown.length) {
-    const page = table.state.page;
-    table.state.page += way;
-    table.render();
-    if (table.state.page === page) return;
-    to = way > 0 ? 0 : table.shown.length - 1;
-  }
-  if (stepped !== null) table.toggle(stepped, false);
-  stepped = table.shown[to];
-  table.toggle(stepped, true);
-  const row = table.rowOf(stepped);
-  flash(row);
-  focusOn(row);
-  row.scrollIntoView({ block: "start" });
-  attempt(() => history.replaceState(null, "", `#${row.id}`));
-};
-const help = (shown = byId("rg-help").hidden) => {
-  byId("rg-help").hidden = !shown;
-  byId("rg-keys").setAttribute("aria-expanded", String(shown));
-};
-byId("rg-keys").addEventListener("click", () => help());
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") {
-    help(false);
-    if (event.target.matches?.("input")) {
-      event.preventDefault(); // a browser would empty the field, without a word to the table
-      event.target.blur();
-    }
-    return;
-  }
-  if (event.target.matches?.("input, select, textarea")) return;
-  const actions = {
-    "/": () => current()?.part(".find").focus(),
-    j: () => step(1),
-    k: () => step(-1),
-    "?": () => help(),
-  };
-  if (!Object.hasOwn(actions, event.key)) return;
-  event.preventDefault();
-  actions[event.key]();
-});
-
 // Everything at once: all parts, and the rankings of all topics on the pages that are shown.
 const expand = byId("rg-expand");
 expand.addEventListener("click", () => {
@@ -175,17 +115,3 @@ expand.addEventListener("click", () => {
   expand.setAttribute("aria-pressed", String(open));
   expand.textContent = open ? "Collapse all" : "Expand all";
 });
-
-// The list of gates says which one is being read.
-const links = new Map(all("nav.gates a").map((link) => [decoded(link.hash.slice(1)), link]));
-if (links.size && "IntersectionObserver" in window) {
-  const watcher = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
-      const place = Number(target.dataset.comparison);
-      for (const link of links.values()) link.removeAttribute("aria-current");
-      links.get(data.comparisons[place].anchors[0])?.setAttribute("aria-current", "true");
-    }
-  }, { rootMargin: "-10% 0px -80% 0px" });
-  for (const section of all("[data-comparison]")) watcher.observe(section);
-}

@@ -158,8 +158,7 @@ class TopicTable {
 
   // What the address says of this table.
   get address() {
-    const { find, show, sort, page } = this.state;
-    const given = Object.entries({ find, show, sort, page: page > 1 ? String(page) : "" }).filter(([, value]) => value);
+    const given = ["find", "show"].map((key) => [key, this.state[key]]).filter(([, value]) => value);
     return this.comparison.anchors[0] + (given.length ? `?${new URLSearchParams(given)}` : "");
   }
 
