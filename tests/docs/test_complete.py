@@ -18,7 +18,7 @@ from pytest_riskguard import cli as parts
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import LazyCommand, cli
-from pytest_riskguard.config.schema import Config, GateModel, GateSettings
+from pytest_riskguard.config.schema import GateModel, GateSettings
 from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.gates import kinds
