@@ -161,7 +161,7 @@ def test_every_property_of_the_report_has_a_description():
                 count += 1
                 assert inner.get("description", "").endswith("."), name
                 assert inner["description"].count("`") % 2 == 0, name
-    assert 150 < count <= 180
+    assert 100 < count <= 180
 
 
 def paths_of(kind: Any, path: str) -> Iterator[str]:
