@@ -95,8 +95,7 @@ def _relative(path: Path, root: Path) -> str:
 
 def set_context(config: pytest.Config) -> None:
     """Until the run ends: how much messages show (-v), how wide they are, and from which folder node ids are."""
-    detail = run_context.Detail(min(max(config.get_verbosity(), 0), 2))
-    screen = run_context.Screen(detail, shutil.get_terminal_size().columns)
+    screen = run_context.Screen(shutil.get_terminal_size().columns, config.get_verbosity() > 0)
     context = ExitStack()
     context.enter_context(run_context.changed(screen=screen, locate=lambda test: _from_here(test, config)))
     config.add_cleanup(context.close)
