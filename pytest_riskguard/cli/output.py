@@ -129,7 +129,7 @@ class Outputs:
 def detail_options(command: Command) -> Command:
     """How much to print: ``verbose`` and ``quiet``."""
     quiet = flag("-q", "--quiet", help="One line per gate.")
-    return flag("-v", "--verbose", help="Show the statistics, and all topics.")(quiet(command))
+    return flag("-v", "--verbose", help="Show the statistics, and more topics.")(quiet(command))
 
 
 def ensure_apart(path: Path | None, *inputs: Path) -> None:
@@ -182,9 +182,9 @@ def show(
     from pytest_riskguard.reports.parts import wrapped
     from pytest_riskguard.reports.terminal import coded, explain, one_line, remarks, repeats, typed
     from pytest_riskguard.reports.words import word
-    from pytest_riskguard.run_context import Detail, Screen
+    from pytest_riskguard.run_context import Screen
 
-    screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, terminal_width())
+    screen = Screen(terminal_width(), verbose)
     say = partial(click.secho, err=to_stderr)
     if not quiet:
         if roles is not None:
