@@ -64,8 +64,8 @@ class GateLog:
     def __init__(self) -> None:
         #: Verdicts since the last report, in the process that judged.
         self.waiting: list[Verdict] = []
-        #: What this process judged, by the JSON that is attached.
-        self._judged: dict[str, Verdict] = {}
+        #: What this process judged; a report that stays in it has places in this list.
+        self._judged: list[Verdict] = []
         self.tests: dict[str, Test] = defaultdict(Test)
         self._roll: dict[str, KnownGate] = {}
         self._roll_came = False
@@ -82,12 +82,18 @@ class GateLog:
                 became = "not_collected" if self._roll_came else "not_run"
                 self._roll[entry.id] = replace(entry, became=became)
 
-    def attach(self, report: pytest.TestReport, failures: int) -> None:
-        """Attach the verdicts since the last report to this one, in ASCII, so that even lone surrogates survive."""
-        texts = {json.dumps(_as_plain(verdict)): verdict for verdict in self.waiting}
-        self._judged |= texts
+    def attach(self, report: pytest.TestReport, failures: int, *, is_worker: bool) -> None:
+        """Attach the verdicts since the last report to this one, for another process as JSON.
+
+        In ASCII, so that even lone surrogates survive.
+        """
+        first = len(self._judged)
+        self._judged += self.waiting
+        verdicts: list[Any] = list(range(first, len(self._judged)))
+        if is_worker:
+            verdicts = [json.dumps(_as_plain(verdict)) for verdict in self.waiting]
         self.waiting.clear()
-        setattr(report, CARRIED, {"verdicts": [*texts], "failures": failures})
+        setattr(report, CARRIED, {"verdicts": verdicts, "failures": failures})
 
     def receive(self, report: pytest.TestReport) -> None:
         """Record the next step of a test."""
@@ -101,7 +107,7 @@ class GateLog:
             test.message = getattr(crash, "message", "").partition("\n")[0]
         if carried is not None:
             test.failures = carried["failures"]
-            test.verdicts += [self._judged.get(text) or _as_verdict(json.loads(text)) for text in carried["verdicts"]]
+            test.verdicts += map(self._received, carried["verdicts"])
         if report.when == _CRASHED:
             test.ended = "crashed"
             test.crashes, test.failures = test.crashes + 1 + test.failures, 0
@@ -111,6 +117,9 @@ class GateLog:
             test.ended = XFAILED if hasattr(report, "wasxfail") else "skipped"
         elif report.when == "call":
             test.ended = "lost" if carried is None else "passed"
+
+    def _received(self, verdict: int | str) -> Verdict:
+        return self._judged[verdict] if isinstance(verdict, int) else _as_verdict(json.loads(verdict))
 
     def by_test(self) -> list[tuple[str, Verdict]]:
         """Each verdict with the test that asked for it, sorted by test."""

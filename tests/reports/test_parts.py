@@ -58,7 +58,7 @@ def test_columns_without_values_are_left_out():
 
 def report(text: str = "x") -> Section:
     plot = Plot(f"p{text}", text, text, description=text, caption=text)
-    plot.point(1.0, 2.0, text, name=text, means=text)
+    plot.point(1.0, 2.0, text, means=text)
     plot.point(2.0, 3.0, text)
     table = Table(f"t{text}", {f"a{text}": "name", "b": ".2f"}, [((f"a{text}", text), 0.5)], note=text)
     inner = Section(f"s{text}", [text], [plot, table], warnings=[text], notes=[text])

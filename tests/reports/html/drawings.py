@@ -8,9 +8,28 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from pytest_riskguard.reports.html.charts.axes import Box
 from pytest_riskguard.reports.html.charts.drawing import text_width
 from pytest_riskguard.reports.html.charts.plots import Plot
+
+
+@dataclass(frozen=True)
+class Box:
+    """A part of the picture."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlaps(self, other: Box) -> bool:
+        """Whether the two share any room."""
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
+
+    def within(self, other: Box) -> bool:
+        """Whether it lies inside the other one."""
+        across = self.left >= other.left and self.right <= other.right
+        return across and self.top >= other.top and self.bottom <= other.bottom
 
 
 @dataclass(frozen=True)

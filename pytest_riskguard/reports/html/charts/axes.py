@@ -12,7 +12,6 @@ from pytest_riskguard.reports.html.charts.drawing import (
     SMALL,
     WIDTH,
     Colour,
-    Point,
     Symbol,
     clipped,
     line,
@@ -81,40 +80,6 @@ LINE_HEIGHT = 16.0
 
 
 @frozen
-class Box:
-    """The room that a label takes."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    def overlaps(self, other: Box) -> bool:
-        """Whether the two share any room."""
-        across = self.left < other.right and other.left < self.right
-        return across and self.top < other.bottom and other.top < self.bottom
-
-    def within(self, other: Box) -> bool:
-        """Whether it lies inside the other one."""
-        across = self.left >= other.left and self.right <= other.right
-        return across and self.top >= other.top and self.bottom <= other.bottom
-
-
-def beside(points: Sequence[tuple[Point, str]], *, within: Box, taken: Iterable[Box], limit: float) -> str:
-    """Names beside their points, the first ones first; no name covers another, or what is taken."""
-    boxes, texts = [*taken], []
-    for (x, y), name in points:
-        shown = clipped(clean(name), width=limit, size=SMALL)
-        wide = text_width(shown, SMALL)
-        rooms = [Box(left, y - 8, left + wide, y + 8) for left in (x + 9, x - 9 - wide)]
-        room = next((one for one in rooms if one.within(within) and not any(map(one.overlaps, boxes))), None)
-        if room is not None:
-            boxes.append(room)
-            texts.append(words(room.left, y + 4, shown, size=SMALL))
-    return "".join(texts)
-
-
-@frozen
 class Entry:
     """A line of the legend: what a symbol means."""
 
@@ -146,11 +111,6 @@ class Frame:
     x: Scale
     y: Scale
     axes: str
-
-    @property
-    def room(self) -> Box:
-        """Where its marks are."""
-        return Box(self.x.start, self.y.end, self.x.end, self.y.start)
 
 
 def frame(

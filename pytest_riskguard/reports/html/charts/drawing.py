@@ -154,13 +154,6 @@ def square(x: float, y: float, radius: float, colour: str) -> str:
     return box(x - radius, y - radius, x + radius, y + radius, colour=colour)
 
 
-def cross(x: float, y: float, radius: float, colour: str) -> str:
-    """Two lines that cross."""
-    return lines(
-        [((x - radius, y + s * radius), (x + radius, y - s * radius)) for s in (1, -1)], colour=colour, width=2
-    )
-
-
 def stroke(x: float, y: float, radius: float, colour: str, dash: str | None = None) -> str:
     """A piece of a line."""
     return line((x - 1.6 * radius, y), (x + 1.6 * radius, y), colour=colour, width=2, dash=dash)
@@ -176,6 +169,4 @@ SYMBOLS: dict[str, Symbol] = {
     "disc": disc,
     "ring": ring,
     "diamond": diamond,
-    "square": square,
-    "cross": cross,
 }

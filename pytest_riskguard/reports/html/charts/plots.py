@@ -9,10 +9,8 @@ from functools import cached_property
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.html.charts.axes import (
-    Box,
     Entry,
     Scale,
-    beside,
     frame,
     legend,
     scale_of,
@@ -40,8 +38,6 @@ from pytest_riskguard.text import clean
 
 #: The part of an axis beyond the outermost points.
 _ROOM = 0.06
-#: The room that a name may take.
-_NAME_WIDTH = 118.0
 #: The part of its place that a bar takes.
 _BAR = 0.8
 
@@ -54,7 +50,6 @@ class _Mark:
     symbol: Symbol
     colour: str
     means: str
-    name: str = ""
     low: float | None = None
     high: float | None = None
     topic: str | None = None
@@ -106,17 +101,16 @@ class Plot:
         symbol: str = "disc",
         colour: str = "win",
         means: str = "",
-        name: str = "",
         low: float | None = None,
         high: float | None = None,
     ) -> None:
-        """Add a point; ``text`` is its tooltip, ``name`` stands beside it.
+        """Add a point; ``text`` is its tooltip.
 
-        A symbol is a disc, ring, diamond, square or cross; a colour win, loss, limit, muted, grey or ink.
+        A symbol is a disc, ring or diamond; a colour win, loss, limit, muted, grey or ink.
         The legend says what a symbol ``means``. An interval reaches from ``low`` to ``high``.
         """
         shown, drawn = getattr(Colour, colour.upper()), SYMBOLS[symbol]
-        self._marks.append(_Mark(x, y, text, drawn, shown, means, name, low, high))
+        self._marks.append(_Mark(x, y, text, drawn, shown, means, low, high))
 
     def bar(self, x: float, y: float, text: str, *, colour: str, means: str = "", topic: str = "") -> None:
         """Add a bar from 0 to ``y``; the page opens the ``topic`` that it stands for."""
@@ -149,9 +143,9 @@ class Plot:
         )
         zero, half = axes.y(0), (axes.x(_BAR) - axes.x(0)) / 2
         under = [line((axes.x.start, zero), (axes.x.end, zero), colour=Colour.GREY)] if self.zero else []
-        at = [(axes.x(one.x), axes.y(one.y)) for one in self._marks]
         over = list[str]()
-        for one, (x, y) in zip(self._marks, at, strict=True):
+        for one in self._marks:
+            x, y = axes.x(one.x), axes.y(one.y)
             if one.topic is not None:
                 bar = box(x - half, min(zero, y), x + half, max(zero, y), colour=one.colour)
                 under.append(mark(one.text, bar, topic=one.topic))
@@ -166,10 +160,7 @@ class Plot:
         for drawn in self._lines:
             corners = [(axes.x(x), axes.y(y)) for x, y in drawn.points]
             under.append(curve(corners, colour=drawn.colour, dash="5 4" if drawn.dashed else None))
-        named = [(where, one.name) for one, where in zip(self._marks, at, strict=True) if one.name]
-        taken = [Box(x - 5, y - 5, x + 5, y + 5) for x, y in at]
-        names = beside(named, within=axes.room, taken=taken, limit=_NAME_WIDTH)
-        return axes.axes + keys + "".join(under + over) + names, axes.y.start + below + 7
+        return axes.axes + keys + "".join(under + over), axes.y.start + below + 7
 
     def _scales(self) -> tuple[Scale, Scale]:
         ends = [(one.x, y) for one in self._marks for y in (one.y, one.low, one.high)]
