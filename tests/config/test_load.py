@@ -91,7 +91,7 @@ gates:
     assert first.candidate == Retrieve(retrieve="shop.search:engine.query", depth=50)
     (item,) = items_of(config, first)
     assert (item.id, item.measure, item.baselines) == ("no-risk", "nDCG@10", ("release-7",))
-    assert (item.settings, config.line_of(first), config.line_of(second)) == (first, 9, 22)
+    assert (item.settings, config.line_of(first), config.line_of(second)) == (first, 9, 21)
     gate = item.gate
     assert (gate.name, gate.alpha, gate.level, gate.method, gate.tolerance) == (
         "no-risk",
