@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -26,17 +25,11 @@ def github_reads() -> bool:
     return os.environ.get(ACTIONS) == "true" or bool(os.environ.get(SUMMARY))
 
 
-class Detail(IntEnum):
-    """How much a failure shows: what happened; with ``-v`` the statistics; with ``-vv`` everything."""
-
-    BRIEF, STATISTICS, EVERYTHING = range(3)
-
-
 class Screen(NamedTuple):
-    """How much a failure shows and in how many columns."""
+    """In how many columns a failure is shown, and whether with its statistics, as ``-v`` asks for."""
 
-    detail: Detail = Detail.BRIEF
     width: int = 100
+    verbose: bool = False
 
 
 class RunContext(NamedTuple):

@@ -97,11 +97,11 @@ class Outputs:
 
         self._write(lambda path: files.write(path, report), lambda: dumps(report))
 
-    def finish(self, shown: Section, json: str, *, note: str = "", problem: str = "") -> ExitStatus:
-        """Print a report and a ``note``, write what was asked for, return the exit status: 3 with a ``problem``."""
+    def finish(self, shown: Section, json: str, *, problem: str = "") -> ExitStatus:
+        """Print a report, write what was asked for, return the exit status: 3 with a ``problem``."""
         from pytest_riskguard.reports import files
 
-        click.echo(f"{shown.to_text(terminal_width())}\n{note}".rstrip("\n"), err=self.on_stdout)
+        click.echo(shown.to_text(terminal_width()).rstrip("\n"), err=self.on_stdout)
 
         def content(path: Path) -> str:
             return json if files.format_of(path) == files.JSON else shown.to_page()
@@ -129,7 +129,7 @@ class Outputs:
 def detail_options(command: Command) -> Command:
     """How much to print: ``verbose`` and ``quiet``."""
     quiet = flag("-q", "--quiet", help="One line per gate.")
-    return flag("-v", "--verbose", help="Show the statistics, and all topics.")(quiet(command))
+    return flag("-v", "--verbose", help="Show the statistics, and more topics.")(quiet(command))
 
 
 def ensure_apart(path: Path | None, *inputs: Path) -> None:
@@ -182,9 +182,9 @@ def show(
     from pytest_riskguard.reports.parts import wrapped
     from pytest_riskguard.reports.terminal import coded, explain, one_line, remarks, repeats, typed
     from pytest_riskguard.reports.words import word
-    from pytest_riskguard.run_context import Detail, Screen
+    from pytest_riskguard.run_context import Screen
 
-    screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, terminal_width())
+    screen = Screen(terminal_width(), verbose)
     say = partial(click.secho, err=to_stderr)
     if not quiet:
         if roles is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.inference.break_even import break_even, sign_flip
+from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ __all__ = [
     "holm",
     "interval",
     "minimum_detectable_effect",
-    "sign_flip",
 ]
 
 __getattr__ = lazily(

@@ -72,29 +72,6 @@ def break_even_above(
     return _p_value(sizes[able], 1 - chances[able], ~which[able], offset=-impossible)
 
 
-def sign_flip(differences: npt.ArrayLike) -> float:
-    """P(sum of randomly signed differences <= the observed sum): the sign-flip test, exact under exchangeability.
-
-    If candidate and baseline are exchangeable, each topic's difference is as likely to have the other sign; p is the
-    share of sign patterns whose sum is as low as the observed one (R. A. Fisher, "The Design of Experiments", 1935,
-    section 21). It is the same for every alpha, because under flips URisk increases with the mean difference: the
-    break-even test at alpha 0, where a fair bet is a coin.
-
-    Parameters
-    ----------
-    differences : array, shape (n_topics,)
-        Candidate minus baseline, in any unit. Unchanged topics do not matter; with none changed p is 1.
-
-    Raises
-    ------
-    ValueError
-        No topic, a second axis, or a value that is not finite.
-    """
-    d = per_topic(differences, name="differences")
-    d = d[np.abs(d) > ROUNDING_ERROR]
-    return _p_value(np.abs(d), np.full(d.size, 0.5), d < 0)
-
-
 def break_even_quantile(
     gains: npt.ArrayLike, losses: npt.ArrayLike, p_value: float, *, tolerated: float = 0.0
 ) -> float:

@@ -76,11 +76,6 @@ def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
     return [path for path in files if path.resolve() not in known]
 
 
-def is_strict(config: pytest.Config) -> bool:
-    """Whether every gate must be judged, and pass at the first attempt."""
-    return bool(config.getoption("riskguard_strict") or config.getini("riskguard_strict"))
-
-
 def header_of(config: pytest.Config, mode: Mode) -> list[str]:
     """Lines that say whether gates are judged, and which are not although they are there."""
     files = ", ".join(_relative(path, config.rootpath) for path in mode.files)
@@ -100,8 +95,7 @@ def _relative(path: Path, root: Path) -> str:
 
 def set_context(config: pytest.Config) -> None:
     """Until the run ends: how much messages show (-v), how wide they are, and from which folder node ids are."""
-    detail = run_context.Detail(min(max(config.get_verbosity(), 0), 2))
-    screen = run_context.Screen(detail, shutil.get_terminal_size().columns)
+    screen = run_context.Screen(shutil.get_terminal_size().columns, config.get_verbosity() > 0)
     context = ExitStack()
     context.enter_context(run_context.changed(screen=screen, locate=lambda test: _from_here(test, config)))
     config.add_cleanup(context.close)

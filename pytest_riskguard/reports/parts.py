@@ -178,7 +178,9 @@ class Section:
                 found += ["", *part.lines(width, most=most)]
             elif isinstance(part, Table):
                 found += ["", *wrapped(_cleaned(part.title), width=width, indent="")] if part.title else []
-                found += part.filled.lines(width, most=most) + wrapped(_cleaned(part.note), width=width)
+                found += part.filled.lines(width, most=most)
+                found += [f"  and {len(part.rows) - most} more"] if most is not None and len(part.rows) > most else []
+                found += wrapped(_cleaned(part.note), width=width)
         found += [""] * bool(self.parts and self.warnings) + wrapped(_cleaned(*self.warnings), width=width)
         notes = wrapped(_cleaned(*self.notes), width=width, indent="", hanging="")
         return [*found, "", *notes] if notes else found

@@ -20,13 +20,13 @@ from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.comparisons import after, compared
 from pytest_riskguard.reports.details import details, worst_topics
 from pytest_riskguard.reports.parts import Table, at_most, wrapped
-from pytest_riskguard.run_context import Detail, Screen
+from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean, columns, fitted, short
 
 #: The longest text of a failure, on a screen of 80 columns.
 MAX_LINES = 20
 #: Topics of a failure, those that no later one repeats, and rows of a table of its statistics.
-MAX_WORST, MAX_REPEATED, MAX_ROWS = 5, 6, 10
+MAX_WORST, MAX_REPEATED, MAX_ROWS = 5, 6, 20
 #: Lines of the paragraph, and of a warning.
 _MAX_PARAGRAPH, _MAX_WARNING = 7, 3
 #: Columns to write in, however narrow the screen is.
@@ -52,12 +52,11 @@ def explain(
     a gate whose text, shown before, has the same queries, ``said`` the messages of warnings shown before.
     """
     screen = screen or Screen()
-    is_brief = screen.detail == Detail.BRIEF
-    has_body = same_as is None and (not is_brief or verdict.outcome != "pass" or Card(verdict).tone == "caution")
+    has_body = same_as is None and (screen.verbose or verdict.outcome != "pass" or Card(verdict).tone == "caution")
     first = [_first_line(verdict, screen, after_word)]
     first += [] if same_as is None else [f"  queries and documents: see {clean(same_as)}"]
     after = _indented([words.why(verdict)], screen)
-    after += [] if is_brief else _details(verdict, screen)
+    after += _details(verdict, screen) if screen.verbose else []
     after += warnings_in(verdict, screen, said, with_paragraph=has_body or same_as is not None)
     steps = words.steps(
         verdict, run, complete=complete, reproduce=reproduce, report=report, commands=verdict.commands
@@ -75,7 +74,7 @@ def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str
     card = Card(verdict)
     most = _MAX_PARAGRAPH - 2 * len(verdict.first_warnings)  # which need the room more
     lines = _indented([words.paragraph(verdict)], screen, hanging="", most=most)
-    if not card.worst or (verdict.outcome == "pass" and not card.is_churn) or screen.detail > Detail.BRIEF:
+    if not card.worst or (verdict.outcome == "pass" and not card.is_churn) or screen.verbose:
         return lines  # the statistics list topics with their figures
     new = _new_results(card, screen) if room > len(lines) + 2 else []
     total = len(card.worst) + card.more
@@ -102,8 +101,8 @@ def warnings_in(
     """
     left = [one for one in words.unsaid(verdict, with_paragraph=with_paragraph) if one.message not in before]
     whole = max(sum(one.code in FIRST_WARNINGS for one in left), 1)
-    if screen.detail > Detail.BRIEF:
-        return _indented([f"warning ({clean(one.code)}): {one.message}" for one in left], screen, most=_MAX_WARNING)
+    if screen.verbose:
+        return _indented([f"warning ({clean(one.code)}): {one.message}" for one in left], screen)
     said = [f"warning: {one.message}" for one in left[:whole]]
     if codes := dict.fromkeys(clean(one.code) for one in left[whole:]):
         said.append(f"more warnings (-v shows all): {', '.join(codes)}")
@@ -168,8 +167,8 @@ def _first_line(verdict: Verdict, screen: Screen, after_word: bool) -> str:
 def _indented(
     paragraphs: Iterable[str], screen: Screen, *, hanging: str = "  ", most: int | None = None
 ) -> list[str]:
-    """Each paragraph wrapped, in at most so many lines unless everything was asked for."""
-    lines, is_cut = [], most is not None and screen.detail < Detail.EVERYTHING
+    """Each paragraph wrapped, in at most so many lines unless statistics were asked for."""
+    lines, is_cut = [], most is not None and not screen.verbose
     for paragraph in filter(None, paragraphs):
         text = clean(paragraph, limit=1_000_000)
         part = wrapped([text], width=_width(screen), hanging=hanging, breaks_words=is_cut)
@@ -197,9 +196,8 @@ def _new_results(card: Card, screen: Screen) -> list[str]:
 
 def _details(verdict: Verdict, screen: Screen) -> Iterator[str]:
     """Figures, documents, slices and judgements."""
-    most = None if screen.detail == Detail.EVERYTHING else MAX_ROWS
     for section in details(verdict):
-        yield from (f"  {line}" for line in section.lines(_width(screen) - 2, most=most) if line)
+        yield from (f"  {line}" for line in section.lines(_width(screen) - 2, most=MAX_ROWS) if line)
 
 
 # ---- all gates
@@ -304,7 +302,7 @@ def _under(note: str, screen: Screen) -> list[str]:
     note, _, command = note.partition("\n")
     text = clean(note, limit=100_000)
     part = wrapped([text], width=max(screen.width, 40))
-    if screen.detail == Detail.BRIEF:
+    if not screen.verbose:
         part = at_most(_MAX_NOTE, part, text, screen.width)
     return [*part, *([f"    {command}"] if command else [])]
 

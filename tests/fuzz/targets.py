@@ -25,7 +25,7 @@ from pytest_riskguard.errors import ConfigError, FileError, RiskguardError
 from pytest_riskguard.reports import comparisons, markdown, terminal
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import Report
-from pytest_riskguard.run_context import Detail, Screen
+from pytest_riskguard.run_context import Screen
 from pytest_riskguard.serialization import JsonError
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a file for each of a million inputs should not be written to a disk
@@ -82,7 +82,7 @@ def read_report(content: bytes) -> bool:
     """A report; its verdicts are shown in every text format, and written again."""
     verdicts, gates, provenance, changes = report_json.read(_file("report.json", content))
     for verdict in verdicts:
-        terminal.explain(verdict, Screen(Detail.EVERYTHING, 100))
+        terminal.explain(verdict, Screen(100, verbose=True))
     comparisons.summary(gates)
     markdown.render(Report(verdicts, gates=gates, provenance=provenance, policy_changes=changes))
     path = _file("again.json", report_json.dumps(Report(verdicts, gates, provenance, changes)).encode())

@@ -23,7 +23,7 @@ from pytest_riskguard.reports.terminal import explain
 from pytest_riskguard.reports.warning_sentences import worded
 from pytest_riskguard.risk import urisk
 from pytest_riskguard.risk.tradeoff import linear
-from pytest_riskguard.run_context import Detail, Screen
+from pytest_riskguard.run_context import Screen
 from tests.gates.conftest import topic_scores
 from tests.strict import gate_of
 
@@ -136,9 +136,7 @@ def test_a_slow_slide_passes_and_says_so():
     verdict = worded(verdict)
     (notice,) = [notice for notice in verdict.warnings if notice.code == "slow_slide"]
     assert notice.message.startswith("passes against run3, but the mean is significantly below that of run0: -")
-    assert "3 accepted changes since run0; in total -0.0" in " ".join(
-        explain(verdict, Screen(Detail.STATISTICS)).split()
-    )
+    assert "3 accepted changes since run0; in total -0.0" in " ".join(explain(verdict, Screen(verbose=True)).split())
 
 
 def test_one_loss_that_was_accepted_knowingly_is_no_slow_slide():

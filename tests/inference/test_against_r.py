@@ -42,7 +42,9 @@ def read(reference_data: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("level", [0.95, 0.999])
-@pytest.mark.parametrize("method", ["basic", "studentized", "percentile", "bca"])
+@pytest.mark.parametrize(
+    "method", ["basic", pytest.param("studentized", marks=pytest.mark.slow), "percentile", "bca"]
+)
 @pytest.mark.parametrize("name", VECTORS)
 def test_limits_agree_with_a_million_replicates_of_r(reference_data, oracle, name, method, level):
     _, x = read(reference_data, name)

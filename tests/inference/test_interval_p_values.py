@@ -73,7 +73,7 @@ def test_no_limit_contradicts_its_p_value(seed, levels, far):
     assert not np.ptp(x) or contradictions(x, ("student_t", "percentile", "basic", "bca"), levels, bounds) == []
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_studentized_limit_contradicts_its_p_value(seed):
     x = made_up(100 + seed)
     assert contradictions(x, ("studentized",), [0.9, 0.999, 0.99999, 0.999999], [0.0]) == []

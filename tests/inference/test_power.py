@@ -42,9 +42,7 @@ def test_the_topics_needed_suffice_and_one_fewer_does_not(effect, power):
         (lambda: minimum_detectable_effect(-1, 50, level=0.95), "standard_deviation must be finite and at least 0"),
         (lambda: minimum_detectable_effect(1, 1, level=0.95), "n must be at least 2, got 1"),
         (lambda: minimum_detectable_effect(1, 50, level=1), "level must be between 0 and 1, got 1"),
-        (lambda: minimum_detectable_effect(1, 50, level=0.95, power=0), "power must be between 0 and 1, got 0"),
         (lambda: critical_value(1, level=0.95), "n must be at least 2, got 1"),
-        (lambda: critical_value(10, level=2), "level must be between 0 and 1, got 2"),
     ],
 )
 def test_errors_say_what_is_wrong(call, message):

@@ -10,9 +10,6 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy.special import bdtr
 
 from pytest_riskguard.inference import studentized
@@ -151,7 +148,7 @@ def test_the_statistic_has_neither_unit_nor_origin(kind):
             assert float(moved.quantiles(p)) == pytest.approx(float(law.quantiles(p)), abs=1e-7)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["enumerated", *(pytest.param(k, marks=pytest.mark.slow) for k in list(KINDS)[1:])])
 def test_mirrored_data_have_the_mirrored_law(kind):
     x = KINDS[kind]
     law, mirrored = studentized_law(x), studentized_law(-x)
@@ -164,35 +161,6 @@ def test_mirrored_data_have_the_mirrored_law(kind):
     assert other.upper == pytest.approx(-own.lower, rel=1e-9)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_order_of_topics_moves_no_bit(kind):
-    x = KINDS[kind]
-    shuffled = np.random.default_rng(5).permutation(x)
-    assert interval(shuffled, method="studentized", level=0.999) == interval(x, method="studentized", level=0.999)
-
-
-scores = st.one_of(
-    st.just(0.0),
-    st.floats(-1, 1),
-    st.integers(-10, 10).map(lambda k: k / 10),
-    st.sampled_from([1e-300, 5e-324, 1e-12, -3e-12, 1e-9, 30.0, -1e6]),
-)
-vectors = arrays(np.float64, st.one_of(st.sampled_from([2, 3, 10]), st.integers(2, 40)), elements=scores)
-
-
-@given(vectors, st.sampled_from([1e-300, 1e-12, 1.0, 1e6, 1e93]))
-@settings(max_examples=12, deadline=None)
-def test_no_finite_data_give_nan_or_limits_in_disorder(x, scale):
-    sample = Sample.of(x * scale)
-    if not sample.constant:
-        quantiles = studentized.studentized_law(sample).quantiles([5e-10, 0.0005, 0.025, 0.1, 0.9, 0.975, 0.9995])
-        assert np.all(np.isfinite(quantiles))
-        assert np.all(np.diff(quantiles) >= -1e-9)
-    limits = interval(sample.x, method="studentized", level=0.999)
-    assert math.isfinite(limits.lower)
-    assert limits.lower <= limits.upper < math.inf
-
-
 def test_a_replicate_without_the_one_far_out_keeps_its_digits():
     """The lowest statistics are those of replicates that miss it: as far off as it is, in their own small errors."""
     x = np.append(losing(49, 1), 1e12)
@@ -201,12 +169,6 @@ def test_a_replicate_without_the_one_far_out_keeps_its_digits():
     lowest = np.quantile(t, 0.05)
     assert lowest < -1e10
     assert float(law.quantiles(0.05)) == pytest.approx(lowest, rel=0.02)
-
-
-@pytest.mark.parametrize("x", [[0.3, 0.3], [0.0] * 50, [1e-300, 0.0, -1e-300]])
-def test_without_variation_the_mean_is_the_interval(x):
-    limits = interval(x, method="studentized")
-    assert limits.lower == limits.upper == pytest.approx(x[0])
 
 
 @pytest.mark.slow

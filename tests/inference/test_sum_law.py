@@ -43,7 +43,7 @@ def test_every_multiset_of_few_topics_is_accounted_for(n):
             assert float(ndtr(law.score(point))) == pytest.approx(below, abs=1e-12)
 
 
-@pytest.mark.parametrize(("n", "changed"), [(50, 1), (225, 2), (225, 3)])
+@pytest.mark.parametrize(("n", "changed"), [(50, 1), (225, 2), pytest.param(225, 3, marks=pytest.mark.slow)])
 def test_every_way_to_draw_few_changed_topics_is_accounted_for(n, changed):
     x = sparse(n, changed, seed=changed)
     for point, below in between_atoms(*changed_topics_law(x[:changed], n, 22), gap=1e-9):
@@ -175,7 +175,7 @@ def test_two_scores_are_binomial_in_any_number():
                 assert log_ndtr(law.score((drawn + 0.5) / 3 / n)) == pytest.approx(math.log(p), rel=1e-7, abs=1e-7)
 
 
-@pytest.mark.parametrize("n", [60, 1500, 6000])
+@pytest.mark.parametrize("n", [60, *(pytest.param(n, marks=pytest.mark.slow) for n in (1500, 6000))])
 def test_three_changed_topics_keep_their_digits_in_the_far_tail(n):
     """Two of them make the law so skew that it is far wider when tilted: limits of BCa at 99.99 % lie there."""
     changed = np.array([-0.0612, -0.1701, 0.017])
@@ -281,9 +281,9 @@ def test_p_is_never_below_the_exact_one_and_hardly_above(kind, alpha, counted_at
         assert p <= exact * (1.01 if counted_at_all else 1.05) + 1e-13
 
 
-@pytest.mark.parametrize("losses", [1, 3, 20])
-@pytest.mark.parametrize("alpha", [1.0, 10.0, 100.0, 1e6])
-@pytest.mark.parametrize("m", [40, 150, 400])
+@pytest.mark.parametrize("losses", [1, 20])
+@pytest.mark.parametrize("alpha", [1.0, 10.0, 1e6])
+@pytest.mark.parametrize("m", [40, pytest.param(400, marks=pytest.mark.slow)])
 def test_sizes_of_all_magnitudes_have_the_law_of_a_fine_lattice(m, alpha, losses):
     """The sum varies as its few largest bets do, so that the others' frequencies are many."""
     rng = np.random.default_rng([m, losses])
@@ -300,7 +300,7 @@ def test_sizes_of_all_magnitudes_have_the_law_of_a_fine_lattice(m, alpha, losses
 
 @pytest.mark.parametrize("share", [0.3, 1.0, 2.0, 2.9])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
-@pytest.mark.parametrize("m", [60, 150])
+@pytest.mark.parametrize("m", [60])
 def test_a_lattice_is_exact_in_every_tail(m, alpha, share):
     rng = np.random.default_rng([m, int(alpha), int(10 * share)])
     steps = rng.integers(2, 20, size=m)
@@ -311,7 +311,7 @@ def test_a_lattice_is_exact_in_every_tail(m, alpha, share):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
-@pytest.mark.parametrize("m", [60, 120, 400])
+@pytest.mark.parametrize("m", [60, 400])
 def test_sums_that_only_the_ninth_digit_tells_apart_count_as_equal(m, alpha):
     """Only wins are off the lattice, upwards: all patterns with as many points as observed are above it."""
     rng = np.random.default_rng(m)
@@ -320,18 +320,6 @@ def test_sums_that_only_the_ninth_digit_tells_apart_count_as_equal(m, alpha):
     exact = convolved(steps, np.full(m, 1 / (2 + alpha)))[int(steps[lost].sum()) :].sum()
     p = p_of(steps + 1e-9 * rng.uniform(1, 2, size=m) * ~lost, alpha, lost)
     assert exact * (1 - 1e-7) <= p <= exact * 1.05
-
-
-@pytest.mark.parametrize(("losses", "alpha"), [(1, 20.0), (2, 300.0), (4, 5000.0)])
-@pytest.mark.parametrize("m", [60, 190])
-def test_few_losses_of_many_topics_have_the_law_of_a_fine_lattice(m, losses, alpha):
-    rng = np.random.default_rng([m, losses])
-    steps, lost = rng.integers(200, 2000, size=m), np.zeros(m, dtype=np.bool_)
-    lost[rng.choice(m, size=losses, replace=False)] = True
-    masses, observed = convolved(steps, np.full(m, 1 / (2 + alpha))), int(steps[lost].sum())
-    exact = math.fsum(masses[observed:])
-    off_it = steps + 1e-3 * rng.random(m) * ~lost  # so that it is no lattice
-    assert exact - 0.6 * masses[observed] <= p_of(off_it, alpha, lost) <= exact * 1.02 + 1e-12
 
 
 @pytest.mark.parametrize("chance", [1e-6, 0.1, 0.5, 0.999])

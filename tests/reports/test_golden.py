@@ -13,7 +13,7 @@ from pytest_riskguard.reports.ci.github import annotation, commands
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.markdown import render
 from pytest_riskguard.reports.terminal import explain, gates_table
-from pytest_riskguard.run_context import Detail, Screen
+from pytest_riskguard.run_context import Screen
 from tests.reports.cases import CASES
 from tests.snapshots import golden, golden_json
 from tests.verdicts import altered
@@ -42,7 +42,7 @@ def on_github() -> str:
 
 TEXTS: dict[str, Callable[[], str]] = {
     "messages.txt": messages,
-    "everything.txt": lambda: explain(CASES["explained"](), Screen(Detail.EVERYTHING, 80)) + "\n",
+    "everything.txt": lambda: explain(CASES["explained"](), Screen(80, verbose=True)) + "\n",
     "annotations.txt": on_github,
     "explained.md": lambda: render(Report([case("explained")])),
     "pass.md": lambda: render(Report([case("pass")])),

@@ -19,7 +19,7 @@ from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.json import verdicts_of
 from pytest_riskguard.reports.markdown import render
 from pytest_riskguard.reports.terminal import explain, gates_table, one_line, warning_lines
-from pytest_riskguard.run_context import Detail, Screen
+from pytest_riskguard.run_context import Screen
 from tests.reports.hostile import NAMES, STRINGS, incomparable_with, texts, verdict_with
 
 #: GitHub's dialect, without looking for bare links: those are asked for one by one below.
@@ -50,7 +50,7 @@ def text(request):
 
 
 def of_terminal(verdict: Verdict) -> str:
-    lines = [one_line(verdict), explain(verdict, Screen(width=80)), explain(verdict, Screen(Detail.EVERYTHING, 100))]
+    lines = [one_line(verdict), explain(verdict, Screen(width=80)), explain(verdict, Screen(100, verbose=True))]
     lines += gates_table([(verdict.gate, verdict)], Screen(width=100))
     return "\n".join([*lines, *warning_lines(verdict)])
 

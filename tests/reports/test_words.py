@@ -146,31 +146,23 @@ def test_figures_are_those_of_the_report_rounded(kind):
     assert between is None or [float(limit) for limit in between.groups()] == said
 
 
-@pytest.mark.parametrize(
-    ("kind", "tone"),
-    [
-        ("group", "stop"),
-        ("bad run", "stop"),
-        ("too few", "stop"),
-        ("group, churn allowed", "caution"),
-        ("pass, weak", "caution"),
-        ("pass, one loss that cannot fail", "caution"),
-        ("GeoRisk weak pass", "caution"),
-        ("pass, little power", "caution"),
-        ("pass", "go"),
-        ("pass, tolerated", "go"),
-        ("better", "go"),
-        ("identical", "go"),
+TONES: dict[str, list[str]] = {
+    "stop": ["group", "bad run", "too few"],
+    "caution": [
+        *("group, churn allowed", "pass, weak", "pass, one loss that cannot fail", "GeoRisk weak pass"),
+        "pass, little power",
     ],
-)
-def test_the_tone_says_what_happens_to_the_build(kind, tone):
-    assert Card(VERDICTS[kind]()).tone == tone
+    "go": ["pass", "pass, tolerated", "better", "identical"],
+}
+
+
+@pytest.mark.parametrize("tone", TONES)
+def test_the_tone_says_what_happens_to_the_build(tone):
+    assert {Card(VERDICTS[kind]()).tone for kind in TONES[tone]} == {tone}
 
 
 @pytest.mark.parametrize("kind", VERDICTS)
-@pytest.mark.parametrize(
-    "name", ["x" * 300, "検索" * 90, "a very long name " * 30, "x\n::error::y\x1b[31m\u202e[red]z" * 9]
-)
+@pytest.mark.parametrize("name", ["検索" * 90, "x\n::error::y\x1b[31m\u202e[red]z" * 9])
 def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind, name):
     verdict = VERDICTS[kind]()
     topics = tuple(replace(topic, topic=name + topic.topic) for topic in verdict.responsible_topics)
@@ -303,22 +295,11 @@ def test_how_often_a_harmless_change_fails_is_said_where_it_is_known(rate, said)
 # ---- what to do
 
 
-@pytest.mark.parametrize("reason", words._REMEDIES)
-def test_a_remedy_comes_first(reason):
-    first = next(words.steps(refused(reason), reproduce="pytest"))
-    assert first.text == words._REMEDIES[reason]
-    assert reason in REASONS
-
-
-@pytest.mark.parametrize(
-    "verdict",
-    [
-        refused("a reason of a later version"),
-        CASES["loss"](),
-    ],
-)
-def test_no_remedy_is_made_up_where_none_is_known_or_nothing_is_wrong(verdict):
-    assert [*words.steps(verdict)] == []
+def test_a_remedy_comes_first_and_none_is_made_up():
+    for reason, remedy in words._REMEDIES.items():
+        assert next(words.steps(refused(reason), reproduce="pytest")).text == remedy
+        assert reason in REASONS
+    assert [*words.steps(refused("a reason of a later version")), *words.steps(CASES["loss"]())] == []
 
 
 def test_what_an_error_says_to_do_is_the_only_step_about_it():

@@ -17,7 +17,7 @@ from scipy.stats import skew
 
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.ruling import Ruling, margin_of
-from pytest_riskguard.inference.break_even import sign_flip
+from pytest_riskguard.inference.break_even import break_even
 from pytest_riskguard.inference.intervals import intervals
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from tests.benchmarks.calibration.populations import weigh
@@ -173,7 +173,9 @@ def gates_fail(d: Matrix, alpha: float) -> tuple[float, float]:
 
 def flips_fail(d: Matrix) -> float:
     """How often the sign-flip p-value is 2.5% or less."""
-    return float(np.mean([sign_flip(one) <= NOMINAL for one in d]))
+    return float(
+        np.mean([break_even(size := np.abs(one[one != 0]), size, one[one != 0] < 0) <= NOMINAL for one in d])
+    )
 
 
 def of_zero(place: Place, rng: np.random.Generator, count: int) -> Matrix:

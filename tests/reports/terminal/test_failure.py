@@ -14,7 +14,7 @@ from pytest_riskguard.gates.findings import Documents, Judgements, RankedDocumen
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning, warning
 from pytest_riskguard.reports.terminal import explain, notes, remarks, repeats
 from pytest_riskguard.reports.warning_sentences import worded
-from pytest_riskguard.run_context import Detail, Screen
+from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import columns
 from tests.plugin.world import CHURN, GOOD, LOSS, TOPICS, differences
 from tests.reports.cases import CASES, judged
@@ -31,16 +31,17 @@ def verdict(ranks: dict[str, int], **options: Any) -> Verdict:
     )
 
 
-def test_the_alpha_that_still_passes_does_pass():
-    text = flat(explain(verdict(CHURN, alpha=5, on_churn="fail"), Screen(Detail.STATISTICS)))
-    (printed,) = re.findall(r"it would pass up to alpha ([\d.]+)\)", text)
+@pytest.mark.parametrize(("alpha", "said"), [(5, "it would pass up to"), (1, "it passes up to")])
+def test_the_alpha_that_is_said_to_pass_does(alpha, said):
+    text = flat(explain(verdict(CHURN, alpha=alpha, on_churn="fail")))
+    (printed,) = re.findall(rf"{said} alpha ([\d.]+)\)", text)
     assert verdict(CHURN, alpha=float(printed), on_churn="fail").passed
     assert not verdict(CHURN, alpha=float(printed) + 0.02, on_churn="fail").passed
 
 
 def test_the_topics_said_to_flip_the_verdict_do():
     failed = verdict(LOSS)
-    text = flat(explain(failed, Screen(Detail.STATISTICS)))
+    text = flat(explain(failed, Screen(verbose=True)))
     (named,) = re.findall(r"would pass without 9 topics: ([t\d, ]+) \(found greedily", text)
     scores = {topic: pair for topic, pair in differences(LOSS).items() if topic not in named.split(", ")}
     again = check(
@@ -49,13 +50,13 @@ def test_the_topics_said_to_flip_the_verdict_do():
     assert again.passed
 
 
-@pytest.mark.parametrize("width", [60, 76, 80, 100, 120, 200])
+@pytest.mark.parametrize("width", [60, 100])
 def test_paragraphs_and_table_keep_to_the_width(width):
     topics = {f"a-long-name-of-a-topic-number-{topic}": pair for topic, pair in differences(LOSS).items()}
     candidate, baseline = (
         topic_scores({topic: pair[side] for topic, pair in topics.items()}, "x") for side in (1, 0)
     )
-    text = explain(check("not_significantly_risky", candidate, baseline), Screen(Detail.EVERYTHING, width))
+    text = explain(check("not_significantly_risky", candidate, baseline), Screen(width, verbose=True))
     for line in text.splitlines()[1:]:
         words = line.split()
         assert len(line) <= max(width, 64) or len(words) == 1, line
@@ -70,7 +71,7 @@ def test_what_the_baseline_itself_loses_is_said_before_the_excess():
     scores = {topic: before for topic, (before, _) in differences(LOSS).items()}
     again = [{topic: score - 0.1 * (i % 2) for i, (topic, score) in enumerate(scores.items())}]
     judged = verdict(LOSS, replicates=again)
-    text = flat(explain(judged, Screen(Detail.STATISTICS)))
+    text = flat(explain(judged, Screen(verbose=True)))
     assert text.startswith("worse than the baseline's own noise; the mean fell 0.50 -> 0.34, ")
     assert "URisk is -0.3233, and that of the baseline's own 1 replicate -0.1000." in text
     assert "excess URisk -0.22" in text
@@ -83,7 +84,7 @@ def asked(kind: str, ranks: dict[str, int], **options: Any) -> Verdict:
 
 def test_a_collapse_names_the_topics_and_the_limit_that_the_worst_exceeds():
     failed = asked("no_topic_collapse", LOSS, max_loss=0.42, max_share=0.85, protected=["t02"])
-    text = explain(failed, Screen(Detail.STATISTICS))
+    text = explain(failed, Screen(verbose=True))
     rows = [line.split() for line in text.splitlines() if line.startswith("    t")]
     assert [(row[0], row[-2:]) for row in rows[1:]] == [
         ("t07", ["loss,", "share"]),
@@ -96,28 +97,12 @@ def test_a_collapse_names_the_topics_and_the_limit_that_the_worst_exceeds():
     assert explain(asked("no_topic_collapse", {})).startswith("no query lost more than 0.50")
 
 
-def test_the_studentized_and_the_basic_interval_are_shown_where_they_decide():
-    statistics = Screen(Detail.STATISTICS)
-    assert "basic" not in explain(verdict(LOSS), statistics)
-    assert re.search(r"basic \[[^]]*\] \(decisive\)", flat(explain(verdict(LOSS, method="basic"), statistics)))
-
-
 def test_several_gates_without_correction_are_said_to_be():
     assert remarks([verdict(LOSS)]) == []
     assert remarks([verdict(LOSS), asked("no_topic_collapse", LOSS)]) == []
     (said,) = remarks([verdict(LOSS), verdict(GOOD)])
     assert said is not None
     assert said.startswith("2 risk gates, each at its own level")
-
-
-def test_a_gate_that_passes_says_up_to_which_alpha_it_would():
-    passed = verdict(CHURN, alpha=1, on_churn="fail")
-    assert passed.outcome == "pass"
-    text = flat(explain(passed, Screen(Detail.STATISTICS)))
-    (alpha,) = re.findall(r"it passes up to alpha ([\d.]+)\)", text)
-    assert verdict(CHURN, alpha=float(alpha), on_churn="fail").passed
-    assert not verdict(CHURN, alpha=float(alpha) + 0.02, on_churn="fail").passed
-    assert "it passes at any alpha" in flat(explain(verdict({"t01": 1}), Screen(Detail.STATISTICS)))
 
 
 HOSTILE = "x\n::error::y\x1b[31m\u202e[red]z"
@@ -167,7 +152,7 @@ def test_what_the_paragraph_says_of_unanswered_queries_is_no_warning_too():
     for missing, said in ((("t28", "t29"), ["the baseline"]), ((), ["the candidate", "the baseline"])):
         counts = replace(failed.topics, missing_in_candidate=missing)
         shown = worded(altered(failed, warnings=warnings, topics=counts))
-        text = flat(explain(shown, Screen(Detail.EVERYTHING)))
+        text = flat(explain(shown, Screen(verbose=True)))
         assert [name for name in ("the candidate", "the baseline") if f"{name} did not answer" in text] == said
         assert ("The candidate returned nothing for 2 queries." in text) == bool(missing)
 
@@ -183,7 +168,7 @@ def test_every_warning_about_inputs_is_said_whole_and_of_others_one_or_the_code(
     warned = altered(judged(LOSS), warnings=tuple(VerdictWarning(code, f"said {n}") for n, code in enumerate(codes)))
     lines = [line.strip() for line in explain(warned).splitlines() if "warning" in line]
     assert lines == ["warning: said 0", "warning: said 1", "more warnings (-v shows all): unbacked_scores"]
-    assert "warning (unbacked_scores): said 2" in explain(warned, Screen(Detail.STATISTICS))
+    assert "warning (unbacked_scores): said 2" in explain(warned, Screen(verbose=True))
 
 
 def rows(text: str, width: int) -> int:
@@ -191,7 +176,7 @@ def rows(text: str, width: int) -> int:
     return sum(-(-max(columns(line), 1) // width) for line in text.splitlines())
 
 
-@pytest.mark.parametrize("name", ["", "n" * 190, "many words in a name " * 8, HOSTILE, "検索" * 40])
+@pytest.mark.parametrize("name", ["", "many words in a name " * 8, HOSTILE * 4, "検索" * 40])
 @pytest.mark.parametrize("case", CASES)
 def test_a_failure_has_at_most_20_lines_of_80_columns_whatever_names_it_has(case, name):
     shown = worded(renamed(CASES[case](), name)) if name else CASES[case]()
