@@ -76,11 +76,6 @@ def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
     return [path for path in files if path.resolve() not in known]
 
 
-def is_strict(config: pytest.Config) -> bool:
-    """Whether every gate must be judged, and pass at the first attempt."""
-    return bool(config.getoption("riskguard_strict") or config.getini("riskguard_strict"))
-
-
 def header_of(config: pytest.Config, mode: Mode) -> list[str]:
     """Lines that say whether gates are judged, and which are not although they are there."""
     files = ", ".join(_relative(path, config.rootpath) for path in mode.files)

@@ -45,7 +45,6 @@ def add_options(parser: pytest.Parser) -> None:
         default=[],
         help=f"files with gates (default: {CONFIG_NAME} in the rootdir, if it exists)",
     )
-    parser.addini("riskguard_strict", type="bool", default=False, help="as --riskguard-strict")
 
 
 def mentioned(config: pytest.Config) -> bool:

@@ -13,7 +13,7 @@ import pytest
 
 from pytest_riskguard import run_context
 from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, declared
-from pytest_riskguard.plugin.mode import Mode, asks_for_single_tests, is_selection_typed, is_strict
+from pytest_riskguard.plugin.mode import Mode, asks_for_single_tests, is_selection_typed
 from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.comparisons import KnownGate
 
@@ -179,7 +179,7 @@ class RiskguardSession:
 
     def _unjudged(self) -> list[str]:
         """Gates that were not judged in a run that is green so far, or not as strictly as was asked for."""
-        if not is_strict(self.config):
+        if not self.config.getoption("riskguard_strict"):
             if self.log.by_test() or is_selection_typed(self.config):
                 return []
             if not self.gates:

@@ -18,7 +18,7 @@ from pytest_riskguard import cli as parts
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import LazyCommand, cli
-from pytest_riskguard.config.schema import Config, GateModel, GateSettings
+from pytest_riskguard.config.schema import GateModel, GateSettings
 from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.data.headers import SYNONYMS
 from pytest_riskguard.gates import kinds
@@ -253,14 +253,3 @@ def test_the_site_lists_what_the_code_declares(name, shown):
     assert sorted(row[0].strip("`") for row in rows()) == sorted(declared[shown])
     assert {len(row) for row in rows()} == {len(head)} == {len(widths)}
     assert all(all(row) for row in rows())
-
-
-def test_a_format_that_holds_several_is_marked():
-    holds = {name: kinds for name, kinds, _ in GENERATED["formats"]()}
-    assert holds["`quepid`"] == "judgements, rankings `#`"
-    assert "#" not in holds["`trec`"]
-
-
-def test_each_correction_is_in_the_reference():
-    meanings = {key: meaning for key, _, meaning in GENERATED["settings"](Config)}
-    assert [value for value in kinds.CORRECTIONS if f"`{value}`" not in meanings["family"]] == []

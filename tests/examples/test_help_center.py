@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,6 @@ import pytest
 pytestmark = pytest.mark.slow
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "help_center"
-
-
-def articles() -> dict[str, dict[str, object]]:
-    with (EXAMPLE / "articles.jsonl").open(encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
-    assert len({row["id"] for row in rows}) == len(rows)
-    return {row["id"]: row for row in rows}
 
 
 def queries() -> list[dict[str, str]]:
@@ -42,21 +34,6 @@ def run_example(tmp_path: Path, *arguments: str, system: str | None = None) -> s
         env["HELP_CENTER_SYSTEM"] = system
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
     return subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True, check=False)
-
-
-def test_judgements_are_graded_and_name_articles_and_queries_that_exist():
-    known, topics = articles(), {row["topic"] for row in queries()}
-    best: dict[str, int] = {}
-    grades = Counter[int]()
-    for line in (EXAMPLE / "qrels.txt").read_text(encoding="utf-8").splitlines():
-        topic, _, article, grade = line.split()
-        assert article in known
-        assert topic in topics
-        grades[int(grade)] += 1
-        best[topic] = max(best.get(topic, 0), int(grade))
-    assert set(best) == topics
-    assert min(best.values()) >= 2
-    assert set(grades) == {0, 1, 2, 3}
 
 
 def test_prod_gives_the_run_that_is_stored(tmp_path):
@@ -99,11 +76,3 @@ def test_the_risky_change_raises_the_mean_and_is_caught_with_the_code_queries_in
     for topic in verdict["responsible_topics"][:5]:
         assert topic["topic"] in result.stdout
         assert topic["query"] in result.stdout
-
-
-@pytest.mark.parametrize("system", ["prod", "synonyms", "improved"])
-def test_every_query_is_answered_by_known_articles(system):
-    output = subprocess.run(
-        [sys.executable, "help_search.py", system], cwd=EXAMPLE, capture_output=True, text=True, check=True
-    ).stdout
-    assert {line.split()[2] for line in output.splitlines()} <= set(articles())

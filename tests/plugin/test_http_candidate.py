@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from examples.help_center.help_search import search
-from pytest_riskguard.cli.main import run as riskguard
 from tests.live.http.servers import INDEX, KEY, Instead, Server, serving
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "help_center"
@@ -75,21 +74,6 @@ def test_the_example_is_judged_over_http_with_one_block(folder, improved):
     assert verdicts(folder)["verdicts"] == over_http["verdicts"]  # as the function inside pytest gives it
 
 
-@pytest.fixture
-def checked(folder, monkeypatch, capsys):
-    """Exit status and output of ``riskguard check`` in this process, with this candidate."""
-
-    def check(candidate: str) -> tuple[int, str]:
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        monkeypatch.chdir(folder)
-        (folder / "riskguard.yaml").write_text(settings(folder, candidate), encoding="utf-8")
-        status = riskguard(["check", "-o", "report.json"])
-        said = capsys.readouterr()
-        return status, " ".join((said.out + said.err).split())
-
-    return check
-
-
 @pytest.mark.slow
 def test_a_secret_is_in_no_output(folder):
     with serving("meilisearch") as server:
@@ -103,12 +87,3 @@ def test_a_secret_is_in_no_output(folder):
     assert KEY not in said
     for report in folder.glob("report.*"):
         assert KEY not in report.read_text(encoding="utf-8")
-
-
-def test_a_variable_that_is_not_set_is_named_before_anything_is_sent(checked):
-    with serving("meilisearch") as server:
-        status, said = checked(with_key(server))
-        assert not server.seen
-    assert status == 3
-    assert "headers: Authorization: MEILI_KEY is not set" in said
-    assert "set the environment variable MEILI_KEY" in said

@@ -65,14 +65,6 @@ def test_each_kind_is_an_item_that_passes_or_fails(judged):
     result.stdout.fnmatch_lines(["PASS *largest loss 0.45 *riskguard.yaml::quiet"])
 
 
-def test_a_protected_topic_that_there_is_not_fails_with_what_there_is(judged):
-    result, _ = judged("good", 'name: brand, kind: no_topic_collapse, protected: ["kind=brnd"]')
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        ["*yaml:5: gate 'brand': protected: 'kind=brnd' is neither a judged topic*tags: kind=brand, kind=other*"]
-    )
-
-
 def test_weights_come_from_the_topics_file(judged):
     """The 15 topics that fall have nine times the weight of those that rise."""
     _, verdicts = judged(
@@ -82,15 +74,6 @@ def test_weights_come_from_the_topics_file(judged):
     )
     assert verdicts["plain"]["outcome"] == "pass"
     assert (verdicts["weighted"]["outcome"], verdicts["weighted"]["reason"]) == ("fail", "loss")
-
-
-def test_weights_that_there_are_not_are_a_mistake(pytester, project):
-    project("good")
-    path = pytester.path / "riskguard.yaml"
-    path.write_text(path.read_text().replace("alpha: 1", "weighted: true"))
-    result = pytester.runpytest("--riskguard")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*weighted: there are no weights; give a topics file with a column named weight*"])
 
 
 RISKS = [f"name: g{alpha}, kind: not_significantly_risky, alpha: {alpha}" for alpha in (0, 1, 5)]
@@ -105,15 +88,6 @@ def test_a_family_is_judged_whole_whatever_is_selected_and_wherever_it_runs(judg
     assert verdicts["g1"]["level"] == 0.95
     assert {interval["level"] for interval in verdicts["g1"]["intervals"]} == {family["level"]}
     assert all(verdict["family"]["size"] == 3 for verdict in verdicts.values())
-
-
-def test_what_a_family_does_and_that_there_is_none_is_said(judged):
-    result, _ = judged("loss", *RISKS, head="family: auto\n")
-    text = " ".join(result.stdout.str().split())
-    assert "URisk -0.97 [-1.53, -0.48]" in text
-    assert "each at its own level" not in text
-    result, _ = judged("loss", *RISKS)
-    assert "3 risk gates, each at its own level, not corrected for multiple" in " ".join(result.stdout.str().split())
 
 
 def test_the_fixture_asks_all_questions(pytester, project):

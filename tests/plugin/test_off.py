@@ -40,14 +40,6 @@ def test_off_says_nothing_where_there_are_no_gates(pytester):
     result.stdout.no_fnmatch_line("*= riskguard =*")
 
 
-def test_the_plugin_can_be_blocked(pytester, project):
-    project("loss")
-    pytester.makepyfile("def test_own(request): assert not request.config.pluginmanager.hasplugin('riskguard')")
-    result = pytester.runpytest("-p", "no:riskguard")
-    result.assert_outcomes(passed=1)
-    result.stdout.no_fnmatch_line("riskguard:*")
-
-
 def test_strict_settings_and_missing_plugins_do_no_harm(pytester, project):
     project("good")
     strict = ("--strict-markers", "--strict-config", "-W", "error", "-p", "no:cacheprovider")

@@ -48,10 +48,6 @@ def test_judging_nothing_is_red_unless_a_selection_explains_it(pytester, argumen
         result.stdout.no_fnmatch_line(said)
 
 
-def test_no_tests_at_all_is_red_as_well(pytester):
-    assert pytester.runpytest("--riskguard").ret == pytest.ExitCode.TESTS_FAILED
-
-
 @pytest.mark.parametrize(
     ("arguments", "addopts", "judged"),
     [
@@ -147,27 +143,3 @@ def test_the_summary_lists_every_gate_with_its_figures(pytester, project):
     quiet.stdout.no_fnmatch_line("PASS*")
     none = pytester.runpytest("--riskguard", "--no-summary")
     none.stdout.no_fnmatch_line("PASS*")
-
-
-def test_only_the_reports_asked_for_are_written(pytester, project):
-    project("good")
-    before = sorted(path.relative_to(pytester.path) for path in pytester.path.rglob("*"))
-    result = pytester.runpytest("--riskguard", "-p", "no:cacheprovider")
-    result.assert_outcomes(passed=1)
-    after = {path.relative_to(pytester.path) for path in pytester.path.rglob("*")}
-    ours = {path for path in after if not path.parts[0].startswith(("runpytest-", "stdout", "stderr"))}
-    assert sorted(ours) == before
-
-
-@pytest.mark.parametrize("options", [(), ("--riskguard-report=report.json",)])
-def test_a_plain_assertion_tells_what_charts_draw_only_where_a_report_is_written(pytester, options):
-    pytester.makepyfile(
-        f"""
-        from pytest_riskguard import check
-        def test_it():
-            scores = {{str(i): i / 30 for i in range(30)}}
-            verdict = check("not_significantly_risky", scores, {{**scores, "3": 0.9}})
-            assert (verdict.exhibits is not None) == {bool(options)}
-        """
-    )
-    pytester.runpytest("--riskguard", *options).assert_outcomes(passed=1)

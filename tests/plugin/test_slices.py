@@ -38,23 +38,3 @@ def test_each_value_is_an_item_and_all_are_a_family(tagged, pytester):
         ("kinds[words__rm_-rf]", "kind=words; rm -rf"),
     ]
     assert [verdict["family"]["size"] for verdict in found] == [2, 2]
-
-
-def test_the_fixture_asks_about_a_slice(tagged, pytester):
-    pytester.makepyfile(
-        """
-        import pytest
-
-        def test_slices(riskguard):
-            run = riskguard.run("candidate.run")
-            words = riskguard.assert_not_significantly_risky(run, "prod", slice="kind=words; rm -rf")
-            assert (words.slice, words.topics.count) == ("kind=words; rm -rf", 18)
-            code = riskguard.check("not_significantly_risky", run, "prod", slice="kind=code")
-            assert (code.outcome, code.topics.count) == ("fail", 12)
-            with pytest.raises(ValueError, match="slice: expected TAG=VALUE, found 'kind'"):
-                riskguard.check("not_significantly_risky", run, "prod", slice="kind")
-            with pytest.raises(Exception, match="slice: no judged topic has kind=codes; did you mean 'kind=code'"):
-                riskguard.check("not_significantly_risky", run, "prod", slice="kind=codes")
-        """
-    )
-    pytester.runpytest("--riskguard", "--riskguard-no-yaml").assert_outcomes(passed=1)

@@ -76,16 +76,6 @@ def test_a_gate_file_where_pytest_does_not_look_is_collected_all_the_same(pytest
     assert collected(result) == ["riskguard.yaml::no-risk"]
 
 
-def test_from_a_folder_below_the_rootdir_gates_are_collected_too(pytester, project, monkeypatch):
-    project("good")
-    pytester.makeini("[pytest]")
-    pytester.mkdir("sub").joinpath("test_own.py").write_text("def test_own(): pass")
-    pytester.chdir()
-    monkeypatch.chdir("sub")
-    result = pytester.runpytest("--riskguard", "--collect-only", "-q", "--rootdir=..", "-c", "../tox.ini")
-    assert sorted(collected(result)) == ["riskguard.yaml::no-risk", "sub/test_own.py::test_own"]
-
-
 def test_each_measure_and_alpha_is_an_item_and_can_be_selected(pytester, project):
     project("good")
     pytester.path.joinpath("riskguard.yaml").write_text(SEVERAL)
@@ -102,15 +92,6 @@ def test_each_measure_and_alpha_is_an_item_and_can_be_selected(pytester, project
     assert collected(pytester.runpytest(*collect, "-k", "strict and AP")) == items[:2]
     assert collected(pytester.runpytest(*collect, "--deselect", items[4])) == items[:4]
     assert collected(pytester.runpytest(*collect, "-m", "not slow")) == items
-
-
-def test_a_wrong_measure_fails_its_own_gate_only(pytester, project):
-    project("good")
-    wrong = "  - {name: wrong, kind: not_significantly_risky, baseline: prod, measure: NDGC@10}\n"
-    pytester.path.joinpath("riskguard.yaml").write_text(SEVERAL + wrong)
-    result = pytester.runpytest("--riskguard", "-k", "lenient or wrong")
-    result.assert_outcomes(passed=1, failed=1, deselected=4)
-    result.stdout.fnmatch_lines("*riskguard.yaml:12: gate 'wrong': 'NDGC@10': ir-measures knows no measure*")
 
 
 def test_last_failed_runs_the_failed_gate_only(pytester, project):
@@ -212,15 +193,6 @@ def test_a_mistake_in_the_file_is_a_message_without_a_traceback(pytester, projec
     assert fnmatch(flat(result), message)
     assert "Traceback" not in result.stdout.str()
     assert "pytest_riskguard/" not in result.stdout.str()
-
-
-@pytest.mark.parametrize("argument", ["sub/riskguard.yaml", "sub/riskguard.yaml::no-risk"])
-def test_a_gate_file_that_is_named_is_collected_though_no_setting_names_it(pytester, project, argument):
-    project("good", into="sub")
-    result = pytester.runpytest("--riskguard", argument)
-    assert result.ret == 0
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["PASS *sub/riskguard.yaml::no-risk*"])
 
 
 def test_a_gate_file_that_is_left_out_of_a_folder_is_said_in_the_header(pytester, project):
