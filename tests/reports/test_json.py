@@ -24,7 +24,6 @@ VERDICTS = {
     "incomparable": lambda: check("not_significantly_risky", {"1": float("inf")}, {"1": 0.4}),
     "not shown": lambda: asked("not_inferior", CHURN, tolerance=0.01),
     "collapse": lambda: asked("no_topic_collapse", LOSS, max_loss=0.1, max_share=0.5, protected=["t07"]),
-    "smooth": lambda: verdict(LOSS, tradeoff="smooth"),
     "weighted": lambda: verdict(LOSS, weights={f"t{i:02d}": float(i) for i in range(1, 31)}),
     "noise": lambda: verdict(LOSS, replicates=[{f"t{i:02d}": 0.5 - i / 100 for i in range(1, 31)}]),
     "hostile": lambda: check("not_significantly_risky", {"\ud800\n<b>": 0.1}, {"\ud800\n<b>": 0.4}),
