@@ -50,39 +50,33 @@ def compare(inputs: Inputs, metadata: dict[str, str], outputs: Outputs, **detail
     gives one for each candidate, measure, alpha and slice, over all baselines. Options of a gate are those of
     --gate, without it those of not_significantly_risky.
 
-    Without --qrels and --scores, riskguard.yaml supplies what is not given: its first gate of this kind (--gate),
-    then the whole file; without --gate its gates on single queries too, each about its own baselines and measures.
-    This applies to baselines, measures, alpha, the family and every option of a gate; the defaults below hold without
-    a file.
+    Without --qrels and --scores, riskguard.yaml names judgements, topics, store and measures; riskguard check asks
+    its gates.
     """
     from pytest_riskguard.engine.advice import advised
 
     outputs.withdraw()
     inputs.report = bool(outputs.paths)
-    first, *others = inputs.gates
     for name in inputs.options if inputs.kind is None else ():
         if name not in options_of(NotSignificantlyRisky):
             raise UsageError(
                 f"{name}: without --gate the default gates are asked, which set or lack that option; add --gate "
                 f"{kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
             )
-    if not inputs.named_baselines and not first.pools:
+    if not inputs.named_baselines:
         raise UsageError(
             "no baseline: write it first, as in riskguard compare BASELINE CANDIDATE --qrels QRELS, or give "
-            "--baseline"
+            "--baseline; riskguard check --candidate RUN asks the gates of a riskguard.yaml"
         )
     outputs.check(*inputs.files)
-    typed = inputs.pools(first.kind) if inputs.named_baselines else []
     questions: list[Question] = []
     for candidate in inputs.candidates:
-        for gate in inputs.gates:
-            pools = typed or gate.pools or first.pools
-            questions += inputs.questions(inputs.typed(gate), replace(candidate, metadata=metadata), pools)
-    notes = [inputs.asked.from_file]
-    if inputs.kind is None and not any(gate.from_file for gate in others) and not inputs.collection.scores:
-        questions, note = _within_its_scale(questions)
-        notes.append(note)
-    verdicts = inputs.engine.verdicts(questions, correction=inputs.asked.correction)
+        for gates in inputs.gates:
+            questions += inputs.questions(gates, replace(candidate, metadata=metadata))
+    notes = list[str]()
+    if inputs.kind is None and not inputs.collection.scores:
+        questions, notes = _within_its_scale(questions)
+    verdicts = inputs.engine.verdicts(questions, correction=inputs.correction)
     at = reader()
     verdicts = [advised(verdict, question, at) for question, verdict in zip(questions, verdicts, strict=True)]
     config = inputs.config
@@ -91,7 +85,7 @@ def compare(inputs: Inputs, metadata: dict[str, str], outputs: Outputs, **detail
         verdicts,
         outputs=outputs,
         **detail,
-        notes=[note for note in notes if note],
+        notes=notes,
         roles=_roles(verdicts),
         config=None if config is None else config.path,
     )
@@ -105,16 +99,16 @@ def _roles(verdicts: Sequence[Verdict]) -> str:
     return f"{listed(candidates, most=5)} against {listed(baselines, most=5)} ({word})"
 
 
-def _within_its_scale(questions: Sequence[Question]) -> tuple[list[Question], str]:
+def _within_its_scale(questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
     """Those that the default limits of single queries fit, which are for scores from 0 to 1, and what is left out."""
     from pytest_riskguard.data.measures import span
 
     unlimited = {q.measure or "" for q in questions if math.isinf(span(q.measure or ""))}
     kept = [question for question in questions if not (question.gate.by_topic and question.measure in unlimited)]
     if len(kept) == len(questions):
-        return kept, ""
+        return kept, []
     have = "has" if len(unlimited) == 1 else "have"
-    return kept, (
+    return kept, [
         f"{listed(tuple(sorted(unlimited)), most=5)} {have} no greatest value, so single queries were not judged; "
         "give a limit: --gate no_topic_collapse --set max_loss=LIMIT"
-    )
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -36,14 +36,12 @@ from pytest_riskguard.gates.kinds import KINDS, POLICY, Gate, gate_of, options_o
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.config.schema import Config, GateSettings
+    from pytest_riskguard.config.schema import Config
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.risk.checks import FloatArray
 
 Candidate = RunFile | ScoreFile
 System = Candidate | Stored
-#: A baseline and, for a gate over a pool, the others.
-Pool = tuple[Source, tuple[Source, ...]]
 
 
 def once(option: str, values: Sequence[str], *, hint: str = "") -> None:
@@ -64,65 +62,6 @@ def files_of(settings: Config) -> list[Path]:
 
 
 @frozen
-class AskedGate:
-    """What is asked of each candidate: as riskguard.yaml says, else as by default.
-
-    ``pools`` are the baselines of each question that the file asks; ``from_file`` says that it was the file.
-    """
-
-    name: str
-    kind: str
-    alphas: tuple[float, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    measures: tuple[str, ...] = ()
-    pools: tuple[Pool, ...] = ()
-    correction: str = "none"
-    from_file: str = ""
-
-    @classmethod
-    def of(cls, config: Config, gate: GateSettings) -> AskedGate:
-        """A gate of the file; its slices are judged only if they are asked for."""
-        from pytest_riskguard.engine.declared_gates import baseline_source
-
-        pools = []
-        for question in gate.asked_of:
-            baseline, *others = map(baseline_source, question)
-            pools.append((baseline, tuple(others)))
-        return cls(
-            gate.name,
-            gate.kind,
-            gate.alpha,
-            {name: gate.option(name) for name in options_of(KINDS[gate.kind]) if name not in ("alpha", "slice")},
-            gate.measure or (),
-            tuple(pools),
-            config.family if gate.name in config.family_members else "none",
-            f"from {config.path.name}, gate {gate.name}",
-        )
-
-    def gates(self) -> list[Gate]:
-        """The gate at each alpha."""
-        try:
-            return [gate_of(self.name, self.kind, alpha=alpha, **self.options) for alpha in self.alphas]
-        except ValueError as error:
-            raise UsageError(f"--gate {self.kind}: {error}") from None
-
-
-def _asked_gates(config: Config | None, kind: str | None) -> list[AskedGate]:
-    """The first gate of a kind in the file, else one as by default; without a kind, all of a policy.
-
-    Without a kind those are a gate on the mean, the file's first or else the default one, and the file's gates on
-    single queries; the default ones only where the file has no gates.
-    """
-    policy = POLICY if kind is None else ((kind, kind, {}),)
-    default = [AskedGate(name, of, asked_alphas(of, ()), options) for name, of, options in policy]
-    if config is None or not config.gates:
-        return default
-    of_kind = [gate for gate in config.gates if gate.kind == default[0].kind][:1]
-    beside = [gate for gate in config.gates if KINDS[gate.kind].by_topic and kind is None]
-    return [*([] if of_kind else default[:1]), *(AskedGate.of(config, gate) for gate in (*of_kind, *beside))]
-
-
-@frozen
 class Together:
     """Scores of systems on the same topics; ``missing``: for each those where it has no answer.
 
@@ -138,7 +77,7 @@ class Inputs:
     """What a command line names: systems, and what they are scored and judged with.
 
     ``system_options`` gives it to a command. A system is a run, a stored baseline or a table of per-topic scores.
-    riskguard.yaml, read when it is first needed, supplies what the options do not. ``UsageError`` is raised for a
+    riskguard.yaml, read when it is first needed, names collection, store and measures. ``UsageError`` is raised for a
     wrong question, such as a system given twice, and ``DataError`` for a system that is bad or missing.
 
     With at least ``first`` runs and no --baseline the first run is the baseline (0: never). Errors call the
@@ -161,7 +100,7 @@ class Inputs:
             baselines, runs = runs[:1], runs[1:]
         self.collection, self.runs, self.named_baselines = collection, runs, baselines
         self._slices, self._argument = slices, argument
-        #: The kind of gates that is asked: empty if none is, None for those of a policy.
+        #: The kind of gates that is asked, None for those of the policy.
         self.kind = kind
         #: The alphas that were typed, or are the command's own; and the options of a gate that were typed.
         self.alphas, self.options = alphas, collection.options
@@ -185,9 +124,24 @@ class Inputs:
         return surroundings() if is_used else None
 
     @cached_property
-    def gates(self) -> list[AskedGate]:
-        """What is asked of each candidate, if the command asks gates."""
-        return [] if self.kind == "" else _asked_gates(self.config if self._is_of_file else None, self.kind)
+    def gates(self) -> list[list[Gate]]:
+        """What is asked of each candidate: the gate of a kind at each alpha, or each gate of the policy.
+
+        Of the policy the second and the third are asked once, at the first alpha that was typed.
+        """
+        if self.kind is not None:
+            return [_gates(self.kind, self.kind, self.alphas, self.options)]
+        asked = list[list[Gate]]()
+        for name, kind, preset in POLICY:
+            typed = {name: value for name, value in self.options.items() if name in options_of(KINDS[kind])}
+            alphas = self.alphas[:1] if asked else self.alphas
+            asked.append(_gates(name, kind, alphas, {**preset, **typed}))
+        return asked
+
+    @property
+    def correction(self) -> str:
+        """That for several gates."""
+        return str(self.collection.settings.get("family", "none"))
 
     @cached_property
     def _store(self) -> Store | None:
@@ -242,16 +196,8 @@ class Inputs:
 
     @cached_property
     def baselines(self) -> list[System]:
-        """The baselines that ``--baseline`` names, else those of the gate in riskguard.yaml."""
-        if self.named_baselines:
-            return self._systems(self.named_baselines, "--baseline")
-        pools = [pool for gate in self.gates[:1] for pool in gate.pools]
-        return [one for first, others in pools for one in (first, *others) if isinstance(one, System)]
-
-    def pools(self, kind: str) -> list[Pool]:
-        """The baselines of each question of a gate of this kind, as the command line names them."""
-        first, *others = named = self._systems(self.named_baselines, "--baseline")
-        return [(first, tuple(others))] if KINDS[kind].is_pool else [(baseline, ()) for baseline in named]
+        """The baselines that are named."""
+        return self._systems(self.named_baselines, "--baseline")
 
     def _systems(self, named: Sequence[NamedPath], option: str) -> list[System]:
         sources: list[System] = []
@@ -266,11 +212,10 @@ class Inputs:
 
     # What they are asked about.
 
-    @cached_property
+    @property
     def _default_measures(self) -> tuple[str, ...]:
-        named = self.gates[0].measures if self.gates else ()
         config = self.config if self._is_of_file else None
-        return named or (config and config.measures) or (DEFAULT_MEASURE,)
+        return (config and config.measures) or (DEFAULT_MEASURE,)
 
     def measures(self) -> tuple[str, ...]:
         """The measures asked for, else the file's; of tables every column of the first."""
@@ -300,31 +245,17 @@ class Inputs:
         once("--slice", names)
         return names
 
-    @cached_property
-    def asked(self) -> AskedGate:
-        """What a gate of the command's kind is asked, with what is typed."""
-        return self.typed(self.gates[0])
-
-    def typed(self, gate: AskedGate) -> AskedGate:
-        """What a gate is asked, with what is typed; the reference of a pool belongs to the file's baselines."""
-        options, alphas = {**gate.options, **self.options}, self.alphas
-        if self.named_baselines and "reference" not in self.options:
-            options.pop("reference", None)
-        if gate is not self.gates[0]:  # a gate beside the first is asked once, at the first alpha that was typed
-            own = options_of(KINDS[gate.kind])
-            options, alphas = {name: value for name, value in options.items() if name in own}, alphas[:1]
-        correction = self.collection.settings.get("family", gate.correction)
-        return replace(gate, alphas=alphas or gate.alphas, options=options, correction=correction)
-
-    def questions(self, gate: AskedGate, candidate: Candidate, pools: Sequence[Pool]) -> list[Question]:
-        """A question for each measure, alpha, baseline (with the others of its pool) and slice, in this order."""
+    def questions(self, gates: Sequence[Gate], candidate: Candidate) -> list[Question]:
+        """A question for each measure, gate, baseline (with the others of its pool) and slice, in this order."""
         measures = self.measures()
-        parts = self.slices(candidate, measures[0])
-        if gate.measures and not self.collection.measures:
-            measures = gate.measures
+        pools: list[tuple[System, tuple[System, ...]]] = [(baseline, ()) for baseline in self.baselines]
+        if gates[0].is_pool:
+            pools = [(self.baselines[0], tuple(self.baselines[1:]))]
         return [
-            Question(replace(one, slice=part), candidate, baseline, measure, pool=others)
-            for measure, one, (baseline, others), part in product(measures, gate.gates(), pools, parts)
+            Question(replace(gate, slice=part), candidate, baseline, measure, pool=others)
+            for measure, gate, (baseline, others), part in product(
+                measures, gates, pools, self.slices(candidate, measures[0])
+            )
         ]
 
     # Answers.
@@ -343,7 +274,7 @@ class Inputs:
 
         ``options`` are those of a gate of this kind; ``correction`` is that for several gates.
         """
-        gates = AskedGate(kind, kind, asked_alphas(kind, alphas), options).gates()
+        gates = _gates(kind, kind, alphas, options)
         questions = [Question(gate, *pair, measure) for measure, pair, gate in product(measures, pairs, gates)]
         return self.engine.verdicts(questions, correction=correction)
 
@@ -368,6 +299,14 @@ class Inputs:
         except ValueError as error:
             raise UsageError(str(error)) from None
         return Together(scores, missing, weights)
+
+
+def _gates(name: str, kind: str, alphas: tuple[float, ...], options: Mapping[str, Any]) -> list[Gate]:
+    """A gate at each alpha, by default that of its kind."""
+    try:
+        return [gate_of(name, kind, alpha=alpha, **options) for alpha in asked_alphas(kind, alphas)]
+    except ValueError as error:
+        raise UsageError(f"--gate {kind}: {error}") from None
 
 
 def _may_be_stored(given: NamedPath) -> bool:

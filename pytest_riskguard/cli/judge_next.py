@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.options import FILE, SETTINGS, asked_alphas, slice_option, system_options, the_config
+from pytest_riskguard.cli.options import FILE, SETTINGS, slice_option, system_options, the_config
 from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, options_of
@@ -84,8 +84,6 @@ def judge_next(inputs: Inputs, budget: int | None, output: Path | None) -> int:
 
 def _of_runs(kind: str, inputs: Inputs, output: Path | None) -> tuple[Engine, list[Question]]:
     """What the options ask."""
-    from pytest_riskguard.cli.inputs import AskedGate
-
     if KINDS[kind].is_pool:
         raise UsageError(f"--gate {kind} compares a pool; judge-next is about one baseline")
     if not (inputs.named_baselines and inputs.runs):
@@ -94,9 +92,8 @@ def _of_runs(kind: str, inputs: Inputs, output: Path | None) -> tuple[Engine, li
             "--gate with the name of a gate of riskguard.yaml"
         )
     ensure_apart(output, *inputs.files)
-    gate = AskedGate(kind, kind, asked_alphas(kind, inputs.alphas), inputs.options)
-    pools = [(baseline, ()) for baseline in inputs.baselines]
-    return inputs.engine, [one for run in inputs.candidates for one in inputs.questions(gate, run, pools)]
+    (gates,) = inputs.gates
+    return inputs.engine, [one for run in inputs.candidates for one in inputs.questions(gates, run)]
 
 
 def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, list[Question]]:

@@ -97,11 +97,11 @@ class Outputs:
 
         self._write(lambda path: files.write(path, report), lambda: dumps(report))
 
-    def finish(self, shown: Section, json: str, *, note: str = "", problem: str = "") -> ExitStatus:
-        """Print a report and a ``note``, write what was asked for, return the exit status: 3 with a ``problem``."""
+    def finish(self, shown: Section, json: str, *, problem: str = "") -> ExitStatus:
+        """Print a report, write what was asked for, return the exit status: 3 with a ``problem``."""
         from pytest_riskguard.reports import files
 
-        click.echo(f"{shown.to_text(terminal_width())}\n{note}".rstrip("\n"), err=self.on_stdout)
+        click.echo(shown.to_text(terminal_width()).rstrip("\n"), err=self.on_stdout)
 
         def content(path: Path) -> str:
             return json if files.format_of(path) == files.JSON else shown.to_page()

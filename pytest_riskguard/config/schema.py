@@ -114,7 +114,7 @@ class GateSettings(Model):
     kind
         The question.
     baseline
-        The name of one stored baseline, or what computes one: `mean(prod, bm25)`. For `no_drift` also
+        The name of one stored baseline. For `no_drift` also
         `NAME/RUN`, a run that it held earlier: RUN is its number or `oldest`. A gate needs
         this key or the next.
     baselines

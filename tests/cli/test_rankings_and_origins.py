@@ -10,7 +10,7 @@ import pytest
 
 from tests.plugin.world import read_report
 
-COMPARE = "compare loss.run --baseline prod --measure AP -o r.json"
+COMPARE = "compare loss.run --baseline prod --measure AP --gate not_significantly_risky -o r.json"
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +66,7 @@ def test_metadata_of_both_systems_are_in_the_report_and_what_differs(command):
     assert stored.status == 0
     assert "  metadata.index         v7\n  metadata.model         a=b\n" in command("baseline show with-meta").out
     assert command("baseline verify with-meta").status == 0
-    command("compare loss.run --baseline with-meta --measure AP -o r.json --meta index=v8 --meta model=a=b")
+    command(COMPARE.replace("prod", "with-meta") + " --meta index=v8 --meta model=a=b")
     provenance = report()["provenance"]
     assert provenance["date"] == "2033-05-18T03:33:20Z"
     assert provenance["candidate"] == {"name": "loss", "metadata": {"index": "v8", "model": "a=b"}, "ties": "docid"}

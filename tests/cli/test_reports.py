@@ -28,7 +28,8 @@ from tests.plugin.world import CHURN, GOOD, LOSS, TOPICS, differences, read_repo
 from tests.reports.html.verdicts import pair
 from tests.reports.test_json import VERDICTS
 
-COMPARE = "compare {0}.run --baseline prod --measure AP"
+RISK = "--gate not_significantly_risky"
+COMPARE = f"compare {{0}}.run --baseline prod --measure AP {RISK}"
 
 
 @pytest.fixture
@@ -64,31 +65,32 @@ def test_show_takes_the_detail_asked_for(command):
 
 
 def test_each_verdict_says_its_gate_and_its_systems(command):
-    command("compare loss.run --baseline prod --baseline old=churn.run --measure AP -o r.json")
-    for line in ("show r.json -q", "compare loss.run --baseline prod --baseline old=churn.run --measure AP -q"):
+    asked = f"{COMPARE.format('loss')} --baseline old=churn.run"
+    command(f"{asked} -o r.json")
+    for line in ("show r.json -q", f"{asked} -q"):
         first, second = command(line).out.splitlines()
-        assert first.startswith("FAIL no-risk: loss against prod: the mean fell 0.50 -> 0.34; ")
+        assert first.startswith("FAIL loss against prod: the mean fell 0.50 -> 0.34; ")
         assert second.startswith(
-            "FAIL no-risk: loss against old: losses counted twice outweigh gains; 15 of 30 queries lost, 15 gained "
+            "PASS WITH CARE loss against old: losses counted twice outweigh gains; 15 of 30 queries lost, 15 gained "
         )
-    assert command("show r.json").out.splitlines()[2] == "  no-risk: loss against prod"  # after the run's answer
     report = json.loads(Path("r.json").read_text())
-    report["verdicts"][0]["gate"] = "not_significantly_risky"  # its kind, which is no name
+    report["verdicts"][0]["gate"] = "no-risk"
     report["verdicts"][1]["gate"] = "\x1b[2J" + "n" * 200
     Path("r.json").write_text(json.dumps(report))
+    assert command("show r.json").out.splitlines()[2] == "  no-risk: loss against prod"  # after the run's answer
     first, second = command("show r.json -q").out.splitlines()
-    assert first.startswith("FAIL loss against prod: the mean fell 0.50 -> 0.34; ")
+    assert first.startswith("FAIL no-risk: loss against prod: the mean fell 0.50 -> 0.34; ")
     assert "\x1b[2J" not in second
     assert len(second) < 250
 
 
 def test_a_quiet_line_says_what_could_not_be_judged(command):
-    out = command("compare nowhere.run --baseline prod --measure AP -q").out
-    assert out.startswith("INCOMPARABLE no-risk: nowhere against prod: nowhere.run: no such file (missing_input)\n")
+    out = command(COMPARE.format("nowhere") + " -q").out
+    assert out.startswith("INCOMPARABLE nowhere against prod: nowhere.run: no such file (missing_input)\n")
 
 
 def test_show_says_what_could_not_be_judged(command):
-    command("compare nowhere.run --baseline prod --measure AP -o r.json")
+    command(COMPARE.format("nowhere") + " -o r.json")
     again = command("show r.json")
     assert again.status == 3
     assert again.out.startswith("INCOMPARABLE nowhere.run: no such file (missing_input, AP)\n")
@@ -169,7 +171,7 @@ def killed(*_: object, **__: object) -> None:
 
 @pytest.mark.parametrize(
     ("line", "status"),
-    [(COMPARE.format("loss"), 130), ("check", 130), ("check nowhere", 2), ("compare loss.run", 130)],
+    [(COMPARE.format("loss"), 130), ("check", 130), ("check nowhere", 2), ("compare prod loss.run", 130)],
 )
 def test_no_report_of_an_earlier_run_stands_for_one_that_ended_before_it_could_write(
     command, monkeypatch, line, status
@@ -235,7 +237,7 @@ def test_what_the_report_leaves_to_be_derived_is_said_as_at_first(command):
     """Groups of topics, which slices are risky, references that pass, the rank: no fields of the JSON report."""
     rows = [f"{topic}\tsome words\t{'new' if place < 20 else 'old'}" for place, topic in enumerate(TOPICS)]
     Path("tags.tsv").write_text("\n".join(["topic\tquery\tage", *rows]) + "\n")
-    line = "compare loss.run --baseline good.run --baseline churn.run --measure AP --topics tags.tsv"
+    line = f"compare loss.run --baseline good.run --baseline churn.run --measure AP --topics tags.tsv {RISK}"
     for gate in ("not_significantly_risky", "georisk_not_worse"):
         command(f"{line} --gate {gate} -o r.json -o first.html")
         command("report r.json -o again.html")
@@ -490,7 +492,7 @@ def test_compare_tells_github_what_failed(command, monkeypatch):
     said = [line for line in ended.out.splitlines() if line.startswith("::")]
     assert len(said) == 2
     assert said[0].startswith(
-        "::error title=riskguard%3A no-risk::the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained"
+        "::error title=riskguard%3A not_significantly_risky::the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none "
     )
     assert Path("summary.md").read_text(encoding="utf-8").startswith("## riskguard: Don't ship: 2 gates failed")
     assert "::" not in command(COMPARE.format("good")).out

@@ -7,7 +7,7 @@ import pytest
 from tests.plugin import world
 from tests.strict import STRICT_LINE
 
-BASE = "loss.run --baseline prod --measure AP"
+BASE = "loss.run --baseline prod --measure AP --gate not_significantly_risky"
 
 
 @pytest.fixture(autouse=True)
@@ -24,10 +24,10 @@ def test_each_slice_has_its_verdict_and_says_so(command):
     ended = command(f"compare {BASE} --slice kind=words --slice kind=code -q")
     first, second = (line for line in ended.out.splitlines() if not line.startswith(" "))
     assert ended.status == 1
-    assert first.startswith("PASS no-risk: loss against prod: ")
+    assert first.startswith("PASS loss against prod: ")
     assert "(AP, kind=words, 16 topics, alpha 1)" in first
     assert second.startswith(
-        "FAIL no-risk: loss against prod: kind=code queries got worse; 12 of 12 queries lost, none gained "
+        "FAIL loss against prod: kind=code queries got worse; 12 of 12 queries lost, none gained "
     )
     assert "(AP, kind=code, 12 topics, alpha 1)" in second
 
@@ -47,9 +47,7 @@ def test_slices_alphas_and_their_family(command):
 def test_a_small_slice_is_judged_when_it_is_named(command):
     ended = command(f"compare {BASE} --slice kind=name -q")
     assert ended.status == 1
-    assert (
-        "INCONCLUSIVE no-risk: loss against prod: 2 judged queries are too few; at least 10 are needed" in ended.out
-    )
+    assert "INCONCLUSIVE loss against prod: 2 judged queries are too few; at least 10 are needed" in ended.out
 
 
 @pytest.mark.parametrize(

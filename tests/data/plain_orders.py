@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from itertools import pairwise
 
 from pytest_riskguard.data.runs import Order
 
@@ -36,17 +35,3 @@ def ranked(order: Order, docids: Sequence[str], scores: Sequence[float], ranks: 
         places.sort(key=docids.__getitem__)
     places.sort(key=compared.__getitem__, reverse=True)  # stable
     return [docids[place] for place in places]
-
-
-def rank_column(scores: Sequence[float], ranks: Ranks) -> tuple[bool, bool]:
-    """Whether the scores of a topic rise, and whether they fall, from rank to rank."""
-    scores = list(scores)
-    if ranks is None:
-        ranks = range(len(scores))
-    if (of_lines := numbers(ranks)) is None:
-        are_lines = scores[0] in (0, 1) and scores == [scores[0] + place for place in range(len(scores))]
-        # two scores may number the lines by chance
-        rises = are_lines and len(scores) > 2
-        return rises, not rises and min(scores) < max(scores)
-    by_rank = list(pairwise(scores[place] for place in sorted(range(len(scores)), key=of_lines.__getitem__)))
-    return any(one < other for one, other in by_rank), any(one > other for one, other in by_rank)

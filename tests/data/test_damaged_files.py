@@ -46,14 +46,6 @@ def test_a_damaged_file_is_read_or_refused(case: Case, tmp_path: Path):
         assert "\x1b" not in refusal
 
 
-def test_a_column_of_parquet_that_lacks_rows_is_refused(tmp_path):
-    pytest.importorskip("pyarrow")
-    (case,) = (case for case in CASES if case.id == "parquet-rankings-candidate.parquet")
-    path = tmp_path / case.file
-    path.write_bytes(case.content(WORLD).replace(b",\x15\x0e\x15\x10", b",\x15\n\x15\x10", 1))
-    assert "a whole file of Arrow or Parquet: 92 of 94 rows in column 'q_id'" in _refusal(GivenFile(path), case.kind)
-
-
 def _refusal(given: GivenFile, kind: Kind) -> str:
     """What is said of a file; ``read`` of one that is read."""
     try:

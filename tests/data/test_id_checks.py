@@ -11,16 +11,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import poisson
 
 from pytest_riskguard import check
-from pytest_riskguard.data import id_checks, read_qrels
+from pytest_riskguard.data import read_qrels
 from pytest_riskguard.data.given_file import LabelRules
-from pytest_riskguard.data.id_checks import OTHER_TOPICS, UNLIKELY, examined, is_chance, matches
+from pytest_riskguard.data.id_checks import OTHER_TOPICS, UNLIKELY, is_chance, matches
 from pytest_riskguard.data.memory import run as as_run
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import score_run
@@ -118,13 +117,6 @@ def test_from_so_many_topics_on_ids_do_not_match(world, count, problem):
     assert score_run(run, judged, ["AP"])[0].mean > 0
     run, judged = world(count + 1)
     refused(run, judged, problem)
-
-
-def test_judgements_that_are_complete_have_runs_that_find_hardly_anything():
-    run, judged = answered(2, of=40)
-    complete = read_qrels(judged, labels=LabelRules(is_complete=True))
-    assert score_run(run, complete, ["AP"])[0].mean == 2 / 40
-    refused(answered(0, of=40)[0], complete, "its ids may come from another collection or index")
 
 
 def ends_alike(spelling: str) -> tuple[Run, Grades]:
@@ -253,18 +245,6 @@ def test_ids_of_a_run_with_many_judged_documents_match_whatever_other_topics_hav
     refused(run(1), judged, "judged for other topics as often as for their own")
 
 
-@pytest.mark.parametrize("step", [0, 2])
-def test_documents_that_are_judged_for_all_topics_say_nothing(step):
-    """Besides these and others, a run has the one document of each topic, or that of another topic."""
-    popular = [f"p{number}" for number in range(3)]
-    judged: Grades = {f"q{t:02}": {name: float(name[0] == "d") for name in (*popular, f"d{t}")} for t in range(12)}
-    run = {f"q{t:02}": [f"d{(t + step) % 12}", *(f"x{t}-{n}" for n in range(20)), *popular] for t in range(12)}
-    if step:
-        refused(run, judged, "judged for other topics as often as for their own")
-    else:
-        assert score_run(run, judged, ["RR"])[0].mean == 1
-
-
 @pytest.mark.parametrize(
     ("own", "other", "expected"),
     [(30, 4, True), (33, 4, False), (50, 10, True), (55, 10, False), (10, 9, True)],  # 6.6 on average count as 7
@@ -314,21 +294,6 @@ def test_matches_are_counted_as_sets_of_ids_are(seed, topics, skill, least):
 
 
 # Which topics are examined.
-
-
-def test_topics_that_are_examined_are_spread_over_all_and_depend_on_the_topics_alone(monkeypatch):
-    monkeypatch.setattr(id_checks, "MAX_SAMPLE", 20)
-    places = np.arange(100)
-    found = places[examined(places, 20)]
-    assert len(found) == 20
-    assert np.diff(found).max() < 15
-    shuffled = np.random.default_rng(1).permutation(places)
-    assert sorted(shuffled[examined(shuffled, 20)]) == found.tolist()
-    _, judged = in_another_case(20)
-    judged |= {f"r{t:02}": {f"page{t}": 1} for t in range(30)}
-    run = {topic: [name.upper() for name in judged[topic]] for topic in judged}
-    refused(run, judged, "in 20 of the 20 topics examined they differ in upper and lower case")
-    refused({t: [f"doc{t}"] for t in judged}, judged, "no judged document in any topic that it answers")
 
 
 # Judgements given as a run, or a run as judgements.

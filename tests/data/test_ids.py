@@ -65,20 +65,3 @@ def test_documents_are_found_among_those_of_their_own_topic(ids, others, data):
     expected = [others.index(name) if name in others and not other_topics[others.index(name)] else -1 for name in ids]
     found = places_among(topics, scattered(ids, between="a"), other_topics, Ids.of(others))
     assert found.tolist() == expected
-
-
-def test_documents_that_end_alike_are_found_at_once(monkeypatch):
-    turns, same = [], Ids.same
-    monkeypatch.setattr(Ids, "same", lambda *given, **known: turns.append(1) or same(*given, **known))
-    ids = [f"https://example.org/{number}/index.html" for number in range(500)]
-    topics = np.zeros(500, dtype=np.int64)
-    assert places_among(topics, Ids.of(ids[::-1]), topics, Ids.of(ids)).tolist() == list(range(500))[::-1]
-    assert len(turns) < 10
-
-
-@given(IDS, st.data())
-def test_words_are_the_bytes_of_an_id_and_zeros(ids, data):
-    place = data.draw(st.integers(0, 6))
-    words = scattered(ids, between="b").words(place)
-    expected = [name.encode()[8 * place : 8 * place + 8].ljust(8, b"\0") for name in ids]
-    assert [int(word).to_bytes(8, "little") for word in words] == expected

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import bz2
-import errno
 import gzip
 import hashlib
-import lzma
 import os
 import random
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,7 +18,6 @@ from pytest_riskguard.data import input_files
 from pytest_riskguard.data.input_files import (
     InputFile,
     blocks,
-    open_regular,
     read_limited,
 )
 from pytest_riskguard.data.qrels import read_qrels
@@ -100,32 +95,6 @@ def test_no_reader_reads_or_waits_for_anything_but_a_regular_file(path, kind, re
         problem = FOLDERS.get(reader, problem)
     with pytest.raises((MissingFileError, ConfigError, ScoresFormatError), match=rf"file.*: {problem}"):
         READERS[reader](path)
-
-
-@pytest.mark.parametrize("reader", READERS)
-def test_a_file_without_permission_is_said_to_be_unreadable(path, monkeypatch, reader):
-    opened = Path.open
-
-    def refuse(given: Path, *args: str, **options: str) -> object:
-        if given == path:
-            raise PermissionError(errno.EACCES, "Permission denied")
-        return opened(given, *args, **options)  # type: ignore[call-overload]
-
-    path.write_text("text\n")
-    monkeypatch.setattr(Path, "open", refuse)  # root may read everything, so chmod would show nothing
-    with pytest.raises((MissingFileError, ConfigError), match=r"file.*: cannot be read \(Permission denied\)"):
-        READERS[reader](path)
-
-
-@pytest.mark.parametrize(
-    ("name", "problem"),
-    [("a\0b", "cannot be read"), ("x" * 5000, "cannot be read"), ("file/below", "Not a directory|no such file")],
-)
-def test_a_path_that_cannot_be_opened_is_a_missing_input(path, name, problem):
-    path.write_text("text\n")
-    with pytest.raises(MissingFileError, match=problem) as caught:
-        open_regular(path.parent / name)
-    assert caught.value.reason == "missing_input"
 
 
 def test_the_environment_scales_all_limits(path, monkeypatch):
@@ -261,15 +230,3 @@ def test_what_is_no_text_is_refused_with_its_line(write, monkeypatch, set_limit,
     with pytest.raises(RunFormatError, match=f"^.*/a.*{problem}"):
         read(write("a", content))
     assert read(write("a", b"x" * 30 + b"\n\n3\r\n4")) == [(1, b"x" * 30), (2, b""), (3, b"3\r"), (4, b"4")]
-
-
-def _zstd(_content: bytes) -> bytes:
-    return b"\x28\xb5\x2f\xfd\x04"
-
-
-@pytest.mark.parametrize("compress", [lzma.compress, bz2.compress, _zstd])
-def test_another_compression_than_gzip_is_named(tmp_path, compress: Any):
-    path = tmp_path / "a.run.gz"
-    path.write_bytes(compress(b"1 Q0 d 1 2.5 t\n"))
-    with pytest.raises(RunFormatError, match=r"run\.gz:1: .* found byte 0x..; unpack it, unless it is gzip"):
-        read(path)

@@ -109,18 +109,3 @@ def test_rules_change_which_topics_are_scored_and_the_digest(write):
     assert passages.grades == {"q": {"a": 3, "b": 0}, "p": {"a": 1}}
     assert len({plain.digest, from_three.digest, passages.digest}) == 3
     assert read_qrels(write("one.txt", "q 0 a#1 1\n"), labels=LabelRules(separator="#")).topics == ("q",)
-
-
-def test_the_digest_is_that_of_the_file_or_of_the_content_of_data_in_memory(write):
-    grades: dict[str, dict[str, float]] = {"10": {"b": 1, "a": 0.5}, "9": {"a": 2}}
-    rows = [{"qid": t, "docid": d, "grade": grade} for t, judged in grades.items() for d, grade in judged.items()]
-    assert read_qrels(rows[::-1]).digest == read_qrels(grades).digest
-    assert read_qrels(grades | {"9": {"a": 1}}).digest != read_qrels(grades).digest
-    plain, packed, spaced = (
-        read_qrels(write(name, text)).digest
-        for name, text in (("a", "1 0 d 1\n"), ("b.gz", "1 0 d 1\n"), ("c", "1  0 d 1\n"))
-    )
-    assert plain == packed != spaced
-    table = write("b.csv", "qid,docid,ann,ben\n1,d,1,2\n")
-    columns = [{"grade": judge} for judge in ("ann", "ben")]
-    assert len({read_qrels(GivenFile(table, columns=named)).digest for named in columns}) == 2

@@ -4,7 +4,6 @@ import random
 import re
 
 import ir_measures
-import numpy as np
 import pytest
 
 from pytest_riskguard.data import read_qrels
@@ -141,22 +140,6 @@ def test_scores_equal_in_32_bits_are_scored_in_both_orders(write, scores):
         assert recip.reordered == at_2.reordered == tuple(TOPICS)
         assert bool(graded.reordered) == (scores[0] == scores[-1])  # ERR compares 64 bits
         assert recip.in_written_order().reordered == ()
-
-
-def test_random_runs_score_as_written_what_untied_scores_would(write):
-    rng = random.Random(3)
-    lines, untied = [], []
-    for topic in TOPICS:
-        ids = [f"d{i}" for i in rng.sample(range(12), 9)]
-        scores = sorted((rng.choice([1.0, 1.0 + 1e-9, 0.5, 2.0]) for _ in ids), reverse=True)
-        rows = [f"{topic} Q0 {docid} {rank} " for rank, docid in enumerate(ids, 1)]
-        untied += [f"{row}{20 - rank} t" for rank, row in enumerate(rows)]
-        lines += rng.sample([f"{row}{score!r} t" for row, score in zip(rows, scores, strict=True)], 9)
-    measures = ["nDCG@3", "AP", "RR@5", "ERR@5", "Bpref", "Judged@2", "infAP"]
-    tied, plain = (score_run(write("a.run", "\n".join(rows)), TIED, measures) for rows in (lines, untied))
-    for scored, expected in zip(tied, plain, strict=True):
-        np.testing.assert_allclose(scored.in_written_order().values, expected.values, atol=1e-12)
-    assert any(scored.as_written for scored in tied)
 
 
 def test_a_rank_column_that_contradicts_scores_is_told_of_scored_topics_alone(write):

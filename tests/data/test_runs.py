@@ -5,21 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
-from pytest_riskguard.config.candidate_settings import file_of
-from pytest_riskguard.config.load import load_config
 from pytest_riskguard.data import checks, runs
-from pytest_riskguard.data.given_file import TIES, GivenFile, InputData, Ties
+from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.ids import Ids
 from pytest_riskguard.data.memory import run as in_memory
 from pytest_riskguard.data.runs import Run, read_run, run_of, run_of_rankings
-from pytest_riskguard.engine.question import LiveRun, RunFile, ScoreFile
-from pytest_riskguard.engine.sources import ScoreCache
 from pytest_riskguard.errors import DataError, RunFormatError
 from tests.data.tables import columns
 
@@ -195,25 +190,3 @@ def test_rankings_are_keyed_by_their_texts():
         runs.keyed(data(), of_rows("a d 1", by_text=True), {"1": "a", "2": "a"})
     with pytest.raises(DataError, match="expected each topic once, found 'q10' again"):
         runs.keyed(data(), of_rows("boots d 1, {} d 1", "boots ", by_text=True), KEYS)
-
-
-def test_the_order_decides_the_score_and_is_known_once_something_is_read(write, tmp_path):
-    write(
-        "riskguard.yaml",
-        "collection: {qrels: qrels}\nstore: baselines\nmeasures: [RR]\n"
-        "candidate: {run: tied.run, ties: as_returned}\n"
-        "gates:\n  - {name: no-risk, kind: not_significantly_risky, baseline: prod}\n",
-    )
-    given = file_of(load_config(tmp_path / "riskguard.yaml").candidate)
-    assert given is not None
-    assert given.ties == "as_returned"
-    # b is written first, and c ranked first by trec_eval
-    path = write("tied.run", "1 Q0 b 2 5.0 x\n1 Q0 a 1 5.0 x\n1 Q0 c 3 5.0 x\n")
-    cache = ScoreCache(qrels=write("qrels", "1 0 a 1\n1 0 b 0\n"), topics=None, store=None, measures=["RR"])
-    returned = {ties: in_memory({"1": {"a": 1.0, "b": 1.0, "c": 1.0}}, ties=ties) for ties in TIES}
-    for ties, score, file in zip(TIES, (1.0, 1 / 3), (GivenFile(path, ties="as_returned"), path), strict=True):
-        for source in (LiveRun(partial(returned.__getitem__, ties)), RunFile(file)):
-            assert cache.origins(source).candidate.ties is None
-            assert cache.scored(source, "RR").scores.values.tolist() == [pytest.approx(score)]
-            assert cache.origins(source).candidate.ties == ties
-    assert cache.origins(ScoreFile(path)).candidate.ties is None

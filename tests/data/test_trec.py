@@ -98,7 +98,7 @@ def texts(draw: st.DrawFn, kind: Kind, *, is_bad: bool) -> bytes:
     return draw(st.sampled_from([b"", b"", b"\xef\xbb\xbf"])) + text
 
 
-@pytest.fixture(params=[7, 64, 2**20], ids="blocks of {} bytes".format, scope="module")
+@pytest.fixture(params=[7, 2**20], ids="blocks of {} bytes".format, scope="module")
 def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A file that is read in small blocks."""
     with pytest.MonkeyPatch.context() as patch:

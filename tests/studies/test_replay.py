@@ -125,7 +125,8 @@ def test_answers_are_those_of_compare(command):
     asked = "--baseline prod --measure AP --alpha 0 --alpha 5 --set tolerance=0 -o -"
     (made,) = json.loads(command(f"study replay churn.run loss.run {asked}").out)["replays"]
     for release in made["releases"]:
-        verdicts = json.loads(command(f"compare {release['name']}.run {asked}").out)["verdicts"]
+        line = f"compare {release['name']}.run {asked} --gate not_significantly_risky --set on_churn=fail"
+        verdicts = json.loads(command(line).out)["verdicts"]
         answers = [(a["outcome"], a["reason"]) for a in release["answers"]]
         assert answers == [(verdict["outcome"], verdict["reason"]) for verdict in verdicts]
         assert release["alpha_star"] == verdicts[1]["estimates"]["alpha_star"]

@@ -26,7 +26,7 @@ def losers(inputs, outputs):
     """Name the runs that are significantly risky."""
     outputs.check(*inputs.files)
     pairs = [(run, baseline) for run in inputs.systems for baseline in inputs.baselines]
-    options = inputs.asked.options
+    options = inputs.options
     verdicts = inputs.verdicts("not_significantly_risky", pairs, measures=inputs.measures(), **options)
     lost = [verdict.candidate for verdict in verdicts if not verdict.passed]
     shown = Section("losers", lost)

@@ -139,18 +139,6 @@ def test_a_run_is_named_by_its_caller_or_by_ranx():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"ties": "rank"}, "ties: expected one of as_returned, docid, found 'rank'"),
-        ({"metadata": {"a": 1}}, "metadata: "),
-    ],
-)
-def test_options_of_a_run(options, message):
-    with pytest.raises(ValueError, match=message):
-        run(GRADES, **options)
-
-
-@pytest.mark.parametrize(
     ("data", "grades"),
     [
         ({"1": {"a": 1.0, "b": 0.5}}, {"1": {"a": 1, "b": 0.5}}),

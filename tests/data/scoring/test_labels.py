@@ -48,16 +48,6 @@ def test_real_grades_are_the_definitions(clicks, measure):
     assert clicks().without_relevant == ("q3",)
 
 
-def test_err_by_hand():
-    # R = (2**g - 1) / 16: 3/16, 0, 15/16. ERR = R1 + (1 - R1)(1 - R2) R3 / 3. gdeval cuts topics at the last dash.
-    qrels = {"us-1": {"a": 2, "b": -2, "c": 4}, "de-1": {"a": 1}, "käse": {"a": 4}, "never": {"a": 1}}
-    run = {"us-1": [("a", 3.0), ("b", 2.0), ("c", 1.0)], "de-1": [("a", 1.0)], "käse": [("a", 1.0), ("z", 1.0)]}
-    found = by_topic(qrels, "ERR@20", run)
-    assert found == {"us-1": 3 / 16 + (13 / 16) * (15 / 16) / 3, "de-1": 1 / 16, "käse": 15 / 32, "never": 0.0}
-    assert by_topic(qrels, "ERR@2", run)["us-1"] == 3 / 16
-    assert by_topic(qrels, "nDCG(dcg='exp-log2')", run)["käse"] == pytest.approx(1 / math.log2(3))
-
-
 def test_a_scale_is_that_of_err_and_grades_above_it_are_refused(clicks):
     run = {"q2": [("d", 1.0)]}
     assert by_topic(clicks(), "ERR", run)["q2"] == pytest.approx((2**2.5 - 1) / 2**4)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from pytest_riskguard.data import TopicScores, read_qrels, read_scores
+from pytest_riskguard.data import TopicScores, read_qrels
 from pytest_riskguard.data.given_file import LabelRules
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.run_scores import score_run
@@ -71,7 +71,7 @@ def test_a_run_that_answers_little_scores_zero_elsewhere(cranfield):
     assert np.mean(scores.values) == pytest.approx(mean, abs=5e-7)
 
 
-@pytest.mark.parametrize("run", WEB_RUNS)
+@pytest.mark.parametrize("run", [WEB_RUNS[0], *(pytest.param(run, marks=pytest.mark.slow) for run in WEB_RUNS[1:])])
 def test_err_and_ndcg_are_those_of_gdeval(web, run):
     # gdeval.pl 1.3 of NIST, -c -k 20, five decimals: atol is half a fifth place, plus the representation.
     qrels = read_qrels(web / "qrels.adhoc.txt.gz")
@@ -82,6 +82,7 @@ def test_err_and_ndcg_are_those_of_gdeval(web, run):
     assert_allclose(ndcg.values, [float(gdeval[t]["ndcg@20"]) for t in ndcg.topics], rtol=0, atol=5.0001e-6)
 
 
+@pytest.mark.slow
 def test_web_2012_scores_are_those_of_trec_eval(web):
     # scores_*.csv: pytrec_eval, eight decimals.
     qrels = read_qrels(web / "qrels.adhoc.txt.gz")
@@ -93,12 +94,6 @@ def test_web_2012_scores_are_those_of_trec_eval(web):
         for scores in score_run(web / f"runs/{run}.run.gz", qrels, list(expected)):
             column = [float(expected[scores.measure][topic][f"{run}.run"]) for topic in scores.topics]
             assert_allclose(scores.values, column, rtol=0, atol=5.1e-9)
-
-
-def test_a_table_of_systems_reads_as_measures_of_the_users_own(cranfield):
-    scores = read_scores(cranfield / "scores_ap.csv")
-    assert len(scores) == 20
-    assert len(scores[0].topics) == 225
 
 
 #: ``ERR@20`` is compared with gdeval's figures.

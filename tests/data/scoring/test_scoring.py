@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_riskguard.data import read_qrels
@@ -101,6 +101,7 @@ def some_measures(draw: st.DrawFn) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", GRADES)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_generated_runs(kind, data):
     qrels, chunk = data.draw(collections(kind))
