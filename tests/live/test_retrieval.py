@@ -125,7 +125,7 @@ def test_an_attempt_that_succeeds_makes_up_for_two_that_failed(asking, times, su
         assert retrieve(search, QUERIES, asking) == ANSWERS
     else:
         assert "failed: busy" in failure(search, asking)
-    assert set(attempts.values()) == {3}
+    assert max(attempts.values()) == 3
 
 
 @pytest.mark.parametrize("asking", [Queried(), Queried(workers=4)])
