@@ -90,7 +90,7 @@ class Table:
             if sum(widths) + gap * (len(kinds) - 1) + indent <= width:
                 break
         columns_shown = [
-            _shown([*column], kind, width, head=head)
+            _shown([*column], kind, width)
             for column, kind, width in zip(zip(*grid, strict=True), kinds, widths, strict=True)
         ]
         return [(" " * indent + (" " * gap).join(cells)).rstrip() for cells in zip(*columns_shown, strict=True)]
@@ -104,10 +104,10 @@ def _widths(grid: Sequence[Sequence[str]], kinds: Sequence[str], room: int) -> l
     return widths
 
 
-def _shown(column: list[str], kind: str, width: int, *, head: bool) -> list[str]:
+def _shown(column: list[str], kind: str, width: int) -> list[str]:
     """The cells of a column, all as wide."""
     if kind == "name":
-        column = [*column[:head], *shortened(column[head:], width)]
+        column = [ends(cell, width) for cell in column]
     width = max(map(columns, column))
     blanks = [" " * (width - columns(cell)) for cell in column]
     if kind == "number":
@@ -197,21 +197,6 @@ def _cleaned(*texts: str) -> list[str]:
 
 
 # ---- names
-
-
-def shortened(names: Sequence[str], width: int) -> list[str]:
-    """The names in so many columns; those that differ still differ where they are cut."""
-    short = {name: name for name in names if columns(name) <= width}
-    taken = set(short)
-    for name in names:
-        if name not in short:
-            number, cut = 1, ends(name, width)
-            while cut in taken:
-                number += 1
-                cut = ends(name, width - len(f"~{number}")) + f"~{number}"
-            short[name] = cut
-            taken.add(cut)
-    return [short[name] for name in names]
 
 
 def ends(text: str, room: float, width: Callable[[str], float] = columns) -> str:

@@ -23,7 +23,9 @@ from pytest_riskguard.gates.findings import (
     Slice,
     TopicDocuments,
 )
+from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
+from pytest_riskguard.reports.provenance import Provenance
 from tests.plugin.world import LOSS, TOPICS, differences
 from tests.verdicts import altered
 
@@ -188,3 +190,10 @@ def incomparable_with(text: str) -> Verdict:
     """A gate that could not be judged, for a reason that quotes ``text``."""
     judged = check("not_significantly_risky", {text: float("inf")}, {text: 0.4})
     return altered(judged, gate=text, problem=f"{text}:3: {text}")
+
+
+def hostile_provenance(text: str) -> Provenance:
+    """Where a report comes from, in which every text of others is ``text``."""
+    candidate = Origin(text, {text: f"{text}1"})
+    baseline = Origin(text, {text: text}, text, text, text)
+    return Provenance(text, text, text, text, text, None, candidate, (baseline,))

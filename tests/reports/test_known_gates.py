@@ -7,7 +7,6 @@ import pytest
 from pytest_riskguard.errors import ReportFormatError
 from pytest_riskguard.reports.comparisons import KnownGate, Report, summary, title
 from pytest_riskguard.reports.json import dumps, read
-from pytest_riskguard.reports.markdown import render
 from tests.reports.test_json import VERDICTS
 
 PASSED = VERDICTS["pass"]()
@@ -69,9 +68,3 @@ def test_gates_that_ended_alike_are_listed_in_one_line():
     assert title([gate(), *many]) == "12 of 13 gates not judged"
     assert title([gate()]) == ""
     assert summary([gate(became="no_verdict", verdicts=())]) == []
-
-
-def test_hostile_ids_are_cleaned():
-    (line,) = summary([missing("\x1b[31m\n::error::")])
-    assert line.isprintable()
-    assert "<b>" not in render(Report([], gates=[missing("<b>")]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -13,9 +12,8 @@ from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.html import render as html
 from pytest_riskguard.reports.json import dumps, read
 from pytest_riskguard.reports.markdown import render as markdown
-from tests.reports.hostile import NAMES, STRINGS, verdict_with
+from tests.reports.hostile import verdict_with
 from tests.reports.schema import SCHEMA_FILE
-from tests.reports.test_hostile import assert_plain
 
 SAID = (
     "changed by this pull request: gate no-collapse removed; tolerance of no-risk 0.01 -> 0.05; "
@@ -79,23 +77,3 @@ def test_json_has_it_at_the_top_with_the_same_verdicts_and_gives_it_back(tmp_pat
     jsonschema.validate(document, schema)
     (tmp_path / "r.json").write_text(text, encoding="utf-8")
     assert read(tmp_path / "r.json").policy_changes == (SAID,)
-
-
-def test_where_nothing_changed_nothing_is_said():
-    assert "policy_changes" not in dumps(Report([VERDICT]))
-    assert "changed by this" not in markdown(Report([VERDICT])) + html(Report([VERDICT])) + junit.render(
-        Report([VERDICT])
-    )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_text_of_others_is_data_in_every_format(name, monkeypatch):
-    said = f"tolerance of {STRINGS[name]} 0 -> 1"
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    (notice,) = github.told(Report([VERDICT], policy_changes=[said]), [])
-    assert notice.startswith("::notice ")
-    assert "\n" not in notice
-    assert_plain(in_markdown(said).replace("## riskguard", ""))
-    assert_plain(in_a_comment(said).replace("### ", ""))
-    ElementTree.fromstring(in_junit(said))  # noqa: S314
-    assert json.loads(dumps(Report([VERDICT], policy_changes=[said])))

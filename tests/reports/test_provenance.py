@@ -13,8 +13,7 @@ from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.provenance import Provenance, line, provenance_of
 from pytest_riskguard.serialization import JsonError, decoded, to_plain
-from tests.reports.hostile import EACH, verdict_with
-from tests.reports.test_hostile import assert_markdown, assert_plain
+from tests.reports.hostile import verdict_with
 
 PROD = Origin("prod", {"index": "v7", "model": "s"}, "a" * 40, "release 7", "2026-01-01T00:00:00Z")
 ORIGINS = Origins(Origin("c", {"index": "v8", "model": "s", "k": "1"}), (PROD,))
@@ -81,16 +80,6 @@ def test_a_line_says_the_change_and_the_age_of_baselines():
         .splitlines()[2]
         .startswith("o/r; pull request 12; branch topic; ")
     )
-
-
-@pytest.mark.parametrize("text", EACH)
-def test_hostile_text_is_data(text):
-    origins = Origins(Origin(text, {text: text}), (replace(PROD, name=text, note=text, commit=text),))
-    verdict = replace(verdict_with("x"), origins=origins)
-    build = Build(text, text, text, text, None)
-    found = provenance_of([verdict], build, DATE)
-    assert_plain(line(found))
-    assert_markdown(markdown.render(Report([verdict], provenance=found)), verdict)
 
 
 @pytest.mark.parametrize(

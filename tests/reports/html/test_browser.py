@@ -18,11 +18,10 @@ from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.parts import glossary
 from pytest_riskguard.text import percent, plain, signed
-from tests.reports.hostile import STRINGS
+from tests.reports.hostile import STRINGS, hostile_provenance
 from tests.reports.html.browsers import Opened
 from tests.reports.html.verdicts import (
     hostile,
-    hostile_provenance,
     page_of,
     pair,
     pool,

@@ -24,11 +24,10 @@ from pytest_riskguard.reports.html.queries import topic_rows
 from pytest_riskguard.reports.html.whole_page import script_json
 from pytest_riskguard.reports.parts import glossary
 from pytest_riskguard.text import clean
-from tests.reports.hostile import NAMES, STRINGS, incomparable_with
+from tests.reports.hostile import NAMES, STRINGS, hostile_provenance, incomparable_with
 from tests.reports.html.verdicts import (
     bare,
     hostile,
-    hostile_provenance,
     once,
     page_of,
     pair,
@@ -113,16 +112,6 @@ def test_the_title_is_the_verdict(verdict):
     assert title(passed, bare(pair(20, shift=0.1, name="good"))) == "✓ Ship: 2 gates passed · riskguard"
 
 
-def test_documents_have_the_effect_of_their_move(verdict):
-    (data,) = parsed(verdict).data
-    documents, panels = data["panels"]["documents"], data["panels"]["topics"]
-    named = [[documents[entry[0]][0], *entry[1:]] for entry in panels[0][1]]
-    assert ["manual-17", 2, 1, 14, -0.3] in named
-    assert ["manual-4", 1, None, 3, 0.05] in named
-    assert ["forum-99", None, 30, 1, None] in named
-    assert [data["topics"][panel[0]] for panel in panels] == [topic.topic for topic in verdict.documents.topics]
-
-
 def test_rankings_are_handed_over_with_titles_and_web_addresses(verdict):
     page = parsed(with_rankings(verdict))
     (data,) = page.data
@@ -135,8 +124,9 @@ def test_rankings_are_handed_over_with_titles_and_web_addresses(verdict):
         ["manual-4"],
         ["forum-99"],
     ]
-    first = [0, [[0, 3, 1, None, None], [1, None, None, 1, None], [2, 0, 2, 62, None]]]
-    assert data["panels"]["topics"][0] == first
+    first, second, _ = data["panels"]["topics"]
+    assert first == [0, [[0, 3, 1, None, None], [1, None, None, 1, None], [2, 0, 2, 62, None]]]
+    assert second == [1, [[3, 2, 1, 14, -0.3], [4, 1, None, 3, 0.05], [5, None, 30, 1, None]]]
 
 
 @pytest.mark.parametrize(
@@ -245,10 +235,6 @@ def test_data_cannot_end_their_element():
     assert not set("<>&\u2028\u2029") & set(written)
 
 
-def test_what_is_no_number_is_none_in_the_data():
-    assert script_json([float("nan"), float("inf"), -0.0]) == "[null,null,0.0]"
-
-
 def test_every_number_of_a_topic_is_that_of_the_json(verdict):
     (data,) = parsed(verdict).data
     report = verdict.to_dict()
@@ -316,13 +302,6 @@ def test_where_it_comes_from_is_shown(verdict):
     assert {"https://ci.example.org/run/9", "https://git.example.org/acme/search"} <= set(links)
     young = Page(render(Report([bare(verdict)], provenance=provenance(age=3.0))))
     assert "baseline old stored 3 days ago from commit 17b6cfd000 · CI run" in young.said
-
-
-def test_what_stands_around_a_query_keeps_its_direction():
-    verdicts = [altered(bare(pair(20)), gate=f"gate {place}") for place in range(6)]
-    assert "<bdi>how do I reset my washing machine q000" in render(Report(verdicts)), (
-        "0.8 → 0.1 stays so beside Arabic"
-    )
 
 
 def test_without_the_extra_the_message_names_the_command(monkeypatch):

@@ -183,13 +183,6 @@ def bare(verdict: Verdict) -> Verdict:
     return altered(verdict, exhibits=None, slices=(), documents=None, judgements=None, intervals=())
 
 
-def hostile_provenance(text: str) -> Provenance:
-    """Where a report comes from, in which every text of others is ``text``."""
-    candidate = Origin(text, {text: f"{text}1"})
-    baseline = Origin(text, {text: text}, text, text, text)
-    return Provenance(text, text, text, text, text, None, candidate, (baseline,))
-
-
 def hostile(text: str) -> Verdict:
     """A verdict in which every text of others is ``text``, in the charts' data and the rankings too."""
     verdict = verdict_with(text)
