@@ -90,7 +90,7 @@ def adjusted_by_draws(
         method, draw = FLIPS, _flipped
         suits = len(gates) > 1 and min(changed) >= FLIPPED_CHANGES and sum(changed) <= MOST_FLIPPED
     else:
-        questions = {(*own, gate.tradeoff, one) for own, gate, one in zip(asked, gates, measures, strict=True)}
+        questions = {(*own, one) for own, one in zip(asked, measures, strict=True)}
         disjoint = len(questions) == 1 and len(set().union(*topics)) == sum(map(len, topics))
         method, draw = POOL, _pooled
         suits = disjoint and sum(map(bool, changed)) >= POOLED_GATES and POOLED_CHANGES <= sum(changed) <= MOST_POOLED

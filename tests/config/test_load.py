@@ -71,7 +71,6 @@ gates:
     level: 0.99
     method: bca
     tolerance: 1e-3
-    tradeoff: linear
     on_churn: warn
     on_inconclusive: warn
     max_mde: 0.02
@@ -92,7 +91,7 @@ gates:
     assert first.candidate == Retrieve(retrieve="shop.search:engine.query", depth=50)
     (item,) = items_of(config, first)
     assert (item.id, item.measure, item.baselines) == ("no-risk", "nDCG@10", ("release-7",))
-    assert (item.settings, config.line_of(first), config.line_of(second)) == (first, 9, 22)
+    assert (item.settings, config.line_of(first), config.line_of(second)) == (first, 9, 21)
     gate = item.gate
     assert (gate.name, gate.alpha, gate.level, gate.method, gate.tolerance) == (
         "no-risk",
@@ -296,16 +295,11 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
             "method of gate 'no-risk': expected auto, student_t, basic, studentized, percentile or bca, found 'BCA'; "
             "did you mean 'bca'?",
         ),
-        ("tradeoff: 3", "tradeoff of gate 'no-risk': expected linear or smooth, found the number 3"),
         ("weighted: yes", "weighted of gate 'no-risk': expected true or false, found 'yes'"),
         ("max_loss: 0.5", "max_loss of gate 'no-risk': it has no meaning for not_significantly_risky; leave it out"),
         (
             "protected: [q1]",
             "protected of gate 'no-risk': it has no meaning for not_significantly_risky; leave it out",
-        ),
-        (
-            "alpha: 5, tradeoff: smooth",
-            "tradeoff of gate 'no-risk': smooth is for alpha 1 only, found alpha 5",
         ),
         ("alpha: 2e9", "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found the number 2000000000.0"),
         ("on_churn: no", "on_churn of gate 'no-risk': expected fail or warn, found 'no'"),

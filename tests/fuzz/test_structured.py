@@ -35,36 +35,6 @@ def tables(draw: st.DrawFn) -> bytes:
     return "".join(separator.join(row) + draw(ends) for row in rows).encode("utf-8", "replace")
 
 
-numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
-
-
-@st.composite
-def valid_runs(draw: st.DrawFn) -> bytes:
-    rankings = draw(
-        st.dictionaries(ids, st.dictionaries(ids, numbers, min_size=1, max_size=5), min_size=1, max_size=4)
-    )
-    rows = [
-        f"{topic} Q0 {document} {rank} {score!r} x\n"
-        for topic, ranking in rankings.items()
-        for rank, (document, score) in enumerate(sorted(ranking.items(), key=lambda pair: -pair[1]), start=1)
-    ]
-    return "".join(rows).encode()
-
-
-@st.composite
-def valid_qrels(draw: st.DrawFn) -> bytes:
-    judged = draw(st.dictionaries(st.tuples(ids, ids), st.integers(-2, 4), min_size=1, max_size=12))
-    rows = [f"{topic} 0 {document} {grade}\n" for (topic, document), grade in judged.items()]
-    return "".join([*rows, "always-relevant 0 d 1\n"]).encode()
-
-
-@st.composite
-def valid_scores(draw: st.DrawFn) -> bytes:
-    values = draw(st.dictionaries(ids, st.floats(0, 1), min_size=1, max_size=8))
-    names = {topic: value for topic, value in values.items() if not topic.startswith('"')}
-    return ("topic\tAP\n" + "".join(f"{t}\t{value!r}\n" for t, value in names.items()) + "always\t0.5\n").encode()
-
-
 json_values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.text(max_size=5)),
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=8), inner, max_size=4)),
@@ -101,17 +71,6 @@ def test_any_bytes_are_read_or_refused(reader, content):
 @given(content=tables())
 def test_any_table_is_read_or_refused(reader, content):
     replay(reader, content)
-
-
-@pytest.mark.parametrize(
-    ("reader", "valid"), [("runs", valid_runs()), ("qrels", valid_qrels()), ("scores", valid_scores())]
-)
-def test_valid_files_are_read(reader, valid):
-    @given(valid)
-    def check(content: bytes) -> None:
-        assert replay(reader, content)
-
-    check()
 
 
 @pytest.mark.parametrize("reader", ["manifest", "report"])

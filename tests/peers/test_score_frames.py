@@ -22,12 +22,9 @@ pytest.importorskip("pyarrow")
 #: With a kernel, without one, and with a value that other topics' grades could change if they were looked at.
 MEASURES = [
     "nDCG@5",
-    "nDCG",
     "AP(rel=2)",
     "RR",
-    "ERR@10",
     "Bpref",
-    "Judged@10",
     "RBP(rel=1)",
     "SetF",
     "nDCG(dcg='exp-log2')",
@@ -55,7 +52,7 @@ def as_mapping(*parts: Any) -> dict[tuple[str, str], float]:
     return found
 
 
-@settings(max_examples=5)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 10**6), parts=st.integers(1, 16))
 def test_scores_of_parts_are_those_of_one_machine_to_the_last_bit(seed, parts):
     rankings, judgements = frames(seed)
@@ -179,6 +176,7 @@ def test_a_topic_in_two_parts_is_refused(folder):
     assert f"expected each topic once, found AP of topic {rows.topic.iloc[0]!r} twice" in refused(folder)
 
 
+@pytest.mark.slow
 def test_a_folder_is_a_candidate_and_a_baseline(folder, tmp_path, monkeypatch):
     from pytest_riskguard.cli.main import run as command
 
