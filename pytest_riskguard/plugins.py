@@ -8,7 +8,6 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -39,53 +38,45 @@ def manager() -> Any:
             plugins.register(entry.load(), name=entry.name)
         except Exception as error:
             raise PluginError(entry.name, f"cannot be loaded from {entry.value} ({_said(error)})") from error
-    known = {name for name in vars(hookspecs) if name.startswith("riskguard_")}
-    for name, plugin in plugins.list_name_plugin():
-        for part in dir(plugin):
-            if part.startswith("riskguard_") and part not in known:
-                raise PluginError(
-                    name, f"{part} is no hook; expected one of {listed(tuple(sorted(known)), most=len(known))}"
-                )
+    try:
+        plugins.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise PluginError(str(plugins.get_name(error.plugin)), str(error).partition(" in plugin")[0]) from None
     return plugins
 
 
 def answers(hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
     """What each plugin answers to a hook, with its name; ``PluginError`` if one fails."""
     for implementation in reversed(getattr(manager().hook, hook).get_hookimpls()):
-        try:
-            answer = implementation.function(*(arguments[name] for name in implementation.argnames))
-        except Exception as error:
-            raise PluginError(implementation.plugin_name, f"{hook} fails ({_said(error)})") from error
-        yield implementation.plugin_name, answer
+        given, name = [arguments[name] for name in implementation.argnames], implementation.plugin_name
+        yield name, called(name, hook, implementation.function, *given)
+
+
+def added(hook: str, taken: Collection[str] = ()) -> dict[str, tuple[str, Any]]:
+    """What plugins add, each with its plugin's name, by its own name.
+
+    ``PluginError`` for a name given twice, and for one that riskguard has ``taken`` itself.
+    """
+    found = _added(hook)
+    for name, (plugin, _) in found.items():
+        if name in taken:
+            raise PluginError(plugin, f"{hook} adds {name!r}, which riskguard has itself")
+    return found
 
 
 @cache
-def added(hook: str) -> dict[str, tuple[str, Any]]:
-    """What plugins add, each with its plugin's name, by its own name; ``PluginError`` for a name given twice."""
+def _added(hook: str) -> dict[str, tuple[str, Any]]:
     found: dict[str, tuple[str, Any]] = {}
     for plugin, answer in answers(hook):
-        try:
-            items = (
-                [(name, answer[name]) for name in answer]
-                if hasattr(answer, "keys")
-                else [(one.name, one) for one in answer]
-            )
-        except Exception as error:
-            raise PluginError(
-                plugin, f"{hook} returned something else than the hook describes ({_said(error)})"
-            ) from error
-        for name, item in items:
+        for name, item in called(plugin, f"what {hook} returned", _by_name, answer):
             if name in found:
                 raise PluginError(plugin, f"{hook} adds {name!r}, which plugin {found[name][0]!r} adds as well")
             found[name] = plugin, item
     return found
 
 
-def refuse_taken(hook: str, names: Collection[str]) -> None:
-    """``PluginError`` where a plugin adds something under a name that riskguard has itself."""
-    for name, (plugin, _) in added(hook).items():
-        if name in names:
-            raise PluginError(plugin, f"{hook} adds {name!r}, which riskguard has itself")
+def _by_name(answer: Any) -> list[tuple[str, Any]]:
+    return list(answer.items()) if hasattr(answer, "items") else [(one.name, one) for one in answer]
 
 
 def called(plugin: str, what: str, function: Any, *arguments: Any) -> Any:

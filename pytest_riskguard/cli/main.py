@@ -83,8 +83,7 @@ def _of_plugins() -> dict[str, click.Command]:
     """The commands of all plugins, by their names."""
     from pytest_riskguard import plugins
 
-    plugins.refuse_taken("riskguard_commands", cli.commands)
-    return {name: command for name, (_, command) in plugins.added("riskguard_commands").items()}
+    return {name: command for name, (_, command) in plugins.added("riskguard_commands", cli.commands).items()}
 
 
 @click.group(

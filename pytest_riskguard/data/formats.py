@@ -206,10 +206,9 @@ class AddedFormat(Format):
 
 def added_formats() -> dict[str, AddedFormat]:
     """The formats of plugins by name."""
-    plugins.refuse_taken("riskguard_formats", _BY_NAME)
     return {
         name: AddedFormat(name, "", " ".join(readers), plugin=plugin, readers=readers)
-        for name, (plugin, readers) in plugins.added("riskguard_formats").items()
+        for name, (plugin, readers) in plugins.added("riskguard_formats", _BY_NAME).items()
     }
 
 

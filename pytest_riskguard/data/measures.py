@@ -142,8 +142,7 @@ def _base(text: str, name: str, arguments: Collection[str]) -> Any:
         if name in registry:
             return registry[name]
     if own is None:
-        plugins.refuse_taken("riskguard_measures", _names())
-        if name not in plugins.added("riskguard_measures"):
+        if name not in plugins.added("riskguard_measures", _names()):
             raise UsageError(f"{text!r}: ir-measures knows no measure {name!r}{_suggestion(text, name)}")
         own = {"cutoff": _CUTOFF}
     return OwnMeasure(name, own)

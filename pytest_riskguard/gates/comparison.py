@@ -37,7 +37,7 @@ class Comparison:
     def __init__(self, gate: Gate, aligned: Aligned, *, family: Family | None = None) -> None:
         self.own_level, self.family, self.aligned = gate.level, family, aligned
         self.gate = gate if family is None else replace(gate, level=family.level)
-        self.evidence = Evidence.between(aligned)
+        self.evidence = Evidence.between(aligned, tradeoff=gate.tradeoff)
         self.ruling = Ruling(self.gate, self.evidence)
         self.topics, self.differences = aligned.candidate.topics, self.evidence.differences
         self.n, self.changed = self.evidence.n, self.evidence.changed(gate.alpha)

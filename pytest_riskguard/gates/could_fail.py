@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Lesser losses as a share of the largest, and the least of all, where it is asked what could fail.
 LESSER, LEAST = (0.7, 0.5, 0.3, 0.1, 0.01), 1e-6
+#: The loss that the smooth trade-off weighs most beside a win as large.
+WORST_SMOOTH = 0.289
 #: So many of its answers are kept: power and warnings of a verdict ask for the same.
 MAX_KEPT = 256
 #: A loss of topics with less than this share of all weight is refused if it would fail the gate without weights ...
@@ -75,14 +77,15 @@ def could_fail(gate: Gate, changed: int, n: int, *, largest_loss: float) -> bool
     for equal losses and for some that are not. With fewer topics than a verdict needs, it is asked as if there were
     enough.
     """
-    losses, scale = np.zeros(max(n, MIN_TOPICS)), largest_loss
+    losses, scales = np.zeros(max(n, MIN_TOPICS)), (largest_loss,)
     if largest_loss == math.inf:
         strict: dict[str, Any] = {"tolerance": 0.0}
-        gate, scale = replace(gate, **strict), 1.0
-    for sizes in _sizes(changed):
-        losses[:changed] = -scale * sizes
-        if not Ruling(gate, Evidence.of(losses)).lets_through:
-            return True
+        gate, scales = replace(gate, **strict), (1.0,)
+    for scale in scales if gate.tradeoff == "linear" else (1.0, WORST_SMOOTH):
+        for sizes in _sizes(changed):
+            losses[:changed] = -scale * sizes
+            if not Ruling(gate, Evidence.of(losses, kind=gate.tradeoff)).lets_through:
+                return True
     return False
 
 
@@ -157,7 +160,7 @@ def _excused(comparison: Comparison) -> VerdictWarning | None:
                     f"add {baseline.name} RUN",
                 ),
             )
-    of_mean = replace(comparison.gate.as_kind(NotSignificantlyRisky), alpha=0.0)
+    of_mean = replace(comparison.gate.as_kind(NotSignificantlyRisky), alpha=0.0, tradeoff="linear")
     if comparison.alone[0] == "fail" or not comparison.fails(of_mean, aligned=alone):
         return None
     lowest = min(replicates, key=lambda replicate: replicate.mean)

@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.data.measures import span
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, exact_sum
-from pytest_riskguard.risk.tradeoff import linear
+from pytest_riskguard.risk.tradeoff import tradeoff
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -33,7 +34,7 @@ class Evidence:
     """Differences over topics with everything that turns them into trade-off scores.
 
     ``differences`` (n_topics,) up to 1e-12 count as 0; ``noise`` (n_replicates, n_topics) is each replicate minus the
-    baseline; of ``weights`` (n_topics,) only the ratios matter. ``clusters`` (n_topics,)
+    baseline; of ``weights`` (n_topics,) only the ratios matter; ``kind`` is the trade-off. ``clusters`` (n_topics,)
     numbers each topic's cluster from 0, without gaps; None where every topic stands for itself. A topic can lose
     at most ``largest_loss``, infinity where that is not known.
     """
@@ -41,24 +42,34 @@ class Evidence:
     differences: FloatArray
     noise: FloatArray
     weights: FloatArray | None = None
+    kind: str = "linear"
     clusters: IntArray | None = None
     largest_loss: float = math.inf
 
     @classmethod
-    def between(cls, aligned: Aligned) -> Evidence:
-        """What two systems differ by."""
+    def between(cls, aligned: Aligned, *, tradeoff: str) -> Evidence:
+        """What two systems differ by; ``DataError`` (``bad_scores``) where the smooth trade-off is not defined."""
         candidate, baseline, *replicates = (system.values for system in aligned.systems)
         noise = np.array([_differences(values, baseline) for values in replicates]).reshape(-1, baseline.size)
         differences, measure = _differences(candidate, baseline), aligned.baseline.measure
+        if tradeoff == "smooth":
+            sizes = np.max(np.abs(np.vstack([differences, noise])), axis=0)
+            worst = int(np.argmax(sizes))
+            if sizes[worst] > 1:
+                raise DataError(
+                    f"scores of topic {aligned.candidate.topics[worst]!r} differ by {sizes[worst]:g}; the smooth "
+                    "trade-off is for differences up to 1 (tradeoff: linear takes any)",
+                    reason="bad_scores",
+                )
         reach = math.inf if measure is None else span(measure)
         if np.max(baseline, initial=0.0) > reach * (1 + ROUNDING_ERROR):  # beyond its bounds, as percentages are
             reach = math.inf
-        return cls(differences, noise, aligned.weights, aligned.clusters, reach)
+        return cls(differences, noise, aligned.weights, tradeoff, aligned.clusters, reach)
 
     @classmethod
-    def of(cls, differences: FloatArray) -> Evidence:
+    def of(cls, differences: FloatArray, *, kind: str = "linear") -> Evidence:
         """Differences alone: neither noise nor weights."""
-        return cls(differences, np.zeros((0, differences.size)))
+        return cls(differences, np.zeros((0, differences.size)), kind=kind)
 
     @property
     def n(self) -> int:
@@ -117,15 +128,18 @@ class Evidence:
         return int(np.count_nonzero(self.moved(alpha)))
 
     def parts(self, alpha: float) -> FloatArray:
-        """Each topic's part in the estimate, times the number of topics: their mean is the estimate."""
+        """Each topic's part in the estimate, times the number of topics: their mean is the estimate.
+
+        At alpha 0 these are plain differences, whatever the trade-off.
+        """
         return self.weighed(self._excess(alpha))
 
     def _excess(self, alpha: float) -> FloatArray:
         """Trade-off scores minus the mean of the replicates' trade-off scores."""
-        x = linear(self.differences, alpha=alpha)
+        x = self._traded(self.differences, alpha)
         if not self.noisy:
             return x
-        x = x - np.sum([linear(row, alpha=alpha) for row in self.noise], axis=0) / len(self.noise)
+        x = x - np.sum([self._traded(row, alpha) for row in self.noise], axis=0) / len(self.noise)
         # where candidate and noise are the same, what rounding leaves is not a change
         return np.where(np.abs(x) > ROUNDING_ERROR * (1 + alpha), x, 0.0)
 
@@ -148,7 +162,7 @@ class Evidence:
         else:
             lost = self.differences[moved] < 0
             sizes = np.abs(self.differences[moved])
-            gains, losses = sizes, (1 + alpha) * sizes
+            gains, losses = self._traded(sizes, alpha), -self._traded(-sizes, alpha)
         relative = self._relative[moved]
         return gains * relative, losses * relative, lost
 
@@ -181,7 +195,7 @@ class Evidence:
         """The mean URisk of the baseline's replicates against it; None without replicates."""
         if not self.noisy:
             return None
-        return math.fsum(self.mean(linear(row, alpha=alpha)) for row in self.noise) / len(self.noise)
+        return math.fsum(self.mean(self._traded(row, alpha)) for row in self.noise) / len(self.noise)
 
     def scores(self, alpha: float) -> FloatArray:
         """The vector that every interval is computed from; its mean is the estimate.
@@ -227,6 +241,9 @@ class Evidence:
             weights=None if self.weights is None else self.weights[places],
             clusters=None if self.clusters is None else np.unique(self.clusters[places], return_inverse=True)[1],
         )
+
+    def _traded(self, differences: FloatArray, alpha: float) -> FloatArray:
+        return tradeoff(differences, kind="linear" if alpha == 0 else self.kind, alpha=alpha)
 
 
 def _differences(candidate: FloatArray, baseline: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ from pytest_riskguard.gates.findings import (
     Power,
     ReportedInterval,
     ResponsibleTopic,
+    Slice,
     TopicCounts,
 )
 from pytest_riskguard.gates.flips import alpha_star, flip_set
@@ -66,8 +67,7 @@ def explain(comparison: Comparison) -> Findings:
         ),
         responsible_topics=losers,
         warnings=warnings(comparison),
-        # those of a pool are by URisk, since the GeoRisk of a few topics is no part of the GeoRisk of all
-        slices=slices(pair, () if more else [topic.topic for topic in losers]),
+        slices=_slices(comparison, () if more else losers),
         power=power,
         topics=_counts(pair, first("missing_in_candidate", pair.aligned.missing[0]), left_out),
     )
@@ -83,7 +83,7 @@ def _what_flips(comparison: Comparison) -> tuple[tuple[int, ...] | None, float |
     if gate.by_topic:
         return comparison.too_many, None
     if comparison.identical:
-        return (), None if gate.side == "both" else "any"
+        return (), "any" if gate.tradeoff == "linear" and gate.side != "both" else None
     if comparison.answer[0] == "inconclusive" or comparison.overruled:
         return None, None
     return flip_set(comparison) if failed else (), alpha_star(comparison.ruling)
@@ -109,7 +109,7 @@ def _estimates(pair: Comparison) -> dict[str, Any]:
 def _of_pool(comparison: PoolComparison) -> dict[str, Any]:
     """The figures of all systems."""
     gate, names, ruling = comparison.gate, comparison.names, comparison.ruling
-    by_z = zrisk(comparison.scores, alpha=gate.alpha).tolist()
+    by_z = zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff).tolist()
     return {
         "zrisk": dict(zip(names, by_z, strict=True)),
         "georisk": dict(zip(names, comparison.georisk.tolist(), strict=True)),
@@ -183,8 +183,20 @@ def responsible(comparison: Comparison) -> tuple[tuple[ResponsibleTopic, ...], i
     return tuple(ResponsibleTopic(*row) for row in rows), more
 
 
+def _slices(comparison: Comparison, losers: Sequence[ResponsibleTopic]) -> tuple[Slice, ...]:
+    """Each slice, with the topics that are responsible there.
+
+    Slices of a pool are by URisk against the reference: the score that the pool leads to expect on a topic depends on
+    all topics, so the GeoRisk of a few is no part of the GeoRisk of all.
+    """
+    pair = comparison.pair
+    if comparison is not pair:
+        pair = Comparison(replace(pair.gate, tradeoff=comparison.gate.tradeoff), pair.aligned)
+    return slices(pair, [topic.topic for topic in losers])
+
+
 def exhibits(comparison: Comparison) -> Exhibits:
-    """What the charts of a gate show; the topics of a pool are those of candidate and reference.
+    """What the charts of a gate show; the topics of a pool are those of candidate and the reference that decided.
 
     Of very many topics, those with the lowest and the highest contributions.
     """
@@ -202,7 +214,7 @@ def exhibits(comparison: Comparison) -> Exhibits:
 def _curves(comparison: Comparison) -> tuple[tuple[float, ...], dict[str, tuple[float | None, ...]]]:
     """GeoRisk of all systems over alpha, or URisk with the limits that decide; none where no alpha varies."""
     gate, alphas = comparison.gate, tuple(sorted({*ALPHAS, comparison.gate.alpha}))
-    if gate.by_topic or comparison.n < 2 or gate.side == "both":
+    if gate.by_topic or comparison.n < 2 or gate.tradeoff != "linear" or gate.side == "both":
         return (), {}
     if isinstance(comparison, PoolComparison):
         by_alpha = [georisk(comparison.scores, alpha=alpha).tolist() for alpha in alphas]

@@ -59,14 +59,14 @@ FAR, GROWTH_FAR = 40.0, 4.0
 def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
     """The alpha up to which the candidate passes the gate's own interval rule, and above which it first fails.
 
-    None where it fails even at alpha 0, and for a gate that is about alpha 0 alone;
+    None where it fails even at alpha 0, for the smooth trade-off and for a gate that is about alpha 0 alone;
     ``"any"`` when it passes up to 2^20, or where churn only warns and the mean alone passes.
     The gate passes at the value reported, and fails within a ten-thousandth above it. Limits of few topics are steps,
     so it may pass again at some higher alpha: the first failure counts. One between two alphas a tenth apart (beyond
     40: four times), at both of which the gate passes, goes unnoticed.
     """
     evidence = ruling.evidence
-    if ruling.gate.side == "both" or not ruling.at(0.0).passes:
+    if evidence.kind != "linear" or ruling.gate.side == "both" or not ruling.at(0.0).passes:
         return None
     if ruling.gate.on_churn == "warn" and ruling.plain.passes:  # at a higher alpha it could only be churn
         return "any"

@@ -27,6 +27,7 @@ from pytest_riskguard.gates.option_types import (
 from pytest_riskguard.text import nearest
 
 Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca"]
+Tradeoff = Literal["linear", "smooth"]
 Response = Literal["fail", "warn"]
 Missing = Literal["refuse", "zero"]
 Correction = Literal["none", "auto"]
@@ -39,6 +40,8 @@ GEORISK_METHODS = ("auto", "student_t", "percentile", "bca")
 
 #: A loss that counts a billion times is a ban on losses, which ``protected`` asks for directly.
 MAX_ALPHA = 1e9
+#: The alpha for which the smooth trade-off was fitted (AIRS 2019), which has no such parameter.
+SMOOTH_ALPHA = 1.0
 #: Confidence levels of an interval: beyond them, limits are those of the data alone.
 MIN_LEVEL, MAX_LEVEL = 1e-6, 1 - 1e-6
 #: The highest level of an interval of GeoRisk: beyond it, too few replicates lie in the tail.
@@ -81,6 +84,7 @@ class EveryOption:
 
     alpha: float
     level: float
+    tradeoff: Tradeoff
     missing: Missing
     slice: str | None
     method: Method = "auto"
@@ -123,6 +127,11 @@ class Gate(EveryOption):
         _LEVEL,
         _LEVEL_HELP,
     )
+    tradeoff: Tradeoff = option(
+        "linear",
+        OneOf(get_args(Tradeoff)),
+        "How a difference becomes a trade-off score. smooth: at alpha 1 only, for scores that differ by at most 1.",
+    )
     missing: Missing = option(
         "refuse",
         OneOf(get_args(Missing)),
@@ -157,7 +166,20 @@ class Gate(EveryOption):
         self._check_together()
 
     def _check_together(self) -> None:
-        """``ValueError`` for options that do not go together."""
+        if self.tradeoff == "linear":
+            return
+        if self.alpha != SMOOTH_ALPHA:
+            raise OptionError(f"smooth is for alpha {SMOOTH_ALPHA:g} only, found alpha {self.alpha:g}", "tradeoff")
+        tolerance = options_of(type(self)).get("tolerance")
+        if tolerance is not None and self.tolerance == tolerance.default:
+            object.__setattr__(self, "tolerance", 0.0)  # the default is for scores in units of the measure
+        for name in ("tolerance", "max_mde"):
+            if getattr(self, name):
+                raise OptionError(
+                    "it is in units of the measure, but scores of tradeoff smooth are not; leave it out, or use "
+                    "tradeoff linear",
+                    name,
+                )
 
 
 @frozen
@@ -212,7 +234,9 @@ class NotSignificantlyRisky(_Tested, _Weighted, _ByInterval):
     requires = "not significantly risky"
     takes_replicates = True
 
-    tolerance: float = option(0.005, _AT_LEAST_ZERO, "How far below 0 URisk may lie, in units of the measure.")
+    tolerance: float = option(
+        0.005, _AT_LEAST_ZERO, "How far below 0 URisk may lie, in units of the measure; 0 for tradeoff smooth."
+    )
 
 
 @frozen
@@ -330,6 +354,7 @@ class NoTopicCollapse(Gate):
     )
 
     def _check_together(self) -> None:
+        super()._check_together()
         if not self.protected and self.max_loss is self.max_share is None:
             raise ValueError("no_topic_collapse needs one of max_loss, max_share and protected")
 

@@ -20,7 +20,7 @@ from pytest_riskguard.gates.ruling import witnesses
 from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.inference.intervals import Interval
 from pytest_riskguard.inference.power import minimum_detectable_effect
-from pytest_riskguard.risk import georisk, topic_contributions
+from pytest_riskguard.risk import expected_scores, georisk, topic_contributions
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
 from pytest_riskguard.risk.urisk import standardised
 
@@ -60,7 +60,7 @@ class PoolRuling:
     @cached_property
     def plain(self) -> PoolRuling:
         """The ruling at alpha 0 and tolerance 0."""
-        strict: dict[str, Any] = {"alpha": 0.0, "tolerance": 0.0}
+        strict: dict[str, Any] = {"alpha": 0.0, "tolerance": 0.0, "tradeoff": "linear"}
         return replace(self, gate=replace(self.gate, **strict))
 
     @property
@@ -99,6 +99,7 @@ class PoolRuling:
             candidate=CANDIDATE,
             reference=self.reference,
             alpha=self.gate.alpha,
+            tradeoff=self.gate.tradeoff,
             replicates=drawn,
             clusters=self.clusters,
         )
@@ -106,7 +107,7 @@ class PoolRuling:
     @cached_property
     def bound(self) -> float:
         """What an upper limit must reach; rounding is in proportion to the largest GeoRisk of the pool."""
-        largest = float(np.max(georisk(self.scores, alpha=self.gate.alpha)))
+        largest = float(np.max(georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)))
         return -self.gate.tolerance - ROUNDING_ERROR * min(largest, 1.0)
 
     def interval(self, method: str) -> Interval:
@@ -208,17 +209,26 @@ class PoolComparison(Comparison):
         self.ruling = PoolRuling(gate, self.scores, self.row, level, together, aligned.clusters)
 
     def _refuse_scores(self) -> None:
-        for row, column in np.argwhere(self.scores < 0).tolist():
-            raise DataError(
-                f"{self.names[row]}: the score of topic {self.topics[column]!r} is {self.scores[row, column]:g}, "
-                "expected scores that are not negative for GeoRisk",
-                reason="bad_scores",
-            )
+        smooth = self.gate.tradeoff == "smooth"
+        wrong = (self.scores < 0) | (self.scores > 1 if smooth else False)
+        if smooth and not np.any(wrong):
+            wrong = np.abs(self.scores - expected_scores(self.scores)) > 1
+        if not np.any(wrong):
+            return
+        row, column = np.argwhere(wrong)[0].tolist()
+        expected = "that are not negative"
+        if smooth:
+            expected = "from 0 to 1, and within 1 of what the pool leads to expect (tradeoff: smooth)"
+        raise DataError(
+            f"{self.names[row]}: the score of topic {self.topics[column]!r} is {self.scores[row, column]:g}, "
+            f"expected scores {expected} for GeoRisk",
+            reason="bad_scores",
+        )
 
     @cached_property
     def georisk(self) -> FloatArray:
         """Of each system at the gate's alpha."""
-        return georisk(self.scores, alpha=self.gate.alpha)
+        return georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)
 
     @property
     def largest(self) -> tuple[float, float]:
@@ -270,7 +280,7 @@ class PoolComparison(Comparison):
         slope times the difference of ZRisk/c: both are sums over topics.
         """
         rows = [CANDIDATE, self.row]
-        x, parts = self.scores[rows], topic_contributions(self.scores, alpha=self.gate.alpha)
+        x, parts = self.scores[rows], topic_contributions(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)
         roots = np.sqrt([math.fsum(row) / self.n for row in x])
         a, b = (math.fsum(row) / self.n for row in parts[rows])
         shapes, middle = np.sqrt(ndtr(np.array([a, b]))), (a + b) / 2

@@ -93,6 +93,8 @@ class Basis:
             return None
         if self.of_mean is None:
             return self._detectable
+        if self.evidence.kind != "linear":  # its scores are in no unit of the measure
+            return self.of_mean._detectable
         return max(self.of_mean._detectable, (self._detectable - self.churn) / (1 + self.alpha / 2))
 
     @property
@@ -106,11 +108,11 @@ class Basis:
     def churn_power(self) -> float | None:
         """The power for differences of the same sizes, signs alternating from the largest to the smallest.
 
-        None where it is not known: replicates subtract churn already, and with weights or clusters it depends on
-        which topics move.
+        None where it is not known: replicates subtract churn already, the smooth trade-off has no closed form for
+        it, and with weights or clusters it depends on which topics move.
         """
         evidence = self.evidence
-        if evidence.noisy or not evidence.counts_alike:
+        if evidence.kind != "linear" or evidence.noisy or not evidence.counts_alike:
             return None
         d = evidence.differences
         if not np.any(d) or not (self.ruling.has_intervals and self.ruling.enough_topics):
@@ -241,11 +243,13 @@ def plan_of(
     differences have ``2 (1 - correlation)`` times the baseline's variance; they are assumed normal with mean 0, and
     the critical value is that of n normal quantiles. Clusters' differences hang together as the baseline's scores do.
     ``effects`` are sizes of falls as in ``Effect``: positive, in units of the measure. ``DataError`` if the two are
-    not scored on the same topics; ``ValueError`` for numbers out of range.
+    not scored on the same topics; ``ValueError`` for the smooth trade-off, and numbers out of range.
     """
+    if gate.tradeoff != "linear":
+        raise ValueError(f"plans need the linear trade-off, whose unit is that of the measure, got {gate.tradeoff!r}")
     nothing = replace(baseline, values=np.zeros_like(baseline.values))
     systems = (baseline, nothing) if candidate is None else (candidate, baseline)
-    evidence = Evidence.between(align(gate, *systems, topics=topics))
+    evidence = Evidence.between(align(gate, *systems, topics=topics), tradeoff="linear")
     n, changed, assumed, ruling = evidence.units, evidence.changed(gate.alpha), None, Ruling(gate, evidence)
     share = evidence.stakes(gate.alpha)[0].size / n
     if candidate is None:

@@ -170,6 +170,7 @@ def georisk_difference(
     candidate: int,
     reference: int,
     alpha: float,
+    tradeoff: str = "linear",
     replicates: int,
     clusters: IntArray | None = None,
 ) -> GeoRiskDifference:
@@ -183,12 +184,12 @@ def georisk_difference(
     scores : array, shape (n_systems, n_topics)
         In units of the measure, at least 0; ``candidate`` and ``reference`` are two of its rows. At least two topics.
     alpha : float
-        Extra weight of a loss.
+        Extra weight of a loss; only 1 with the smooth trade-off.
     clusters : array of int, shape (n_topics,), optional
         Clusters of topics that hang together, numbered from 0 without gaps, at least two: the jackknife, so
         Student-t, leaves out one at a time. Draws are those of single topics, so percentile and BCa are too narrow.
     """
-    pool, both = Pool.of(scores, alpha=alpha), [candidate, reference]
+    pool, both = Pool.of(scores, alpha=alpha, tradeoff=tradeoff), [candidate, reference]
     # no system's GeoRisk is above the root of its mean
     same = ROUNDING_ERROR * math.sqrt(float(np.max(np.mean(pool.scores, axis=1))))
 
@@ -197,16 +198,16 @@ def georisk_difference(
         return np.where(np.abs(differences) <= same, 0.0, differences)
 
     estimate = float(less(PoolKernel(pool).sample()[both][:, None])[0])
-    rests = None if clusters is None else _without_clusters(pool.scores, clusters, alpha)[both]
+    rests = None if clusters is None else _without_clusters(pool.scores, clusters, alpha, tradeoff)[both]
     pool = pool.only(both)
     drawn = np.concatenate([less(some) for some in georisk_replicates(pool, replicates=replicates)])
     left_out = georisk_left_out(pool) if rests is None else rests
     return GeoRiskDifference(estimate, less(left_out), np.sort(drawn), same)
 
 
-def _without_clusters(scores: FloatArray, clusters: IntArray, alpha: float) -> FloatArray:
+def _without_clusters(scores: FloatArray, clusters: IntArray, alpha: float, tradeoff: str) -> FloatArray:
     """GeoRisk of every system without each cluster of topics, shape (n_systems, n_clusters)."""
     order = np.argsort(clusters, kind="stable")
     members = np.split(order, np.cumsum(np.bincount(clusters))[:-1])
     rests = [np.delete(scores, topics, axis=1) for topics in members]
-    return np.column_stack([georisk(rest, alpha=alpha) for rest in rests])
+    return np.column_stack([georisk(rest, alpha=alpha, kind=tradeoff) for rest in rests])

@@ -10,7 +10,8 @@ which is negative where x_ij/T_j < rho_i.
 References
 ----------
 B. T. Dinçer, C. Macdonald, I. Ounis, "Risk-sensitive evaluation and learning to rank using multiple baselines",
-SIGIR 2016 (z, ZRisk and GeoRisk).
+SIGIR 2016 (z, ZRisk and GeoRisk); R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS
+2019 (the smooth trade-off).
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ import numpy.typing as npt
 from pytest_riskguard.distributions import ndtr
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.inference.replicates import next_words, stream
-from pytest_riskguard.risk.checks import FloatArray, exact_sum, loss_weight
+from pytest_riskguard.risk.checks import FloatArray, exact_sum, refuse
 from pytest_riskguard.risk.georisk import pool_scores
+from pytest_riskguard.risk.tradeoff import SMOOTH, loss_weight_of
 
 Counts = npt.NDArray[np.uint8]
 
@@ -110,15 +112,19 @@ class Pool:
     a: FloatArray
     b: FloatArray
     alpha: float
+    smooth: bool
 
     @classmethod
-    def of(cls, scores: npt.ArrayLike, *, alpha: float) -> Pool:
-        """Check and take the scores apart; ValueError for an alpha below 0."""
+    def of(cls, scores: npt.ArrayLike, *, alpha: float, tradeoff: str = "linear") -> Pool:
+        """Check and take the scores apart; ValueError for an alpha that does not go with the trade-off."""
         x = pool_scores(scores)
+        weight = loss_weight_of(tradeoff, alpha)
+        if tradeoff == "smooth":
+            refuse(x, x > 1, "scores must be from 0 to 1 for the smooth trade-off")
         totals = x[0] + x[1] if len(x) == 2 else np.array([math.fsum(topic.tolist()) for topic in x.T])
         divisors = np.where(totals > 0, totals, 1.0)
         ratios = np.where(totals > 0, x / divisors, np.inf)
-        return cls(x, totals, ratios, x / np.sqrt(divisors), np.sqrt(totals), loss_weight(alpha))
+        return cls(x, totals, ratios, x / np.sqrt(divisors), np.sqrt(totals), weight, tradeoff == "smooth")
 
     def only(self, rows: Sequence[int]) -> Pool:
         """Some of the systems, with what the scores of all of them lead to expect."""
@@ -133,11 +139,30 @@ class Pool:
     def zrisk(self, sums: Sequence[FloatArray], shares: FloatArray) -> FloatArray:
         """ZRisk, shape (n_systems, rows), from rho and the sums of its terms.
 
-        These are a and b, then both over topics with a negative z.
+        Of the linear trade-off these are a and b, then both over topics with a negative z; of the smooth one, the
+        ``polynomial``.
         """
         roots = np.sqrt(np.where(shares > 0, shares, 1.0))
+        if self.smooth:
+            constant, first, second, third = sums
+            return np.asarray((((third * shares + second) * shares + first) * shares + constant) / roots)
         z, losses = (part_a / roots - part_b * roots for part_a, part_b in (sums[:2], sums[2:]))
         return z + self.alpha * losses
+
+    @property
+    def polynomial(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Coefficients of s(x - rho T)/sqrt(T), s being the cubic of AIRS 2019, in ascending powers of rho, by topic.
+
+        The first three differ by system, shape (n_systems, n_topics); the last is the same for all, (1, n_topics).
+        """
+        cubic, square, plain = SMOOTH
+        x, b = self.scores, self.b[None]
+        return (
+            ((cubic * x + square) * x + plain) * self.a,
+            -((3 * cubic * x + 2 * square) * x + plain) * b,
+            (3 * cubic * x + square) * b**3,
+            -cubic * b**5,
+        )
 
 
 def georisk_from(means: FloatArray, zrisk: FloatArray, *, n_topics: int) -> FloatArray:
@@ -157,14 +182,18 @@ class PoolKernel:
         total = exact_sum(pool.totals)
         shares = np.array([exact_sum(row) for row in pool.scores]) / (total if total > 0 else 1.0)
         negative = pool.ratios < shares[:, None]
+        terms = np.vstack(pool.polynomial) if pool.smooth else np.vstack([pool.a, pool.b])
         scores, score_units = whole(np.vstack([pool.scores, pool.totals]))
-        integers, units = whole(np.vstack([pool.a, pool.b]))
-        a, b = integers[:-1], integers[-1]
-        integers = np.vstack([integers, np.where(negative, a, 0.0), np.where(negative, b, 0.0)])
-        units = np.vstack([units, units[:-1], np.repeat(units[-1:], k, axis=0)])
-        self._shares, self._negative = shares, negative
-        # what is taken off where z is negative in the sample, and added elsewhere
-        self._changes = np.stack([a, np.broadcast_to(b, a.shape)], axis=1) * np.where(negative, -1.0, 1.0)[:, None]
+        integers, units = whole(terms)
+        if not pool.smooth:
+            a, b = integers[:-1], integers[-1]
+            integers = np.vstack([integers, np.where(negative, a, 0.0), np.where(negative, b, 0.0)])
+            units = np.vstack([units, units[:-1], np.repeat(units[-1:], k, axis=0)])
+            self._shares, self._negative = shares, negative
+            # what is taken off where z is negative in the sample, and added elsewhere
+            self._changes = (
+                np.stack([a, np.broadcast_to(b, a.shape)], axis=1) * np.where(negative, -1.0, 1.0)[:, None]
+            )
         self._columns, self._units = np.vstack([scores, integers]), np.vstack([score_units, units])
 
     def sample(self) -> FloatArray:
@@ -185,9 +214,11 @@ class PoolKernel:
         totals = np.maximum(sums[: k + 1], 0.0) * self._units[: k + 1]
         shares = totals[:k] / np.where(totals[k] > 0, totals[k], 1.0)
         terms = sums[k + 1 :]
-        for system, share in enumerate(shares):
-            terms[[k + 1 + system, 2 * k + 1 + system]] += self._corrections(system, share, counts)
-        zrisk = pool.zrisk(np.split(terms * self._units[k + 1 :], [k, k + 1, 2 * k + 1]), shares)
+        if not pool.smooth:
+            for system, share in enumerate(shares):
+                terms[[k + 1 + system, 2 * k + 1 + system]] += self._corrections(system, share, counts)
+        cuts = [k, 2 * k, 3 * k] if pool.smooth else [k, k + 1, 2 * k + 1]
+        zrisk = pool.zrisk(np.split(terms * self._units[k + 1 :], cuts), shares)
         return georisk_from(totals[:k] / pool.n_topics, zrisk, n_topics=pool.n_topics)
 
     def _corrections(self, system: int, share: FloatArray, counts: Counts) -> FloatArray:
@@ -214,8 +245,11 @@ def georisk_left_out(pool: Pool) -> FloatArray:
     n = pool.n_topics
     sums, total = _sums_without_each(pool.scores), _sums_without_each(pool.totals)
     shares = sums / np.where(total > 0, total, 1.0)
-    negative = np.stack([_negative_parts(pool, system, rho) for system, rho in enumerate(shares)], axis=1)
-    terms = [_sums_without_each(pool.a), _sums_without_each(pool.b), *negative]
+    if pool.smooth:
+        terms = [_sums_without_each(part) for part in pool.polynomial]
+    else:
+        negative = np.stack([_negative_parts(pool, system, rho) for system, rho in enumerate(shares)], axis=1)
+        terms = [_sums_without_each(pool.a), _sums_without_each(pool.b), *negative]
     return georisk_from(sums / (n - 1), pool.zrisk(terms, shares), n_topics=n - 1)
 
 

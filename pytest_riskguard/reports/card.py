@@ -117,7 +117,7 @@ class Card:
         """
         verdict = self.verdict
         smallest, mean = verdict.power.minimum_detectable_effect, verdict.estimates.baseline_mean
-        if smallest is None or mean is None or verdict.asked.is_pool:
+        if smallest is None or mean is None or verdict.asked.is_pool or verdict.tradeoff != "linear":
             return None
         if not self._is_tested_pass or self.is_churn or self.has("significantly_better"):
             return None

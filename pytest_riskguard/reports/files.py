@@ -57,8 +57,7 @@ def format_of(path: Path) -> str | AddedFormat:
     suffix = path.suffix.lower()
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
-    plugins.refuse_taken("riskguard_reports", list(_BY_SUFFIX))
-    added = plugins.added("riskguard_reports")
+    added = plugins.added("riskguard_reports", list(_BY_SUFFIX))
     if suffix in added:
         return AddedFormat(suffix, *added[suffix])
     *known, last = *_BY_SUFFIX, *added

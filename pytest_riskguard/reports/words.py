@@ -47,7 +47,8 @@ def risk_name(verdict: Verdict, *, at_alpha: bool = False) -> str:
     """``excess weighted URisk(alpha=5)``, ``GeoRisk difference``."""
     excess = "excess " * (verdict.estimates.noise_urisk is not None)
     name = "GeoRisk difference" if verdict.asked.is_pool else f"{excess}{'weighted ' * verdict.weighted}URisk"
-    return f"{name}(alpha={short(verdict.alpha)})" if at_alpha else name
+    parameter = "smooth" if verdict.tradeoff == "smooth" else f"alpha={short(verdict.alpha)}"
+    return f"{name}({parameter})" if at_alpha else name
 
 
 def required(verdict: Verdict) -> str:
@@ -272,7 +273,7 @@ def _fall(topic: ResponsibleTopic) -> str:
 
 
 def _weighed(verdict: Verdict) -> str:
-    return f"losses counted {times(verdict)}"
+    return f"losses counted {times(verdict)}" if verdict.tradeoff == "linear" else "larger losses"
 
 
 # ---- what follows it
@@ -365,7 +366,7 @@ def _churn(card: Card) -> str:
         text = f"With losses counted no more than gains{_and_nothing(verdict)}, it would not be riskier"
     else:
         beyond = "beyond chance" + (f" and the tolerated {short(verdict.tolerance)}" if verdict.tolerance > 0 else "")
-        weighed = f"losses {times(verdict)}"
+        weighed = f"losses {times(verdict)}" if verdict.tradeoff == "linear" else "larger losses more"
         text = f"the mean itself is not significantly down, but counting {weighed} the loss is {beyond}"
     if verdict.outcome == "pass":
         return sentence(f"{text}; on_churn: fail would stop it")
@@ -479,6 +480,8 @@ def _allowed(verdict: Verdict) -> str:
 
 
 def _weight(verdict: Verdict) -> str:
+    if verdict.tradeoff == "smooth":
+        return "larger losses count more"
     return f"at alpha {verdict.alpha:.6g} losses count {times(verdict)}" if verdict.alpha > 0 else ""
 
 

@@ -94,14 +94,6 @@ def test_without_repository_commit_or_git_there_is_no_state(tmp_path, monkeypatc
     assert git_state(folder) is None
 
 
-def test_a_git_that_hangs_is_not_waited_for(repository, monkeypatch):
-    def hang(*arguments, timeout, **options):
-        raise subprocess.TimeoutExpired("git", timeout)
-
-    monkeypatch.setattr("subprocess.run", hang)
-    assert git_state(repository.store) is None
-
-
 def test_a_work_tree_a_submodule_and_a_shallow_clone_have_a_commit(repository, tmp_path):
     repository.git("commit", "-q", "--allow-empty", "-m", "second")
     head = repository.git("rev-parse", "HEAD").strip()

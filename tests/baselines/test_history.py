@@ -57,12 +57,6 @@ def test_an_earlier_run_is_the_very_folder_that_the_baseline_had(store, add, rep
     assert elsewhere.verify("prod") == []
 
 
-def test_the_measures_of_a_baseline_are_kept_and_others_are_added(store, add, update):
-    add(measures=["AP"])
-    update(measures=["RR"])
-    assert store.manifest("prod").measures == ("AP", "RR")
-
-
 def test_without_judgements_the_scores_are_those_stored(store, chain, update, collection, qrels):
     read = store.lineage("prod", "MAP")
     for stored, known in zip(read, store.lineage("prod", "AP", qrels=qrels), strict=True):

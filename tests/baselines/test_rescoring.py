@@ -101,7 +101,7 @@ def test_topics_that_count_less_are_refused_until_that_is_accepted(
     with pytest.raises(BaselineError) as caught:
         store.scores("prod", measure, qrels=qrels, topics=topics)
     assert caught.value.problem == (
-        f"baselines/prod: losses would hardly show where files changed since it was stored: {problem}; restore the "
+        f"baselines/prod: {problem}; losses would hardly show where a file changed since it was stored; restore the "
         f"files, or accept this with {remedy}"
     )
     assert caught.value.reason == "inputs_changed"

@@ -18,6 +18,7 @@ from tests.baselines.conftest import MEASURES, content
 from tests.baselines.other_process import Writer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [("os.rename", 1), ("os.rename", 2), ("shutil.rmtree", 1)])
 def test_a_writer_that_is_killed_leaves_a_whole_baseline(store, add, collection, qrels, at):
     add()
@@ -34,13 +35,6 @@ def test_a_writer_that_is_killed_leaves_a_whole_baseline(store, add, collection,
     store.remove("other")  # any later writer
     assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
     assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, read.values)
-
-
-def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection):
-    assert Writer(store, collection.run, collection.qrels, "add", dies_at=("os.rename", 1)).ended()
-    assert store.names() == ()
-    with pytest.raises(BaselineError, match="no baseline 'prod'"):
-        store.manifest("prod")
 
 
 @pytest.mark.parametrize("failing", [1, 2])
@@ -71,16 +65,6 @@ def test_a_write_that_fails_leaves_nothing(store, add, monkeypatch):
     with pytest.raises(BaselineError, match=r"the store cannot be written .No space left on device"):
         add()
     assert [path.name for path in store.root.iterdir()] == [LOCK]
-
-
-def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels):
-    runs = {"a": collection.run, "b": collection.other_run()}
-    writers = [Writer(store, run, collection.qrels, "add", name) for name, run in runs.items()]
-    assert [writer.ended() for writer in writers] == [0, 0]
-    assert store.names() == ("a", "b")
-    for name in runs:
-        assert store.verify(name) == []
-    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "a", "b"]
 
 
 def test_a_lock_that_is_held_is_waited_for_and_then_named(add, store, monkeypatch):

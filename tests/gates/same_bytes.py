@@ -43,7 +43,7 @@ KINDS = ("dense", "coarse", "sparse", "few")
 GATES: list[tuple[str, dict[str, Any]]] = [
     *(("not_significantly_risky", {"alpha": 1, "method": method}) for method in ("auto", *CHEAP)),
     ("not_significantly_risky", {"alpha": 5, "on_churn": "warn", "tolerance": 0.01}),
-    ("not_significantly_risky", {"level": 0.999}),
+    ("not_significantly_risky", {"tradeoff": "smooth", "level": 0.999}),
     ("not_inferior", {"tolerance": 0.1}),
     ("equivalent", {"tolerance": 0.1}),
     ("no_topic_collapse", {"max_loss": 0.3}),
@@ -53,7 +53,7 @@ GATES: list[tuple[str, dict[str, Any]]] = [
 #: Gates over a pool.
 POOLS: list[dict[str, Any]] = [
     {"alpha": 5.0},
-    {"on_churn": "warn"},
+    {"tradeoff": "smooth", "on_churn": "warn"},
 ]
 #: Each gate on one pair, and the first on all.
 QUESTIONS: list[tuple[str, str, dict[str, Any]]] = [("dense", *gate) for gate in GATES] + [

@@ -31,6 +31,7 @@ def test_the_curve_has_the_verdicts_figures_at_its_alpha(kind):
 
 def test_what_has_no_law_or_no_alpha_has_no_chart():
     assert reported(kind="no_topic_collapse", alpha=0.0, max_loss=0.3).exhibits.curves == {}
+    assert reported(tradeoff="smooth", alpha=1.0).exhibits.curves == {}
     few = judge(gate_of("g"), topic_scores("new", OURS[:5]), topic_scores("old", BASE[:5]), report=True)
     assert set(few.exhibits.curves["upper"]) == {None}
     assert few.exhibits.curves["urisk"][0] == pytest.approx(np.mean(OURS[:5] - BASE[:5]))

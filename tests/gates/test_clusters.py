@@ -28,7 +28,7 @@ def evidence_of(clusters, *, weights=None, replicates: int = 0, seed: int = 5) -
     """Differences of which half belongs to the cluster."""
     rng = np.random.default_rng(seed)
     d = 0.1 * (rng.normal(size=clusters.max() + 1)[clusters] + rng.normal(size=clusters.size)) - 0.03
-    return Evidence(d, rng.normal(0, 0.05, (replicates, d.size)), weights, clusters)
+    return Evidence(d, rng.normal(0, 0.05, (replicates, d.size)), weights, "linear", clusters)
 
 
 def clusters_of(topics, numbers) -> Topics:

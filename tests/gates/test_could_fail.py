@@ -78,6 +78,7 @@ def test_no_losses_whatever_fail_a_gate_that_is_said_not_to_fail(n, on_churn, to
         ({"alpha": 5, "method": "percentile"}, 4),  # (1 - 3/n)^n of resamples have none of three losses
         ({"alpha": 5, "on_churn": "warn"}, 4),  # the mean alone must fail as well
         ({"alpha": 5, "on_churn": "warn", "level": 0.9}, 3),
+        ({"tradeoff": "smooth"}, 3),  # a loss of 0.29 takes 4.6 times what such a win adds
         ({"alpha": 5, "tolerance": 0.5}, 3),  # nobody knows how much a topic can lose
     ],
 )

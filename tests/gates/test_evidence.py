@@ -12,7 +12,7 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference.intervals import interval
-from pytest_riskguard.risk.tradeoff import linear
+from pytest_riskguard.risk.tradeoff import linear, smooth, tradeoff
 from tests.gates.conftest import pair, topic_scores
 from tests.strict import gate_of
 
@@ -21,6 +21,12 @@ RNG = np.random.default_rng(3)
 D = RNG.normal(0, 0.2, 40)
 NOISE = RNG.normal(0, 0.1, (3, 40))
 WEIGHTS = RNG.uniform(0.1, 20, 40)
+
+
+def test_the_smooth_trade_off_leaves_the_plain_mean_as_it_is():
+    evidence = Evidence(D, NONE, kind="smooth")
+    assert evidence.scores(1.0).tolist() == smooth(D).tolist()
+    assert evidence.scores(0.0).tolist() == D.tolist()
 
 
 def test_noise_is_taken_off_topic_by_topic():
@@ -140,21 +146,28 @@ def test_stakes_are_what_a_topic_adds_as_a_win_and_takes_as_a_loss():
     d = np.array([0.2, 0.0, -0.4])
     gains, losses, lost = Evidence.of(d).stakes(3.0)
     assert (gains.tolist(), losses.tolist(), lost.tolist()) == ([0.2, 0.4], [0.8, 1.6], [False, True])
+    smooth = Evidence(d, np.zeros((0, 3)), kind="smooth")
+    gains, losses, _ = smooth.stakes(1.0)
+    assert gains.tolist() == tradeoff(np.array([0.2, 0.4]), kind="smooth", alpha=1.0).tolist()
+    assert losses.tolist() == (-tradeoff(np.array([-0.2, -0.4]), kind="smooth", alpha=1.0)).tolist()
+    assert [side.tolist() for side in smooth.stakes(0.0)[:2]] == [[0.2, 0.4], [0.2, 0.4]]
     gains, losses, _ = Evidence(d, np.zeros((0, 3)), np.array([1.0, 1.0, 4.0])).stakes(1.0)
     assert losses.tolist() == (2 * gains).tolist()
     assert gains == pytest.approx([0.1, 0.8], rel=1e-15)
 
 
-def between(candidate: list[float], baseline: list[float], *others: list[float]) -> Evidence:
+def between(
+    candidate: list[float], baseline: list[float], *others: list[float], tradeoff: str = "linear"
+) -> Evidence:
     systems = tuple(topic_scores(str(place), values) for place, values in enumerate((candidate, baseline, *others)))
-    return Evidence.between(Aligned(systems, ((),) * len(systems)))
+    return Evidence.between(Aligned(systems, ((),) * len(systems)), tradeoff=tradeoff)
 
 
 def test_differences_of_two_systems_and_of_each_replicate():
     evidence = between([0.5, 0.25, 0.75], [0.25, 0.5, 0.75 - 1e-13], [0.25, 0.75, 0.75], [0.5, 0.5, 0.5])
     assert evidence.differences.tolist() == [0.25, -0.25, 0.0]
     assert evidence.noise == pytest.approx(np.array([[0.0, 0.25, 0.0], [0.25, 0.0, -0.25]]), abs=2e-13)
-    assert (evidence.n, evidence.noisy, evidence.weights) == (3, True, None)
+    assert (evidence.n, evidence.noisy, evidence.weights, evidence.kind) == (3, True, None, "linear")
     reach = [between([0.5], [score]).largest_loss for score in (1.0, 1.5)]  # percentages are beyond the measure
     assert reach == [1.0, np.inf]
     alone = Evidence.of(np.array([0.5, -0.25]))

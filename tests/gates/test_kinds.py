@@ -16,6 +16,8 @@ from pytest_riskguard.gates.kinds import (
 )
 from pytest_riskguard.gates.option_types import OptionTypeError
 
+UNITS = "it is in units of the measure, but scores of tradeoff smooth are not; leave it out, or use tradeoff linear"
+
 
 def test_a_gate_without_a_name_has_that_of_its_kind():
     needed: dict[str, dict[str, Any]] = {"equivalent": {"tolerance": 0.1}}
@@ -72,6 +74,14 @@ def test_a_gate_without_a_name_has_that_of_its_kind():
             ValueError,
             "method: expected auto, student_t, percentile or bca, found 'studentized'; did you mean 'student_t'?",
         ),
+        (
+            "not_significantly_risky",
+            {"tradeoff": "smooth", "alpha": 2},
+            ValueError,
+            "tradeoff: smooth is for alpha 1 only, found alpha 2",
+        ),
+        ("not_inferior", {"tradeoff": "smooth", "tolerance": 0.01}, ValueError, f"tolerance: {UNITS}"),
+        ("not_significantly_risky", {"tradeoff": "smooth", "max_mde": 0.1}, ValueError, f"max_mde: {UNITS}"),
         (
             "no_topic_collapse",
             {"max_loss": None},

@@ -24,6 +24,8 @@ from tests.gates.conftest import judge_pool, pooled, topic_scores
 from tests.strict import gate_of
 
 X = np.random.default_rng(9).uniform(0.2, 0.8, (5, 12))
+#: The first system has most of all scores, and the first topic has a score of every system: 10 x 3/12 is expected.
+LOPSIDED = np.array([[1.0] * 10] + [[1.0] + [0.0] * 9] * 2)
 
 
 def gate(**options: Any) -> Gate:
@@ -48,15 +50,41 @@ def compared(x: np.ndarray, *, topics: Topics | None = None, **options: Any) -> 
     return pooled(gate(**options), *(topic_scores(f"s{i}", row) for i, row in enumerate(x)), topics=topics)
 
 
+def changed(row: int, column: int, value: float) -> np.ndarray:
+    x = X.copy()
+    x[row, column] = value
+    return x
+
+
 # ---- which systems are compared, and how
 
 
-def test_a_score_that_georisk_is_not_defined_for_is_named():
-    x = X.copy()
-    x[2, 7] = -0.25
-    message = "s2: the score of topic 't00007' is -0.25, expected scores that are not negative for GeoRisk"
-    with pytest.raises(DataError, match=message) as refused:
-        compared(x)
+@pytest.mark.parametrize(
+    ("x", "tradeoff", "message"),
+    [
+        (
+            changed(2, 7, -0.25),
+            "linear",
+            "s2: the score of topic 't00007' is -0.25, expected scores that are not negative for GeoRisk",
+        ),
+        (
+            changed(1, 3, 1.5),
+            "smooth",
+            "s1: the score of topic 't00003' is 1.5, expected scores from 0 to 1, and within 1 of what the pool "
+            "leads to expect (tradeoff: smooth) for GeoRisk",
+        ),
+        (
+            LOPSIDED,
+            "smooth",
+            "s0: the score of topic 't00000' is 1, expected scores from 0 to 1, and within 1 of what the pool "
+            "leads to expect (tradeoff: smooth) for GeoRisk",
+        ),
+    ],
+)
+def test_scores_that_georisk_is_not_defined_for_are_named(x, tradeoff, message):
+    with pytest.raises(DataError) as refused:
+        compared(x, tradeoff=tradeoff)
+    assert str(refused.value) == message
     assert refused.value.reason == "bad_scores"
 
 
@@ -75,22 +103,23 @@ def test_wrong_questions_are_errors():
 
 
 @pytest.mark.parametrize(
-    ("options", "row"), [({"alpha": 5.0}, 1), ({"alpha": 1.0, "reference": "s2"}, 2), ({"alpha": 0.0}, 1)]
+    ("options", "row"), [({"alpha": 5.0}, 1), ({"tradeoff": "smooth", "reference": "s2"}, 2), ({"alpha": 0.0}, 1)]
 )
 def test_figures_are_those_of_the_kernels_for_the_reference(options, row):
     pool = systems(4)
     verdict = judged(pool, **options)
     x = np.array([system.values for system in pool])
+    asked: dict[str, Any] = {"alpha": verdict.alpha, "kind": verdict.tradeoff}
     e, names = verdict.estimates, ("s0", "s1", "s2", "s3")
     assert verdict.baseline == names[row]
-    assert e.georisk == dict(zip(names, georisk(x, alpha=verdict.alpha), strict=True))
-    assert e.zrisk == dict(zip(names, zrisk(x, alpha=verdict.alpha), strict=True))
+    assert e.georisk == dict(zip(names, georisk(x, **asked), strict=True))
+    assert e.zrisk == dict(zip(names, zrisk(x, **asked), strict=True))
     assert e.georisk_difference == pytest.approx(e.georisk["s0"] - e.georisk[names[row]], abs=1e-14)
     assert e.baseline_mean == pytest.approx(pool[row].values.mean())
     comparison = pooled(verdict.asked, *pool)
     assert math.fsum(comparison.contributions) == pytest.approx(e.georisk_difference, abs=1e-14)
     at_0 = georisk(x, alpha=0.0).max()
-    assert comparison.largest == (georisk(x, alpha=verdict.alpha).max(), at_0)
+    assert comparison.largest == (georisk(x, **asked).max(), at_0)
 
 
 def test_the_rule_asks_two_intervals_at_one_level_and_a_bound_that_rounding_may_miss():
@@ -123,7 +152,7 @@ def test_both_intervals_must_fail(n):
         assert ("few_topics" in [one.code for one in warnings(comparison)]) == (n == 20)
 
 
-@pytest.mark.parametrize("options", [{"on_churn": "warn"}, {"reference": "s2"}])
+@pytest.mark.parametrize("options", [{"on_churn": "warn"}, {"tradeoff": "smooth", "reference": "s2"}])
 def test_a_pool_without_some_topics_is_the_same_question(options):
     comparison = compared(X, level=0.99, **options)
     for places in ([0, 5], [3]):
@@ -227,14 +256,14 @@ def normal(z: float) -> float:
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
-@pytest.mark.parametrize("options", [{"alpha": 5.0}, {"alpha": 0.0}])
+@pytest.mark.parametrize("options", [{"alpha": 5.0}, {"alpha": 0.0}, {"tradeoff": "smooth"}])
 @pytest.mark.parametrize("scale", [1.0, 0.01])
 def test_a_topics_part_is_that_of_the_mean_score_and_that_of_the_shape(options, scale):
     """sqrt(m1 P1) - sqrt(m2 P2) = (m1 - m2)/(sqrt(m1) + sqrt(m2)) mean(sqrt P) + (P1 - P2)/(...) mean(sqrt m)."""
     x = np.random.default_rng(2).uniform(0.1, 0.9, (3, 15)) * scale
     comparison = compared(x, reference="s2", **options)
     own = comparison.gate
-    part = topic_contributions(x, alpha=own.alpha)[[0, 2]] / 15
+    part = topic_contributions(x, alpha=own.alpha, kind=own.tradeoff)[[0, 2]] / 15
     mean, z = x[[0, 2]].mean(axis=1), part.sum(axis=1)
     p = np.array([normal(value) for value in z])
     by_score = (x[0] - x[2]) / 15 / np.sqrt(mean).sum() * np.sqrt(p).mean()

@@ -42,6 +42,11 @@ def noise(n: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).uniform(-0.3, 0.3, n)
 
 
+def test_effects_of_the_smooth_trade_off_are_not_planned():
+    with pytest.raises(ValueError, match="plans need the linear trade-off"):
+        planned(noise(60), tradeoff="smooth")
+
+
 @pytest.mark.parametrize("alpha", [0, 1, 5])
 def test_by_student_t_a_plan_is_the_textbooks(alpha):
     d = noise(60)
@@ -230,6 +235,7 @@ REPLICATE = TopicScores("old/1", "nDCG@10", NAMES, 0.5 - noise(40, seed=2))
     ("options", "judged"),
     [
         ({"alpha": 0}, {}),
+        ({"tradeoff": "smooth", "tolerance": 0.0}, {}),
         ({"kind": "not_inferior"}, {}),
         ({}, {"replicates": [REPLICATE]}),
         ({}, {"topics": CLUSTERS}),

@@ -64,8 +64,9 @@ def alone_on(name: str, gate: Gate, candidate: TopicScores, baseline: TopicScore
         (gate_of("g", alpha=3, level=0.9, method="percentile", tolerance=0.01), []),
         (gate_of("g", alpha=2, on_churn="warn"), []),
         (gate_of("g", alpha=1, weighted=True), [AGAIN]),
+        (gate_of("g", tradeoff="smooth"), []),
     ],
-    ids=["auto", "percentile", "warn", "weighted"],
+    ids=["auto", "percentile", "warn", "weighted", "smooth"],
 )
 def test_a_slice_is_the_gate_on_these_topics_alone(gate, replicates):
     candidate, baseline = pair(D)

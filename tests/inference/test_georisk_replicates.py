@@ -22,7 +22,7 @@ from tests.inference.direct_georisk import georisk, replicate
 
 #: What issue and README promise; scores are at most 1.
 EXACT = 1e-12
-ALPHAS = (0.0, 5.0)
+CASES = [*(("linear", alpha) for alpha in (0.0, 1.0, 10.0)), ("smooth", 1.0)]
 
 
 @st.composite
@@ -51,16 +51,17 @@ def score_matrices(draw: st.DrawFn) -> np.ndarray:
     return x
 
 
-@given(alpha=st.sampled_from(ALPHAS), scores=score_matrices(), chunk=st.integers(0, 1000), start=st.integers(0, 7000))
+@given(case=st.sampled_from(CASES), scores=score_matrices(), chunk=st.integers(0, 1000), start=st.integers(0, 7000))
 @settings(max_examples=60, deadline=None)
-def test_the_fast_way_gives_what_the_definition_gives(alpha, scores, chunk, start):
+def test_the_fast_way_gives_what_the_definition_gives(case, scores, chunk, start):
     """On the same draws, and without each topic."""
-    pool = Pool.of(scores, alpha=alpha)
+    tradeoff, alpha = case
+    pool = Pool.of(scores, alpha=alpha, tradeoff=tradeoff)
     counts = draw_counts(scores.shape[1], chunk=chunk)[:, start : start + 6]
     drawn = [replicate(scores, column) for column in counts.T]
     rests = [np.delete(scores, topic, axis=1) for topic in range(scores.shape[1])]
     for found, pools in ((PoolKernel(pool).replicates(counts), drawn), (georisk_left_out(pool), rests)):
-        direct = np.array([georisk(one, alpha=alpha) for one in pools]).T
+        direct = np.array([georisk(one, alpha=alpha, tradeoff=tradeoff) for one in pools]).T
         assert_allclose(found, direct.reshape(found.shape), rtol=0, atol=EXACT)
 
 
@@ -93,16 +94,31 @@ def test_neither_blocks_nor_other_systems_order_move_a_bit(monkeypatch):
     assert_array_equal(in_blocks, georisks)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": -1}, "alpha must be finite and at least 0"),
+        ({"alpha": 1, "tradeoff": "cubic"}, "tradeoff must be one of linear, smooth, got 'cubic'"),
+        ({"alpha": 5, "tradeoff": "smooth"}, "expected alpha 1, got 5"),
+        ({"alpha": 1, "tradeoff": "smooth"}, r"from 0 to 1 for the smooth trade-off, got 20\.0"),
+    ],
+)
+def test_questions_that_have_no_answer_are_refused(options, message):
+    scores = [[20.0, 0.1], [0.3, 0.2]]
+    with pytest.raises(ValueError, match=message):
+        Pool.of(scores, **options)
+
+
 SMALL = np.array([[0.3, 0.0, 0.9, 0.5], [0.2, 0.6, 0.1, 0.5], [0.0, 0.4, 0.8, 0.0]])
 COUNTS = np.array([[1, 4, 0, 0, 2, 1], [1, 0, 4, 0, 1, 2], [1, 0, 0, 3, 1, 0], [1, 0, 0, 1, 0, 1]], dtype=np.uint8)
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize(("tradeoff", "alpha"), CASES)
 @pytest.mark.parametrize("scale", [1.0, 1e-9])
-def test_a_small_pool_has_the_georisk_of_the_definition_in_every_kind_of_replicate(alpha, scale):
-    georisks = PoolKernel(Pool.of(SMALL * scale, alpha=alpha)).replicates(COUNTS)
+def test_a_small_pool_has_the_georisk_of_the_definition_in_every_kind_of_replicate(tradeoff, alpha, scale):
+    georisks = PoolKernel(Pool.of(SMALL * scale, alpha=alpha, tradeoff=tradeoff)).replicates(COUNTS)
     for row, counts in enumerate(COUNTS.T):
-        direct = georisk(replicate(SMALL * scale, counts), alpha=alpha)
+        direct = georisk(replicate(SMALL * scale, counts), alpha=alpha, tradeoff=tradeoff)
         assert_allclose(georisks[:, row], direct, rtol=0, atol=1e-13)
 
 

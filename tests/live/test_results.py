@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -94,14 +93,8 @@ def test_equal_scores_of_a_mapping_keep_its_order():
     "results",
     [
         None,
-        7,
-        "a",
-        b"a",
         {"a"},
         {"hits": {"hits": []}},
-        [None],
-        [True],
-        [1.5],
         [b"a"],
         [["a", 1.0, 2]],
         [{"title": "no id"}],
@@ -109,13 +102,8 @@ def test_equal_scores_of_a_mapping_keep_its_order():
         [{"id": ["a"], "score": 1.0}],
         [{"id": "a", "score": "high"}],
         [{"id": "a" * 1001}],
-        [SimpleNamespace(title="no id")],
-        {"a": "1.0"},
         [("a", "1.0")],
-        [(None, 1.0)],
-        [("a", True)],
         [("a" * 1001, 1.0)],
-        [(Path("a" * 1001), 1.0)],
         [("a", 10**400)],
         [(10**5000, 1.0)],
         [("a", Fraction(10**400, 3))],

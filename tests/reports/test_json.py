@@ -13,7 +13,7 @@ from tests.reports.hostile import verdict_with
 from tests.reports.schema import SCHEMA_FILE, described, schema_of_a_report
 from tests.reports.test_words import VERDICTS
 
-OTHERS = ("loss, weighted", "loss, beyond noise", "too weak", "nothing changed", "identical")
+OTHERS = ("smooth", "loss, weighted", "loss, beyond noise", "too weak", "nothing changed", "identical")
 KINDS = {**CASES, **{name: VERDICTS[name] for name in OTHERS}, "hostile": lambda: verdict_with("\ud800\n<b>")}
 
 

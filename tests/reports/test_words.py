@@ -87,6 +87,7 @@ VERDICTS: dict[str, Callable[[], Verdict]] = {
     "loss, six of a hundred": lambda: asked(np.concatenate([np.full(6, -0.5), np.zeros(94)]), level=1.0),
     "loss, beyond noise": lambda: noisy(-0.2),
     "too few changes": lambda: asked(np.concatenate([np.full(3, -0.3), [0.02], np.zeros(96)]), alpha=5),
+    "smooth": lambda: asked(np.tile([-0.6, 0.25, 0.36, 0.0], 15), tradeoff="smooth", on_churn="fail"),
     "drift": lambda: asked(np.linspace(-0.3, 0.05, 40), kind="no_drift", tolerance=0.02),
     "collapse of one": lambda: asked(ONE_TOPIC, kind="no_topic_collapse"),
     "collapse of a group": lambda: asked(CODES, KINDS, kind="no_topic_collapse"),

@@ -147,7 +147,7 @@ FAILING = {
     "a misspelt hook": (
         MODULE.replace("def riskguard_reports", "def riskguard_report"),
         "--help",
-        "riskguard_report is no hook",
+        "unknown hook 'riskguard_report'",
     ),
     "a reader": (
         MODULE.replace("dict.fromkeys(documents, 1)", "documents[99]"),

@@ -163,7 +163,6 @@ def test_ids_and_scores_may_stand_elsewhere():
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("elasticsearch", {"at": "/halp"}, r"/halp/_search: it answered 404: index_not_found_exception: no such"),
-    ("elasticsearch", {"at": "/a/b"}, r"it answered 400: no handler found for uri \[/a/b/_search\]"),
     ("solr", {"at": "/solr/halp"}, r"/solr/halp/select: it answered 404: <html>$"),
     ("solr", {"at": f"/solr/{INDEX}?defType=nonsense"}, "it answered 400: Unknown query parser 'nonsense'"),
     (
@@ -172,10 +171,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
         r"an id in each hit at 'response.docs\[\].\{id: sku\}', found None",
     ),
     ("solr", {"hits": "response"}, r"expected a list of ids, or of \{id, score\}, at 'response', found an object"),
-    ("vespa", {"at": "/serach"}, "/serach/search/: it answered 404: <html>"),
     ("algolia", {"at": "/1/indexes/halp"}, "it answered 404: Index does not exist"),
     ("typesense", {"at": f"/collections/{INDEX}"}, "it answered 400: Parameter `query_by` is required."),
-    ("typesense", {"at": "/collections/halp"}, "it answered 404: Not Found"),
     ("meilisearch", {"at": "/indexes/halp"}, "it answered 404: Index `x` not found."),
     ("general", {"at": "/fnid?words={query}"}, r"/fnid: it answered 404: \{\"detail\": \"no such page\"\}"),
 ]
@@ -206,9 +203,7 @@ BROKEN = [
         Instead(content=b'{"response": {"docs": ['),
         r"expected JSON, found another answer \(line 1: not JSON .*\{\"response\"",
     ),
-    (Instead(content=b""), r"expected JSON, found another answer \(line 1: empty"),
     (Instead(content=b"<html>log in</html>"), "<html>log in</html>"),
-    (Instead(content=b'{"response": {"docs": [{"id": NaN}]}}'), "NaN is not a number"),
     (Instead(content=b"[1]"), "Solr: expected hits in response.docs, found a list"),
     (Instead(status=None), "the connection broke: "),
     (Instead(wait=1.0), "no answer in time$"),
@@ -326,40 +321,6 @@ def test_nobody_listening_is_a_failure_worth_another_attempt():
     error = failure("solr", server)
     assert error.is_temporary
     assert "cannot connect: " in str(error)
-
-
-def test_a_proxy_that_cannot_be_used_is_named(monkeypatch):
-    monkeypatch.setenv("HTTP_PROXY", "bogus://me:swordfish@proxy")
-    monkeypatch.delenv("NO_PROXY")
-    with (
-        serving("meilisearch") as server,
-        pytest.raises(UsageError, match=r"httpx2 cannot be used: .*bogus") as caught,
-    ):
-        failure("meilisearch", server)
-    assert "swordfish" not in str(caught.value)
-
-
-def test_cookies_are_not_kept():
-    with serving("solr") as server, asking("solr", server) as search:
-        server.instead = [Instead(content=b'{"response": {"docs": []}}', headers={"Set-Cookie": "bucket=b; Path=/"})]
-        search(asked())
-        search(asked())
-        assert "cookie" not in server.seen[1].headers
-
-
-def test_headers_say_who_asks_and_what_is_taken():
-    with (
-        serving("elasticsearch") as server,
-        asking("elasticsearch", server, headers={"X-Opaque-Id": "gate"}) as search,
-    ):
-        search(asked())
-        headers = server.seen[0].headers
-    assert (headers["user-agent"], headers["accept"], headers["x-opaque-id"]) == (
-        "pytest-riskguard",
-        "application/json",
-        "gate",
-    )
-    assert headers["content-type"] == "application/json"
 
 
 @pytest.mark.parametrize(
