@@ -124,7 +124,7 @@ class Engine:
 
             compared = [self._compared(question, len(questions)) for question in questions]
             try:
-                families = in_families(compared, correction=correction)
+                families = in_families(compared)
             except ValueError as error:
                 raise UsageError(str(error)) from None
         return [
