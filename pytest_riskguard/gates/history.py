@@ -52,11 +52,6 @@ class Chain:
             for run, one in zip(self.runs, self.against_oldest, strict=True)
         )
 
-    @cached_property
-    def has_slid(self) -> bool:
-        """Whether the newest run is significantly risky against the oldest, but no step was."""
-        return is_risky(self.against_oldest[-1]) and not any(map(is_risky, self.steps))
-
 
 def is_risky(comparison: Comparison) -> bool:
     """Whether a run fails the gate against another; not known, and so not claimed, of too few topics."""

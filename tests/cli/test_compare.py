@@ -296,7 +296,7 @@ def test_an_interrupt_is_status_130(command, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pytest_riskguard.engine.Engine.verdict", interrupted)
+    monkeypatch.setattr("pytest_riskguard.engine.Engine.verdicts", interrupted)
     ended = command("compare good.run --baseline prod --measure AP")
     assert ended.status == 130
     assert "interrupted" in ended.err

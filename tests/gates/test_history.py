@@ -33,6 +33,11 @@ def scores(values, name="x", measure="AP", **options):
     return TopicScores(name, measure, topics, np.asarray(values, dtype=float), **options)
 
 
+def has_slid(chain):
+    """Whether the newest run is significantly risky against the oldest, but no step was."""
+    return is_risky(chain.against_oldest[-1]) and not any(map(is_risky, chain.steps))
+
+
 @pytest.fixture
 def slide():
     """Each of five changes costs 0.004 on average, of a noise too large to see that once."""
@@ -70,21 +75,21 @@ def test_the_slow_slide_is_seen_against_the_oldest_only(slide):
     chain = chain_of(slide, alpha=0)
     assert risky(chain.steps) == [False] * 5
     assert risky(chain.against_oldest)[-1]
-    assert chain.has_slid
+    assert has_slid(chain)
     lost = chain_of([slide[0], scores(slide[0].values - 0.1)], alpha=0)
     assert risky(lost.steps) == [True]
-    assert not lost.has_slid  # one change is no slide
-    assert not chain_of(slide[:1], alpha=0).has_slid
+    assert not has_slid(lost)  # one change is no slide
+    assert not has_slid(chain_of(slide[:1], alpha=0))
     back = chain_of([*slide, scores(slide[0].values, name="back")], alpha=0)  # made good
     assert not risky(back.against_oldest)[-1]
-    assert not back.has_slid
+    assert not has_slid(back)
 
 
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_with_too_few_topics_nothing_is_claimed(n):
     chain = chain_of([scores(np.full(n, 0.5)), scores(np.full(n, 0.1))], alpha=1)
     assert [chain.figures[1].mean, chain.figures[1].urisk] == pytest.approx([0.1, -0.8])
-    assert (risky(chain.against_oldest), chain.has_slid) == ([False, False], False)
+    assert (risky(chain.against_oldest), has_slid(chain)) == ([False, False], False)
 
 
 @pytest.mark.parametrize(
