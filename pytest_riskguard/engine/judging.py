@@ -105,7 +105,7 @@ class Engine:
                 from pytest_riskguard.gates.families import in_families
 
                 compared = [one.comparison if isinstance(one, Asked) else None for one in asked]
-                families = in_families(compared, correction=correction)
+                families = in_families(compared)
             return [
                 told(self._verdict(one, question, family))
                 for one, question, family in zip(asked, questions, families, strict=True)

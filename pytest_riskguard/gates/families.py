@@ -24,16 +24,16 @@ MOST_POOLED, MOST_FLIPPED = 2_000, 20_000
 MAX_DRAWN_LEVEL = 0.99
 
 
-def in_families(comparisons: Sequence[Comparison | None], *, correction: str) -> list[Family | None]:
-    """What each gate has to meet in its family; None without a p-value, or without a correction.
+def in_families(comparisons: Sequence[Comparison | None]) -> list[Family | None]:
+    """What each gate has to meet in its family; None without a p-value.
 
-    A gate judged by its family fails exactly where its adjusted p-value is at most 1 less its own level. ``auto`` is
-    the draws that suit what is compared, and Holm's method where none do. ``ValueError`` if the gates have different
-    levels, or so many are judged that one would keep a level beyond 0.999999.
+    A gate judged by its family fails exactly where its adjusted p-value is at most 1 less its own level: by the draws
+    that suit what is compared, and by Holm's method where none do. ``ValueError`` if the gates have different levels,
+    or so many are judged that one would keep a level beyond 0.999999.
     """
     families: list[Family | None] = [None] * len(comparisons)
     members = {place: one for place, one in enumerate(comparisons) if one is not None and one.p_value is not None}
-    if correction == "none" or not members:
+    if not members:
         return families
     family, drawn = [*members.values()], None
     own, *others = sorted({one.gate.level for one in family})
@@ -41,29 +41,21 @@ def in_families(comparisons: Sequence[Comparison | None], *, correction: str) ->
         levels = ", ".join(f"{level:g}" for level in (own, *others))
         raise ValueError(f"a family of gates has one level, got {levels}")
     p = [one.p_value or 0.0 for one in family]
-    if correction == "auto" and not any(one.gate.is_pool for one in family):
+    if not any(one.gate.is_pool for one in family):
         topics, measures = [one.topics for one in family], [one.aligned.candidate.measure for one in family]
         drawn = adjusted_by_draws([one.ruling for one in family], p, topics=topics, measures=measures)
-    if drawn is not None:
-        found = [Family(drawn[0], len(p), own, adjusted) for adjusted in drawn[1].tolist()]
+    if drawn is None:
+        method, adjusted, levels_left = HOLM, holm(p), 1 - effective_levels(p, level=own)
     else:
-        found = at_levels(p, own)
-    for place, one in zip(members, found, strict=True):
-        families[place] = one
-    return families
-
-
-def at_levels(p: Sequence[float], own: float) -> list[Family]:
-    """Families whose gates keep a level each."""
-    adjusted, levels = holm(p), 1 - effective_levels(p, level=own)
-    if np.max(levels) > MAX_LEVEL:
+        method, adjusted, levels_left = *drawn, np.full(len(p), own)
+    if np.max(levels_left) > MAX_LEVEL:
         raise ValueError(
-            f"level {np.max(levels):.9g} would be left to one of {len(p)} gates at level {own:g}, and "
-            f"intervals go up to {MAX_LEVEL:.6f}: choose a lower level, or correct fewer gates "
-            "together"
+            f"level {np.max(levels_left):.9g} would be left to one of {len(p)} gates at level {own:g}, and intervals "
+            f"go up to {MAX_LEVEL:.6f}: choose a lower level, or correct fewer gates together"
         )
-    pairs = zip(levels.tolist(), adjusted.tolist(), strict=True)
-    return [Family(HOLM, len(p), level, adjusted_p) for level, adjusted_p in pairs]
+    for place, level, adjusted_p in zip(members, levels_left.tolist(), adjusted.tolist(), strict=True):
+        families[place] = Family(method, len(p), level, adjusted_p)
+    return families
 
 
 def adjusted_by_draws(

@@ -25,7 +25,7 @@ def family_of(
     gates = [gate_of(f"g{i}", alpha=float(i % 3), level=level, on_churn=on_churn) for i in range(size)]
     pairs = [pair(rng.normal(-0.06 * (i % 4) / 3, 0.15, int(rng.integers(12, 80)))) for i in range(size)]
     compared = [compare(gate, *both) for gate, both in zip(gates, pairs, strict=True)]
-    families = in_families(compared, correction="auto")
+    families = in_families(compared)
     return [
         (
             one.p_value,
@@ -59,19 +59,18 @@ def test_a_gate_fails_exactly_where_its_adjusted_p_value_and_its_interval_say_so
 def test_without_correction_or_p_value_there_is_no_family():
     gate, some = gate_of("g"), compare(gate_of("g"), *harmed())
     few = compare(gate, *harmed(9))
-    assert in_families([some, few], correction="none") == [None, None]
-    first, second, third = in_families([None, some, few], correction="auto")
+    first, second, third = in_families([None, some, few])
     assert first is third is None
     assert second.level == pytest.approx(0.95)
     assert (second.size, second.adjusted_p_value) == (1, some.p_value)
-    assert in_families([None, few], correction="auto") == [None, None]
+    assert in_families([None, few]) == [None, None]
     with pytest.raises(ValueError, match=r"a family of gates has one level, got 0\.9, 0\.95"):
-        in_families([some, compare(gate_of("g", level=0.9), *harmed())], correction="auto")
+        in_families([some, compare(gate_of("g", level=0.9), *harmed())])
 
 
 def test_a_pool_in_a_family_is_corrected_by_holm_and_draws_as_many_replicates_as_before():
     alone = pooled(gate_of("g", kind="georisk_not_worse"), *harmed(), together=7)
-    first, second = in_families([alone, compare(gate_of("g"), *harmed())], correction="auto")
+    first, second = in_families([alone, compare(gate_of("g"), *harmed())])
     assert (first.correction, second.correction) == ("holm", "holm")
     within: Any = alone.within(first)
     assert within.ruling.together == 7
@@ -136,7 +135,7 @@ def together(seed=0, *, gates=3, changed=60, n=80, means=(-0.03, 0.0, -0.01), **
     ],
 )
 def test_auto_says_which_correction_suits_the_gates(asked, used):
-    found = in_families(asked, correction="auto")
+    found = in_families(asked)
     assert {family.correction for family in found} == {used}
     assert {family.size for family in found} == {len(asked)}
     if used != "holm":
@@ -164,8 +163,8 @@ def test_any_gate_whose_topics_do_not_count_alike_leaves_the_family_to_holm(aske
 @pytest.mark.parametrize("make", [apart, together])
 def test_where_churn_only_warns_both_conditions_are_drawn(make):
     conditions = {"alpha": 1.0, "tolerance": 0.005}
-    warned = in_families(make(on_churn="warn", **conditions), correction="auto")
-    strict, plain = (in_families(make(**asked), correction="auto") for asked in (conditions, {"alpha": 0.0}))
+    warned = in_families(make(on_churn="warn", **conditions))
+    strict, plain = (in_families(make(**asked)) for asked in (conditions, {"alpha": 0.0}))
     for both, one, other in zip(warned, strict, plain, strict=True):
         assert both.adjusted_p_value == max(one.adjusted_p_value, other.adjusted_p_value)
 
