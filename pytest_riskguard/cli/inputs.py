@@ -30,15 +30,13 @@ from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import DataError, UsageError
-from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.alignment import NO_TOPICS, on_one_list, weights_of
+from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.kinds import KINDS, POLICY, Gate, gate_of, options_of
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.risk.checks import FloatArray
 
 Candidate = RunFile | ScoreFile
 System = Candidate | Stored
@@ -58,19 +56,7 @@ def files_of(settings: Config) -> list[Path]:
     collection, candidates = settings.collection, [settings.candidate, *(gate.candidate for gate in settings.gates)]
     given = (collection.given_qrels, collection.given_topics, *map(file_of, candidates))
     paths = [collection.documents.path, *(file.path for file in given if file is not None)]
-    return [settings.path, *filter(None, paths), *settings.store.glob("*/*")]
-
-
-@frozen
-class Together:
-    """Scores of systems on the same topics; ``missing``: for each those where it has no answer.
-
-    ``weights`` say how much each topic counts, shape (n_topics,); None if all alike.
-    """
-
-    scores: tuple[TopicScores, ...]
-    missing: tuple[tuple[str, ...], ...]
-    weights: FloatArray | None
+    return [settings.path, *filter(None, paths)]
 
 
 class Inputs:
@@ -153,8 +139,7 @@ class Inputs:
         """Every file that the command line and riskguard.yaml name: no output may replace one."""
         given = [*self.collection.files(self.config), *(GivenFile.of(system.text) for system in self._every)]
         more = () if self.config is None else files_of(self.config)
-        stored = () if self._store is None else self._store.root.glob("*/*")
-        return (*(file.path for file in given if file is not None), *more, *stored)
+        return (*(file.path for file in given if file is not None), *more)
 
     @cached_property
     def engine(self) -> Engine:
@@ -267,16 +252,15 @@ class Inputs:
         *,
         measures: Sequence[str],
         alphas: tuple[float, ...] = (),
-        correction: str = "none",
         **options: Any,
     ) -> list[Verdict]:
         """The verdicts on pairs of candidate and baseline: for each measure each pair, for each pair each alpha.
 
-        ``options`` are those of a gate of this kind; ``correction`` is that for several gates.
+        ``options`` are those of a gate of this kind.
         """
         gates = _gates(kind, kind, alphas, options)
         questions = [Question(gate, *pair, measure) for measure, pair, gate in product(measures, pairs, gates)]
-        return self.engine.verdicts(questions, correction=correction)
+        return self.engine.verdicts(questions, correction="none")
 
     def scores(self, system: System, measure: str) -> TopicScores:
         """The scores of a system."""
@@ -289,16 +273,14 @@ class Inputs:
         runs = [replace(one.scores, name=one.scores.name.rpartition("/")[2]) for one in held]
         return runs or [self.engine.scores(source, measure) for source in self.systems]
 
-    def together(self, systems: Sequence[System], measure: str, **options: Any) -> Together:
-        """The scores of systems on one list of topics, as a gate with these options compares them."""
-        gate, topics = gate_of("together", **options), self.engine.sources.topics or NO_TOPICS
-        scores, missing = on_one_list(gate, [self.engine.scores(system, measure) for system in systems])
-        wanted = scores[0].topics
-        try:
-            weights = weights_of(topics, wanted) if gate.weighted else None
-        except ValueError as error:
-            raise UsageError(str(error)) from None
-        return Together(scores, missing, weights)
+    def together(
+        self, systems: Sequence[System], measure: str, **options: Any
+    ) -> tuple[tuple[TopicScores, ...], tuple[tuple[str, ...], ...]]:
+        """The scores of systems on one list of topics, as a gate with these options compares them.
+
+        Beside them, for each system, the topics where it has no answer.
+        """
+        return on_one_list(gate_of("together", **options), [self.scores(system, measure) for system in systems])
 
 
 def _gates(name: str, kind: str, alphas: tuple[float, ...], options: Mapping[str, Any]) -> list[Gate]:

@@ -185,11 +185,6 @@ def system(text: str) -> NamedPath:
     return NamedPath(name or None, path)
 
 
-def baseline_option(help: str = "A run file, or the name of a stored baseline.") -> Callable[[Command], Command]:
-    """``--baseline``, repeatable."""
-    return repeated("--baseline", "baselines", type=system, metavar="[NAME=]RUN", help=help)
-
-
 @frozen
 class Collection:
     """What a command line says about the collection; with ``scores`` the systems are tables of per-topic scores.
@@ -369,7 +364,6 @@ def system_options(
     argument: str,
     *settings: str,
     metavar: str = "",
-    kind: str = "",
     baseline: str = "",
     scores: bool = True,
     required: bool = True,
@@ -386,8 +380,6 @@ def system_options(
         Names that ``--set`` takes, as options of gates have them in riskguard.yaml.
     metavar : str
         How the argument is shown, if it is not systems of one kind.
-    kind : str
-        A kind of gates: all their options can be set, and riskguard.yaml supplies what is not given.
     baseline : str
         What ``--baseline`` is for; without it there is no such option.
     scores : bool
@@ -399,9 +391,6 @@ def system_options(
     alphas : tuple of float
         The default of ``--alpha``; without it, that of the gates.
     """
-    if kind:
-        settings = (*(name for name in SETTINGS if name in options_of(KINDS[kind])), "family", *settings)
-    of_command: dict[str, Any] = {"argument": argument, "first": first, "kind": kind}
     default = alphas
 
     def make(
@@ -410,20 +399,23 @@ def system_options(
         alphas: tuple[float, ...],
         baselines: tuple[NamedPath, ...] = (),
         slices: tuple[str, ...] = (),
-        kind: str | None = kind,
+        kind: str | None = None,
     ) -> Inputs:
         from pytest_riskguard.cli.inputs import Inputs
 
-        typed: dict[str, Any] = {"alphas": alphas or default, "slices": slices, "kind": kind}
-        return Inputs(collection, systems, baselines, **{**of_command, **typed})
+        of_command: dict[str, Any] = {"argument": argument, "first": first}
+        return Inputs(
+            collection, systems, baselines, alphas=alphas or default, slices=slices, kind=kind, **of_command
+        )
 
+    of_baselines = [repeated("--baseline", "baselines", type=system, metavar="[NAME=]RUN", help=baseline)]
     return grouped(
         "inputs",
         make,
         click.argument(
             "systems", nargs=-1, type=system, required=required, metavar=metavar or f"[NAME=]{argument}..."
         ),
-        *([baseline_option(baseline)] if baseline else []),
+        *(of_baselines if baseline else ()),
         collection_options(*settings, scores=scores),
         alpha_option(*alphas),
     )

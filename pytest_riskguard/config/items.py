@@ -57,10 +57,8 @@ def all_items(config: Config) -> tuple[GateItem, ...]:
 def items_of(config: Config, gate: GateSettings) -> tuple[GateItem, ...]:
     """One item for each measure, alpha, baseline (unless they form a pool) and slice, in the order of the file."""
     slices: tuple[str | None, ...] = config.slices_of(gate) or (None,)
-    measures, several_tags = (
-        gate.measure or config.measures or (),
-        len({str(s).partition("=")[0] for s in slices}) > 1,
-    )
+    measures = gate.measure or config.measures or ()
+    several_tags = len({str(part).partition("=")[0] for part in slices}) > 1
     asks_all = len(measures) * len(gate.alpha) == 1
     asked, ids = list(product(measures, gate.alpha, gate.asked_of, slices)), []
     for measure, alpha, baselines, part in asked:
@@ -101,13 +99,9 @@ def families(config: Config) -> tuple[Family, ...]:
         elif item.gate.is_tested:
             key = (item.settings.name, item.measure, item.gate.alpha)
         members.setdefault(key, []).append(item)
-    return tuple(Family(_correction(config, key, items), tuple(items)) for key, items in members.items())
-
-
-def _correction(config: Config, key: object, items: list[GateItem]) -> Correction:
-    if key is None:
-        return config.family
-    return "auto" if len(items) > 1 else "none"
+    return tuple(
+        Family("auto" if key is None or len(items) > 1 else "none", tuple(items)) for key, items in members.items()
+    )
 
 
 def look_up_slices(config: Config) -> None:

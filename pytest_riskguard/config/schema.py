@@ -6,7 +6,7 @@ with a context: the ``path`` of the file and its ``document``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -114,9 +114,8 @@ class GateSettings(Model):
     kind
         The question.
     baseline
-        The name of one stored baseline. For `no_drift` also
-        `NAME/RUN`, a run that it held earlier: RUN is its number or `oldest`. A gate needs
-        this key or the next.
+        The name of one stored baseline. For `no_drift` also `NAME/RUN`, a run that it held earlier: RUN is
+        its number or `oldest`. A gate needs this key or the next.
     baselines
         A list of names, instead of `baseline`. For `georisk_not_worse` they are the pool; other kinds
         have one item for each.
@@ -276,16 +275,11 @@ class Config(Model):
             for key, shared in (("measure", "measures: [nDCG@10]"), ("candidate", "candidate: RUN")):
                 if getattr(gate, key) is None and getattr(self, shared.partition(":")[0]) is None:
                     raise SettingError(f"expected `{shared}` in the file, or `{key}:` here", "gates", place)
-        if wrong := self._family_problem([gate for gate in self.gates if gate.name in self.family_members]):
-            raise SettingError(wrong, "family")
+        levels = {gate.name: gate.option("level") for gate in self.gates if gate.name in self.family_members}
+        if len(set(levels.values())) > 1:
+            found = ", ".join(f"{name} {level:g}" for name, level in levels.items())
+            raise SettingError(f"all its gates must have the same level, found {found}", "family")
         return self
-
-    def _family_problem(self, members: Sequence[GateSettings]) -> str | None:
-        """Why these gates cannot be corrected together."""
-        if len({gate.option("level") for gate in members}) > 1:
-            levels = ", ".join(f"{gate.name} {gate.option('level'):g}" for gate in members)
-            return f"all its gates must have the same level, found {levels}"
-        return None
 
     @property
     def path(self) -> Path:

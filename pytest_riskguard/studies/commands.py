@@ -36,7 +36,7 @@ def pool(inputs: Inputs, outputs: Outputs) -> int:
     if not MIN_SYSTEMS <= len(systems) <= MAX_SYSTEMS:
         raise UsageError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems; found {len(systems)}")
     pools = [inputs.together(systems, measure, **inputs.options) for measure in inputs.measures()]
-    report = pool_report([(one.scores, one.missing) for one in pools], alphas=inputs.alphas)
+    report = pool_report(pools, alphas=inputs.alphas)
     return outputs.finish(section(report), dumps(report))
 
 

@@ -116,20 +116,6 @@ def test_an_option_is_one_of_every_gate_that_has_it(by_policy):
     assert [(v["options"]["max_loss"], v["options"]["allowed"]) for v in verdicts[2:]] == [(0.3, 0.05), (0.5, 0)]
 
 
-def test_a_slice_is_one_of_every_gate(by_policy, folder):
-    rows = [f"{topic}\tsome words\t{'new' if place < 20 else 'old'}" for place, topic in enumerate(world.TOPICS)]
-    (folder / "tags.tsv").write_text("\n".join(["topic\tquery\tage", *rows]) + "\n")
-    verdicts, _ = by_policy(f"{ALONE} --topics tags.tsv --slice age=new --slice age=old")
-    assert [(v["gate"], v["options"]["slice"], v["outcome"]) for v in verdicts] == [
-        ("no-risk", "age=new", "pass"),
-        ("no-risk", "age=old", "pass"),  # three changed queries are too few
-        ("tail", "age=new", "pass"),
-        ("tail", "age=old", "fail"),  # below 20 queries a share allows none
-        ("no-collapse", "age=new", "pass"),
-        ("no-collapse", "age=old", "pass"),
-    ]
-
-
 def test_limits_of_single_queries_are_for_measures_with_a_greatest_value(by_policy):
     verdicts, ended = by_policy(f"{ALONE} --measure DCG@10")
     assert [(v["gate"], v["measure"]) for v in verdicts] == [
@@ -221,15 +207,6 @@ def test_only_a_valid_name_is_split_off_a_path(command, folder):
 def test_a_file_comes_before_a_stored_baseline_of_its_name(command):
     shutil.copy("good.run", "prod")
     assert "identical" in command("compare good.run --baseline prod --measure AP").out
-
-
-def test_riskguard_yaml_is_found_from_a_folder_below(command, folder, monkeypatch):
-    folder.joinpath("sub").mkdir()
-    folder.joinpath(".git").mkdir()
-    monkeypatch.chdir(folder / "sub")
-    ended = command("compare ../loss.run --baseline prod --measure AP")
-    assert ended.status == 1
-    assert "query number 07" in ended.out
 
 
 def test_other_qrels_do_not_take_the_yamls_topics(command, folder):
@@ -339,13 +316,6 @@ def test_hostile_file_names_reach_no_terminal_and_begin_no_line(command, folder)
         assert not [line for line in said.splitlines() if line.startswith("::error")]
         assert "\x1b[31m\n" not in said
         assert "::error::\x1b" not in said
-
-
-def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
-    for line in ("--help", "baseline --help"):
-        assert "..." not in command(line).out.partition("Commands:")[2]
-    text = " ".join(command("compare --help").out.split())
-    assert "[default: 1, unless the kind of gate has another]" in text
 
 
 def test_a_file_of_the_store_is_refused_as_candidate(command, folder):

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from pytest_riskguard.cli.main import LazyCommand, cli, run
+from pytest_riskguard.cli.main import LazyCommand, cli
 
 
 @pytest.mark.parametrize("name", cli.commands)
@@ -23,22 +23,11 @@ def test_names_and_help_are_those_of_the_commands(name):
     assert not command.deprecated
 
 
-def test_a_command_is_loaded_when_it_is_called(capsys):
-    assert run(["compare", "--help"]) == 0
-    assert "Usage: riskguard compare [OPTIONS] [BASELINE] CANDIDATE..." in capsys.readouterr().out
-    assert run(["--version"]) == 0
-    assert run(["baseline", "verify", "--help"]) == 0
-    assert "Usage: riskguard baseline verify [OPTIONS] [NAMES]..." in capsys.readouterr().out
-
-
 def test_shells_complete_the_options_of_a_command():
     context = click.Context(cli, info_name="riskguard")
     assert {item.value for item in cli.shell_complete(context, "co")} == {"comment", "compare"}
     _, command, _ = cli.resolve_command(context, ["compare"])
     assert any("--baseline" in parameter.opts for parameter in command.params)
-
-
-LONG = "a" * 5000
 
 
 def test_a_working_folder_that_is_gone_is_no_fault_of_ours(command, tmp_path, monkeypatch):

@@ -17,7 +17,8 @@ LOST = {
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-@pytest.mark.parametrize("line", [pytest.param(COMPARE.format("loss"), marks=pytest.mark.slow), "baseline list"])
+@pytest.mark.slow
+@pytest.mark.parametrize("line", [COMPARE.format("loss"), "baseline list"])
 @pytest.mark.parametrize("shell", LOST)
 def test_lost_output_is_at_most_one_line_and_status_3(folder, shell, line):
     if "status" in shell:

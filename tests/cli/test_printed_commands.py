@@ -296,10 +296,6 @@ def ended(line: str, folder: Path, run_riskguard: Callable[[str], tuple[int, str
     return done.returncode, done.stdout + done.stderr
 
 
-def _situations(program: str) -> list[str]:
-    return [name for name, situation in SITUATIONS.items() if situation.line.startswith(program)]
-
-
 @pytest.fixture
 def printed_commands_run(command, folder, monkeypatch):
     """Prints as a situation says, and runs what was printed."""
@@ -337,13 +333,17 @@ def printed_commands_run(command, folder, monkeypatch):
     return checked
 
 
-@pytest.mark.parametrize("name", _situations("riskguard"))
+#: Those that start pytest.
+SLOW = [name for name in SITUATIONS if name.startswith(("pytest", "init"))]
+
+
+@pytest.mark.parametrize("name", [name for name in SITUATIONS if name not in SLOW])
 def test_every_command_that_a_command_prints_runs(printed_commands_run, name):
     printed_commands_run(name)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", _situations("pytest"))
+@pytest.mark.parametrize("name", SLOW)
 def test_every_command_that_pytest_prints_runs(printed_commands_run, name):
     printed_commands_run(name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -52,15 +51,6 @@ def test_rankings_have_titles_and_addresses_and_the_verdict_is_the_same_without(
     assert found == bare
 
 
-def test_a_report_is_written_again_as_it_is(command):
-    documents()
-    named("documents: documents.jsonl")
-    command(f"{COMPARE} --meta index=v8")
-    assert command("report r.json -o again.md").status == 0
-    assert "2033-05-18 03:33 UTC; baseline prod stored" in Path("again.md").read_text().replace("&#58;", ":")
-    assert command("show r.json").status == 1
-
-
 def test_metadata_of_both_systems_are_in_the_report_and_what_differs(command):
     stored = command("baseline add with-meta prod.run --meta index=v7 --meta 'model=a=b' --measure AP")
     assert stored.status == 0
@@ -84,32 +74,3 @@ def test_a_documents_file_that_cannot_be_read_is_named_and_nothing_is_compared(c
     assert [verdict["outcome"] for verdict in report()["verdicts"]] == ["incomparable", "incomparable"]
     Path("documents.jsonl").unlink()
     assert command(COMPARE).status == 3
-
-
-def change(**changes: Any) -> None:
-    content = report()
-    content["verdicts"][0]["documents"] |= changes
-    Path("r.json").write_text(json.dumps(content))
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"depth": -1}, "documents.depth: expected a number, at least 1, found -1"),
-        ({"topics": None}, "documents.topics: expected a list, found null"),
-        (
-            {
-                "topics": [
-                    {"topic": "t", "exact": True, "documents": [{"document": "a", "grade": 1, "baseline_rank": 0}]}
-                ]
-            },
-            "baseline_rank: expected a number, at least 1, found 0",
-        ),
-    ],
-)
-def test_a_report_with_wrong_documents_is_refused(command, changes, problem):
-    command(COMPARE)
-    change(**changes)
-    ended = command("show r.json")
-    assert ended.status == 3 or ended.status == 2
-    assert problem in ended.err

@@ -26,7 +26,7 @@ from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from tests.plugin.world import CHURN, GOOD, LOSS, TOPICS, differences, read_report
 from tests.reports.html.verdicts import pair
-from tests.reports.test_json import VERDICTS
+from tests.reports.test_json import KINDS as VERDICTS
 
 RISK = "--gate not_significantly_risky"
 COMPARE = f"compare {{0}}.run --baseline prod --measure AP {RISK}"
@@ -84,36 +84,26 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
     assert len(second) < 250
 
 
-def test_a_quiet_line_says_what_could_not_be_judged(command):
-    out = command(COMPARE.format("nowhere") + " -q").out
-    assert out.startswith("INCOMPARABLE nowhere against prod: nowhere.run: no such file (missing_input)\n")
-
-
-def test_show_says_what_could_not_be_judged(command):
-    command(COMPARE.format("nowhere") + " -o r.json")
+def test_it_is_said_what_could_not_be_judged(command):
+    out = command(COMPARE.format("nowhere") + " -q -o r.json").out
     again = command("show r.json")
     assert again.status == 3
     assert again.out.startswith("INCOMPARABLE nowhere.run: no such file (missing_input, AP)\n")
+    assert out.startswith("INCOMPARABLE nowhere against prod: nowhere.run: no such file (missing_input)\n")
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
         ("report r.json -o r.json", "r.json would overwrite the file that this command reads"),
-        ("report r.json -o ./r.json", "r.json would overwrite the file that this command reads"),
         ("report r.json -o link.json", "link.json would overwrite the file that this command reads"),
         ("report r.json -o new.md -o ../project/new.md", "would overwrite another output"),
         (f"{COMPARE.format('loss')} -o loss.run", "loss.run would overwrite the file that this command"),
         (f"{COMPARE.format('loss')} --qrels qrels.txt -o qrels.txt", "qrels.txt would overwrite"),
-        ("compare loss.run --baseline good.run -o good.run", "good.run would overwrite"),
         ("compare loss.run --baseline prod -o qrels.txt", "qrels.txt would overwrite"),
         ("compare loss.run --baseline prod -o riskguard.yaml", "riskguard.yaml would overwrite"),
-        ("compare loss.run --baseline prod -o baselines/prod/manifest.json", "manifest.json would overwrite"),
-        ("check -o baselines/prod/manifest.json", "manifest.json would overwrite"),
         ("judge-next loss.run --baseline prod -o qrels.txt", "qrels.txt would overwrite"),
-        ("judge-next loss.run --baseline prod -o loss.run", "loss.run would overwrite"),
         ("power loss.run --baseline prod -o loss.run", "loss.run would overwrite"),
-        ("power --baseline prod -o qrels.txt", "qrels.txt would overwrite"),
         ("study pool loss.run good.run -o good.run", "good.run would overwrite"),
     ],
 )
@@ -127,9 +117,12 @@ def test_no_report_replaces_a_file_that_is_read_or_another_report(command, page,
     assert before == {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
-def test_compare_writes_all_reports_at_once(command, page):
+def test_compare_writes_all_reports_at_once_and_report_the_same(command, page):
     ended = command(f"{COMPARE.format('loss')} -o r.json -o r.html -o r.md")
     assert ended.status == 1
+    again = command("report r.json -o again.md -o again.html")
+    assert (again.status, again.out, again.err) == (0, "", "")
+    assert Path("again.md").read_bytes() == Path("r.md").read_bytes()
     assert Path("r.html").read_text() == "<html>1"
     assert Path("r.md").read_text(encoding="utf-8").startswith("## riskguard: Don't ship: 1 gate failed")
     assert read_report(Path("r.json"))["verdicts"][0]["outcome"] == "fail"
@@ -171,7 +164,7 @@ def killed(*_: object, **__: object) -> None:
 
 @pytest.mark.parametrize(
     ("line", "status"),
-    [(COMPARE.format("loss"), 130), ("check", 130), ("check nowhere", 2), ("compare prod loss.run", 130)],
+    [(COMPARE.format("loss"), 130), ("check", 130), ("check nowhere", 2)],
 )
 def test_no_report_of_an_earlier_run_stands_for_one_that_ended_before_it_could_write(
     command, monkeypatch, line, status
@@ -181,13 +174,6 @@ def test_no_report_of_an_earlier_run_stands_for_one_that_ended_before_it_could_w
     for module in ("check", "compare"):
         monkeypatch.setattr(f"pytest_riskguard.cli.{module}.present", killed)
     assert command(f"{line} {REPORTS_ASKED}").status == status
-    assert not any(path.exists() for path in REPORT_FILES)
-
-
-def test_no_report_of_an_earlier_run_stands_for_one_whose_riskguard_yaml_is_broken(command):
-    command(f"check {REPORTS_ASKED}")
-    Path("riskguard.yaml").write_text("gates: [")
-    assert command(f"check {REPORTS_ASKED}").status == 2
     assert not any(path.exists() for path in REPORT_FILES)
 
 
@@ -225,14 +211,7 @@ def test_without_the_extra_nothing_is_judged_and_the_command_to_install_it_is_sa
     assert command("report r.json -o again.md").status == 0
 
 
-def test_report_writes_what_compare_would_have_written(command, page):
-    command(f"{COMPARE.format('loss')} -o r.json -o r.md")
-    ended = command("report r.json -o again.md -o again.html")
-    assert (ended.status, ended.out, ended.err) == (0, "", "")
-    assert Path("again.md").read_bytes() == Path("r.md").read_bytes()
-    assert Path("again.html").read_text() == "<html>1"
-
-
+@pytest.mark.slow
 def test_what_the_report_leaves_to_be_derived_is_said_as_at_first(command):
     """Groups of topics, which slices are risky, references that pass, the rank: no fields of the JSON report."""
     rows = [f"{topic}\tsome words\t{'new' if place < 20 else 'old'}" for place, topic in enumerate(TOPICS)]
@@ -300,13 +279,12 @@ def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(comman
         ("version https://git-lfs.github.com/spec/v1\n", "Git LFS"),
     ],
 )
-@pytest.mark.parametrize("what", ["show r.json", "report r.json -o r.md"])
-def test_what_is_no_report_is_refused_with_its_name(command, content, said, what):
+def test_what_is_no_report_is_refused_with_its_name(command, content, said):
     Path("r.json").write_bytes(content.encode("latin-1"))
-    ended = command(what)
-    assert (ended.status, ended.out) == (3, "")
-    assert said in " ".join(ended.err.split())
-    assert "r.json" in ended.err
+    for line in ("show r.json", "report r.json -o r.md"):
+        ended = command(line)
+        assert (ended.status, ended.out) == (3, "")
+        assert said in " ".join(ended.err.split())
     assert not Path("r.md").exists()
 
 
@@ -425,11 +403,6 @@ def test_a_verdict_that_contradicts_its_own_figures_is_refused(command, name):
     assert not Path("r.md").exists()
 
 
-def test_an_alpha_that_no_gate_would_have_is_shown(command):
-    Path("r.json").write_text(json.dumps(damaged("churn", "estimates.alpha_star", 1e308)))
-    assert "would pass up to alpha 1e+308" in " ".join(command("show r.json -v").out.split())
-
-
 def test_fields_of_a_later_version_are_let_be(command):
     report = report_json.plain(Report([VERDICTS["loss"]()]))
     report["new"] = report["verdicts"][0]["new"] = {"x": 1}
@@ -463,6 +436,7 @@ def made(name: str) -> dict[str, Any]:
 ODD = st.sampled_from([None, True, -1, 0, 1e308, "", "x", "\ud800", [], {}, [None], {"x": 1}, [[]], "pass", 10**400])
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_damage_to_a_report_is_a_fault_of_ours(data, tmp_path, capsys):

@@ -20,19 +20,9 @@ def verdicts(ended):
             "FAIL riskier than prod; 12 of 30 queries lost, none gained (AP)",
         ),
         (
-            "loss.run --baseline prod --baseline good.run --alpha 5",
-            1,
-            "GeoRisk difference -0.21, 95% interval -0.26 to -0.14, must reach 0",
-        ),
-        (
             "loss.run --baseline prod --baseline good.run --set reference=good",
             1,
             "FAIL riskier than good; ",
-        ),
-        (
-            "good.run --baseline prod --baseline loss.run",
-            0,
-            "PASS no riskier than prod; 2 of 30 queries lost, 9 gained, the mean rose 0.50 -> 0.64",
         ),
         ("good.run --baseline prod --baseline loss.run", 0, "GeoRisk difference +0.04, 95% interval +0.01 to +0.07"),
         (

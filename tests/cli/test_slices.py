@@ -68,13 +68,6 @@ def test_mistakes_are_wrong_questions(command, options, said):
     assert said in " ".join(ended.err.split())
 
 
-def test_a_run_that_cannot_be_scored_is_not_a_mistake_of_the_slice(command, folder):
-    (folder / "riskguard.yaml").unlink()
-    ended = command("compare loss.run --baseline good.run --topics topics.tsv --slice kind")
-    assert ended.status == 2
-    assert "Error: a run needs qrels to be scored with: give --qrels" in ended.err
-
-
 def test_a_file_that_is_missing_makes_the_verdict_incomparable(command, folder):
     (folder / "topics.tsv").unlink()
     ended = command(f"compare {BASE} --slice kind=code -o -")
@@ -98,11 +91,3 @@ def test_plans_are_made_for_a_slice(command):
     (plan,) = json.loads(ended.out)["plans"]
     assert (plan["slice"], plan["topics"], plan["changed"]) == ("kind=code", 12, 12)
     assert "AP, kind=code, 12 topics, 12 changed" in ended.err
-
-
-def test_judgements_are_asked_for_topics_of_the_slice(command):
-    everything = command("judge-next loss.run --baseline prod --measure AP@10 --slice kind=code")
-    asked = {line.split("\t")[0] for line in everything.out.splitlines()[1:]}
-    assert everything.status == 0
-    assert asked <= {*world.TOPICS[:12]}
-    assert asked

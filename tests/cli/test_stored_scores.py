@@ -80,23 +80,6 @@ def test_what_needs_a_run_says_so(command, files, line, status, problem):
     assert problem in " ".join((ended.out + ended.err).split())
 
 
-def test_a_part_of_a_file_is_no_stored_name(command, files):
-    rows = "".join(f"{name},{topic},map,{level}\n" for name, level in (("A", 0.6), ("B", 0.5)) for topic in TOPICS)
-    (files / "perquery.csv").write_text(f"name,qid,measure,value\n{rows}")
-    assert command("baseline add old --scores perquery.csv#A").status == 0
-    for line in ("perquery.csv#B --scores --baseline perquery.csv#A", "perquery.csv#B --scores --baseline old"):
-        assert command(f"compare {line}").status == 1
-
-
-def test_a_measure_of_the_users_own_is_stored(command, files):
-    for name, level in (("then", 7), ("now", 9)):
-        rows = "".join(f"{topic},{level + place}\n" for place, topic in enumerate(TOPICS))
-        (files / f"{name}.csv").write_text(f"topic,clicks per visit\n{rows}")
-    assert command("baseline add then --scores then.csv").status == 0
-    ended = command("compare now.csv --scores --baseline then --measure 'clicks per visit'")
-    assert ended.status == 0
-
-
 def test_gates_of_a_file_compare_with_stored_scores(command, files):
     (files / "topics.tsv").write_text("".join(f"{topic}\tshoes {topic}\n" for topic in TOPICS))
     qrels = "".join(f"{topic} 0 d1 1\n" for topic in TOPICS)

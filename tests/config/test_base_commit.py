@@ -111,13 +111,6 @@ def test_scores_from_other_judgements_and_other_settings_of_a_baseline_are_named
     assert said(project) == "changed by this commit: baseline prod changed (allow_unanswered, digests.qrels)"
 
 
-def test_a_manifest_that_is_only_laid_out_anew_is_no_change(project):
-    path = project / "baselines" / "prod" / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8"))), encoding="utf-8")
-    commit(project)
-    assert said(project) is None
-
-
 def test_a_new_riskguard_yaml_is_named_and_one_outside_git_is_not(project):
     folder = project / "inner"
     world.write_world(folder, world.GOOD)
@@ -220,12 +213,13 @@ SERVICES: dict[str, Environment] = {
 }
 
 
-@pytest.mark.parametrize("service", SERVICES)
-def test_a_pull_request_is_compared_with_where_it_left_its_target(pull_request, service, monkeypatch):
+def test_a_pull_request_is_compared_with_where_it_left_its_target(pull_request, monkeypatch):
     assert said(pull_request) is None  # its last commit moves no bar
-    for name, value in SERVICES[service](pull_request).items():
-        monkeypatch.setenv(name, value)
-    assert said(pull_request) == EXPECTED
+    for service in SERVICES.values():
+        with monkeypatch.context() as environment:
+            for name, value in service(pull_request).items():
+                environment.setenv(name, value)
+            assert said(pull_request) == EXPECTED
 
 
 def on_github(monkeypatch: pytest.MonkeyPatch, folder: Path, base: str, merge: str | None = None) -> None:
@@ -263,15 +257,6 @@ def test_the_commit_of_the_pull_request_itself_without_its_history_is_not_enough
     git(tmp_path, "clone", "-q", "--depth", "2", "--branch", "topic", f"file://{pull_request}", str(clone))
     on_github(monkeypatch, clone, base=git(pull_request, "rev-parse", "main"))
     assert said(clone) == LACKING  # the parent of HEAD is there, but it is not the base
-
-
-def test_what_the_target_changed_meanwhile_is_not_the_pull_requests(pull_request, monkeypatch):
-    old = git(pull_request, "merge-base", "topic", "main")
-    git(pull_request, "merge", "-q", "--no-edit", "main")
-    monkeypatch.setenv("GITLAB_CI", "true")
-    monkeypatch.setenv("CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "main")
-    monkeypatch.setenv("CI_MERGE_REQUEST_DIFF_BASE_SHA", old)
-    assert said(pull_request) == EXPECTED
 
 
 def test_a_job_that_judges_with_the_files_of_the_target_branch_has_nothing_to_say(
@@ -328,12 +313,3 @@ def test_a_store_that_is_the_whole_repository_is_read(project):
     assert said(project) is None
     shutil.rmtree(project / "prod")
     assert said(project) == "changed by this commit: baseline prod removed"
-
-
-def test_names_that_lead_nowhere_are_no_error(project):
-    (project / "baselines" / "no name").mkdir()
-    (project / "baselines" / "no name" / "manifest.json").write_text("{}", encoding="utf-8")
-    (project / "loop").symlink_to(project / "loop")
-    replaced(project, "collection:", "store: loop\ncollection:")
-    commit(project)
-    assert said(project) == ("changed by this commit: store unset -> loop")

@@ -129,28 +129,9 @@ def test_each_measure_and_alpha_is_one_item_in_the_order_of_the_file(items):
     assert all(item.gate.name == item.id and item.settings is several[0].settings for item in several)
 
 
-def test_close_alphas_have_different_ids(items):
-    assert len({item.id for item in items(f"{GATE}, measure: AP, alpha: [0.1234567, 0.12345678]")}) == 2
-
-
-def test_zero_is_an_alpha_a_tolerance_and_a_loss_to_be_seen(items):
-    (item,) = items(f"{GATE}, measure: AP, alpha: 0, tolerance: 0, max_mde: 0")
-    assert item.gate == gate_of("no-risk", alpha=0.0, tolerance=0.0, max_mde=0.0)
-
-
-def test_a_list_of_one_is_one_item(items):
-    assert [item.id for item in items(f"{GATE}, measure: [AP], alpha: [2]")] == ["no-risk"]
-
-
 def test_all_measures_holds_those_that_only_a_gate_names(write):
     config = load_config(write(f"{HEAD}gates: [{{{GATE}, measure: [RR, AP]}}]\n"))
     assert config.all_measures == ("nDCG@10", "AP", "RR")
-
-
-def test_measures_and_candidate_may_stand_in_the_gates_alone(write):
-    config = load_config(write(f"collection: {{qrels: q}}\ngates: [{{{GATE}, measure: AP, candidate: a.run}}]\n"))
-    assert config.measures is None
-    assert config.candidate is None
 
 
 def test_paths_are_resolved_from_the_file_not_from_the_working_folder(write, tmp_path, monkeypatch):
@@ -271,7 +252,6 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
     ("value", "problem"),
     [
         ("alpha: '1'", "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found '1'"),
-        ("alpha: true", "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found true"),
         (
             "alpha: -0.1",
             "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found the number -0.1",
@@ -300,16 +280,10 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
         ("weighted: yes", "weighted of gate 'no-risk': expected true or false, found 'yes'"),
         ("max_loss: 0.5", "max_loss of gate 'no-risk': it has no meaning for not_significantly_risky; leave it out"),
         (
-            "protected: [q1]",
-            "protected of gate 'no-risk': it has no meaning for not_significantly_risky; leave it out",
-        ),
-        (
             "alpha: 5, tradeoff: smooth",
             "tradeoff of gate 'no-risk': smooth is for alpha 1 only, found alpha 5",
         ),
-        ("alpha: 2e9", "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found the number 2000000000.0"),
         ("on_churn: no", "on_churn of gate 'no-risk': expected fail or warn, found 'no'"),
-        ("on_inconclusive: ~", "on_inconclusive of gate 'no-risk': expected fail or warn, found nothing"),
         ("measure: [AP, AP]", "measure of gate 'no-risk': AP appears twice"),
         (
             "measure: 10",
@@ -324,7 +298,6 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
             "candidate: 3",
             "candidate of gate 'no-risk': expected a path, found the number 3; put it in quotes",
         ),
-        ("candidate: ''", "candidate of gate 'no-risk': expected a path, found ''"),
         (
             "candidate: {depth: 5}",
             "candidate of gate 'no-risk' has no 'retrieve'; add `retrieve: package.module:function`",
@@ -353,7 +326,7 @@ def test_a_value_must_be_what_its_key_takes(errors, value, problem):
         assert said == problem
 
 
-@pytest.mark.parametrize("name", ["a::b", "a[1]", "a/b", "a\\\\b", " a", "", "a\\nb", "a\\u202eb"])
+@pytest.mark.parametrize("name", ["a::b", "a[1]", "a/b", " a", "", "a\\u202eb"])
 def test_a_gate_is_not_named_what_a_node_id_cannot_hold(errors, name):
     ((line, said),) = errors(f'{HEAD}gates:\n  - {{name: "{name}", kind: not_significantly_risky, baseline: p}}\n')
     assert line == 5
@@ -437,12 +410,6 @@ def test_the_file_as_a_whole(errors, text, line, problem):
     assert said == problem or (problem.endswith(("[", ",")) and said.startswith(problem))
 
 
-def test_a_measure_cut_at_its_comma_is_told_to_be_quoted(errors):
-    said = errors(f"collection: {{qrels: q}}\nmeasures: [AP(rel=2,judged_only=True)]\ngates: [{{{GATE}}}]\n")
-    assert said[0][0] == 2
-    assert said[0][1].endswith("in quotes \"RBP(p=0.8,rel=1)\", whose comma would end an entry, found 'AP(rel=2'")
-
-
 def test_a_file_that_is_not_there_is_an_error_of_that_file(tmp_path):
     with pytest.raises(ConfigError, match=r"missing\.yaml:1: no such file"):
         load_config(tmp_path / "missing.yaml")
@@ -475,14 +442,13 @@ def test_the_nearest_file_upwards_is_found(tmp_path):
     assert find_config(deep, stop=tmp_path / "a" / "b") is None
 
 
-@pytest.mark.parametrize("marker", [".git", ".hg", ".jj", ".svn"])
-def test_the_search_ends_at_the_root_of_the_repository(tmp_path, monkeypatch, marker):
+def test_the_search_ends_at_the_root_of_the_repository(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     deep = tmp_path / "repository" / "a"
     deep.mkdir(parents=True)
     (tmp_path / "riskguard.yaml").touch()
     assert find_config(deep) == tmp_path / "riskguard.yaml"
-    (tmp_path / "repository" / marker).mkdir()
+    (tmp_path / "repository" / ".git").mkdir()
     assert find_config(deep) is None
     (tmp_path / "repository" / "riskguard.yaml").touch()
     assert find_config(deep) == tmp_path / "repository" / "riskguard.yaml"
@@ -502,11 +468,6 @@ def test_outside_repositories_the_search_ends_at_the_home_folder_or_where_it_beg
         assert find_config(deep) is None
     (deep / "riskguard.yaml").touch()
     assert find_config(deep / "riskguard.yaml") == deep / "riskguard.yaml"
-
-
-def test_a_folder_of_that_name_is_not_a_file(tmp_path):
-    (tmp_path / "a" / "riskguard.yaml").mkdir(parents=True)
-    assert find_config(tmp_path / "a", stop=tmp_path) is None
 
 
 def run_python(code: str) -> str:
@@ -531,12 +492,6 @@ print(len(items), *sorted(heavy & set(sys.modules)))
     assert run_python(code).split() == ["4"]
 
 
-@pytest.mark.parametrize("key", ["alpha", "level", "tolerance", "max_mde"])
-def test_not_a_number_is_let_in_by_no_key(errors, key):
-    ((_, said),) = errors(f"{HEAD}gates: [{{{GATE}, {key}: .nan}}]\n")
-    assert said.endswith("found '.nan'")
-
-
 COLLAPSE = "name: c, kind: no_topic_collapse, baseline: prod"
 
 
@@ -554,9 +509,7 @@ def test_a_gate_of_each_kind_is_read(items):
     ("options", "problem"),
     [
         ("method: bca", "method of gate 'c': it has no meaning for no_topic_collapse; leave it out"),
-        ("tolerance: 0", "tolerance of gate 'c': it has no meaning for no_topic_collapse; leave it out"),
         ("max_share: 2", "max_share of gate 'c': expected a share from 0 to 1 such as 0.5, found the number 2"),
-        ("max_loss: -1", "max_loss of gate 'c': expected a finite number, at least 0, found the number -1"),
         (
             "max_loss: null",
             "gate 'c': no_topic_collapse needs one of max_loss, max_share and protected",

@@ -62,7 +62,6 @@ def test_scores_are_a_candidate(folder, candidate, name):
         ("{scores: nothing.eval}", "nothing.eval: no such file"),
         ("{scores: bm25.eval, format: trec}", "ranx-scores, trec_eval,"),
         ("{scores: bm25.eval, columns: [ap]}", "expected a mapping of measures, and topic, to columns"),
-        ("{scores: bm25.eval, columns: {}}", "expected a mapping of measures, and topic, to columns"),
         ("{scores: bm25.eval, ties: docid}", "unknown key 'ties'"),
     ],
 )

@@ -20,7 +20,7 @@ def count_lines(file):
 
 
 @click.command("losers")
-@system_options("RUN", baseline="A run to lose against.", kind="not_significantly_risky")
+@system_options("RUN", "tolerance", baseline="A run to lose against.")
 @output_options("the runs")
 def losers(inputs, outputs):
     """Name the runs that are significantly risky."""
