@@ -97,7 +97,6 @@ def test_it_is_said_what_could_not_be_judged(command):
     [
         ("report r.json -o r.json", "r.json would overwrite the file that this command reads"),
         ("report r.json -o link.json", "link.json would overwrite the file that this command reads"),
-        ("report r.json -o new.md -o ../project/new.md", "would overwrite another output"),
         (f"{COMPARE.format('loss')} -o loss.run", "loss.run would overwrite the file that this command"),
         (f"{COMPARE.format('loss')} --qrels qrels.txt -o qrels.txt", "qrels.txt would overwrite"),
         ("compare loss.run --baseline prod -o qrels.txt", "qrels.txt would overwrite"),
