@@ -124,10 +124,13 @@ def test_what_is_beyond_the_limit_is_refused_with_its_size(path, content):
         list(blocks(path, LIMIT))
 
 
-@pytest.mark.slow
-def test_a_file_that_compresses_far_better_than_text_is_refused_early(path):
-    path.write_bytes(gzip.compress(b"\n" * 2**27))  # 130 kB
-    with pytest.raises(FileError, match=r"at most 100 times the compressed size .*, found \d+; .*RISKGUARD_LIMITS"):
+def test_a_file_that_compresses_far_better_than_text_is_refused(path, set_limit, monkeypatch):
+    monkeypatch.setattr(input_files, "FREE_BYTES", 9_999)
+    path.write_bytes(packed := gzip.compress(b"\n" * 10_000))
+    set_limit("RATIO", 10_000 // len(packed) + 1)
+    assert len(text_of(path)) == 10_000
+    set_limit("RATIO", 10_000 // len(packed))
+    with pytest.raises(FileError, match=r"at most \d+ times the compressed size .*, found \d+; .*RISKGUARD_LIMITS"):
         text_of(path)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pytest_riskguard.data import checks, ids
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.ids import Ids, topic_of_rows
-from pytest_riskguard.data.judged import JudgedRun, RankedRun
+from pytest_riskguard.data.judged import JudgedRun, RankedRun, rank_order
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.run_scores import score_run, scored_run
@@ -107,6 +107,19 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
     monkeypatch.setattr(Ids, "hashes", property(lambda ids: weakened(ids.lengths.astype(np.uint64))))
     monkeypatch.setattr(ids, "_TOPIC", np.uint64(0))
     check(judged_run(in_lines(rows), given), rows, {}, given)
+
+
+@pytest.mark.parametrize(
+    ("measure", "order"),
+    [
+        ("AP", Order.SINGLE_DESCENDING),
+        ("RR@10", Order.ASCENDING),
+        ("ERR", Order.DESCENDING),
+        ("RBP(rel=1)", Order.WRITTEN),
+    ],
+)
+def test_documents_are_ranked_as_the_provider_of_the_measure_ranks_them(measure, order):
+    assert rank_order(parse_measure(measure)) is order
 
 
 def test_passages_are_judged_and_ranked_as_documents(write):
