@@ -506,11 +506,12 @@ OTHER = "name: other, kind: not_significantly_risky, baseline: prod"
     ("family", "members"),
     [
         ("auto", ["no-risk[AP-1]", "no-risk[AP-5]", "other"]),
+        ("auto", ["other"]),
         ("none", []),
     ],
 )
 def test_a_family_is_all_risk_gates(write, family, members):
-    gates = [f"{GATE}, measure: AP, alpha: [1, 5]", f"{OTHER}, measure: AP", COLLAPSE]
+    gates = [f"{GATE}, measure: AP, alpha: [1, 5]"] * (members != ["other"]) + [f"{OTHER}, measure: AP", COLLAPSE]
     lines = "".join(f"  - {{{gate}}}\n" for gate in gates)
     config = load_config(write(f"{HEAD}family: {family}\ngates:\n{lines}"))
     items = [item for gate in config.gates for item in items_of(config, gate)]
