@@ -1,16 +1,12 @@
 """``riskguard study pool``: every system as the baseline of all the others."""
 
 import json
-from importlib import import_module
 
 import numpy as np
 import pytest
 
 from pytest_riskguard.risk import trisk
 from tests.plugin.world import read_report
-
-#: The module, which the package hides behind its function.
-pool_figures = import_module("pytest_riskguard.studies.pool_report")
 
 TOPICS = [f"q{number:02d}" for number in range(40)]
 RNG = np.random.default_rng(7)
