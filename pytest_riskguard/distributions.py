@@ -26,9 +26,8 @@ LARGE = 40.0
 #: With more degrees of freedom the continued fraction loses digits, and beyond such quantiles Newton's method may
 #: overflow: ``scipy.special`` takes over.
 MANY_DEGREES, TINY_TAIL = 10_000, 1e-15
-#: Below FAR the logarithm of the normal distribution is an asymptotic series (NIST DLMF, 7.12.1), to rounding; below
-#: exp(LEAST_LOG) numbers lose digits.
-FAR, LEAST_LOG, MILLS = -30.0, -690.0, (1, -1, 3, -15, 105, -945, 10395)
+#: Below FAR, and below exp(LEAST_LOG), numbers lose digits: ``scipy.special`` takes over there, too.
+FAR, LEAST_LOG = -30.0, -690.0
 #: Terms of a continued fraction; Newton's steps.
 MAX_TERMS, MAX_STEPS = 10_000, 100
 
@@ -55,8 +54,9 @@ def log_ndtr(x: float) -> float:
     """The logarithm of ``ndtr``, however far out."""
     if x > FAR:
         return math.log(math.erfc(-x / ROOT_2) / 2)
-    series = sum(term / x ** (2 * place) for place, term in enumerate(MILLS))
-    return -x * x / 2 - math.log(-x) - math.log(2 * math.pi) / 2 + math.log(series)
+    from scipy import special
+
+    return float(special.log_ndtr(x))
 
 
 def ndtri_exp(y: float) -> float:
@@ -67,14 +67,9 @@ def ndtri_exp(y: float) -> float:
         return -float(ndtri(-math.expm1(y)))
     if y > LEAST_LOG or y == -math.inf:
         return float(ndtri(math.exp(y)))
-    x = -math.sqrt(-2 * y)
-    for _ in range(MAX_STEPS):
-        log_share = log_ndtr(x)
-        step = (log_share - y) * math.exp(log_share + x * x / 2) * math.sqrt(2 * math.pi)
-        x -= step
-        if abs(step) <= 1e-15 * abs(x):
-            break
-    return x
+    from scipy import special
+
+    return float(special.ndtri_exp(y))
 
 
 def stdtr(freedom: float, t: float) -> float:

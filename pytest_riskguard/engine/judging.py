@@ -7,7 +7,7 @@ with the *data* becomes an ``incomparable`` verdict.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +31,7 @@ from pytest_riskguard.engine.what_ifs import (
     stale_labels,
 )
 from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
@@ -47,6 +48,17 @@ if TYPE_CHECKING:
 
 #: How many pairs of runs share what is found about their unjudged documents with the gates that follow.
 MOST_KNOWN = 4
+
+
+@frozen(eq=False)
+class Asked:
+    """A question whose ``systems`` are scored: the candidate, the baselines, and replicates of a single one."""
+
+    question: Question
+    systems: Sequence[Scored]
+    comparison: Comparison
+    #: How many gates are judged together, this one included.
+    together: int
 
 
 class Engine:
@@ -75,67 +87,38 @@ class Engine:
         self._titles = titles or DocumentTitles()
         self._labels: dict[tuple[Hashable, ...], Labels] = {}
 
-    def verdict(
-        self,
-        question: Question,
-        *,
-        family: Family | None = None,
-        together: int = 1,
-        known: Comparison | None = None,
-    ) -> Verdict:
-        """The gate's verdict, which plugins receive; ``family`` holds the level that a correction leaves it.
+    def verdict(self, question: Question) -> Verdict:
+        """The verdict of a gate that is judged alone; raises like ``verdicts``."""
+        return self.verdicts([question], correction="none")[0]
 
-        ``together`` is how many gates are judged together, with or without a p-value; ``known`` is the comparison
-        that this gate's p-value is from. ``UsageError`` for an unknown measure, a provider that is not installed, a
-        run without qrels, weights that are not in the topics file.
+    def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
+        """The verdicts of gates that are judged together, which plugins receive; levels corrected for their number.
+
+        Gates without a p-value (data that cannot be compared, too few topics) are no part of the family.
+        ``UsageError`` for an unknown measure, a provider that is not installed, a run without qrels, weights that are
+        not in the topics file, and a family whose gates have different levels or are so many that none is left.
         """
-        names = tuple(map(label, question.baselines))
         try:
-            systems = self._systems(question)
-            judged = functools.partial(self._judged, question, family, together)
-            verdict = self._sure(judged(systems, known), question, systems, judged)
-            verdict = worded(self._with_documents(verdict, question, systems))
-        except DataError as error:
-            verdict = incomparable(
-                question.gate,
-                error,
-                measure=asked_measure(question.measure, *question.sources),
-                candidate=label(question.candidate),
-                baselines=names,
-                inputs=Inputs(baselines=dict.fromkeys(map(label, question.sources[1:]))),
-            )
-            verdict = replace(verdict, problem=error.in_report(self._folder))
+            asked = [self._asked(question, len(questions)) for question in questions]
+            families: list[Family | None] = [None] * len(questions)
+            if correction != "none":
+                from pytest_riskguard.gates.families import in_families
+
+                compared = [one.comparison if isinstance(one, Asked) else None for one in asked]
+                families = in_families(compared)
+            return [
+                told(self._verdict(one, question, family))
+                for one, question, family in zip(asked, questions, families, strict=True)
+            ]
         except ValueError as error:
             raise UsageError(str(error)) from None
         except AssertionError as error:  # pytest, and whoever calls an assertion, would take it for a failed gate
             raise InternalError(f"{type(error).__name__}: {error}; please report this bug in riskguard") from error
-        return told(replace(verdict, origins=self.sources.origins(*question.sources)))
-
-    def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
-        """The verdicts of gates that are judged together, their levels corrected for their number.
-
-        Gates without a p-value (data that cannot be compared, too few topics) are no part of the family.
-        Raises like ``verdict``, also where the gates have different levels, and where nothing is left.
-        """
-        families: list[Family | None] = [None] * len(questions)
-        compared: list[Comparison | None] = [None] * len(questions)
-        if correction != "none":
-            from pytest_riskguard.gates.families import in_families
-
-            compared = [self._compared(question, len(questions)) for question in questions]
-            try:
-                families = in_families(compared)
-            except ValueError as error:
-                raise UsageError(str(error)) from None
-        return [
-            self.verdict(question, family=family, together=len(questions), known=known)
-            for question, family, known in zip(questions, families, compared, strict=True)
-        ]
 
     def rejudged(self, question: Question) -> Rejudged:
         """The comparison that a gate on one baseline is about, to be repeated under other judgements.
 
-        Raises like ``verdict``, and ``DataError`` for a source that is bad, missing or not a run.
+        Raises like ``verdicts``, and ``DataError`` for a source that is bad, missing or not a run.
         """
         systems = self._systems(question)
         if len(systems) > len(question.sources):
@@ -152,7 +135,7 @@ class Engine:
     def scores(self, source: Source, measure: str | None, *, gate: Gate | None = None) -> TopicScores:
         """A source's scores, for questions that need no verdict; on the topics of the gate's slice, if it has one.
 
-        Raises like ``verdict``, and ``DataError`` for a source that is bad or missing.
+        Raises like ``verdicts``, and ``DataError`` for a source that is bad or missing.
         """
         scored = self.sources.scored(source, asked_measure(measure, source))
         return scored.scores if gate is None else self._restricted(gate, [scored])[0].scores
@@ -167,6 +150,16 @@ class Engine:
         judged = self.scores(source, measure).topics if holds_scores else self.sources.qrels.topics
         with _about_slices():
             return tuple(part for entry in entries for part in slices_of(entry, judged, self._tags_for(entry)))
+
+    # ---- from a question to its comparison
+
+    def _asked(self, question: Question, together: int) -> Asked | DataError:
+        """The question with its comparison, or why there is none."""
+        try:
+            systems = self._systems(question)
+            return Asked(question, systems, self._compared(question.gate, systems, together), together)
+        except DataError as error:
+            return error
 
     def _systems(self, question: Question) -> Sequence[Scored]:
         """The candidate, the baselines, and the replicates of a single one, scored; the question is checked whole."""
@@ -195,39 +188,54 @@ class Engine:
             )
         return self.sources.topics.tags
 
-    def _judged(
-        self,
-        question: Question,
-        family: Family | None,
-        together: int,
-        systems: Sequence[Scored],
-        known: Comparison | None = None,
-    ) -> Verdict:
-        """What the rule says of these scores; nothing else about the systems is asked."""
-        candidate, baselines, replicates = sides(question, systems)
-        return judge(
+    def _compared(self, gate: Gate, systems: Sequence[Scored], together: int) -> Comparison:
+        return compare(gate, *_scores(systems), topics=self.sources.topics, together=together)
+
+    # ---- from a comparison to its verdict
+
+    def _verdict(self, asked: Asked | DataError, question: Question, family: Family | None) -> Verdict:
+        try:
+            if isinstance(asked, DataError):
+                raise asked
+            verdict = worded(self._with_documents(self._sure(asked, family), asked))
+        except DataError as error:
+            verdict = incomparable(
+                question.gate,
+                error,
+                measure=asked_measure(question.measure, *question.sources),
+                candidate=label(question.candidate),
+                baselines=tuple(map(label, question.baselines)),
+                inputs=Inputs(baselines=dict.fromkeys(map(label, question.baselines))),
+            )
+            verdict = replace(verdict, problem=error.in_report(self._folder))
+        return replace(verdict, origins=self.sources.origins(*question.sources))
+
+    def _sure(self, asked: Asked, family: Family | None) -> Verdict:
+        """The verdict with what it rests on; ``DataError`` where it would be another without that."""
+        question, systems = asked.question, asked.systems
+        candidate, *others = _scores(systems)
+        number = len(question.baselines)
+        verdict = judge(
             question.gate,
             candidate,
-            *baselines,
-            replicates=replicates,
+            *others[:number],
+            replicates=others[number:],
             topics=self.sources.topics,
             family=family,
-            together=together,
-            known=known,
+            known=asked.comparison,
             report=self._report,
         )
 
-    def _sure(
-        self, verdict: Verdict, question: Question, systems: Sequence[Scored], judged: Callable[..., Verdict]
-    ) -> Verdict:
-        """The verdict with what it rests on; ``DataError`` where it would be another without that."""
+        def outcome_of(others: Sequence[Scored]) -> str:
+            return self._compared(question.gate, others, asked.together).within(family).answer[0]
+
         stale = self._stale_labels(systems)
-        refuse_if_changes_decide(question, verdict, systems, stale, lambda others: judged(others).outcome)
+        refuse_if_changes_decide(question, verdict, systems, stale, outcome_of)
         if stale is not None:
             about = {"topics": tuple(stale.by_topic), "documents": stale.documents, "file": stale.file}
             verdict = verdict.warned(warning("stale_labels", **about))
         if isinstance(question.baseline, Stored):
-            verdict = self._with_lineage(verdict, question.baseline, systems[0].scores)
+            verdict = self._with_lineage(verdict, question.baseline, candidate)
         if verdict.outcome == "incomparable":
             return verdict
         said = [*about_stored(verdict, systems[1:])]
@@ -267,31 +275,19 @@ class Engine:
                 warning("slow_slide", about="history_unusable", baseline=baseline.name, problem=error.problem)
             )
 
-    def _compared(self, question: Question, together: int) -> Comparison | None:
-        """The question's comparison, with its p-value; None for data that cannot be compared."""
-        try:
-            candidate, baselines, replicates = sides(question, self._systems(question))
-            others = (*baselines, *replicates)
-            found = compare(question.gate, candidate, *others, topics=self.sources.topics, together=together)
-            return None if found.p_value is None else found
-        except DataError:
-            return None
-        except ValueError as error:
-            raise UsageError(str(error)) from None
-
-    def _with_documents(self, verdict: Verdict, question: Question, systems: Sequence[Scored]) -> Verdict:
+    def _with_documents(self, verdict: Verdict, asked: Asked) -> Verdict:
         """The verdict with its documents and judgements, if it does not pass or is to be written to a file."""
-        asked = self._report or verdict.outcome != "pass"
-        of_runs = all(one.scores.from_run for one in systems)
-        if verdict.outcome == "incomparable" or not (asked and of_runs):
+        wanted = self._report or verdict.outcome != "pass"
+        of_runs = all(one.scores.from_run for one in asked.systems)
+        if verdict.outcome == "incomparable" or not (wanted and of_runs):
             return verdict
-        gate, place = question.gate, 1
+        gate, place = asked.question.gate, 1
         if gate.is_pool:
             place = 1 + verdict.baselines.index(verdict.baseline)
         if verdict.family is not None:
             gate = replace(gate, level=verdict.family.level)
         try:
-            rejudged = self._rejudged(gate, question, systems, place)
+            rejudged = self._rejudged(gate, asked.question, asked.systems, place)
             responsible = [topic.topic for topic in verdict.responsible_topics]
             verdict = replace(verdict, documents=documents(rejudged.labels, responsible, self._titles))
             if gate.is_pool or verdict.replicates or self.sources.qrels.rules.is_complete:
@@ -330,12 +326,3 @@ def _about_slices() -> Iterator[None]:
 
 def _scores(systems: Sequence[Scored]) -> list[TopicScores]:
     return [scored.scores for scored in systems]
-
-
-def sides(
-    question: Question, systems: Sequence[Scored]
-) -> tuple[TopicScores, Sequence[TopicScores], Sequence[TopicScores]]:
-    """The candidate, its baselines, and replicates of a single one, as the gate compares them."""
-    candidate, *others = _scores(systems)
-    number = len(question.baselines)
-    return candidate, others[:number], others[number:]

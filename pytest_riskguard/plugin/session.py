@@ -91,7 +91,7 @@ class RiskguardSession:
         self, session: pytest.Session, items: list[pytest.Item]
     ) -> Generator[None, object, object]:
         """Collect gate files wherever they are, unless single tests are asked for, and note which gates there are."""
-        known = {item.path.resolve() for item in items if _of_file(item)}
+        known = {item.path.resolve() for item in items if hasattr(item, "became")}
         for path in () if asks_for_single_tests(self.config) else self.mode.files:
             if path.resolve() in known:
                 continue
@@ -106,9 +106,7 @@ class RiskguardSession:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Record which gates are left."""
         selected = {item.nodeid for item in session.items}
-        roll = [
-            KnownGate(item.nodeid, _line(item), _state(item, item.nodeid in selected), 0, ()) for item in self._items
-        ]
+        roll = [_known(item, is_selected=item.nodeid in selected) for item in self._items]
         if self.is_worker:
             self.config.workeroutput[ROLL] = [asdict(entry) for entry in roll]  # type: ignore[attr-defined]
         else:
@@ -313,21 +311,12 @@ def _is_fine(verdict: Verdict) -> bool:
 
 def _is_gate(item: pytest.Item) -> bool:
     """Whether a test is a gate: one of a gate file, or one that uses the fixture."""
-    return "riskguard" in getattr(item, "fixturenames", ()) or _of_file(item) is not None
+    return "riskguard" in getattr(item, "fixturenames", ()) or hasattr(item, "became")
 
 
-def _state(item: pytest.Item, is_selected: bool) -> str:
-    if _of_file(item) == "BrokenConfiguration":
-        return "broken"
-    return "not_run" if is_selected else "deselected"
-
-
-def _of_file(item: pytest.Item) -> str | None:
-    """The class of an item that a gate file has made; its module, which is slow to import, is loaded by then."""
-    kind = type(item)
-    return kind.__name__ if kind.__module__ == "pytest_riskguard.plugin.yaml_items" else None
-
-
-def _line(item: pytest.Item) -> int | None:
+def _known(item: pytest.Item, *, is_selected: bool) -> KnownGate:
     line = item.location[1]
-    return None if line is None else line + 1
+    became = getattr(item, "became", "not_run")
+    if became != "broken" and not is_selected:
+        became = "deselected"
+    return KnownGate(item.nodeid, None if line is None else line + 1, became, 0, ())

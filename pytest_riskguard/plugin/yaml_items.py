@@ -50,6 +50,8 @@ class _Reported(pytest.Item):
     """An item whose failures are messages at a line of the YAML file, without a traceback."""
 
     line: int
+    #: What becomes of it if it is not judged; no other item has this attribute.
+    became = "not_run"
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, self.line - 1, self.name
@@ -77,6 +79,8 @@ def _short(error: BaseException) -> str:
 
 class BrokenConfiguration(_Reported):
     """Takes the place of the gates of a file that cannot be read."""
+
+    became = "broken"
 
     def __init__(self, *, error: ConfigError, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -259,7 +259,7 @@ def test_an_internal_error_is_status_70_without_a_traceback(command, monkeypatch
     def broken(*_: object, **__: object) -> None:
         raise error("some detail")
 
-    monkeypatch.setattr("pytest_riskguard.engine.judging.Engine._judged", broken)
+    monkeypatch.setattr("pytest_riskguard.engine.judging.Engine._sure", broken)
     ended = command("compare good.run --baseline prod --measure AP -o -")
     assert (ended.status, ended.out) == (70, "")
     assert f"{error.__name__}: some detail" in ended.err
@@ -273,7 +273,7 @@ def test_an_interrupt_is_status_130(command, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pytest_riskguard.engine.Engine.verdict", interrupted)
+    monkeypatch.setattr("pytest_riskguard.engine.Engine.verdicts", interrupted)
     ended = command("compare good.run --baseline prod --measure AP")
     assert ended.status == 130
     assert "interrupted" in ended.err

@@ -26,7 +26,7 @@ from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from tests.plugin.world import CHURN, GOOD, LOSS, TOPICS, differences, read_report
 from tests.reports.html.verdicts import pair
-from tests.reports.test_json import VERDICTS
+from tests.reports.test_json import KINDS as VERDICTS
 
 RISK = "--gate not_significantly_risky"
 COMPARE = f"compare {{0}}.run --baseline prod --measure AP {RISK}"

@@ -8,11 +8,12 @@ from tests.docs.exports import EXPORTS
 from tests.docs.pages import DOCS, PAGES, Player, as_pattern, blocks, normalised, played
 
 TUTORIAL = DOCS / "tutorial.md"
-#: Played by the quick tests, beside the tutorial; CI plays all.
+#: Played by the quick tests; CI plays all.
 QUICK = ("how-to/use-per-topic-scores.md",)
 PLAYED = [page.relative_to(DOCS).as_posix() for page in PAGES if page != TUTORIAL and played(page)]
 
 
+@pytest.mark.slow
 def test_the_tutorial_does_what_it_says(tutorial):
     assert (tutorial / "baselines/prod/manifest.json").is_file()
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import gzip
 import random
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.baselines.stored_files import Scored
 from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.judging import Asked
 from pytest_riskguard.engine.question import Question, RunFile, Stored
 from pytest_riskguard.gates.kinds import POLICY, gate_of
 from pytest_riskguard.gates.verdict import Verdict
@@ -87,7 +87,7 @@ def collection(request, shared, tmp_path_factory):
 class Answers(Engine):
     """An engine that looks for no documents behind its verdicts, which takes most of its time."""
 
-    def _with_documents(self, verdict: Verdict, question: Question, systems: Sequence[Scored]) -> Verdict:
+    def _with_documents(self, verdict: Verdict, asked: Asked) -> Verdict:
         return verdict
 
 

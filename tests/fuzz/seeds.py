@@ -8,7 +8,7 @@ from functools import cache
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from tests.baselines.test_manifest import MANIFEST, MOVED, NAMED, NOISY
-from tests.reports.test_json import VERDICTS
+from tests.reports.test_json import KINDS as VERDICTS
 from tests.sabotage.project import YAML
 
 RUN = b"q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 -1e-3 t\nq2 Q0 d1 1 7 t\n"

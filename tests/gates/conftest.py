@@ -20,6 +20,13 @@ from pytest_riskguard.gates.pool import PoolComparison
 from pytest_riskguard.gates.verdict import Verdict
 
 
+@pytest.fixture
+def few_draws(monkeypatch):
+    """A thousand replicates of a pool where there would be forty: what is asked here does not depend on them."""
+    monkeypatch.setattr("pytest_riskguard.inference.georisk.IN_TAIL", 25)
+    monkeypatch.setattr("pytest_riskguard.inference.georisk.MIN_REPLICATES", 1000)
+
+
 def topic_scores(name: str, values: Sequence[float] | np.ndarray) -> TopicScores:
     topics = tuple(f"t{i:05d}" for i in range(len(values)))
     return TopicScores(name, "nDCG@10", topics, np.asarray(values, dtype=float))

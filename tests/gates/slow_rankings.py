@@ -18,8 +18,7 @@ from pytest_riskguard.data.judged import depth_of, rank_order
 from pytest_riskguard.data.measures import cutoff_of
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates.findings import IfJudged, Judgements, RankedDocument
+from pytest_riskguard.gates.findings import IfJudged, Judgements
 from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.unjudged import ToJudge
@@ -73,14 +72,6 @@ class Unjudged:
         candidate, baseline = (ranks.get(document, math.inf) for ranks in (self.candidate, self.baseline))
         return (candidate < baseline) - (candidate > baseline)
 
-    def without(self, documents: Collection[str]) -> Unjudged:
-        """What is left when some of the documents are judged."""
-        candidate, baseline = (
-            {document: rank for document, rank in ranks.items() if document not in documents}
-            for ranks in (self.candidate, self.baseline)
-        )
-        return Unjudged(self.topic, candidate, baseline)
-
 
 def unjudged(
     topics: Sequence[str],
@@ -125,7 +116,6 @@ class SlowComparison:
     runs: tuple[Rankings, Rankings]
     measure: Measure
     grades: Mapping[str, Mapping[str, float]]
-    topics: Topics | None = None
     rules: LabelRules = AS_GIVEN
 
     @property
@@ -142,7 +132,7 @@ class SlowComparison:
         affected = [topic for topic, documents in relevant.items() if documents]
         values = scores_of(self.measure, (v for topic in affected for v in self._variants(topic, relevant[topic])))
         candidate, baseline = (_changed(scores, affected, values[side::2]) for side, scores in enumerate(self.scores))
-        comparison = compare(self.gate, candidate, baseline, topics=self.topics)
+        comparison = compare(self.gate, candidate, baseline)
         return comparison.evidence.estimate(self.gate.alpha), comparison.answer[0]
 
     def effects(self, gap: Unjudged) -> dict[str, float]:
@@ -171,23 +161,17 @@ def _changed(scores: TopicScores, topics: Sequence[str], values: Sequence[float]
     return replace(scores, values=changed)
 
 
-def cases_of(rejudged: SlowComparison, gaps: Sequence[Unjudged]) -> Iterator[IfJudged]:
-    """What the gate would have said in each case; the first is the verdict's own."""
-    yield IfJudged("irrelevant", *rejudged.if_relevant({}))
-    for case, sides in CASES.items():
-        relevant = {gap.topic: [d for d in gap.documents if gap.favours(d) in sides] for gap in gaps}
-        yield IfJudged(case, *rejudged.if_relevant(relevant))
-
-
 def judgements(rejudged: SlowComparison) -> Judgements:
     """Which documents are unjudged, and what the gate would say in the four cases that go by rank."""
-    gaps = rejudged.gaps()
-    cases = tuple(cases_of(rejudged, gaps))
+    gaps, cases = rejudged.gaps(), [IfJudged("irrelevant", *rejudged.if_relevant({}))]
+    for case, sides in CASES.items():
+        relevant = {gap.topic: [d for d in gap.documents if gap.favours(d) in sides] for gap in gaps}
+        cases.append(IfJudged(case, *rejudged.if_relevant(relevant)))
     return Judgements(
         candidate=sum(len(gap.candidate) for gap in gaps),
         baseline=sum(len(gap.baseline) for gap in gaps),
         documents=sum(len(gap.documents) for gap in gaps),
-        cases=cases,
+        cases=tuple(cases),
         depends=len({case.outcome for case in cases}) > 1,
     )
 
@@ -213,24 +197,3 @@ def moved_back(slow: SlowComparison, topic: str, document: str) -> float:
             ranking += [f" no document {number}" for number in range(len(ranking), place)]
         ranking.insert(place, document)
     return scores_of(slow.measure, [(slow.grades[topic], ranking)])[0]
-
-
-def side_by_side(rejudged: SlowComparison, topic: str, depth: int) -> tuple[RankedDocument, ...]:
-    rankings = [run.get(topic, []) for run in rejudged.runs]
-    candidate, baseline = ({document: rank for rank, document in enumerate(ranking, 1)} for ranking in rankings)
-    shown = {document for ranking in rankings for document in ranking[:depth]}
-    grades, beyond = rejudged.grades.get(topic, {}), len(candidate) + len(baseline) + 1
-
-    def order(document: str) -> tuple[int, int, str]:
-        before, now = baseline.get(document, beyond), candidate.get(document, beyond)
-        return min(before, now), before, document
-
-    return tuple(
-        RankedDocument(
-            document,
-            grades.get(document, rejudged.rules.ungraded),
-            baseline.get(document),
-            candidate.get(document),
-        )
-        for document in sorted(shown, key=order)
-    )

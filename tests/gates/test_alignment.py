@@ -181,12 +181,6 @@ ONE_OF_TWO = (
         (
             STRICT,
             tied("a", FIVE, THREE),
-            [system("b", FIVE)],
-            EQUAL.format("a", "3 topics", "0.5000", "0.3500"),
-        ),
-        (
-            STRICT,
-            tied("a", FIVE, THREE),
             [system("b", FIVE), tied("c", FIVE, dict.fromkeys("2345", 0.75))],
             EQUAL.format("a", "3 topics", "0.5000", "0.3500")
             + "; "

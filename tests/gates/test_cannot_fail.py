@@ -15,6 +15,8 @@ from pytest_riskguard.reports.warning_sentences import worded
 from tests.gates.conftest import judge_pool, topic_scores
 from tests.strict import gate_of
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 RNG = np.random.default_rng(12)
 #: 40 topics that score 0.2 on average, and 0.4 at most.
 LOW = topic_scores("prod", np.round(RNG.uniform(0.0, 0.4, 40), 3))

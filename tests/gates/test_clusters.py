@@ -73,16 +73,6 @@ def test_clusters_of_no_judged_topic_are_refused(queries, named, is_refused):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_clusters_of_one_topic_say_what_no_clusters_say(alpha):
-    evidence = evidence_of(np.arange(40))
-    alone = replace(evidence, clusters=None)
-    one, other = (Ruling(gate_of("g", alpha=alpha), each) for each in (evidence, alone))
-    assert one.p_value == pytest.approx(other.p_value, rel=1e-9)
-    assert [i.upper for i in one.intervals] == pytest.approx([i.upper for i in other.intervals], abs=1e-12)
-    assert evidence.effective_topics(alpha) == pytest.approx(40, rel=1e-12)
-
-
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_copies_of_a_topic_add_nothing(alpha):
     """Each of 30 topics asked three times over: the verdict's p-value is that of the 30."""
     d = np.random.default_rng(7).normal(-0.04, 0.1, 30)

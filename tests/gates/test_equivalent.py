@@ -13,7 +13,6 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, NotInferior, gate_of
 from pytest_riskguard.gates.ruling import Ruling, limit_of, margin_of, witnesses
-from pytest_riskguard.inference.break_even import break_even_above
 from pytest_riskguard.inference.intervals import interval
 from tests.gates.conftest import evidence, pair
 
@@ -90,20 +89,6 @@ def test_the_limit_that_decides_lies_within_the_bounds_exactly_where_all_limits_
             assert limit_of(asked, ruling.deciding) == furthest
             assert (margin_of(asked, furthest) >= 0) == (max(map(abs, limits)) < asked.tolerance)
             assert ruling.sense == -np.sign(furthest)
-
-
-def test_the_break_even_test_is_that_of_the_side_that_shows_less():
-    d = samples(0) + 0.02
-    sizes, tolerated = np.abs(d), d.size * 0.05
-    above = break_even_above(sizes, sizes, d < 0, tolerated=tolerated)
-    below = break_even_above(sizes, sizes, d > 0, tolerated=tolerated)
-    assert judge(gate(0.05), *pair(d)).estimates.break_even_p_value == pytest.approx(max(above, below), rel=1e-9)
-
-
-def changes(m: int, n: int, size: float = 0.1) -> np.ndarray:
-    d = np.zeros(n)
-    d[:m] = size * np.where(np.arange(m) % 2, 1, -1)
-    return d
 
 
 @pytest.mark.parametrize(("difference", "change"), [(0.0, "loss"), (0.005, "win"), (-0.005, "loss")])

@@ -68,6 +68,7 @@ def test_without_correction_or_p_value_there_is_no_family():
         in_families([some, compare(gate_of("g", level=0.9), *harmed())])
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_a_pool_in_a_family_is_corrected_by_holm_and_draws_as_many_replicates_as_before():
     alone = pooled(gate_of("g", kind="georisk_not_worse"), *harmed(), together=7)
     first, second = in_families([alone, compare(gate_of("g"), *harmed())])

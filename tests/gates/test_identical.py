@@ -14,6 +14,8 @@ from pytest_riskguard.reports import words
 from pytest_riskguard.reports.warning_sentences import worded
 from tests.gates.conftest import judge_pool, topic_scores
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 VALUES = np.round(np.random.default_rng(3).uniform(0.2, 1.0, 40), 3)
 SAYS = "identical to prod"
 KIND = "not_significantly_risky"

@@ -13,7 +13,6 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power import plan_of
-from pytest_riskguard.inference.power import minimum_detectable_effect
 from tests.gates.conftest import pair
 from tests.strict import gate_of
 
@@ -60,12 +59,3 @@ def test_copies_of_topics_plan_as_the_topics_do(alpha):
     alone, together = from_baseline
     assert together.standard_deviation == pytest.approx(alone.standard_deviation, rel=1e-12)
     assert together.effects[0].topics_needed == 3 * alone.effects[0].topics_needed
-
-
-def test_few_clusters_detect_nothing():
-    candidate, baseline = systems()
-    few = in_clusters(baseline.topics, 13)
-    found = plan_of(gate(), candidate, baseline, topics=few, power=0.8, effects=(0.05,))
-    assert (found.clusters, found.minimum_detectable_effect) == (5, None)
-    textbook = minimum_detectable_effect(found.standard_deviation or 0.0, 5, level=0.95)
-    assert textbook > 0

@@ -16,7 +16,7 @@ from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference.families import holm, pooled_draws
 from pytest_riskguard.reports.card import Card
-from tests.gates.conftest import judge_pool, pair, topic_scores
+from tests.gates.conftest import pair, topic_scores
 from tests.strict import gate_of
 
 
@@ -125,24 +125,6 @@ def test_a_gate_about_single_topics_tests_no_slice():
     assert len(told) == 6
     assert all(each.adjusted_p_value is each.lower is each.risky is None for each in told.values())
     assert told["kind=a"].mean_difference == pytest.approx(D[:9].mean())
-
-
-@pytest.mark.slow
-def test_slices_of_a_pool_are_the_paired_question_against_the_reference_that_decided():
-    rng = np.random.default_rng(5)
-    scores = np.clip(rng.beta(2, 2, N) + rng.normal(0, 0.1, (3, N)), 0, 1)
-    scores[0, 9:20] = 0.02
-    ours, *theirs = (topic_scores(name, row) for name, row in zip("abc", scores, strict=True))
-    gate = gate_of("g", kind="georisk_not_worse", alpha=2, reference="c", tolerance=0.001)
-    verdict = judge_pool(gate, ours, theirs, topics=TOPICS)
-    paired = judge(gate_of("g", alpha=2), ours, theirs[1], topics=TOPICS)
-    told = slices(verdict)
-    without = {name: replace(part, responsible=()) for name, part in told.items()}
-    assert without == {name: replace(part, responsible=()) for name, part in slices(paired).items()}
-    assert told["kind=b"].responsible == tuple(
-        topic.topic for topic in verdict.responsible_topics if KIND[int(topic.topic[1:])] == "b"
-    )
-    assert any(each.risky for each in told.values())
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from pytest_riskguard.gates.warnings import warnings
 from tests.gates.conftest import pair, pooled, topic_scores
 from tests.strict import gate_of
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 NOISE = np.random.default_rng(1).normal(0, 0.1, 300)
 NAMES = tuple(f"t{i:05d}" for i in range(60))
 

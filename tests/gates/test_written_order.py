@@ -13,6 +13,8 @@ from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import judge_pool, topic_scores
 from tests.strict import gate_of
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 RNG = np.random.default_rng(5)
 GOOD = np.clip(RNG.normal(0.6, 0.1, 40), 0.2, 1)
 POOR = GOOD - RNG.uniform(0.1, 0.2, 40)

@@ -55,19 +55,3 @@ def test_github_has_it_in_the_summary_of_the_step_and_as_a_notice(loosened, monk
     assert result.ret == 0
     assert commands(result) == [f"::notice title=riskguard::{SAID}"]
     assert "tolerance of no-risk 0" in (loosened.path / "summary.md").read_text(encoding="utf-8")
-
-
-def test_plain_pytest_and_a_run_without_a_verdict_do_not_look(loosened, monkeypatch):
-    from pytest_riskguard.config import base_commit
-
-    monkeypatch.setattr(base_commit, "policy_changes", lambda _: pytest.fail("git was asked"))
-    for options in ([], ["--riskguard", "--collect-only"]):
-        result = loosened.runpytest(*options)
-        result.stdout.no_fnmatch_line("*changed by*")
-        result.stdout.no_fnmatch_line("*git was asked*")
-
-
-def test_a_tree_without_a_change_says_nothing(loosened):
-    commit(loosened.path, "third")
-    loosened.runpytest("--riskguard", "-v", "--riskguard-report=r.json").stdout.no_fnmatch_line("*changed by*")
-    assert "policy_changes" not in read_report(loosened.path / "r.json")

@@ -107,6 +107,7 @@ def test_last_failed_runs_the_failed_gate_only(pytester, project):
     )
 
 
+@pytest.mark.slow
 def test_collecting_scores_nothing_and_loads_no_scipy(pytester, project):
     project("good")
     pytester.path.joinpath("candidate.run").unlink()

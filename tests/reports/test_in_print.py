@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
-
 from pytest_riskguard import check
 from tests.reports.cases import CASES
+from tests.reports.test_hostile import Page
 from tests.verdicts import altered
 
 NEW = {f"q{number}": 0.1 if number < 8 else 0.5 for number in range(30)}
 OLD = dict.fromkeys(NEW, 0.5)
-
-
-class Read(HTMLParser):
-    """The tags and the text of a page."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.attributes: set[str] = set()
-        self.text = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.attributes |= {name for name, _ in attrs}
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
 
 
 def test_print_says_what_happened_to_which_queries():
@@ -48,10 +29,10 @@ def test_other_peoples_text_stays_text():
         candidate="<img src=x onerror=alert(1)>",
         baselines=("<b>prod",),
     )
-    page = Read(verdict._repr_html_() or "")
-    assert page.tags == {"pre"}
-    assert page.text == str(verdict)
-    assert "\x1b" not in str(verdict) + repr(verdict) + page.text
+    page = Page(verdict._repr_html_() or "")
+    assert page.tags == [("pre", {})]
+    assert page.data == str(verdict)
+    assert "\x1b" not in str(verdict) + repr(verdict) + page.data
 
 
 def test_a_verdict_of_the_kernels_alone_has_words_too(monkeypatch):

@@ -5,35 +5,21 @@ import json
 import jsonschema
 import pytest
 
-from pytest_riskguard import check
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import Report
-from tests.plugin.world import CHURN, GOOD, LOSS
+from tests.reports.cases import CASES
+from tests.reports.hostile import verdict_with
 from tests.reports.schema import SCHEMA_FILE, described, schema_of_a_report
-from tests.reports.terminal.test_failure import asked, verdict
+from tests.reports.test_words import VERDICTS
 
-VERDICTS = {
-    "loss": lambda: verdict(LOSS),
-    "churn": lambda: verdict(CHURN, alpha=5),
-    "churn let through": lambda: verdict(CHURN, alpha=5, on_churn="warn"),
-    "pass": lambda: verdict(GOOD),
-    "nothing changed": lambda: verdict({}),
-    "too few": lambda: check("not_significantly_risky", {"1": 0.5}, {"1": 0.4}),
-    "too weak": lambda: verdict(GOOD, max_mde=1e-9),
-    "incomparable": lambda: check("not_significantly_risky", {"1": float("inf")}, {"1": 0.4}),
-    "not shown": lambda: asked("not_inferior", CHURN, tolerance=0.01),
-    "collapse": lambda: asked("no_topic_collapse", LOSS, max_loss=0.1, max_share=0.5, protected=["t07"]),
-    "smooth": lambda: verdict(LOSS, tradeoff="smooth"),
-    "weighted": lambda: verdict(LOSS, weights={f"t{i:02d}": float(i) for i in range(1, 31)}),
-    "noise": lambda: verdict(LOSS, replicates=[{f"t{i:02d}": 0.5 - i / 100 for i in range(1, 31)}]),
-    "hostile": lambda: check("not_significantly_risky", {"\ud800\n<b>": 0.1}, {"\ud800\n<b>": 0.4}),
-}
+OTHERS = ("smooth", "loss, weighted", "loss, beyond noise", "too weak", "nothing changed", "identical")
+KINDS = {**CASES, **{name: VERDICTS[name] for name in OTHERS}, "hostile": lambda: verdict_with("\ud800\n<b>")}
 
 
-@pytest.mark.parametrize("name", VERDICTS)
+@pytest.mark.parametrize("name", KINDS)
 def test_a_report_is_valid_strict_json_and_reads_back(name):
-    given = VERDICTS[name]()
+    given = KINDS[name]()
     text = report_json.dumps(Report([given]))
     assert text.isascii()
     report = json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} is not JSON"))
@@ -63,7 +49,7 @@ def test_the_schema_is_a_schema_and_refuses_what_is_not_a_report():
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     for name, value, problem in (("outcome", "maybe", "enum"), ("new", 1, "additionalProperties")):
-        broken = report_json.plain(Report([verdict(LOSS)]))
+        broken = report_json.plain(Report([CASES["loss"]()]))
         broken["verdicts"][0][name] = value
         with pytest.raises(jsonschema.ValidationError) as refused:
             jsonschema.validate(broken, schema, cls=jsonschema.Draft202012Validator)

@@ -7,9 +7,9 @@ import pytest
 from pytest_riskguard.errors import ReportFormatError
 from pytest_riskguard.reports.comparisons import KnownGate, Report, summary, title
 from pytest_riskguard.reports.json import dumps, read
-from tests.reports.test_json import VERDICTS
+from tests.reports.cases import CASES
 
-PASSED = VERDICTS["pass"]()
+PASSED = CASES["pass"]()
 
 
 def gate(name="a", became="judged", verdicts=(0,), failures=0, line=3):

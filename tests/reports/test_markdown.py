@@ -15,7 +15,6 @@ from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import CASES, explained
 from tests.reports.hostile import STRINGS, verdict_with
 from tests.reports.terminal.test_failure import verdict
-from tests.reports.test_json import VERDICTS
 from tests.verdicts import altered
 
 LOST = verdict(LOSS)
@@ -82,9 +81,9 @@ def test_long_texts_fit_a_comment(name):
     assert len(text.encode()) <= COMMENT_LIMIT
 
 
-@pytest.mark.parametrize("name", VERDICTS)
+@pytest.mark.parametrize("name", CASES)
 def test_every_kind_of_verdict_is_a_document(name):
-    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(render(Report([VERDICTS[name]()])))
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(render(Report([CASES[name]()])))
     assert html.count("<table>") >= 1
     assert "| ---" not in html
 

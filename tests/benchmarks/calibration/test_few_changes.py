@@ -16,6 +16,7 @@ SOURCES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("kind", [SHIFTED, REWEIGHTED, BETS])
 @pytest.mark.parametrize(("alpha", "urisk"), [(0.0, 0.0), (1.0, 0.0), (5.0, -0.01)])

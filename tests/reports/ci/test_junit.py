@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 from pytest_riskguard.reports.ci.junit import render
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from tests.plugin.world import GOOD, LOSS
+from tests.reports.cases import CASES
 from tests.reports.terminal.test_failure import verdict
-from tests.reports.test_json import VERDICTS
 from tests.verdicts import altered
 
 
@@ -15,7 +15,7 @@ def test_a_file_has_a_case_for_each_verdict_and_each_gate_without_one():
         KnownGate("riskguard.yaml::no-risk", 6, "judged", 0, (0,)),
         KnownGate("riskguard.yaml::other", 7, "deselected", 0, ()),
     ]
-    verdicts = [altered(verdict(LOSS), gate="no-risk"), verdict(GOOD), VERDICTS["incomparable"]()]
+    verdicts = [altered(verdict(LOSS), gate="no-risk"), verdict(GOOD), CASES["incomparable"]()]
     suite = ElementTree.fromstring(render(Report(verdicts, gates)))  # noqa: S314 - our own text
     counts = {key: suite.attrib[key] for key in ("tests", "failures", "errors", "skipped")}
     assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}

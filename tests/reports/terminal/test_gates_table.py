@@ -38,7 +38,7 @@ def test_a_gate_is_a_line_with_its_figures_and_on_a_narrow_screen_with_fewer():
     assert [*row(judged(LOSS), width=60)] == ["outcome", "estimate", "gate"]
 
 
-@pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
+@pytest.mark.parametrize("width", [40, 80, 200])
 def test_a_gate_has_one_line_and_no_node_id_is_ever_broken(width):
     test = "tests/search/ranking/test_a_long_name_of_a_file.py::TestRanking::test_ranking_with_synonyms[nDCG@10-5]"
     verdicts = {f"{test}{case}": make() for case, make in CASES.items()}
