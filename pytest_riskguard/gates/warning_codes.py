@@ -44,7 +44,10 @@ REASONS_OF: Mapping[str, Mapping[str, str]] = {
             "Judgements changed and the baseline's run was not kept; topics that it was scored on are gone or "
             "changed; or the two sides were scored with different judgements."
         ),
-        "cannot_fail": "Not even a candidate that scores 0 everywhere could fail.",
+        "cannot_fail": (
+            "Not even a candidate that scores 0 everywhere could fail; or the topics that lost have under a "
+            "hundredth of the weight."
+        ),
     },
 }
 REASONS = tuple(code for codes in REASONS_OF.values() for code in codes)

@@ -142,7 +142,6 @@ def in_family() -> Verdict:
 
 CASES: dict[str, Callable[[], Verdict]] = {
     "loss": lambda: judged(LOSS),
-    "loss-with-report": lambda: with_exhibits(judged(LOSS), LOSS),
     "churn": lambda: judged(CHURN, alpha=5, on_churn="fail"),
     "churn-let-through": lambda: judged(CHURN, alpha=5, on_churn="warn"),
     "pass": lambda: judged(GOOD),

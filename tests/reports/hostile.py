@@ -135,9 +135,6 @@ STRINGS: dict[str, str] = {
 #: The quick tests ask about these, CI about all.
 QUICK = (*list(STRINGS)[::9], "script end", "attribute breakout", "vega expression", "lone surrogates", "formula")
 NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STRINGS]
-EACH = [
-    pytest.param(text, id=name, marks=[] if name in QUICK else [pytest.mark.slow]) for name, text in STRINGS.items()
-]
 
 
 def texts() -> st.SearchStrategy[str]:

@@ -1,16 +1,12 @@
 """``riskguard study pool``: every system as the baseline of all the others."""
 
 import json
-from importlib import import_module
 
 import numpy as np
 import pytest
 
 from pytest_riskguard.risk import trisk
 from tests.plugin.world import read_report
-
-#: The module, which the package hides behind its function.
-pool_figures = import_module("pytest_riskguard.studies.pool_report")
 
 TOPICS = [f"q{number:02d}" for number in range(40)]
 RNG = np.random.default_rng(7)
@@ -56,6 +52,8 @@ def test_every_system_is_judged_against_every_other(command):
     # at alpha 0 the order is that of the means, whatever the baseline
     plain, risky = (one["rankings"][0] for one in at["alphas"])
     assert (plain["pairs"], plain["pairs_changing"], plain["durbin"]["concordance"]) == (15, 0, pytest.approx(1))
+    firsts = sorted(standing["firsts"] for standing in at["alphas"][0]["standings"])
+    assert firsts == [0, 0, 0, 0, 1, 5]  # the best is first, under its own baseline the second best
     assert risky["pairs_changing"] > 0
     assert risky["durbin"]["concordance"] < 1
     agreement = found["agreements"][0]

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -31,10 +30,6 @@ from pytest_riskguard.reports.html.charts.drawing import Colour, clipped, text_w
 from tests.reports.hostile import NAMES, STRINGS
 from tests.reports.html.drawings import Box, labels, marks, points, root_of, tooltips
 from tests.reports.html.verdicts import charts_of, hostile, pair, pool, systems, wide_pool
-
-ASSETS = Path(__file__).parents[3] / "pytest_riskguard" / "reports" / "html" / "assets"
-#: Colours that stand for values, names or limits; the others are the page and its faint lines.
-SEEN = {name: value for name, value in vars(Colour).items() if name.isupper() and name not in ("PAGE", "LINE")}
 
 
 def shown(verdict: Verdict, key: str) -> Element:
@@ -268,28 +263,7 @@ def test_points_stand_where_their_values_are_and_lines_reach_the_edges(number, s
         assert np.corrcoef(ys, up)[0, 1] == pytest.approx(-1, abs=1e-4)
 
 
-# ---- colours and scales
-
-
-def contrast(first: str, second: str) -> float:
-    """The contrast of WCAG 2.2."""
-    seen = []
-    for colour in (first, second):
-        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        seen.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
-    return (max(seen) + 0.05) / (min(seen) + 0.05)
-
-
-@pytest.mark.parametrize("name", SEEN)
-def test_every_colour_can_be_seen_in_light_and_dark(name):
-    style = "".join(path.read_text(encoding="utf-8") for path in sorted(ASSETS.glob("*.css")))
-    themes = dict(re.findall(r"(--[\w-]+): light-dark\((#\w{6}, #\w{6})\)", style))
-    variable, fallback = re.fullmatch(r"var\((--\w+), (#\w{6})\)", SEEN[name]).groups()
-    page, colour = (themes[key].split(", ") for key in ("--page", variable))
-    assert fallback == colour[0]
-    least = 4.5 if name in ("INK", "MUTED") else 3.0  # those two are for text
-    assert min(map(contrast, page, colour)) >= least
+# ---- scales
 
 
 @given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(2, 12))

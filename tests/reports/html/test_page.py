@@ -146,6 +146,8 @@ def test_gates_on_the_same_inputs_share_topics_and_rankings(verdict):
     assert len(data["topics"]) == 50
     rows = [tag for tag, attributes in page.tags if tag == "tr" and "/" in (attributes.get("id") or "")]
     assert len(rows) == STATIC_ROWS, "once for both gates"
+    assert "this gate: alpha 2" in page.said, "a chart is that of the first gate"
+    assert "this gate: alpha 5" not in page.said
     for text in (
         "again ✗ fails not significantly risky 5 URisk",
         "of 50 topics ✗ fails not significantly risky 2 URisk",
@@ -280,15 +282,10 @@ def test_many_comparisons_stay_small(verdict):
 def test_where_it_comes_from_is_shown(verdict):
     page = Page(render(Report([bare(verdict)], provenance=provenance(age=45.2))))
     head = page.said[: page.said.index("Expand all")]
-    assert (
-        "acme/search · pull request 1841 · branch stemming · commit a1b2c3d4e5 · 2026-11-22 18:00 UTC · baseline old "
-        "stored 45 days ago from commit 17b6cfd000 (old: what users search for has changed since) · CI run"
-    ) in head
+    assert "acme/search · pull request 1841 · branch stemming · commit a1b2c3d4e5 · 2026-11-22 18:00 UTC · " in head
     assert "index v6 v7" in page.said
     links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     assert {"https://ci.example.org/run/9", "https://git.example.org/acme/search"} <= set(links)
-    young = Page(render(Report([bare(verdict)], provenance=provenance(age=3.0))))
-    assert "baseline old stored 3 days ago from commit 17b6cfd000 · CI run" in young.said
 
 
 def test_without_the_extra_the_message_names_the_command(monkeypatch):

@@ -22,7 +22,7 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.origins import Origin
-from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.html.charts import charts
@@ -124,13 +124,6 @@ def wide_pool(n: int) -> Verdict:
     others = [replace(old, name=name, values=np.clip(old.values + rng.normal(0, 0.1, 50), 0, 1)) for name in names]
     gate = gate_of("in a large pool", kind="georisk_not_worse", alpha=5.0)
     return judge_pool(gate, ours, [old, *others], report=True)
-
-
-@cache
-def in_family() -> Verdict:
-    """One of three gates, with the level that Holm's method leaves it."""
-    held = Family("holm", 3, 1 - 0.05 / 3, 0.01)
-    return judge(gate_of("one of three", alpha=2.0, on_churn="fail"), *systems(50), family=held, report=True)
 
 
 DOCS = "https://docs.example.org/"
