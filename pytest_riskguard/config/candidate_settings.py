@@ -186,7 +186,7 @@ def _body(value: Any) -> str:
     """The template as JSON: a candidate can be a key."""
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
-    raise ValueError(f"expected a mapping, found {shown(value)}")
+    raise ValueError(f"expected the JSON of a request, a mapping, found {shown(value)}")
 
 
 class Http(Model):
