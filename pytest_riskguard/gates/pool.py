@@ -210,7 +210,7 @@ class PoolComparison(Comparison):
         if self.reference not in self.names[1:]:
             known = ", ".join(self.names[1:])
             raise ValueError(f"reference: {self.reference!r} is not a baseline of this gate; expected {known}")
-        self.row = self.names.index(self.reference, 1)
+        self.row = self.names.index(self.reference)
         level = gate.level if family is None else family.level
         self.ruling = PoolRuling(gate, self.scores, self.row, level, together, aligned.clusters)
 
