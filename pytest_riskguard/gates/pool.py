@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -49,6 +49,9 @@ class PoolRuling:
     ``clusters`` (n_topics,) number the clusters that the jackknife leaves out, None where each topic stands for
     itself.
     """
+
+    #: GeoRisk is about all topics together.
+    has_intervals: ClassVar[bool] = True
 
     gate: Gate
     scores: FloatArray
@@ -128,11 +131,6 @@ class PoolRuling:
     def reaches(self, method: str) -> bool:
         """Whether the upper limit of an interval reaches the bound."""
         return self.interval(method).upper >= self.bound
-
-    @property
-    def has_intervals(self) -> bool:
-        """Always: GeoRisk is about all topics together."""
-        return True
 
     @property
     def margin(self) -> float:
