@@ -1,4 +1,4 @@
-"""What the reader of a verdict can type: files by their paths, and whole commands that run where they are printed.
+"""Advice beside a verdict: the paths of its files, and whole commands that run where they are printed.
 
 A command that would need something that nobody gave, such as the path of a run in memory, is not built.
 """

@@ -230,8 +230,6 @@ class Rejudged:
     def found(self) -> Judgements:
         """Which documents are unjudged, and what the gate would say if they were judged; its own answer first."""
         labels = self.labels
-        if labels.rules.is_complete:
-            return Judgements(0, depends=False)
         cases = (self.as_judged, *self.cases(np.ones(len(labels.unjudged), dtype=np.bool_)))
         candidate, baseline = np.count_nonzero(labels.unjudged.found, axis=0).tolist()
         return Judgements(

@@ -1,4 +1,4 @@
-"""What a report shows under the answer, the same in every format: statistics, documents, slices, judgements.
+"""What reports show below the answer, the same in every format: statistics, documents, slices, judgements.
 
 A terminal shows it with ``-v``, Markdown folds it, a page opens it. Cells are plain text, which each format escapes.
 """

@@ -48,6 +48,12 @@ def test_gaps_give_way_before_lines_are_too_long():
     assert [max(map(len, matrix.lines(width))) for width in (60, 52)] == [60, 51]
 
 
+def test_of_a_long_table_the_first_rows_are_shown_and_the_others_counted():
+    section = Section("s", parts=[Table("", {"n": "d"}, [[number] for number in range(5)])])
+    assert section.lines(60, most=5)[-1].strip() == "4"
+    assert [line.strip() for line in section.lines(60, most=3)[-2:]] == ["2", "and 2 more"]
+
+
 def test_columns_without_values_are_left_out():
     table = Table("", {"a": "text", "b": ".1f", "c": "name"}, [("x", None, ""), ("y", None, "z")])
     assert list(table.filled.columns) == ["a", "c"]
