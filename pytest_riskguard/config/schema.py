@@ -167,8 +167,7 @@ class GateSettings(Model):
             for alpha in self.alpha:
                 self.gate(alpha=alpha)
         except OptionError as error:
-            unwritten = "" if error.option in self.model_fields_set else f"{error.option}: "
-            raise SettingError(f"{unwritten}{error.fault}", error.option) from None
+            raise SettingError(error.fault, error.option) from None
         return self
 
     @property
