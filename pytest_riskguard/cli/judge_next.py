@@ -1,4 +1,4 @@
-"""``riskguard judge-next``: which documents to judge before a verdict is believed."""
+"""``riskguard judge-next``: the unjudged documents on which a verdict depends."""
 
 from __future__ import annotations
 
