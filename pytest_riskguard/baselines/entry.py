@@ -99,9 +99,9 @@ class Entry:
         for one in chain:
             if number == str(one.manifest.number):
                 return one
-        known = ", ".join(f"{one.manifest.number:04d}" for one in chain[:-1]) or "none yet, update adds one"
+        known = ", ".join(f"{one.manifest.number:04d}" for one in chain[:-1]) or "none yet, update keeps the first"
         raise self.error(
-            f"has no earlier run {run!r}; expected the number of one, or {OLDEST}: it has {known}",
+            f"has no earlier run {run!r}; expected the number of an earlier run, or {OLDEST}: it has {known}",
             reason="missing_input",
         )
 

@@ -208,7 +208,7 @@ class Http(Model):
     headers
         Texts by name.
     hits
-        What the answer has, in JMESPath: a list of ids, or of objects with `id` and perhaps `score`.
+        Where an answer has its hits, in JMESPath: a list of ids, or of objects with `id` and perhaps `score`.
         Without scores the order counts.
     """
 

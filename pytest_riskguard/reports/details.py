@@ -12,10 +12,10 @@ from pytest_riskguard.gates.findings import ReportedInterval, ResponsibleTopic, 
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Family, Verdict
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.numbers import from_to, limits
+from pytest_riskguard.reports.numbers import from_to, limits, percent, plain, probability, short, signed
 from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.reports.words import METHODS, opponent
-from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, sentence, short, signed
+from pytest_riskguard.text import clean, counted, listed, sentence
 
 #: Intervals that are shown as well as the one that decided.
 _REPORTED = ("student_t", "percentile", "bca")
