@@ -82,10 +82,15 @@ def judged(pytester, project, monkeypatch, capsys):
     ("name", "kind", "options", "outcome"),
     [
         ("loss", "not_significantly_risky", {}, "fail"),
-        ("churn", "not_significantly_risky", {"alpha": 5.0, "on_churn": "fail"}, "fail"),
-        ("good", "not_significantly_risky", {"tolerance": 0.0}, "pass"),
-        ("loss", "no_topic_collapse", {"max_loss": 0.3, "allowed": 0.05}, "fail"),
         ("loss", "no_topic_collapse", {"max_loss": 0.3, "allowed": 12}, "pass"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("churn", "not_significantly_risky", {"alpha": 5.0, "on_churn": "fail"}, "fail"),
+                ("good", "not_significantly_risky", {"tolerance": 0.0}, "pass"),
+                ("loss", "no_topic_collapse", {"max_loss": 0.3, "allowed": 0.05}, "fail"),
+            )
+        ),
     ],
 )
 def test_every_way_in_gives_the_same_verdict(pytester, judged, name, kind, options, outcome):
@@ -118,11 +123,14 @@ def test_every_way_in_gives_the_same_verdict(pytester, judged, name, kind, optio
     ("kind", "options", "defaults"),
     [
         ("not_significantly_risky", {}, {"alpha": 1, "tolerance": 0.005, "on_churn": "warn"}),
-        pytest.param(
-            "georisk_not_worse", {}, {"alpha": 1, "tolerance": 0, "on_churn": "fail"}, marks=pytest.mark.slow
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("georisk_not_worse", {}, {"alpha": 1, "tolerance": 0, "on_churn": "fail"}),
+                ("not_inferior", {}, {"alpha": 1, "tolerance": 0}),
+                ("equivalent", {"tolerance": 0.1}, {"alpha": 0}),
+            )
         ),
-        ("not_inferior", {}, {"alpha": 1, "tolerance": 0}),
-        ("equivalent", {"tolerance": 0.1}, {"alpha": 0}),
     ],
 )
 def test_the_defaults_of_a_kind_are_those_of_every_way_in(judged, kind, options, defaults):
