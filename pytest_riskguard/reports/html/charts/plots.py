@@ -129,7 +129,8 @@ def _frame(
 ) -> tuple[Scale, Scale, str]:
     """Both scales in the coordinates of the drawing, and the SVG of axes around so much room.
 
-    The title of the y axis stands above it, so that it need not be turned. The title of the x axis, which may be ``numbered``, stands so far ``below`` it.
+    The title of the y axis stands above it, so that it need not be turned; that of the x axis, which may be
+    ``numbered``, stands so far ``below`` it.
     """
     x_title, y_title = titles
     y_ticks = y.ticks(max(int(height / 32), 2))
