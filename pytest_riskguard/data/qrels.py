@@ -1,4 +1,4 @@
-"""Relevance judgements as columns, and from the columns that a reader found to a table."""
+"""Relevance judgements as columns, made of those that a reader found."""
 
 from __future__ import annotations
 
@@ -181,11 +181,6 @@ class Qrels:
     def grades(self) -> Grades:
         """Every judgement by topic and document; whole grades are integers."""
         return _Grades(self.arrays, self.others)
-
-    @cached_property
-    def is_real(self) -> bool:
-        """Whether a grade is not a whole number."""
-        return any(bool(np.any(part.grades % 1)) for part in (self.arrays, self.others))
 
 
 def read_qrels(

@@ -1,4 +1,4 @@
-"""Every system of a pool as the baseline of all the others: which of them are alike, their risks and their places.
+"""Statistics of a pool in which each system is the baseline of the others: correlations, risks and ranks.
 
 B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
 systems", ECIR 2014: a baseline favours systems whose scores rise and fall over topics as its own do. In every matrix
@@ -184,20 +184,6 @@ def _top_places(values: npt.ArrayLike) -> npt.NDArray[np.intp]:
     shared = places(values)
     _, inverse, sizes = np.unique(shared, return_inverse=True, return_counts=True)
     return np.rint(shared - (sizes[inverse] - 1) / 2).astype(np.intp)
-
-
-def kendall_tau(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Kendall's tau-b of two orders, corrected for ties: 1 for the same order, -1 for the reverse.
-
-    None where all systems are tied in an order, so for a single system too. Parameters are those of
-    ``rank_biased_overlap``.
-    """
-    orders = [places(first), places(second)]
-    if any(np.ptp(order) == 0 for order in orders):
-        return None
-    from scipy.stats import kendalltau  # takes 0.8 s to import
-
-    return float(kendalltau(*orders).statistic)
 
 
 @dataclass(frozen=True)

@@ -230,9 +230,10 @@ def test_scores_are_compared_as_they_are(command, folder):
     ]
     assert command("compare --scores a.csv --baseline old=b.csv --measure own").status == 0
     folder.joinpath("b.csv").write_text("topic,AP,own\nt01,0.5,1\n")
-    ended = command("compare --scores a.csv --baseline old=b.csv --measure AP")
-    assert ended.status == 3
-    assert "topics_differ" in ended.out
+    ended = command("compare --scores a.csv --baseline old=b.csv --measure AP -o -")
+    verdict, *_ = json.loads(ended.out)["verdicts"]
+    assert (ended.status, verdict["reason"]) == (3, "topics_differ")
+    assert verdict["inputs"]["candidate"] is not None  # what could be read has its digest
     assert command("compare --scores a.csv --baseline old=b.csv --measure AP --set missing=zero").status != 3
 
 
@@ -378,6 +379,7 @@ def test_runs_can_be_named_stored_or_scores(command, folder):
     assert outcomes(folder) == [("new", ["old"], "fail")]
     assert command(f"compare prod good.run {ALONE_OF}").status == 0
     assert outcomes(folder) == [("good", ["prod"], "pass")]
+    assert read_report(folder / "r.json")["verdicts"][0]["measure"] == "AP"  # of riskguard.yaml
     for name, score in (("a", 0.5), ("b", 0.1)):
         folder.joinpath(f"{name}.csv").write_text("topic,AP\n" + "".join(f"{t},{score}\n" for t in world.TOPICS))
     assert command(f"compare --scores a.csv b.csv {ALONE_OF}").status == 1
