@@ -26,7 +26,7 @@ MANIFEST = Manifest(
 )
 MOVED = replace(MANIFEST, number=2, predecessor=OTHER)
 NOISY = replace(MANIFEST, replicates={"1": OTHER, "12": "sha256:" + "0" * 64})
-NAMED = replace(MANIFEST, metadata={"index": "v7"}, allow_unanswered=True)
+NAMED = replace(MANIFEST, allow_unanswered=True)
 BARE = replace(
     MANIFEST,
     git=None,
@@ -97,7 +97,7 @@ def test_the_text_of_a_manifest():
         f'    "qrels": {digest},\n    "queries": {digest},\n    "run": {digest},\n    "scores": {digest},\n'
         f'    "topics": {digest}\n  }},\n'
         '  "format": 2,\n  "git": {\n    "commit": "' + "a" * 40 + '",\n    "dirty": false\n  },\n'
-        '  "measures": [\n    "nDCG@10",\n    "Compat"\n  ],\n  "metadata": {},\n'
+        '  "measures": [\n    "nDCG@10",\n    "Compat"\n  ],\n'
         '  "name": "prod",\n  "note": "release 7, größer",\n  "number": 1,\n  "predecessor": null,\n'
         '  "replicates": {},\n  "run_kept": true,\n  "topics": {\n    "judged": 0.25,\n    "scored": 2,\n'
         '    "unanswered": [\n      "7"\n    ],\n    "unknown": [],\n    "without_relevant": 1\n  },\n'

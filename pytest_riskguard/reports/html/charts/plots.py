@@ -10,7 +10,6 @@ from functools import cached_property
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.html.charts.drawing import (
     MARGIN,
-    SMALL,
     SYMBOLS,
     WIDTH,
     Colour,
@@ -105,13 +104,13 @@ def _legend(entries: Sequence[Entry]) -> tuple[str, float]:
     """The symbols and what they mean, in as many rows as they need, and where the chart below them may begin."""
     parts, x, y, right = [], MARGIN, 2.0, WIDTH - MARGIN
     for symbol, colour, text in entries:
-        shown = clipped(clean(text), width=right - MARGIN - 22, size=SMALL)
-        wide = 22 + text_width(shown, SMALL)
+        shown = clipped(clean(text), width=right - MARGIN - 22)
+        wide = 22 + text_width(shown)
         if x > MARGIN and x + wide > right:
             x, y = MARGIN, y + LINE_HEIGHT + 2
         parts += [
             symbol(x + 8, y + 8, 4.5, colour),
-            words(x + 22, y + 12.5, shown, size=SMALL, colour=Colour.MUTED),
+            words(x + 22, y + 12.5, shown, colour=Colour.MUTED),
         ]
         x += wide + 14
     return "".join(parts), y + LINE_HEIGHT + 6 if entries else y
@@ -135,7 +134,7 @@ def _frame(
     x_title, y_title = titles
     y_ticks = y.ticks(max(int(height / 32), 2))
     y_labels = tick_labels(y_ticks)
-    left = MARGIN + max(text_width(text, SMALL) for text in y_labels) + 6
+    left = MARGIN + max(text_width(text) for text in y_labels) + 6
     right = WIDTH - 2 * MARGIN
     if y_title:
         top += LINE_HEIGHT + 8
@@ -143,16 +142,16 @@ def _frame(
     x, y = x.between(left, right), y.between(bottom, top)
     parts = [lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE)]
     for tick, text in zip(y_ticks, y_labels, strict=True):
-        parts.append(words(left - 6, y(tick) + 4, text, size=SMALL, anchor="end", colour=Colour.MUTED))
+        parts.append(words(left - 6, y(tick) + 4, text, anchor="end", colour=Colour.MUTED))
     ticks = x.ticks(max(int((right - left) / 70), 2)) if numbered else []
     parts.append(lines([((x(tick), top), (x(tick), bottom)) for tick in ticks], colour=Colour.LINE))
     for tick, text in zip(ticks, tick_labels(ticks), strict=True):
-        middle = min(x(tick), WIDTH - MARGIN - text_width(text, SMALL) / 2)
-        parts.append(words(middle, bottom + 17, text, size=SMALL, anchor="middle", colour=Colour.MUTED))
+        middle = min(x(tick), WIDTH - MARGIN - text_width(text) / 2)
+        parts.append(words(middle, bottom + 17, text, anchor="middle", colour=Colour.MUTED))
     parts.append(line((left, bottom), (right, bottom), colour=Colour.GREY))
     room, end = WIDTH - 2 * MARGIN, WIDTH - MARGIN
-    parts += [words(MARGIN, top - 12, y_title, width=room, size=SMALL)] if y_title else []
-    parts += [words(end, bottom + below, x_title, width=room, size=SMALL, anchor="end")] if x_title else []
+    parts += [words(MARGIN, top - 12, y_title, width=room)] if y_title else []
+    parts += [words(end, bottom + below, x_title, width=room, anchor="end")] if x_title else []
     return x, y, "".join(parts)
 
 
