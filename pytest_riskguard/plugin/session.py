@@ -260,8 +260,6 @@ class RiskguardSession:
             shown = []
         left_out = set() if self.problems else self._left_out()
         unjudged = comparisons.summary([gate for gate in self.gates if gate.became not in left_out])
-        if self.config.getoption("no_summary"):
-            shown, unjudged = [], unjudged if self.problems else []
         changes = self.policy_changes if self.log.by_test() else ()
         if not (shown or unjudged or self.problems or changes):
             return
