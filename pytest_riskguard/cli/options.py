@@ -231,7 +231,7 @@ def collection_options(*settings: str, scores: bool = True) -> Callable[[Command
         repeated(
             "--measure", "measures", metavar="MEASURE", help=f"A measure. [default: riskguard.yaml's, else {default}]"
         ),
-        *([_set_option(*dict.fromkeys((*settings, *_OF_RUNS)))] if settings else ()),
+        *([_set_option(*dict.fromkeys((*settings, "format", "ties")))] if settings else ()),
     )
 
 
@@ -281,9 +281,13 @@ def asked_alphas(kind: str, alphas: tuple[float, ...]) -> tuple[float, ...]:
     return alphas or (options_of(KINDS[kind]).get("alpha", OPTIONS["alpha"]).default,)
 
 
-#: What ``--set`` takes besides the options of gates: about runs, and about all gates together.
-_OF_RUNS: Mapping[str, Any] = {"format": Text("the name of a format"), "ties": OneOf(TIES)}
-_OF_ALL: Mapping[str, Any] = {"family": OneOf(CORRECTIONS), "on_changed_inputs": OneOf(RESPONSES)}
+#: What ``--set`` takes besides the options of gates.
+_OTHERS: Mapping[str, Any] = {
+    "format": Text("the name of a format"),
+    "ties": OneOf(TIES),
+    "family": OneOf(CORRECTIONS),
+    "on_changed_inputs": OneOf(RESPONSES),
+}
 
 
 def _set_option(*names: str) -> Callable[[Command], Command]:
@@ -317,7 +321,7 @@ def _settings(
 
 def _setting(name: str, texts: list[str]) -> Any:
     """The value of a setting as a gate or a file has it, of what was typed; ``ValueError`` if it cannot be that."""
-    check = {**_OF_RUNS, **_OF_ALL}.get(name) or OPTIONS[name].check
+    check = _OTHERS.get(name) or OPTIONS[name].check
     value: Any = texts[0]
     if isinstance(check, Texts):
         value = texts
