@@ -213,7 +213,7 @@ class Run:
     documents : Ids, shape (n_rows,)
     scores : array of float64, shape (n_rows,)
     ranks : array of int32, shape (n_rows,), or None
-        The rank column, ``ranking.NO_RANK`` for what is no whole number; None where it numbers the lines, or there is
+        The rank column, ``NO_RANK`` for what is no whole number; None where it numbers the lines, or there is
         none.
     source : Source
     """
