@@ -32,7 +32,7 @@ def name_problem(name: str) -> str | None:
 
 
 def now() -> str:
-    """The time, UTC, to the second."""
+    """The time, UTC, to the second; the store has no other clock."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -100,22 +100,14 @@ class Manifest(_Exact):
         The baseline's own name. A folder that was renamed or copied is refused.
     created
         When it was stored, UTC, ISO 8601.
-    digests
-        `run`, `qrels`, `scores`, and `topics` and `queries` (None without a topics file): `sha256:...`, run
-        and qrels decompressed; `queries` is that of `queries.tsv`. Of scores without a run, `run` is the
-        digest of their file and `qrels` is None.
     measures
         The columns of `scores.tsv`, in their order.
-    topics
-        `scored` and `without_relevant` (numbers), `unanswered` and `unknown` (topics), `judged`: the share of
-        judged documents in the first 10.
     run_kept
         Whether `run.gz` is there.
     versions
         Of ir-measures, pytest-riskguard and the packages that computed the scores.
     git
-        `commit`, and `dirty`: whether tracked files outside the store and submodules had changes. None
-        outside a repository.
+        None outside a repository.
     note
         The text of `--note`.
     metadata
@@ -177,7 +169,7 @@ class Manifest(_Exact):
             raise JsonError(f"format: expected {FORMAT}, found {json.dumps(number)}; store the run again")
         manifest = decoded(cls, data)
         try:
-            manifest.to_bytes()
+            manifest.to_bytes()  # else the first to write it again would find out
         except UnicodeEncodeError:
             raise JsonError("expected text without lone surrogates") from None
         return manifest

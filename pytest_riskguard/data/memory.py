@@ -68,7 +68,7 @@ def _plain(cell: Any) -> Any:
         return str(cell)
     if isinstance(cell, Integral):
         return int(cell)
-    if isinstance(cell, SupportsFloat) and kind.__name__ not in ("bool", "bool_"):
+    if isinstance(cell, SupportsFloat) and kind.__name__ not in ("bool", "bool_"):  # of numpy
         with suppress(TypeError, ValueError, OverflowError):  # an array, say
             return float(cell)
     return cell
@@ -90,7 +90,9 @@ def table_of(data: Any, given: InputData, kind: Kind) -> Table:
         data = [{"topic": key, **value} for key, value in zip(data, about, strict=True)]
     rows = []
     for number, row in enumerate(data, 1):
-        fields = row._asdict() if hasattr(row, "_asdict") else getattr(row, "__dict__", row)
+        fields = getattr(row, "__dict__", row)
+        if hasattr(row, "_asdict"):  # a named tuple
+            fields = row._asdict()
         if not isinstance(fields, Mapping):
             expected = "rows with named fields, such as ir_measures.ScoredDoc or dicts"
             raise TypeError(f"{given.name}: expected {expected}; found {shown(row)} as row {number}")
@@ -150,10 +152,10 @@ def _of_mapping(data: Mapping[Any, Any], given: InputData, kind: Kind) -> Table:
     if kind == "scores" and are_measures(data):  # as ranx has them, by measure
         columns[:2] = ["measure", "topic"]
 
-    def places() -> list[str]:
+    def where() -> list[str]:
         return [f"{_plain(inner)!r:.60} of {columns[0]} {_plain(topic)!r:.60}" for topic, inner, *_ in rows]
 
-    return Table(given, columns, lambda place: [_plain(row[place]) for row in rows], places)
+    return Table(given, columns, lambda place: [_plain(row[place]) for row in rows], where)
 
 
 def _cells(about: Any, kind: Kind) -> Iterable[tuple[Any, ...]] | None:
@@ -196,9 +198,8 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
 def topic_scores(values: Mapping[Any, Any] | Iterable[tuple[Any, Any]], what: str) -> TopicScores:
     """``{topic: value}``, or such pairs, for a measure without a name."""
     given = InputData(what, reason=ScoresFormatError.reason)
-    pairs = [
-        (_plain(topic), _plain(value)) for topic, value in (values.items() if isinstance(values, Mapping) else values)
-    ]
+    items = values.items() if isinstance(values, Mapping) else values
+    pairs = [(_plain(topic), _plain(value)) for topic, value in items]
     places = [f"topic {topic!r:.60}" for topic, _ in pairs]
     table = Table(given, ["topic", "value"], lambda place: [pair[place] for pair in pairs], places)
     (found,) = scores_of_rows(given, score_rows_of(table).get("", []))
@@ -260,14 +261,14 @@ def run(
     if ties is not None and ties not in TIES:
         raise ValueError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
     try:
-        about = checked_metadata(metadata or {})
+        known = checked_metadata(metadata or {})
     except ValueError as error:
         raise ValueError(f"metadata: {error}") from None
     label = name or (getattr(data, "name", None) if is_of_ranx(data) else None) or ""
     given = InputData(label or "run", reason=RunFormatError.reason)
     given.ties = ties
     found: Run = read(data, given, "rankings")
-    return found.with_source(name=label, metadata=MappingProxyType(about))
+    return found.with_source(name=label, metadata=MappingProxyType(known))
 
 
 def as_run(data: Any, name: str = "") -> Run:

@@ -44,6 +44,8 @@ _BAR = 0.8
 
 @frozen
 class _Mark:
+    """A point, or with a topic a bar."""
+
     x: float
     y: float
     text: str
