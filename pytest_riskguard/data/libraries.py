@@ -1,4 +1,7 @@
-"""Files of retrieval libraries: ranx, MTEB, sentence-transformers; collections of ir_datasets."""
+"""Files of retrieval libraries: ranx, MTEB, sentence-transformers; collections of ir_datasets.
+
+``formats`` finds the functions by their names: ``<format>_fits``, ``<format>_table``, ``<format>_<kind>``.
+"""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def topic_scores(values: Mapping[Any, Any] | Iterable[tuple[Any, Any]], what: st
     return replace(found, measure=None, digest=None)
 
 
-def topic_values(series: Any, what: str) -> list[tuple[Any, Any]]:
+def _topic_values(series: Any, what: str) -> list[tuple[Any, Any]]:
     """The topics in the index of a series, with their values.
 
     ``TypeError`` for one without an index of topics, such as row numbers, which would pair topics by their places.
@@ -290,7 +290,7 @@ def system_in_memory(data: Any, what: str, measure: str | None = None) -> TopicS
         expected = "scores (a mapping topic -> score, a series, a frame) or rankings (a mapping, a frame, rows)"
         raise TypeError(f"{what}: expected {expected}; found {shown(data)}; `score_run` reads run files")
     if is_series(data):
-        return topic_scores(topic_values(data, what), what)
+        return topic_scores(_topic_values(data, what), what)
     given = InputData(what, reason=ScoresFormatError.reason)
     if isinstance(data, Mapping):
         answer = next(iter(data.values()), 0.0)

@@ -97,7 +97,7 @@ def _number_of(cell: Any) -> float | None:
     return None if math.isnan(value) else value
 
 
-def as_tag(cell: Any) -> str | None:
+def _as_tag(cell: Any) -> str | None:
     """What a further column says of a topic; None for lists and objects."""
     if isinstance(cell, bool):
         return str(cell).lower()
@@ -257,7 +257,7 @@ def topics_of_table(table: Table) -> Topics:
         if not weight > 0:
             raise table.error(row, f"expected a weight above 0, found {weight:g}")
     tags = [
-        (name, list(map(as_tag, values_of(table.column(place)))))
+        (name, list(map(_as_tag, values_of(table.column(place)))))
         for place, name in enumerate(table.names)
         if place not in table.places.values() and name.lower() not in _INDEX
     ]

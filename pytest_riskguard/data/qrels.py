@@ -182,11 +182,6 @@ class Qrels:
         """Every judgement by topic and document; whole grades are integers."""
         return _Grades(self.arrays, self.others)
 
-    @cached_property
-    def is_real(self) -> bool:
-        """Whether a grade is not a whole number."""
-        return any(bool(np.any(part.grades % 1)) for part in (self.arrays, self.others))
-
 
 def read_qrels(
     given: Path | str | GivenFile | Any,

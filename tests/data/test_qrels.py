@@ -20,7 +20,7 @@ def test_topics_are_those_with_a_relevant_document_sorted_as_text(write):
     assert (qrels.path_name, qrels.topics, qrels.without_relevant) == ("q.txt", ("10", "9"), ("1", "2"))
     assert qrels.grades == {"10": {"a": 1, "é": 0.5}, "9": {"a": 2, "b": -1, "c": 10}, "2": {"a": 0}, "1": {"a": -2}}
     assert [type(grade) for grade in qrels.grades["9"].values()] == [int, int, int]
-    assert ("3" in qrels.grades, "2" in qrels.grades, len(qrels.grades), qrels.is_real) == (False, True, 4, True)
+    assert ("3" in qrels.grades, "2" in qrels.grades, len(qrels.grades)) == (False, True, 4)
     with pytest.raises(KeyError):
         qrels.grades["3"]
     arrays = qrels.arrays
