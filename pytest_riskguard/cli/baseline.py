@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.cli.check import code_from
-from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.options import (
     DEFAULT_MEASURE,
     DEFAULT_STORE,
@@ -223,9 +222,9 @@ def _tell_changes(changes: Changes) -> None:
 
 @baseline.command(name="list")
 @config_option
-def list_() -> int:
+def list_() -> None:
     """List the stored baselines."""
-    store, damaged = opened(), list[str]()
+    store, damaged = opened(), list[DataError]()
     if not store.names():
         first = Remedy("store one with {}", "add NAME RUN").here(place_words)
         click.echo(f"no baselines in {store.root}; {first}", err=True)
@@ -234,36 +233,28 @@ def list_() -> int:
             days = store.manifest(name).days
             age = f"stored {counted(days, 'day')} ago" if days else "stored today"
             click.echo(f"{name}\t{_stored(store, name)}; {age}")
-    return _status(damaged)
+    if damaged:
+        raise damaged[0]
 
 
 @contextmanager
-def _noted(damaged: list[str], instead: str = "") -> Iterator[None]:
-    """Note damage for the end, and show something ``instead``."""
+def _noted(damaged: list[DataError], instead: str) -> Iterator[None]:
+    """Keep damage for the end, when all else is shown, and show something ``instead``."""
     try:
         yield
     except DataError as error:
-        damaged.append(str(error))
-        if instead:
-            click.echo(instead)
-
-
-def _status(damaged: Iterable[str]) -> ExitStatus:
-    """Report damage after everything else was shown, and return the exit status."""
-    problems = dict.fromkeys(damaged)
-    for problem in problems:
-        click.echo(clean(f"Error: {problem}", limit=10_000), err=True)
-    return ExitStatus.INCOMPARABLE if problems else ExitStatus.PASSED
+        damaged.append(error)
+        click.echo(instead)
 
 
 @baseline.command()
 @click.argument("name")
 @config_option
-def show(name: str) -> int:
+def show(name: str) -> None:
     """Show everything known about baseline NAME."""
-    store, damaged = opened(), list[str]()
+    store, damaged = opened(), list[DataError]()
     manifest = store.manifest(name)
-    with _noted(damaged):
+    with _noted(damaged, f"{name}: damaged"):
         click.echo(_stored(store, name))
     for key, value in _facts(manifest):
         click.echo(f"  {key:<22} {value}")
@@ -271,10 +262,11 @@ def show(name: str) -> int:
         with _noted(damaged, f"replicate {number}: damaged"):
             click.echo(f"replicate {number}: {_line(_replicate(store, name, number))}")
     if manifest.number > 1:
-        with _noted(damaged):
+        with _noted(damaged, "history: damaged"):
             for line in _chain(store.history(name)):
                 click.echo(line)
-    return _status(damaged)
+    if damaged:
+        raise damaged[0]
 
 
 def _facts(manifest: Manifest) -> Iterator[tuple[str, str]]:

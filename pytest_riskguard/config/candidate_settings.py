@@ -130,8 +130,8 @@ class DescribedScores(Described):
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 #: Headers and parameters whose values nobody may write into a file.
 _SECRET_NAME = re.compile(r"authori[sz]ation|api[-_]?key|token|secret|password|cookie|credential", re.IGNORECASE)
-_ASCII = re.compile(r"[ -~]*")
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+#: The name of a header, and its value.
+_HEADER, _VALUE = re.compile(r"[!-9;-~]+"), re.compile(r"[ -~]*")
 _ADDRESS = "expected an address such as http://localhost:9200/products"
 
 
@@ -177,7 +177,7 @@ def _headers(value: Any) -> tuple[tuple[str, str], ...]:
         if not _HEADER.fullmatch(name):
             raise ValueError(f"expected the name of a header, found {shown(name)}")
         _refuse_secret(name, str(text))
-        if isinstance(text, bool) or not isinstance(text, str | int | float) or not _ASCII.fullmatch(str(text)):
+        if isinstance(text, bool) or not isinstance(text, str | int | float) or not _VALUE.fullmatch(str(text)):
             raise ValueError(f"{name}: expected a text of ASCII characters, found {shown(text)}")
     return tuple((name, str(text)) for name, text in value.items())
 

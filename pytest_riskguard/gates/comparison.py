@@ -18,9 +18,7 @@ from pytest_riskguard.gates.power import Basis
 from pytest_riskguard.gates.ruling import Ruling, limit_of, witnesses
 from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.inference.intervals import Interval, critical_value
-from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum, stable_order
-from pytest_riskguard.risk.urisk import varies
 
 Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
 
@@ -34,8 +32,11 @@ class Comparison:
     (``bad_scores``): differences beyond the smooth trade-off.
     """
 
-    def __init__(self, gate: Gate, aligned: Aligned, *, family: Family | None = None) -> None:
-        self.own_level, self.family, self.aligned = gate.level, family, aligned
+    #: Whether too little is left to compare.
+    vanished = False
+
+    def __init__(self, gate: Gate, aligned: Aligned, *, family: Family | None = None, together: int = 1) -> None:
+        self.own_level, self.family, self.aligned, self.together = gate.level, family, aligned, together
         self.gate = gate if family is None else replace(gate, level=family.level)
         self.evidence = Evidence.between(aligned, tradeoff=gate.tradeoff)
         self.ruling = Ruling(self.gate, self.evidence)
@@ -61,16 +62,8 @@ class Comparison:
     @cached_property
     def standardised(self) -> FloatArray:
         """TR_i: each topic's part in standard deviations of the trade-off scores (SIGIR'14 Eq. 21)."""
-        scores = self.ruling.scores
-        if self.n < 2 or not varies(scores):
-            return np.zeros(self.n)
-        found: FloatArray = self.parts / (standard_error(scores) * np.sqrt(self.n))
-        return found
-
-    @property
-    def critical_value(self) -> float | None:
-        """That of Student-t for single topics; None for one topic."""
-        return critical_value(self.n, level=self.gate.level) if self.n > 1 else None
+        error = self.ruling.test.standard_error
+        return self.parts / (error * np.sqrt(self.n)) if error else np.zeros(self.n)
 
     @cached_property
     def identical(self) -> bool:
@@ -121,7 +114,10 @@ class Comparison:
     def could_see(self, ruling: Any) -> bool:
         """Whether a ruling that finds nothing says something: a loss of ``max_mde`` would be seen."""
         most = self.gate.max_mde
-        return most is None or ((effect := self.detectable(ruling)) is not None and effect <= most)
+        if most is None or self.vanished:
+            return not self.vanished
+        effect = self.detectable(ruling)
+        return effect is not None and effect <= most
 
     def detectable(self, ruling: Any) -> float | None:
         """The minimum detectable effect."""
@@ -163,10 +159,11 @@ class Comparison:
 
     def fails(self, gate: Gate | None = None, *, aligned: Aligned | None = None) -> bool:
         """Whether this gate, or another, fails alone for these systems, or others."""
-        return self._like(gate or self.gate, aligned or self.aligned).alone[0] == "fail"
+        family = self.family if self.gate.is_pool else None  # a pair's gate has the level of its family already
+        return self._like(gate or self.gate, aligned or self.aligned, family).alone[0] == "fail"
 
-    def _like(self, gate: Gate, aligned: Aligned, family: Family | None = None) -> Comparison:
-        return Comparison(gate, aligned, family=family)
+    def _like(self, gate: Gate, aligned: Aligned, family: Family | None) -> Comparison:
+        return type(self)(gate, aligned, family=family, together=self.together)
 
     @property
     def deciding(self) -> Interval | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,10 +26,9 @@ from pytest_riskguard.gates.power import power_of_verdict
 from pytest_riskguard.gates.slices import slices
 from pytest_riskguard.gates.verdict import Findings
 from pytest_riskguard.gates.warnings import warnings
+from pytest_riskguard.inference.intervals import critical_value
 from pytest_riskguard.risk import counts, georisk, zrisk
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, IntArray, exact_sum, first_in_order, stable_order
-
-T = TypeVar("T")
 
 #: Alphas at which curves have points, besides the gate's own: those of the literature are among them.
 ALPHAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
@@ -40,7 +39,7 @@ def explain(comparison: Comparison) -> Findings:
     losers, more = responsible(comparison)
     left_out = {"responsible_topics": more} if more else {}
 
-    def first(name: str, topics: Sequence[T]) -> tuple[T, ...]:
+    def first(name: str, topics: Sequence[str]) -> tuple[str, ...]:
         if len(topics) > MAX_LISTED:
             left_out[name] = len(topics) - MAX_LISTED
         return tuple(topics[:MAX_LISTED])
@@ -146,7 +145,7 @@ def _columns(comparison: Comparison, places: IntArray, tags: Iterable[str] = ())
         baseline=tuple(baseline.values[places].tolist()),
         contributions=tuple((comparison.parts[places] / comparison.n).tolist()),
         standardised=tuple(comparison.standardised[places].tolist()),
-        critical_value=pair.critical_value,
+        critical_value=critical_value(pair.n, level=pair.gate.level) if pair.n > 1 else None,
         tags={tag: tuple(pair.aligned.about.tags.get(topic, {}).get(tag, "") for topic in topics) for tag in tags},
     )
 

@@ -27,7 +27,7 @@ def compare(
     judged together, this one included, which decides how far into the tail draws of a pool must reach.
     """
     aligned = align(gate, candidate, *others, topics=topics)
-    return PoolComparison(gate, aligned, together=together) if gate.is_pool else Comparison(gate, aligned)
+    return (PoolComparison if gate.is_pool else Comparison)(gate, aligned, together=together)
 
 
 def judge(

@@ -193,7 +193,13 @@ class PoolComparison(Comparison):
     ruling: PoolRuling  # type: ignore[assignment]
 
     def __init__(self, gate: Gate, aligned: Aligned, *, family: Family | None = None, together: int = 1) -> None:
-        self.gate, self.own_level, self.family, self.aligned = gate, gate.level, family, aligned
+        self.gate, self.own_level, self.family, self.aligned, self.together = (
+            gate,
+            gate.level,
+            family,
+            aligned,
+            together,
+        )
         systems = aligned.systems
         self.scores = np.array([system.values for system in systems])
         self.topics, self.n = systems[CANDIDATE].topics, int(self.scores.shape[1])
@@ -236,7 +242,7 @@ class PoolComparison(Comparison):
         return float(np.max(self.georisk)), float(np.max(georisk(self.scores, alpha=0.0)))
 
     @cached_property
-    def vanished(self) -> bool:
+    def vanished(self) -> bool:  # type: ignore[override]
         """Whether losses weigh so much that too little GeoRisk is left to compare."""
         largest, at_0 = self.largest
         return largest < LITTLE * at_0
@@ -246,16 +252,9 @@ class PoolComparison(Comparison):
         """Whether the candidate is the same run as the reference."""
         return self.pair.identical
 
-    def could_see(self, ruling: PoolRuling) -> bool:
-        """Whether a pass says something: enough GeoRisk is left, and a loss of ``max_mde`` would be seen."""
-        return not self.vanished and super().could_see(ruling)
-
     def detectable(self, ruling: PoolRuling) -> float | None:
         """The minimum detectable effect."""
         return ruling.minimum_detectable_effect
-
-    def _like(self, gate: Gate, aligned: Aligned, family: Family | None = None) -> PoolComparison:
-        return PoolComparison(gate, aligned, family=family or self.family, together=self.ruling.together)
 
     @cached_property
     def pair(self) -> Comparison:

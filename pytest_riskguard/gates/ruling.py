@@ -21,7 +21,7 @@ from pytest_riskguard.inference.intervals import Interval, intervals, upper_p_va
 from pytest_riskguard.inference.power import observed_critical
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, exact_sum
-from pytest_riskguard.risk.urisk import RiskTest, mean_test, mean_test_of
+from pytest_riskguard.risk.urisk import RiskTest, mean_test
 
 #: With fewer changes no gate may show that a candidate is good enough: at alpha 0, and at alpha 1 and above.
 CHANGES_TO_SHOW = 10, 25
@@ -118,11 +118,7 @@ class Ruling:
     @cached_property
     def test(self) -> RiskTest:
         """The estimate over its standard error."""
-        if self.evidence.units < 2:
-            return mean_test(self.scores)
-        sample = self.sample
-        squares = None if sample.constant else sample.squares
-        return mean_test_of(sample.mean, squares, n=sample.n)
+        return mean_test(self.scores)
 
     @property
     def estimate(self) -> float:

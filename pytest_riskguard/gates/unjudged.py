@@ -76,24 +76,18 @@ class UnjudgedDocuments:
 def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: RankedRun) -> UnjudgedDocuments:
     """The unjudged documents in the first ranks of two runs, as one measure ranks both; only of these topics."""
     depth, places = depth_of(candidate.measure), candidate.qrels.arrays.places
-    is_wanted = np.zeros(len(places), dtype=np.bool_)
-    is_wanted[[places[topic] for topic in topics]] = True
     (ours, our_topics), (theirs, their_topics) = candidate.unjudged(), baseline.unjudged()
     documents = candidate.run.documents.at(ours)
     in_theirs = places_among(our_topics, documents, their_topics, baseline.run.documents.at(theirs))
-    is_alone = np.ones(len(theirs) + 1, dtype=np.bool_)
-    is_alone[in_theirs] = is_alone[-1] = False  # -1 stands for those that are not among theirs
-    alone = np.flatnonzero(is_alone)
+    alone = np.setdiff1d(np.arange(len(theirs)), in_theirs)  # -1 stands for those that are not among theirs
     documents = Ids.joined([documents, baseline.run.documents.at(theirs[alone])])
     of_baseline = np.append(np.append(theirs, -1)[in_theirs], theirs[alone])
     rows = np.stack([np.append(ours, np.full(len(alone), -1)), of_baseline], axis=1)
     topic = np.append(our_topics, their_topics[alone])
     ranks = np.stack([candidate.ranks_of(rows[:, 0]), baseline.ranks_of(rows[:, 1])], axis=1)
     ranks[ranks > depth] = 0
-    # by topic; those of the candidate first, each side by rank
-    is_first = ranks[:, 0] > 0
-    order = np.argsort((topic << 1 | ~is_first) << 32 | np.where(is_first, *rows.T), kind="stable")
-    order = order[(is_wanted[topic] & ranks.any(axis=1))[order]]
+    order = np.argsort(topic, kind="stable")
+    order = order[(np.isin(topic, [places[one] for one in topics]) & ranks.any(axis=1))[order]]
     return UnjudgedDocuments(depth, topic[order], documents.at(order), rows[order], ranks[order])
 
 
@@ -236,8 +230,6 @@ class Rejudged:
     def found(self) -> Judgements:
         """Which documents are unjudged, and what the gate would say if they were judged; its own answer first."""
         labels = self.labels
-        if labels.rules.is_complete:
-            return Judgements(0, depends=False)
         cases = (self.as_judged, *self.cases(np.ones(len(labels.unjudged), dtype=np.bool_)))
         candidate, baseline = np.count_nonzero(labels.unjudged.found, axis=0).tolist()
         return Judgements(

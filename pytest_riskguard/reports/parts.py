@@ -35,8 +35,7 @@ class Table:
         long; ``text``, words of your own; or numbers, by their format: ``.4f``, ``+.4f`` with a sign, ``d``, ``.1%``,
         ``g`` for a parameter, ``p`` for a p-value, ``number`` for those that are texts already.
     rows : sequence of sequences
-        Raw values. A pair of numbers is an interval, a pair of texts a text and the address that it links to. A text
-        in a column of numbers, which is your own, stays as it is.
+        Raw values. A pair of numbers is an interval. In a column of numbers a text of your own stays as it is.
     note : str
         How to read the table.
     none : str
@@ -71,11 +70,6 @@ class Table:
         columns = [*self.columns.items()]
         rows = [[row[place] for place in kept] for row in self.rows]
         return replace(self, columns=dict(columns[place] for place in kept), rows=rows)
-
-    @property
-    def links(self) -> list[list[str | None]]:
-        """For each cell the address that it links to."""
-        return [[v[1] if isinstance(v, tuple) and isinstance(v[0], str) else None for v in row] for row in self.rows]
 
     def lines(self, width: int, *, indent: int = 2, head: bool = True, most: int | None = None) -> list[str]:
         """The table for a terminal, at most so many rows of it: names are cut where lines would be too long.
@@ -123,8 +117,6 @@ def _cell(value: object, form: str, none: str) -> str:
             return value
         case bool():
             return "yes" if value else "no"
-        case (str() as text, _):
-            return text
         case (lower, upper):
             return none if lower is None or upper is None else f"[{_cell(lower, form, '')}, {_cell(upper, form, '')}]"
         case int() | float() if form not in ("name", "text", "number"):

@@ -80,19 +80,11 @@ def mean_test(x: npt.ArrayLike) -> RiskTest:
     estimate = mean(x)
     if x.size < 2:
         return RiskTest(estimate, None, None, None)
-    return mean_test_of(estimate, _squares(x) if varies(x) else None, n=x.size)
-
-
-def mean_test_of(estimate: float, squares: float | None, *, n: int) -> RiskTest:
-    """``mean_test`` from the mean of at least two scores, and their squared deviations from it, added up.
-
-    ``squares`` is None where the scores do not vary.
-    """
-    if squares is None:
+    if not varies(x):
         return RiskTest(estimate, 0.0, None, None)
-    error = math.sqrt(squares / (n - 1)) / math.sqrt(n)
+    error = _deviation(x) / math.sqrt(x.size)
     statistic = estimate / error
-    return RiskTest(estimate, error, statistic, 2 * stdtr(n - 1, -abs(statistic)))
+    return RiskTest(estimate, error, statistic, 2 * stdtr(x.size - 1, -abs(statistic)))
 
 
 def standardised(x: npt.ArrayLike) -> FloatArray:

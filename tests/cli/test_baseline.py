@@ -144,14 +144,6 @@ def test_git_keeps_the_line_ends_of_a_new_store(command, folder):
     assert not folder.joinpath("of/search/.gitattributes").exists()  # a user may have removed it
 
 
-def test_a_store_at_an_address_is_refused(command, folder):
-    file = folder / "riskguard.yaml"
-    file.write_text(file.read_text().replace("store: baselines", "store: s3://bucket/baselines"))
-    ended = command("baseline list")
-    assert ended.status == 2
-    assert "copy the baselines into a folder" in " ".join(ended.err.split())
-
-
 def test_damage_is_named_and_the_rest_is_still_shown(command, folder):
     shutil.copytree("baselines/prod", "baselines/a-copy")
     ended = command("baseline verify")
@@ -233,12 +225,6 @@ def test_show_prints_the_history(command, slide):
     assert [line.split()[0] for line in lines] == ["0001", "0002", "0003", "0004", "now"]
     assert lines[0].split(maxsplit=3)[1:] == ["2024-01-01", "-", "the first"]
     assert lines[-1].split(maxsplit=3)[1:] == ["2024-05-01", "-", "change 4"]
-
-
-def test_the_measures_of_riskguard_yaml_are_added(command, folder):
-    text = folder.joinpath("riskguard.yaml").read_text()
-    folder.joinpath("riskguard.yaml").write_text(text.replace("measures: [AP]", "measures: [RR]"))
-    assert "; AP 0.3383, RR 0.3383; " in command("baseline update prod loss.run --note why").out
 
 
 def test_a_damaged_history_is_said_and_the_rest_is_shown(command, slide, folder):

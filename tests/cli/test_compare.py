@@ -236,13 +236,6 @@ def test_scores_are_compared_as_they_are(command, folder):
     assert command("compare --scores a.csv --baseline old=b.csv --measure AP --set missing=zero").status != 3
 
 
-def test_quiet_says_one_line_and_verbose_all_topics(command):
-    line = f"compare loss.run --baseline prod --measure AP {RISK}"
-    assert len(command(f"{line} -q").out.splitlines()) == 1
-    assert "t12" not in command(line).out
-    assert "t12" in command(f"{line} -v").out
-
-
 def test_hostile_text_reaches_the_terminal_as_text(command, folder):
     queries = dict.fromkeys(world.TOPICS, "\x1b[31m::error::\u202e[red]")
     folder.joinpath("topics.tsv").write_text("".join(f"{t}\t{q}\n" for t, q in queries.items()))

@@ -95,13 +95,3 @@ def test_gates_of_a_file_compare_with_stored_scores(command, files):
     ended = command("check -v")
     assert ended.status == 3
     assert f"topics.tsv: another query text in {len(TOPICS)} topics" in " ".join(ended.out.split())
-
-
-def test_a_run_may_take_the_place_of_scores(command, files):
-    (files / "qrels.txt").write_text("".join(f"{topic} 0 d1 1\n" for topic in TOPICS))
-    (files / "a.run").write_text("".join(f"{topic} Q0 d1 1 2 x\n" for topic in TOPICS))
-    assert command("baseline add old --scores old.eval").status == 0
-    ended = command("baseline update old a.run --qrels qrels.txt --measure AP --note run")
-    assert (ended.status, "AP 0.5145 -> 1.0000" in ended.out) == (0, True)
-    ended = command("baseline update old --scores old.eval --note scores")
-    assert (ended.status, "AP 1.0000 -> 0.5145" in ended.out) == (0, True)

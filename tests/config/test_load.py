@@ -134,20 +134,6 @@ def test_all_measures_holds_those_that_only_a_gate_names(write):
     assert config.all_measures == ("nDCG@10", "AP", "RR")
 
 
-def test_paths_are_resolved_from_the_file_not_from_the_working_folder(write, tmp_path, monkeypatch):
-    write(f"{HEAD}gates: [{{{GATE}}}]\n")
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    config = load_config(find_config(tmp_path / "elsewhere", stop=tmp_path))
-    assert config.collection.qrels.path == tmp_path / "qrels.txt"
-
-
-def test_a_link_to_a_run_keeps_its_name(write, tmp_path):
-    (tmp_path / "new.run").symlink_to(tmp_path / "run-2024.run")
-    config = load_config(write(f"{HEAD}gates: [{{{GATE}}}]\n"))
-    assert file_of(config.candidate).path == tmp_path / "new.run"
-
-
 def test_the_message_begins_with_file_and_line(write):
     path = write(f"{HEAD}gates:\n\n  - {{{GATE}, alhpa: 1}}\n")
     with pytest.raises(UsageError) as caught:
@@ -224,10 +210,6 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
             "name: g, kind: not_significantly_risky, baseline: prod/oldest",
             "baseline of gate 'g': an earlier run is for no_drift; for not_significantly_risky name a stored "
             "baseline",
-        ),
-        (
-            "name: g, kind: no_drift, baseline: prod, on_churn: warn",
-            "on_churn of gate 'g': it has no meaning for no_drift; leave it out",
         ),
         (
             "name: g, kind: no_drift, baseline: prod/",
@@ -341,10 +323,8 @@ def test_two_gates_of_one_name_are_refused_at_the_second(errors):
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("3\n", 1, "the file: expected a mapping, found the number 3"),
         ("- a\n", 1, "the file: expected a mapping, found a list"),
         (HEAD, 1, "the file: expected a list such as `gates: ["),
-        (HEAD + "gates:\n", 4, "gates: expected a list such as `gates: ["),
         (
             HEAD + "gates: []\n",
             4,
@@ -397,11 +377,6 @@ def test_two_gates_of_one_name_are_refused_at_the_second(errors):
             5,
             "key 'store' appears twice, first on line 4; remove one",
         ),
-        (
-            HEAD + f"gates: [{{{GATE}}}]\n<<: 1\n",
-            5,
-            "unknown key '<<' in the file; known keys: collection, store,",
-        ),
     ],
 )
 def test_the_file_as_a_whole(errors, text, line, problem):
@@ -410,14 +385,11 @@ def test_the_file_as_a_whole(errors, text, line, problem):
     assert said == problem or (problem.endswith(("[", ",")) and said.startswith(problem))
 
 
-def test_a_file_that_is_not_there_is_an_error_of_that_file(tmp_path):
-    with pytest.raises(ConfigError, match=r"missing\.yaml:1: no such file"):
-        load_config(tmp_path / "missing.yaml")
-
-
 def test_what_is_not_yaml_is_an_error_with_its_line(write):
     with pytest.raises(ConfigError, match=r"riskguard\.yaml:3: not YAML"):
         load_config(write("a: 1\nb: [1\nc: 2\n"))
+    with pytest.raises(ConfigError, match=r"missing\.yaml:1: no such file"):
+        load_config(write("").with_name("missing.yaml"))
     with pytest.raises(ConfigError, match=r"riskguard\.yaml:2: not UTF-8"):
         load_config(write(b"a: 1\n\xff"))
 
@@ -534,11 +506,12 @@ OTHER = "name: other, kind: not_significantly_risky, baseline: prod"
     ("family", "members"),
     [
         ("auto", ["no-risk[AP-1]", "no-risk[AP-5]", "other"]),
+        ("auto", ["other"]),
         ("none", []),
     ],
 )
 def test_a_family_is_all_risk_gates(write, family, members):
-    gates = [f"{GATE}, measure: AP, alpha: [1, 5]", f"{OTHER}, measure: AP", COLLAPSE]
+    gates = [f"{GATE}, measure: AP, alpha: [1, 5]"] * (members != ["other"]) + [f"{OTHER}, measure: AP", COLLAPSE]
     lines = "".join(f"  - {{{gate}}}\n" for gate in gates)
     config = load_config(write(f"{HEAD}family: {family}\ngates:\n{lines}"))
     items = [item for gate in config.gates for item in items_of(config, gate)]

@@ -101,3 +101,6 @@ def test_scores_alone_need_no_judgements(folder):
     (folder / "riskguard.yaml").write_text(text)
     with pytest.raises(ConfigError, match="collection: expected the file of judgements, such as"):
         load_config(folder / "riskguard.yaml")
+    (folder / "riskguard.yaml").write_text("collection: {}\n")
+    with pytest.raises(ConfigError, match="collection: expected the file of judgements, such as"):
+        load_config(folder / "riskguard.yaml", require_gates=False)

@@ -12,12 +12,11 @@ from pytest_riskguard.gates.verdict import Inputs, VerdictWarning
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, prose, render
 from tests.plugin.world import GOOD, LOSS
-from tests.reports.cases import CASES, explained
+from tests.reports.cases import CASES, explained, judged
 from tests.reports.hostile import STRINGS, verdict_with
-from tests.reports.terminal.test_failure import verdict
 from tests.verdicts import altered
 
-LOST = verdict(LOSS)
+LOST = judged(LOSS)
 EXPLAINED = altered(explained(), gate="no-risk")
 
 
@@ -49,7 +48,7 @@ def test_warnings_are_said():
 def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
     """Each smaller room takes less, never more than it holds, and never loses the title or the first failure."""
     gates = [altered(EXPLAINED, gate=f"gate-{n:03d}") for n in range(8)]
-    good = verdict(GOOD)
+    good = judged(GOOD)
     gates += [altered(good, gate=f"good-{n:03d}") for n in range(8)]
     full = render(Report(gates))
     sizes = []
@@ -65,7 +64,7 @@ def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
 
 
 def test_of_too_many_gates_those_that_failed_are_kept():
-    good = verdict(GOOD)
+    good = judged(GOOD)
     gates = [altered(good, gate=f"good-{n}") for n in range(60)]
     gates.append(altered(LOST, gate="bad"))
     text = render(Report(gates), limit=3_000)

@@ -20,7 +20,7 @@ from tests.reports.test_hostile import Page, assert_plain
         *[("+.4f", -0.00001, "-1.0e-05"), ("+.4f", 0.0, "+0.0000"), ("+.2f", 2.345, "+2.35")],
         *[("+.4f", (-0.03, 0.0104), "[-0.0300, +0.0104]"), ("+.4f", (None, 0.1), "-"), (".1%", 0.057, "5.7%")],
         *[("p", 0.0213, "0.0213"), ("p", 1e-9, "< 0.0001"), ("g", 0.5, "0.5"), ("g", "any", "any"), ("d", 7, "7")],
-        *[("text", True, "yes"), ("text", 3, "3"), ("name", ("1234567", "https://x.example"), "1234567")],
+        *[("text", True, "yes"), ("text", 3, "3")],
     ],
 )
 def test_a_cell_is_written_by_the_format_of_its_column(form, value, text):
@@ -48,6 +48,12 @@ def test_gaps_give_way_before_lines_are_too_long():
     assert [max(map(len, matrix.lines(width))) for width in (60, 52)] == [60, 51]
 
 
+def test_of_a_long_table_the_first_rows_are_shown_and_the_others_counted():
+    section = Section("s", parts=[Table("", {"n": "d"}, [[number] for number in range(5)])])
+    assert section.lines(60, most=5)[-1].strip() == "4"
+    assert [line.strip() for line in section.lines(60, most=3)[-2:]] == ["2", "and 2 more"]
+
+
 def test_columns_without_values_are_left_out():
     table = Table("", {"a": "text", "b": ".1f", "c": "name"}, [("x", None, ""), ("y", None, "z")])
     assert list(table.filled.columns) == ["a", "c"]
@@ -58,7 +64,7 @@ def report(text: str = "x") -> Section:
     plot = Plot(f"p{text}", text, text, description=text, caption=text)
     plot.point(1.0, 2.0, text, means=text)
     plot.point(2.0, 3.0, text)
-    table = Table(f"t{text}", {f"a{text}": "name", "b": ".2f"}, [((f"a{text}", text), 0.5)], note=text)
+    table = Table(f"t{text}", {f"a{text}": "name", "b": ".2f"}, [(f"a{text}", 0.5)], note=text)
     inner = Section(f"s{text}", [text], [plot, table], warnings=[text], notes=[text])
     return Section(f"r{text}", [text, text], [inner, Section(text)], warnings=[text], notes=[text])
 

@@ -52,6 +52,8 @@ def test_every_system_is_judged_against_every_other(command):
     # at alpha 0 the order is that of the means, whatever the baseline
     plain, risky = (one["rankings"][0] for one in at["alphas"])
     assert (plain["pairs"], plain["pairs_changing"], plain["durbin"]["concordance"]) == (15, 0, pytest.approx(1))
+    firsts = sorted(standing["firsts"] for standing in at["alphas"][0]["standings"])
+    assert firsts == [0, 0, 0, 0, 1, 5]  # the best is first, under its own baseline the second best
     assert risky["pairs_changing"] > 0
     assert risky["durbin"]["concordance"] < 1
     agreement = found["agreements"][0]

@@ -19,7 +19,7 @@ from pytest_riskguard import __version__
 from pytest_riskguard.reports.numbers import brief
 from pytest_riskguard.reports.parts import glossary
 from pytest_riskguard.serialization import to_plain
-from pytest_riskguard.text import clean, counted, percent, plain, short, signed, web_address
+from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
 #: What the page's own ids begin with, so that no gate's name can be one of them.
 OWN = "rg-"
@@ -105,7 +105,7 @@ def template(name: str) -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (brief, clean, counted, percent, plain, short, signed, web_address)
+    filters = (brief, clean, counted, percent, plain, short, signed)
     environment.filters.update({function.__name__: function for function in filters})
     environment.filters.update(quoted=_quoted)
     return environment.get_template(name)

@@ -8,10 +8,10 @@ from pytest_riskguard.reports.ci.github import Annotation, annotation, append_su
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
 from tests.plugin.world import LOSS
-from tests.reports.terminal.test_failure import verdict
+from tests.reports.cases import judged
 from tests.verdicts import altered
 
-LOST = altered(verdict(LOSS), gate="no-risk[AP-1]")
+LOST = altered(judged(LOSS), gate="no-risk[AP-1]")
 
 
 def test_an_annotation_names_file_line_and_gate():

@@ -212,28 +212,6 @@ def test_the_page_has_no_serious_barrier_and_is_no_wider_than_the_screen(opened,
     assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-FAULTS = """() => {
-  const faults = [];
-  for (const svg of document.querySelectorAll(".chart svg")) {
-    const picture = svg.getBoundingClientRect(), scale = picture.width / svg.viewBox.baseVal.width;
-    const texts = [...svg.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
-    texts.forEach(([said, a], place) => {
-      if (a.left < picture.left - 1 || a.right > picture.right + 1) faults.push(["outside", said]);
-      for (const [other, b] of texts.slice(place + 1)) {
-        const beside = a.right <= b.left + 1 || b.right <= a.left + 1;
-        const apart = Math.abs(a.top + a.bottom - b.top - b.bottom) / 2 > 10 * scale;
-        if (!beside && !apart) faults.push(["overlap", said, other]);
-      }
-    });
-  }
-  return faults;
-}"""
-
-
-def test_no_two_labels_of_a_chart_share_room_with_the_fonts_of_a_browser(opened, everything):
-    assert opened(everything, width=1400).page.evaluate(FAULTS) == []
-
-
 def test_hostile_text_executes_nothing(opened, monkeypatch):
     # no charts, so that all of the corpus fits in one page; test_charts looks at what pictures consist of
     monkeypatch.setattr("pytest_riskguard.reports.html.page.charts", lambda _: [])

@@ -146,6 +146,8 @@ def test_gates_on_the_same_inputs_share_topics_and_rankings(verdict):
     assert len(data["topics"]) == 50
     rows = [tag for tag, attributes in page.tags if tag == "tr" and "/" in (attributes.get("id") or "")]
     assert len(rows) == STATIC_ROWS, "once for both gates"
+    assert "this gate: alpha 2" in page.said, "a chart is that of the first gate"
+    assert "this gate: alpha 5" not in page.said
     for text in (
         "again ✗ fails not significantly risky 5 URisk",
         "of 50 topics ✗ fails not significantly risky 2 URisk",

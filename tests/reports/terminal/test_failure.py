@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -17,36 +16,24 @@ from pytest_riskguard.reports.warning_sentences import worded
 from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import columns
 from tests.plugin.world import CHURN, GOOD, LOSS, TOPICS, differences
-from tests.reports.cases import CASES, judged
+from tests.reports.cases import CASES, judged, scores
 from tests.verdicts import altered
-
-
-def verdict(ranks: dict[str, int], **options: Any) -> Verdict:
-    scores = differences(ranks)
-    return check(
-        "not_significantly_risky",
-        {topic: after for topic, (_, after) in scores.items()},
-        {topic: before for topic, (before, _) in scores.items()},
-        **options,
-    )
 
 
 @pytest.mark.parametrize(("alpha", "said"), [(5, "it would pass up to"), (1, "it passes up to")])
 def test_the_alpha_that_is_said_to_pass_does(alpha, said):
-    text = flat(explain(verdict(CHURN, alpha=alpha, on_churn="fail")))
+    text = flat(explain(judged(CHURN, alpha=alpha, on_churn="fail")))
     (printed,) = re.findall(rf"{said} alpha ([\d.]+)\)", text)
-    assert verdict(CHURN, alpha=float(printed), on_churn="fail").passed
-    assert not verdict(CHURN, alpha=float(printed) + 0.02, on_churn="fail").passed
+    assert judged(CHURN, alpha=float(printed), on_churn="fail").passed
+    assert not judged(CHURN, alpha=float(printed) + 0.02, on_churn="fail").passed
 
 
 def test_the_topics_said_to_flip_the_verdict_do():
-    failed = verdict(LOSS)
+    failed = judged(LOSS)
     text = flat(explain(failed, Screen(verbose=True)))
     (named,) = re.findall(r"would pass without 9 topics: ([t\d, ]+) \(found greedily", text)
-    scores = {topic: pair for topic, pair in differences(LOSS).items() if topic not in named.split(", ")}
-    again = check(
-        "not_significantly_risky", {t: s[1] for t, s in scores.items()}, {t: s[0] for t, s in scores.items()}
-    )
+    left = {topic: pair for topic, pair in differences(LOSS).items() if topic not in named.split(", ")}
+    again = check("not_significantly_risky", *({t: s[side] for t, s in left.items()} for side in (1, 0)))
     assert again.passed
 
 
@@ -68,22 +55,17 @@ def flat(text: str) -> str:
 
 
 def test_what_the_baseline_itself_loses_is_said_before_the_excess():
-    scores = {topic: before for topic, (before, _) in differences(LOSS).items()}
-    again = [{topic: score - 0.1 * (i % 2) for i, (topic, score) in enumerate(scores.items())}]
-    judged = verdict(LOSS, replicates=again)
-    text = flat(explain(judged, Screen(verbose=True)))
+    before = {topic: score for topic, (score, _) in differences(LOSS).items()}
+    again = [{topic: score - 0.1 * (i % 2) for i, (topic, score) in enumerate(before.items())}]
+    excess = judged(LOSS, replicates=[scores("r", values) for values in again])
+    text = flat(explain(excess, Screen(verbose=True)))
     assert text.startswith("worse than the baseline's own noise; the mean fell 0.50 -> 0.34, ")
     assert "URisk is -0.3233, and that of the baseline's own 1 replicate -0.1000." in text
     assert "excess URisk -0.22" in text
 
 
-def asked(kind: str, ranks: dict[str, int], **options: Any) -> Verdict:
-    scores = differences(ranks)
-    return check(kind, {t: s[1] for t, s in scores.items()}, {t: s[0] for t, s in scores.items()}, **options)
-
-
 def test_a_collapse_names_the_topics_and_the_limit_that_the_worst_exceeds():
-    failed = asked("no_topic_collapse", LOSS, max_loss=0.42, max_share=0.85, protected=["t02"])
+    failed = judged(LOSS, "no_topic_collapse", max_loss=0.42, max_share=0.85, protected=["t02"])
     text = explain(failed, Screen(verbose=True))
     rows = [line.split() for line in text.splitlines() if line.startswith("    t")]
     assert [(row[0], row[-2:]) for row in rows[1:]] == [
@@ -92,15 +74,15 @@ def test_a_collapse_names_the_topics_and_the_limit_that_the_worst_exceeds():
     ]
     assert "a query may lose at most 0.42 and at most 85% of the baseline's score; 1 entry is protected" in flat(text)
     assert "would pass without" not in text
-    passed = asked("no_topic_collapse", LOSS)
+    passed = judged(LOSS, "no_topic_collapse")
     assert explain(passed).startswith("no query lost more than 0.50; the largest loss is 0.45")
-    assert explain(asked("no_topic_collapse", {})).startswith("no query lost more than 0.50")
+    assert explain(judged({}, "no_topic_collapse")).startswith("no query lost more than 0.50")
 
 
 def test_several_gates_without_correction_are_said_to_be():
-    assert remarks([verdict(LOSS)]) == []
-    assert remarks([verdict(LOSS), asked("no_topic_collapse", LOSS)]) == []
-    (said,) = remarks([verdict(LOSS), verdict(GOOD)])
+    assert remarks([judged(LOSS)]) == []
+    assert remarks([judged(LOSS), judged(LOSS, "no_topic_collapse")]) == []
+    (said,) = remarks([judged(LOSS), judged(GOOD)])
     assert said is not None
     assert said.startswith("2 risk gates, each at its own level")
 
