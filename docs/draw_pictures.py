@@ -22,8 +22,7 @@ from pytest_riskguard.reports import words as said_of
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.html.charts.drawing import Colour, disc, element, line, quoted, ring, text_width, words
 from pytest_riskguard.reports.json import read
-from pytest_riskguard.reports.numbers import brief
-from pytest_riskguard.text import percent, plain
+from pytest_riskguard.reports.numbers import brief, percent, plain
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"

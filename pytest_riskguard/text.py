@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -101,42 +100,6 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 def sentence(text: str) -> str:
     """The text with a capital first letter and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
-
-
-def signed(value: float | None, digits: int = 4) -> str:
-    """A number with its sign, in powers of ten if it is huge or would round to 0; never a negative zero."""
-    return _number(value, "+", digits)
-
-
-def plain(value: float | None, digits: int = 4) -> str:
-    """A number with fixed decimals; a huge one in powers of ten."""
-    return _number(value, "", digits)
-
-
-def _number(value: float | None, sign: str, digits: int) -> str:
-    if value is None or not math.isfinite(value):
-        return "undefined"
-    value = float(f"{value:.12g}")  # as the JSON report has it, so that both round alike
-    if abs(value) >= 1e9 or (sign and 0 < abs(value) < 0.5 * 10**-digits):
-        return f"{value:{sign}.1e}"
-    return f"{round(value, digits) + 0.0:{sign}.{digits}f}"
-
-
-def percent(share: float, decimals: int | None = None) -> str:
-    """A share in percent, such as ``95%``: with ``decimals`` decimals, by default with only the digits it needs."""
-    return f"{100 * share:.6g}%" if decimals is None else f"{100 * share:.{decimals}f}%"
-
-
-def probability(value: float | None) -> str:
-    """A p-value, or ``< 0.0001`` for a smaller one: never 0."""
-    if value is None:
-        return "undefined"
-    return "< 0.0001" if value < 1e-4 else plain(value)
-
-
-def short(value: float) -> str:
-    """A parameter as a person typed it: ``1``, ``0.5``."""
-    return f"{value:.12g}"
 
 
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:

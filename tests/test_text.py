@@ -5,7 +5,8 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from pytest_riskguard.text import clean, columns, counted, fitted, listed, plain, short, signed
+from pytest_riskguard.reports.numbers import plain, short, signed
+from pytest_riskguard.text import clean, columns, counted, fitted, listed
 
 
 @pytest.mark.parametrize(

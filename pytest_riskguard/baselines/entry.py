@@ -99,9 +99,9 @@ class Entry:
         for one in chain:
             if number == str(one.manifest.number):
                 return one
-        known = ", ".join(f"{one.manifest.number:04d}" for one in chain[:-1]) or "none yet, update adds one"
+        known = ", ".join(f"{one.manifest.number:04d}" for one in chain[:-1]) or "none yet, update keeps the first"
         raise self.error(
-            f"has no earlier run {run!r}; expected the number of one, or {OLDEST}: it has {known}",
+            f"has no earlier run {run!r}; expected the number of an earlier run, or {OLDEST}: it has {known}",
             reason="missing_input",
         )
 
@@ -143,7 +143,10 @@ class Entry:
     def kept_run(self) -> Path:
         """The file of the run; ``missing_input`` where there is none."""
         if not self.manifest.run_kept:
-            raise self.error("its run was not kept, or it was stored from scores", reason="missing_input")
+            remedy = Remedy(
+                "store it again and keep its run, with {} and {}", f"remove {self.name}", f"add {self.name} RUN"
+            )
+            raise self.error("its run was not kept, or it was stored from scores", remedy, reason="missing_input")
         return self.folder / RUN
 
     def check_run(self) -> None:

@@ -1,4 +1,4 @@
-"""The command ``riskguard``: the same gates outside pytest; and what a plugin makes its commands of.
+"""The command ``riskguard``, which judges gates outside pytest; and the parts that plugins make commands of.
 
 ``Inputs`` and the options load on first use, so that listing commands costs little.
 """

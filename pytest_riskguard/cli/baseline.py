@@ -31,9 +31,10 @@ from pytest_riskguard.cli.options import (
 )
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import BaselineError, DataError, Remedy, UsageError
+from pytest_riskguard.reports.numbers import percent, plain, signed
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.serialization import to_plain
-from pytest_riskguard.text import clean, counted, listed, percent, plain, signed
+from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest

@@ -1,4 +1,4 @@
-"""``riskguard compare``: a candidate against baselines, outside pytest."""
+"""``riskguard compare``: runs against baselines, without a riskguard.yaml."""
 
 from __future__ import annotations
 

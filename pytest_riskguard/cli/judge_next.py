@@ -1,4 +1,4 @@
-"""``riskguard judge-next``: which documents to judge before a verdict is believed."""
+"""``riskguard judge-next``: the unjudged documents on which a verdict depends."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def _summary(wanted: int, budget: int | None, verdicts: int, unsettled: int) -> 
     """What the list is for."""
     if unsettled == 0:
         which = "the verdict" if verdicts == 1 else f"any of the {verdicts} verdicts"
-        return f"no judgement of the unjudged documents in the first ranks that was tried changes {which}"
+        return f"none of the cases that were tried for the unjudged documents changes {which}"
     shown = "" if budget is None or wanted <= budget else f"the first {budget} of "
     which = "the verdict" if verdicts == 1 else f"{unsettled} of {verdicts} verdicts"
     to_judge = f"{shown}{counted(wanted, 'document')} to judge; {which} could change"

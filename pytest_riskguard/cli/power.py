@@ -1,4 +1,4 @@
-"""``riskguard power``: what a gate can detect, before there is anything to judge."""
+"""``riskguard power``: what a gate can detect, and how many topics it needs."""
 
 from __future__ import annotations
 

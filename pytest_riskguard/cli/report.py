@@ -1,4 +1,4 @@
-"""Verdicts that were judged before, read from a JSON report: shown, in other formats, as a comment."""
+"""``riskguard show``, ``report`` and ``comment``: the verdicts of a JSON report, shown or written otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``riskguard retrieve``: the answers of a live candidate as a run, to be stored as a baseline or looked at."""
+"""``riskguard retrieve``: the answers of a live candidate, written as a run."""
 
 from __future__ import annotations
 

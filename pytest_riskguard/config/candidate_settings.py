@@ -186,7 +186,7 @@ def _body(value: Any) -> str:
     """The template as JSON: a candidate can be a key."""
     if isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False)
-    raise ValueError(f"expected a mapping, found {shown(value)}")
+    raise ValueError(f"expected the JSON of a request, a mapping, found {shown(value)}")
 
 
 class Http(Model):
@@ -208,7 +208,7 @@ class Http(Model):
     headers
         Texts by name.
     hits
-        What the answer has, in JMESPath: a list of ids, or of objects with `id` and perhaps `score`.
+        Where an answer has its hits, in JMESPath: a list of ids, or of objects with `id` and perhaps `score`.
         Without scores the order counts.
     """
 

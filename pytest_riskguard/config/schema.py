@@ -124,7 +124,7 @@ class GateSettings(Model):
     measure
         A measure or a list of them, one item for each; by default the `measures` of the file.
     alpha
-        A number, at least 0, or a list of them, one item for each. Of `no_drift` the default is 0.
+        A number, at least 0, or a list of them, one item for each. The default of `no_drift` is 0.
     slice
         One item for each slice: `TAG=VALUE`, the judged topics with this value in this column of the
         topics file (the first `=` ends the tag's name); `TAG`, each of its values with 25 judged topics;
@@ -374,13 +374,13 @@ class Collection(Model):
         All documents of the collection, with titles and addresses for reports: JSON Lines, a
         tab-separated table or Parquet (extra `arrow`) with `id` (or `_id`, `docid`), and optionally
         `title`, `url`. Or `{path: FILE, url: "https://help.example.com/{id}"}`: the address of any
-        document without one, its id percent-encoded. A gate that topics decide whose relevant documents
-        are not in it is incomparable (`stale_labels`).
+        document without one, its id percent-encoded. A gate is incomparable (`stale_labels`) if its outcome
+        rests on topics whose relevant documents are not in this file.
     grades
         `[0, 3]`: the lowest and the highest grade. Others are refused, and ERR expects the highest.
     relevant_from
-        The lowest grade of a relevant document; without it any above 0 is, and binary measures (`P`,
-        `AP`, `RR`, `R`, ...) refuse grades that are not whole.
+        The lowest grade of a relevant document. Without it every grade above 0 is relevant, and binary
+        measures (`P`, `AP`, `RR`, `R`, ...) refuse grades that are not whole.
     chunks
         `"#"`: ids name passages, `doc7#3`. What precedes the last separator is the document, ranked
         where its best passage is; of judged passages the highest grade counts.

@@ -1,4 +1,4 @@
-"""What every table checks of the columns that a reader found: ids, their lengths, what stands twice."""
+"""Checks of the columns that a reader found, the same for every table: ids, their lengths, duplicates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read, a file or data in memory, and what a team says of it: format, ties, judgements as a whole."""
+"""A file or data in memory that is to be read, and what a team says about it: format, columns, ties, grades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many ids as slices of one text: what a column of a run is once it is read."""
+"""A column of ids, kept as slices of one text."""
 
 from __future__ import annotations
 

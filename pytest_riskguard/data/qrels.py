@@ -1,4 +1,4 @@
-"""Relevance judgements as columns, and from the columns that a reader found to a table."""
+"""Relevance judgements as columns, made of those that a reader found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known beside scores: topics by their query texts, metadata of a system."""
+"""What is known besides scores: topics by their query texts, the metadata of a system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs: the rankings of one system as columns, from those that a reader found, and the ranks of documents.
+"""Runs: the rankings of one system as columns, made of those that a reader found, and the ranks of documents.
 
 The order as written is by score in 64 bits, for equal scores by the rank column, then by line. Providers break ties
 by document id, and pytrec_eval compares scores in 32 bits, where 1699999999 and 1699999998 are equal. A rank column

@@ -1,4 +1,4 @@
-"""Measures of topics: formulas on numbers of all at once, else ir-measures' providers or a Python function, on dicts.
+"""Scores by a measure: formulas over all topics at once, else ir-measures' providers or a Python function.
 
 Judgements are as a measure takes them, gains as they are or binary labels; what a measure cannot take is refused.
 Values of formulas are those of trec_eval (``m_map.c`` and so on), MS MARCO's script, ``judged`` and gdeval,

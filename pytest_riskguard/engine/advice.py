@@ -1,4 +1,4 @@
-"""What the reader of a verdict can type: files by their paths, and whole commands that run where they are printed.
+"""Advice beside a verdict: the paths of its files, and whole commands that run where they are printed.
 
 A command that would need something that nobody gave, such as the path of a run in memory, is not built.
 """
@@ -17,7 +17,8 @@ from pytest_riskguard.engine.question import LiveRun, Question, RunFile, ScoreFi
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
-from pytest_riskguard.text import clean, plain, short
+from pytest_riskguard.reports.numbers import plain, short
+from pytest_riskguard.text import clean
 
 #: Characters of the longest command.
 _MAX_COMMAND = 2000

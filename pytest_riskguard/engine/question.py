@@ -1,4 +1,4 @@
-"""What a gate is asked about: a candidate, and the baselines that it is compared with."""
+"""A question to the engine: a gate, a candidate, and the baselines that it is compared with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an answer owes to data that changed: it stands only if it would be no redder without them."""
+"""What an answer owes to data that changed: it stands only if it would be no worse without the change."""
 
 from __future__ import annotations
 

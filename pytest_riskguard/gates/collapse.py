@@ -1,4 +1,4 @@
-"""Which topics lose more than ``no_topic_collapse`` lets them, and how many of them are too many."""
+"""``no_topic_collapse``: which topics lose more than they may, and how many of them are too many."""
 
 from __future__ import annotations
 

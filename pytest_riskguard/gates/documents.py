@@ -1,4 +1,4 @@
-"""What two systems returned for a topic: ranks and grades, and what each document that moved is worth."""
+"""What two systems returned for a topic: ranks and grades, and the effect of each document that moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The levels of gates that are judged together: corrected for their number."""
+"""Families: gates that are judged together, at levels or p-values corrected for their number."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class Gate(EveryOption):
     missing: Missing = option(
         "refuse",
         OneOf(get_args(Missing)),
-        "A topic without a score on one side, or an answer of the baseline: refuse the comparison, or score zero.",
+        "If a topic has no score on one side, or no answer of the baseline: refuse the comparison, or score zero.",
         in_report=False,
     )
     slice: str | None = option(
@@ -260,7 +260,7 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
     )
     tolerance: float = option(0.0, _AT_LEAST_ZERO, "How far GeoRisk may lie below the reference's.")
     on_churn: Response = option(
-        "fail", OneOf(RESPONSES), "What happens when the gate passes at alpha 0 and tolerance 0."
+        "fail", OneOf(RESPONSES), "What happens when the gate fails, but not at alpha 0 and tolerance 0."
     )
     reference: str | None = option(
         None,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -49,6 +49,9 @@ class PoolRuling:
     ``clusters`` (n_topics,) number the clusters that the jackknife leaves out, None where each topic stands for
     itself.
     """
+
+    #: GeoRisk is about all topics together.
+    has_intervals: ClassVar[bool] = True
 
     gate: Gate
     scores: FloatArray
@@ -130,11 +133,6 @@ class PoolRuling:
         return self.interval(method).upper >= self.bound
 
     @property
-    def has_intervals(self) -> bool:
-        """Always: GeoRisk is about all topics together."""
-        return True
-
-    @property
     def margin(self) -> float:
         """How far the upper limit of the interval that decides is from the bound."""
         return self.deciding.upper - self.bound
@@ -210,7 +208,7 @@ class PoolComparison(Comparison):
         if self.reference not in self.names[1:]:
             known = ", ".join(self.names[1:])
             raise ValueError(f"reference: {self.reference!r} is not a baseline of this gate; expected {known}")
-        self.row = self.names.index(self.reference, 1)
+        self.row = self.names.index(self.reference)
         level = gate.level if family is None else family.level
         self.ruling = PoolRuling(gate, self.scores, self.row, level, together, aligned.clusters)
 

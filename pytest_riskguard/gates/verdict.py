@@ -146,8 +146,6 @@ class Deferred:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Deferred) and self.value == other.value
 
-    __hash__ = None  # type: ignore[assignment]
-
 
 _FINDINGS = frozenset(one.name for one in fields(Findings))
 

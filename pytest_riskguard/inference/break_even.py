@@ -1,4 +1,4 @@
-"""The break-even test, which asks whether URisk is this low by chance if every changed topic is a fair bet.
+"""The break-even test: how likely so low a URisk is by chance, if every changed topic is a fair bet.
 
 Each changed topic keeps the size of its change. It is a win or a loss by chance, independently of the others, with
 the chance that makes it add 0 to URisk on average: g/(g + l) for a loss, where a win adds g and a loss takes l. The

@@ -38,7 +38,7 @@ from pytest_riskguard.text import counted, listed
 # Queries: each is sent, perhaps again, and ends with an answer or a failure.
 
 #: Seconds before further attempts where an engine is busy.
-PAUSES = (0.5, 2.0)
+PAUSES = (0.5, 1.0)
 #: Columns of the line that counts topics.
 _LINE = 40
 _NONE: Mapping[str, str] = MappingProxyType({})

@@ -1,4 +1,4 @@
-"""What holds in a run: whether it judges gates, of which files, how much messages show and how wide."""
+"""The settings of a run of pytest: whether it judges gates, of which files, and how long and wide messages are."""
 
 from __future__ import annotations
 

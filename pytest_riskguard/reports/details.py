@@ -1,4 +1,4 @@
-"""What a report shows under the answer, the same in every format: statistics, documents, slices, judgements.
+"""What reports show below the answer, the same in every format: statistics, documents, slices, judgements.
 
 A terminal shows it with ``-v``, Markdown folds it, a page opens it. Cells are plain text, which each format escapes.
 """
@@ -12,10 +12,10 @@ from pytest_riskguard.gates.findings import ReportedInterval, ResponsibleTopic, 
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Family, Verdict
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.numbers import from_to, limits
+from pytest_riskguard.reports.numbers import from_to, limits, percent, plain, probability, short, signed
 from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.reports.words import METHODS, opponent
-from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, sentence, short, signed
+from pytest_riskguard.text import clean, counted, listed, sentence
 
 #: Intervals that are shown as well as the one that decided.
 _REPORTED = ("student_t", "percentile", "bca")

@@ -1,4 +1,4 @@
-"""Reports as files, each in the format that its name asks for; a file is written whole or not at all."""
+"""Reports as files, each in the format of its suffix; a file is written whole or not at all."""
 
 from __future__ import annotations
 

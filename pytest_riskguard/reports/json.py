@@ -17,9 +17,10 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.limits import REPORT_BYTES, TOPICS
 from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.comparisons import KnownGate, Report
+from pytest_riskguard.reports.numbers import short
 from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.serialization import JsonError, decoded, parsed, to_plain
-from pytest_riskguard.text import counted, named, short
+from pytest_riskguard.text import counted, named
 
 SCHEMA = "riskguard-report/1"
 #: Sizes beyond it would be infinite once charts multiply them; scores are at most 1e50.

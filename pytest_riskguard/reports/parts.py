@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.text import clean, columns, fitted, plain, probability, short, signed
+from pytest_riskguard.reports.numbers import plain, probability, short, signed
+from pytest_riskguard.text import clean, columns, fitted
 
 if TYPE_CHECKING:
     from pytest_riskguard.reports.html.charts.plots import Plot

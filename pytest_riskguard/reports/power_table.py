@@ -9,8 +9,9 @@ from itertools import groupby
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.power import Plan
 from pytest_riskguard.reports.json import document
+from pytest_riskguard.reports.numbers import percent, plain, short, signed
 from pytest_riskguard.reports.parts import Section, Table
-from pytest_riskguard.text import clean, counted, percent, plain, short, signed
+from pytest_riskguard.text import clean, counted
 
 SCHEMA = "riskguard-power/1"
 

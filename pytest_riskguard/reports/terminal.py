@@ -19,9 +19,10 @@ from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.comparisons import after, compared
 from pytest_riskguard.reports.details import details, worst_topics
+from pytest_riskguard.reports.numbers import short
 from pytest_riskguard.reports.parts import Table, at_most, wrapped
 from pytest_riskguard.run_context import Screen
-from pytest_riskguard.text import clean, columns, fitted, short
+from pytest_riskguard.text import clean, columns, fitted
 
 #: The longest text of a failure, on a screen of 80 columns.
 MAX_LINES = 20

@@ -9,8 +9,20 @@ from pytest_riskguard.gates.findings import ROUNDING_ERROR, ResponsibleTopic
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Commands, Verdict, VerdictWarning
 from pytest_riskguard.reports.card import MIN_FATE, MOST, Card, Fate, Tone
-from pytest_riskguard.reports.numbers import as_given, decimals, floored, from_to, limits, share, size
-from pytest_riskguard.text import clean, columns, counted, fitted, listed, percent, plain, sentence, short, signed
+from pytest_riskguard.reports.numbers import (
+    as_given,
+    decimals,
+    floored,
+    from_to,
+    limits,
+    percent,
+    plain,
+    share,
+    short,
+    signed,
+    size,
+)
+from pytest_riskguard.text import clean, columns, counted, fitted, listed, sentence
 
 #: Columns of the answer; a name is never cut to fewer characters, and other facts leave it so many.
 MAX_COLUMNS, _MIN_NAME, _NAME = 80, 8, 24

@@ -1,4 +1,4 @@
-"""Studies that judge nothing: a pool of systems as its own yardsticks, past releases."""
+"""Studies, which judge nothing: a pool in which each system is the baseline of the others, and past releases."""
 
 from __future__ import annotations
 

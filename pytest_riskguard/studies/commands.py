@@ -1,4 +1,4 @@
-"""The commands of the group ``riskguard study``: a pool as its own yardsticks, past releases."""
+"""The commands ``riskguard study pool`` and ``riskguard study replay``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every system of a pool as the baseline of all the others: all figures of ``riskguard study pool``."""
+"""All figures of ``riskguard study pool``, with each system as the baseline of the others."""
 
 from __future__ import annotations
 

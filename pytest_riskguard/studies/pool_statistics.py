@@ -1,4 +1,4 @@
-"""Every system of a pool as the baseline of all the others: which of them are alike, their risks and their places.
+"""Statistics of a pool in which each system is the baseline of the others: correlations, risks and ranks.
 
 B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
 systems", ECIR 2014: a baseline favours systems whose scores rise and fall over topics as its own do. In every matrix

@@ -59,6 +59,8 @@ def changed(*path, value, manifest=MANIFEST):
     ("content", "problem"),
     [
         (b"", "empty"),
+        (b"[" * 30 + b"]" * 30, "expected an object, found a list"),
+        (b"[" * 31 + b"]" * 31, "nested too deeply .more than 30 levels"),
         (MANIFEST.to_bytes()[:-40], "not JSON"),
         (b"version https://git-lfs.github.com/spec/v1\n", r"Git LFS pointer .*git lfs pull"),
         (

@@ -75,6 +75,7 @@ def test_the_manifest_says_where_the_scores_come_from(store, add, qrels, monkeyp
 
 def test_the_folder_holds_four_files_with_scores_fit_for_a_diff(store, add, tmp_path):
     add()
+    assert (store.root / "prod/run.gz").read_bytes()[3:8] == bytes(5)  # neither a name nor a time: RFC 1952, 2.3
     for path in (store.root / "prod").iterdir():
         content = path.read_bytes()
         assert str(tmp_path).encode() not in (gzip.decompress(content) if path.suffix == ".gz" else content)

@@ -378,6 +378,7 @@ def test_runs_can_be_named_stored_or_scores(command, folder):
     assert outcomes(folder) == [("new", ["old"], "fail")]
     assert command(f"compare prod good.run {ALONE_OF}").status == 0
     assert outcomes(folder) == [("good", ["prod"], "pass")]
+    assert read_report(folder / "r.json")["verdicts"][0]["measure"] == "AP"  # of riskguard.yaml
     for name, score in (("a", 0.5), ("b", 0.1)):
         folder.joinpath(f"{name}.csv").write_text("topic,AP\n" + "".join(f"{t},{score}\n" for t in world.TOPICS))
     assert command(f"compare --scores a.csv b.csv {ALONE_OF}").status == 1

@@ -57,6 +57,7 @@ OF_HTTP = [
     ("preset: vespa, url: 'http://a:x'", "expected an address such as"),
     ("preset: vespa, url: 'http://me:swordfish@a'", "without user and password; send `Authorization: Basic ${NAME}`"),
     (f"{SOLR}, body: {{query: '{{query}}'}}", "solr takes no `body:`; put its parameters into `url:`"),
+    ("preset: vespa, url: 'http://a', body: q.json", "expected the JSON of a request, a mapping, found 'q.json'"),
     (f"{SOLR}, hits: 3", "candidate.http.hits: expected a JMESPath expression, found the number 3"),
     (f"{SOLR}, headers: [a]", "candidate.http.headers: expected a mapping of headers, found a list"),
     (f"{SOLR}, headers: {{a: [b]}}", "candidate.http.headers: a: expected a text of ASCII characters, found a list"),

@@ -64,6 +64,9 @@ def test_without_correction_or_p_value_there_is_no_family():
     assert second.level == pytest.approx(0.95)
     assert (second.size, second.adjusted_p_value) == (1, some.p_value)
     assert in_families([None, few]) == [None, None]
+    sure = compare(gate_of("g", level=0.999999), *harmed())
+    with pytest.raises(ValueError, match=r"level 0\.9999995 would be left to one of 2 gates at level 0\.999999, and"):
+        in_families([sure, sure])
     with pytest.raises(ValueError, match=r"a family of gates has one level, got 0\.9, 0\.95"):
         in_families([some, compare(gate_of("g", level=0.9), *harmed())])
 

@@ -167,8 +167,10 @@ def test_a_pool_without_some_topics_is_the_same_question(options):
 
 
 def test_a_pass_says_nothing_where_losses_weigh_so_much_that_no_georisk_is_left():
-    verdict = judged(systems(12), alpha=1e5)
-    assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_weak")
+    asked: list[dict[str, Any]] = [{}, {"max_mde": 0.9}]
+    for options in asked:
+        verdict = judged(systems(12), alpha=1e5, **options)
+        assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_weak")
 
 
 def test_churn_may_only_warn():

@@ -148,6 +148,7 @@ def test_tests_with_the_fixture_are_gates_however_they_end(pytester, two_gates, 
         "test_own.py::test_skipped": "skipped",
         "test_own.py::test_something_else": "no_verdict",
     }
+    assert {gate["failures"] for gate in gates(pytester).values()} == {0}  # attempts before the last one
 
 
 @pytest.mark.slow

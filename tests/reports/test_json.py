@@ -5,7 +5,6 @@ import json
 import jsonschema
 import pytest
 
-from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import Report
 from tests.reports.cases import CASES
@@ -26,7 +25,7 @@ def test_a_report_is_valid_strict_json_and_reads_back(name):
     schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
     jsonschema.validate(report, schema, cls=jsonschema.Draft202012Validator)
     assert report["schema"] == "riskguard-report/1"
-    assert Verdict.from_dict(report["verdicts"][0]).to_dict() == given.to_dict()
+    assert report_json.verdicts_of(report)[0].to_dict() == given.to_dict()
 
 
 def test_the_schema_in_the_package_is_the_closed_one_that_the_types_make():

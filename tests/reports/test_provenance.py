@@ -68,6 +68,10 @@ def test_a_line_says_the_change_and_the_age_of_baselines():
         "o/r; pull request 12; branch topic; commit bbbbbbbbbb; 2026-02-05 12:00 UTC; baseline prod stored 35 days "
         "ago from commit aaaaaaaaaa (old: what users search for has changed since); index v7 -> v8, k none -> 1"
     )
+    assert [" (old: " in line(replace(provenance(), date=f"2026-{day}T00:00:00Z")) for day in ("01-31", "02-01")] == [
+        False,
+        True,
+    ]
     several = replace(
         provenance(),
         candidate=Origin("c", dict.fromkeys("abcde", "2")),

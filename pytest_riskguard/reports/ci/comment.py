@@ -1,4 +1,4 @@
-"""The comment on a pull request, from the moment a run begins: what is known about one commit, in Markdown.
+"""The comment on a pull request: what is known about one commit, from the moment its CI run begins.
 
 It names its commit first, so that an answer is never read as one about other code, and says so where there is none.
 Addresses of a run come from the caller alone: a report may be written by the code that is judged.

@@ -16,10 +16,10 @@ import jinja2
 from markupsafe import Markup
 
 from pytest_riskguard import __version__
-from pytest_riskguard.reports.numbers import brief
+from pytest_riskguard.reports.numbers import brief, percent, plain, short, signed
 from pytest_riskguard.reports.parts import glossary
 from pytest_riskguard.serialization import to_plain
-from pytest_riskguard.text import clean, counted, percent, plain, short, signed
+from pytest_riskguard.text import clean, counted
 
 #: What the page's own ids begin with, so that no gate's name can be one of them.
 OWN = "rg-"

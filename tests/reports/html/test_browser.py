@@ -16,8 +16,8 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.html import render
+from pytest_riskguard.reports.numbers import percent, plain, signed
 from pytest_riskguard.reports.parts import glossary
-from pytest_riskguard.text import percent, plain, signed
 from tests.reports.hostile import STRINGS, hostile_provenance
 from tests.reports.html.browsers import Opened
 from tests.reports.html.verdicts import (

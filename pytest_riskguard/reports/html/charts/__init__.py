@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pytest_riskguard.gates.findings import ROUNDING_ERROR
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.plots import Plot
-from pytest_riskguard.reports.numbers import brief, decimals
+from pytest_riskguard.reports.numbers import brief, decimals, plain, short, signed
 from pytest_riskguard.reports.words import risk_name
-from pytest_riskguard.text import clean, counted, plain, short, signed
+from pytest_riskguard.text import clean, counted
 
 #: Topics that are bars, half of them from either end.
 MAX_BARS = 250
