@@ -194,9 +194,16 @@ def show(
             new = [warning for warning in verdict.first_warnings if warning.message not in messages]
             lines = [text, *(f"  warning: {said}" for said in coded(new))]
         else:
-            context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": complete}
-            context["same_as"] = same_as.get(place)
-            headline, *rest = explain(verdict, screen, after_word=True, **context).splitlines()
+            explained = explain(
+                verdict,
+                screen,
+                after_word=True,
+                said=messages,
+                run=verdicts,
+                complete=complete,
+                same_as=same_as.get(place),
+            )
+            headline, *rest = explained.splitlines()
             is_again = verdict.problem is not None and verdict.problem in problems
             lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]
         problems.add(verdict.problem)
@@ -248,13 +255,7 @@ def present(
 
         changes = policy_changes([config])
     try:
-        show(
-            verdicts,
-            to_stderr=outputs.on_stdout,
-            notes=notes,
-            policy_changes=changes,
-            **shown,
-        )
+        show(verdicts, to_stderr=outputs.on_stdout, notes=notes, policy_changes=changes, **shown)
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
         if outputs.paths:
             from pytest_riskguard.build import report_date, this_build
