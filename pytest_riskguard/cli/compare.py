@@ -12,7 +12,7 @@ import click
 from pytest_riskguard.cli.options import SETTINGS, metadata_option, reader_here, slice_option, system_options
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import KINDS, NotSignificantlyRisky, kinds_with, options_of
+from pytest_riskguard.gates.kinds import KINDS, NotSignificantlyRisky, options_of
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
@@ -60,9 +60,10 @@ def compare(inputs: Inputs, metadata: dict[str, str], outputs: Outputs, **detail
     if inputs.kind is None:
         for name in inputs.options:
             if name not in options_of(NotSignificantlyRisky):
+                kind = next(kind for kind, cls in KINDS.items() if name in options_of(cls))
                 raise UsageError(
                     f"{name}: without --gate the default gates are asked, which set or lack that option; add --gate "
-                    f"{kinds_with(name)[0]}, or declare gates in a riskguard.yaml"
+                    f"{kind}, or declare gates in a riskguard.yaml"
                 )
     if not inputs.named_baselines:
         raise UsageError(

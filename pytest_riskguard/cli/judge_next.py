@@ -31,7 +31,7 @@ _KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
 _OPTIONS = tuple(
     name for name in SETTINGS if name != "on_inconclusive" and any(name in options_of(KINDS[kind]) for kind in _KINDS)
 )
-#: What may be said beside the name of a declared gate, which says all else.
+#: What may be said beside the name of a declared gate, which gives all other settings.
 _BESIDE_A_GATE = {"systems", "baselines", "kind", "budget", "output"}
 #: A spreadsheet reads a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@")
@@ -55,7 +55,7 @@ _MAX_TEXT = 1000
     default=_KINDS[0],
     metavar="KIND|NAME",
     help=f"The question: {', '.join(_KINDS)}; or a gate of riskguard.yaml, or one of its items, such as "
-    f"no-risk[AP-5], which says all else. [default: {_KINDS[0]}]",
+    f"no-risk[AP-5], which gives all other settings. [default: {_KINDS[0]}]",
 )
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
 @click.option("-o", "--output", type=FILE, metavar="PATH", help="Write the list here instead of to standard output.")
@@ -79,7 +79,7 @@ def judge_next(inputs: Inputs, budget: int | None, output: Path | None) -> int:
     write_text(_table(wanted[:budget], engine.sources.queries), output)
     click.echo(_summary(len(wanted), budget, len(lists), sum(map(bool, lists))), err=True)
     if left_out := len(listed) - len(wanted):
-        click.echo(f"left out: {left_out} with an id that cannot be printed as is", err=True)
+        click.echo(f"left out {counted(left_out, 'document')} with an id that cannot be printed as it is", err=True)
     return ExitStatus.PASSED
 
 

@@ -14,6 +14,7 @@ from pytest_riskguard.config.schema import Collection, Config, Documents, GateMo
 from pytest_riskguard.config.setting_types import SettingError
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.errors import ConfigError
+from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.text import did_you_mean
 
@@ -59,9 +60,11 @@ def _problem(document: Document, detail: ErrorDetails) -> tuple[int, str]:
         key = detail["loc"][-1]
         return document.line(path), f"{_subject(document.data, path)} has no {key!r}; add `{_REMEDIES[str(key)]}`"
     error = detail.get("ctx", {}).get("error", "expected a mapping, found " + shown(detail["input"]))
+    unwritten = list[str]()
     if isinstance(error, SettingError):
         path = _place(document, (*detail["loc"], *error.keys))
-    return document.line(path), f"{_subject(document.data, path)}: {error}"
+        unwritten = [str(key) for key in error.keys if key in OPTIONS and key not in path]
+    return document.line(path), ": ".join([_subject(document.data, path), *unwritten, str(error)])
 
 
 def _place(document: Document, loc: Path) -> Path:

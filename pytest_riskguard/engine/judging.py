@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,12 +52,14 @@ MOST_KNOWN = 4
 
 @frozen(eq=False)
 class Asked:
-    """A question whose ``systems`` are scored: the candidate, the baselines, and replicates of a single one."""
+    """A question whose ``systems`` are scored: the candidate, the baselines, and replicates of a single one.
+
+    ``comparison`` is None if they cannot be compared; ``together`` is how many gates are judged together.
+    """
 
     question: Question
     systems: Sequence[Scored]
-    comparison: Comparison
-    #: How many gates are judged together, this one included.
+    comparison: Comparison | None
     together: int
 
 
@@ -154,12 +156,15 @@ class Engine:
     # ---- from a question to its comparison
 
     def _asked(self, question: Question, together: int) -> Asked | DataError:
-        """The question with its comparison, or why there is none."""
+        """The question with its systems, or why they cannot be scored."""
         try:
             systems = self._systems(question)
-            return Asked(question, systems, self._compared(question.gate, systems, together), together)
         except DataError as error:
             return error
+        comparison = None
+        with suppress(DataError):  # the verdict says what is wrong
+            comparison = self._compared(question.gate, systems, together)
+        return Asked(question, systems, comparison, together)
 
     def _systems(self, question: Question) -> Sequence[Scored]:
         """The candidate, the baselines, and the replicates of a single one, scored; the question is checked whole."""

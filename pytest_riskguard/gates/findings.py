@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Annotated, Any, Literal
 
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.kinds import METHODS
 from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, Words
 
 Count = Annotated[int, Bounds(ge=0)]
@@ -17,8 +18,6 @@ Level = Annotated[float, Bounds(gt=0, lt=1)]
 Alpha = Annotated[float, Bounds(ge=0)]
 #: The most topics that one list of a verdict names, so that a report on a million topics stays small.
 MAX_LISTED = 5_000
-#: Intervals by name.
-INTERVALS = ("student_t", "basic", "studentized", "percentile", "bca")
 
 #: As ``risk.checks.ROUNDING_ERROR`` and ``risk.urisk.COUNTED``, for whoever shows a verdict without loading numpy.
 ROUNDING_ERROR, COUNTED = 1e-12, 1e-6
@@ -185,7 +184,7 @@ class Estimates:
 class ReportedInterval:
     """One interval of URisk, or of the difference of two GeoRisks; ``decisive`` marks the one whose limit decided."""
 
-    method: Annotated[str, Words(INTERVALS)]
+    method: Annotated[str, Words(METHODS[1:])]
     level: float
     lower: float
     upper: float

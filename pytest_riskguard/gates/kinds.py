@@ -391,11 +391,6 @@ def options_of(kind: type[Gate]) -> Mapping[str, Option]:
     return _OPTIONS[kind]
 
 
-def kinds_with(name: str) -> tuple[str, ...]:
-    """The kinds that offer an option."""
-    return tuple(cls.kind for cls, known in _OPTIONS.items() if name in known)
-
-
 def gate_of(name: str, /, kind: str = NotSignificantlyRisky.kind, **options: Any) -> Gate:
     """A gate of the kind with this name; options that the kind does not offer may only be given their defaults.
 

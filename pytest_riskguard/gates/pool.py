@@ -191,13 +191,8 @@ class PoolComparison(Comparison):
     ruling: PoolRuling  # type: ignore[assignment]
 
     def __init__(self, gate: Gate, aligned: Aligned, *, family: Family | None = None, together: int = 1) -> None:
-        self.gate, self.own_level, self.family, self.aligned, self.together = (
-            gate,
-            gate.level,
-            family,
-            aligned,
-            together,
-        )
+        self.gate, self.own_level, self.family = gate, gate.level, family
+        self.aligned, self.together = aligned, together
         systems = aligned.systems
         self.scores = np.array([system.values for system in systems])
         self.topics, self.n = systems[CANDIDATE].topics, int(self.scores.shape[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import comparisons, words
@@ -91,14 +92,17 @@ def fitting(head: Sequence[str], report: Report, *, limit: int | None) -> str:
     """
     ordered = sorted(range(len(report.verdicts)), key=lambda place: urgency(report.verdicts[place]))
     failures, gates = _failures(report, ordered), len(ordered)
+    lines_of, remarks_of, notes_of = _overview(report, ordered)
 
     def whole(sections: int, rows: int) -> str:
         missing = [counted(gates - rows, "gate")] if rows < gates else []
         missing += [f"what happened in {len(failures) - sections} that failed"] if sections < len(failures) else []
-        lines = [*head, *(text for part in failures[:sections] for text in part), *_overview(report, ordered[:rows])]
+        lines = [*head, *chain(*failures[:sections])]
+        lines += table(_COLUMNS, lines_of[:rows]) if gates else []
+        lines += [*remarks_of, *chain(*notes_of[:rows])]
         if missing:
-            lines += [f"Left out to save space: {' and '.join(missing)}. The JSON and HTML reports have it.", ""]
-        return "\n".join(lines)
+            lines += ["", f"Left out to save space: {' and '.join(missing)}. The JSON and HTML reports have it."]
+        return "\n".join(lines).rstrip("\n") + "\n"
 
     def too_long(text: str) -> bool:
         return limit is not None and len(text.encode()) > limit
@@ -148,17 +152,16 @@ def _worst(verdict: Verdict, same_as: str | None) -> list[str]:
 _COLUMNS = {**dict.fromkeys(("outcome", "gate", "measure", "estimate"), "text"), "mean": "number"}
 
 
-def _overview(report: Report, places: Sequence[int]) -> list[str]:
-    """The gates in a table, those that were not judged, and what is to be known of those that passed."""
+def _overview(report: Report, ordered: Sequence[int]) -> tuple[list[list[str]], list[str], list[list[str]]]:
+    """The lines of the table, the gates that were not judged, and what is to be known of each that passed."""
     verdicts, gates = report.verdicts, report.gates
     before, complete = comparisons.failures_before(gates), not comparisons.missing(gates)
-    lines = table(_COLUMNS, [_row(verdicts[place], before.get(place)) for place in places]) if verdicts else []
-    if unjudged := comparisons.summary(gates):
-        lines += [*(f"- {prose(one)}" for one in unjudged), ""]
-    lines += [text for remark in remarks(verdicts) for text in (prose(remark), "")]
     said = notes(verdicts, complete=complete, with_commands=False)
-    known = [f"- {code(verdicts[place].gate)}: {_sentence(note)}" for place in places for note in said[place]]
-    return [*lines, *known, *([""] if known else [])]
+    rows = [_row(verdicts[place], before.get(place)) for place in ordered]
+    known = [[f"- {code(verdicts[place].gate)}: {_sentence(note)}" for note in said[place]] for place in ordered]
+    unjudged = [f"- {prose(one)}" for one in comparisons.summary(gates)]
+    alike = [text for remark in remarks(verdicts) for text in (prose(remark), "")]
+    return rows, [*unjudged, *([""] if unjudged else []), *alike], known
 
 
 def _sentence(text: str) -> str:

@@ -7,9 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.numbers import plain, probability, short, signed
@@ -18,6 +16,8 @@ from pytest_riskguard.text import clean, columns, fitted
 if TYPE_CHECKING:
     from pytest_riskguard.reports.html.charts.plots import Plot
 
+#: The page that explains the words of a report.
+GLOSSARY = "https://github.com/pytest-riskguard/pytest-riskguard/blob/main/docs/glossary.md"
 #: The least columns of a terminal that a name keeps.
 _LEAST = 8
 #: Characters of a cell and of a sentence.
@@ -202,19 +202,6 @@ def ends(text: str, room: float, width: Callable[[str], float] = columns) -> str
     if width(text) <= room:
         return text
     return cut(max(bisect_left(range(len(text)), True, key=lambda kept: width(cut(kept)) > room) - 1, 0))
-
-
-@cache
-def glossary() -> str | None:
-    """The page that explains the words of a report; None in a copy of the package that was never installed."""
-    from importlib import metadata
-
-    try:
-        addresses = metadata.metadata("pytest-riskguard").get_all("Project-URL") or []
-    except metadata.PackageNotFoundError:
-        return None
-    start = dict(address.split(", ", 1) for address in addresses if ", " in address).get("Documentation")
-    return start and urljoin(start, "glossary.md")
 
 
 # ---- lines of a terminal

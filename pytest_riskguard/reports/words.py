@@ -55,12 +55,10 @@ def part_of_topics(verdict: Verdict) -> str:
     return f"{clean(verdict.slice, limit=MAX_NAME)}, {counted(verdict.topics.count, 'topic')}"
 
 
-def risk_name(verdict: Verdict, *, at_alpha: bool = False) -> str:
-    """``excess weighted URisk(alpha=5)``, ``GeoRisk difference``."""
+def risk_name(verdict: Verdict) -> str:
+    """``excess weighted URisk``, ``GeoRisk difference``."""
     excess = "excess " * (verdict.estimates.noise_urisk is not None)
-    name = "GeoRisk difference" if verdict.asked.is_pool else f"{excess}{'weighted ' * verdict.weighted}URisk"
-    parameter = "smooth" if verdict.tradeoff == "smooth" else f"alpha={short(verdict.alpha)}"
-    return f"{name}({parameter})" if at_alpha else name
+    return "GeoRisk difference" if verdict.asked.is_pool else f"{excess}{'weighted ' * verdict.weighted}URisk"
 
 
 def required(verdict: Verdict) -> str:

@@ -18,7 +18,6 @@ from pytest_riskguard.studies.pool_statistics import (
     durbin_test,
     every_baseline,
     friedman_test,
-    kendall_tau,
     rank_biased_overlap,
     ranks,
     sortable_trisk,
@@ -47,7 +46,6 @@ class Member:
     mean: float
     correlation_lowest: float | None
     correlation_median: float | None
-    correlation_highest: float | None
     missing: tuple[str, ...]
 
 
@@ -130,17 +128,15 @@ class Order:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How much two orders agree: rank-biased overlap at phi 0.9, and Kendall's tau-b.
+    """How much two orders agree: rank-biased overlap at phi 0.9.
 
-    The two parts of the overlap add up to that of the pool taken as complete. ``tau`` is None where all systems are
-    tied in an order.
+    Its two parts add up to that of the pool taken as complete.
     """
 
     first: Order
     second: Order
     overlap_lower: float
     overlap_residual: float
-    tau: float | None
 
 
 @dataclass(frozen=True)
@@ -264,16 +260,13 @@ def _agreements(measures: Sequence[MeasureStudy]) -> Iterator[Agreement]:
     for first, second in combinations(orders, 2):
         if first.measure == second.measure or first.alpha == second.alpha:
             overlap = rank_biased_overlap(orders[first], orders[second])
-            tau = kendall_tau(orders[first], orders[second])
-            yield Agreement(first, second, overlap.lower, overlap.residual, tau)
+            yield Agreement(first, second, overlap.lower, overlap.residual)
 
 
-def _spread(values: FloatArray) -> tuple[float | None, float | None, float | None]:
-    """The lowest, the median and the highest value; NaN is ignored."""
+def _spread(values: FloatArray) -> tuple[float | None, float | None]:
+    """The lowest and the median value; NaN is ignored."""
     known = values[~np.isnan(values)]
-    if known.size == 0:
-        return None, None, None
-    return float(np.min(known)), float(np.median(known)), float(np.max(known))
+    return (float(np.min(known)), float(np.median(known))) if known.size else (None, None)
 
 
 def _matrix(values: FloatArray) -> Matrix:

@@ -37,10 +37,10 @@ def section(report: PoolReport) -> Section:
     parts: list[Section | Table] = [_of_measure(study, report.systems) for study in report.measures]
     if report.agreements:
         rows = [
-            (f"{_order(one.first)} and {_order(one.second)}", one.overlap_lower, one.overlap_residual, one.tau)
+            (f"{_order(one.first)} and {_order(one.second)}", one.overlap_lower, one.overlap_residual)
             for one in report.agreements
         ]
-        columns = {"orders": "text", "overlap": ".3f", "residual": ".3f", "tau": "+.3f"}
+        columns = {"orders": "text", "overlap": ".3f", "residual": ".3f"}
         parts.append(Table("Agreement between orders of the systems", columns, rows, none="-"))
     return Section(
         "Systems as baselines of one another",

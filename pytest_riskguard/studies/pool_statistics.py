@@ -186,20 +186,6 @@ def _top_places(values: npt.ArrayLike) -> npt.NDArray[np.intp]:
     return np.rint(shared - (sizes[inverse] - 1) / 2).astype(np.intp)
 
 
-def kendall_tau(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Kendall's tau-b of two orders, corrected for ties: 1 for the same order, -1 for the reverse.
-
-    None where all systems are tied in an order, so for a single system too. Parameters are those of
-    ``rank_biased_overlap``.
-    """
-    orders = [places(first), places(second)]
-    if any(np.ptp(order) == 0 for order in orders):
-        return None
-    from scipy.stats import kendalltau  # takes 0.8 s to import
-
-    return float(kendalltau(*orders).statistic)
-
-
 @dataclass(frozen=True)
 class RankTest:
     """A test of the ranks that several baselines give the same systems.

@@ -230,9 +230,10 @@ def test_scores_are_compared_as_they_are(command, folder):
     ]
     assert command("compare --scores a.csv --baseline old=b.csv --measure own").status == 0
     folder.joinpath("b.csv").write_text("topic,AP,own\nt01,0.5,1\n")
-    ended = command("compare --scores a.csv --baseline old=b.csv --measure AP")
-    assert ended.status == 3
-    assert "topics_differ" in ended.out
+    ended = command("compare --scores a.csv --baseline old=b.csv --measure AP -o -")
+    verdict, *_ = json.loads(ended.out)["verdicts"]
+    assert (ended.status, verdict["reason"]) == (3, "topics_differ")
+    assert verdict["inputs"]["candidate"] is not None  # what could be read has its digest
     assert command("compare --scores a.csv --baseline old=b.csv --measure AP --set missing=zero").status != 3
 
 

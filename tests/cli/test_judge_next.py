@@ -109,7 +109,7 @@ def test_an_id_that_no_line_can_show_is_left_out(command, folder):
     ended = command(ASKED)
     assert "\x1b" not in ended.out + ended.err
     assert not ended.out.splitlines()[1].startswith("t01")
-    assert "left out: 1 with an id" in ended.err
+    assert "left out 1 document with an id" in ended.err
 
 
 def test_query_texts_and_ids_are_data():

@@ -206,10 +206,6 @@ SERVICES: dict[str, Environment] = {
         "GITLAB_CI": "true",
         "CI_MERGE_REQUEST_DIFF_BASE_SHA": git(project, "merge-base", "HEAD", "main"),
     },
-    "Jenkins": lambda _: {"JENKINS_URL": "http://ci/", "CHANGE_TARGET": "main"},
-    "Azure": lambda _: {"TF_BUILD": "True", "SYSTEM_PULLREQUEST_TARGETBRANCH": "refs/heads/main"},
-    "Bitbucket": lambda _: {"BITBUCKET_BUILD_NUMBER": "1", "BITBUCKET_PR_DESTINATION_BRANCH": "main"},
-    "Buildkite": lambda _: {"BUILDKITE": "true", "BUILDKITE_PULL_REQUEST_BASE_BRANCH": "main"},
 }
 
 

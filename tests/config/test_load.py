@@ -203,6 +203,11 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
             "reference of gate 'g': it has no meaning for not_significantly_risky; leave it out",
         ),
         (
+            "name: g, kind: equivalent, baseline: a",
+            "gate 'g': tolerance: expected a number above 0, the smallest difference of the mean that matters, found "
+            "the number 0.0",
+        ),
+        (
             "name: g, kind: georisk_not_worse, baselines: [a, b], method: basic",
             "method of gate 'g': expected auto, student_t, percentile or bca, found 'basic'",
         ),

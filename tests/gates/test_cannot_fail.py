@@ -107,11 +107,6 @@ def test_a_pool_without_scores_and_a_tolerance_beyond_georisk_are_refused():
     assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
 
 
-def test_scores_without_a_measure_may_be_below_0():
-    low, better = (replace(system, measure=None) for system in (LOW, BETTER))
-    assert judge(gate_of("g", tolerance=0.5), better, low).outcome == "pass"
-
-
 def weighted_by(weight: float, **options: Any) -> Verdict:
     """30 of 40 topics lose 0.1 and have this weight; the other ten, of weight 1, win as much."""
     loses = np.arange(40) < 30

@@ -81,23 +81,6 @@ def test_what_a_document_is_worth_is_its_gain_at_both_ranks():
     assert topic.new(10) == [RankedDocument("y", None, None, 3), RankedDocument("z", None, None, 4)]
 
 
-def test_where_documents_depend_on_each_other_one_at_a_time_is_moved_back():
-    pair = Pair(
-        candidate={"t": ["x", "y", "a", "b"]},
-        baseline={"t": ["a", "x", "y", "b", "c"]},
-        grades={"t": {"a": 1, "b": 1, "c": 1}},
-        measure="AP",
-    )
-    topic = of(pair)
-    now = (1 / 3 + 2 / 4) / 3
-    with_a_back = (1 / 1 + 2 / 4) / 3  # a x y b
-    with_c_back = (1 / 3 + 2 / 4 + 3 / 5) / 3  # x y a b c
-    assert not topic.exact
-    assert [m.document for m in topic.moved] == ["a", "c"]
-    effects = {m.document: m.effect for m in topic.moved}
-    assert effects == pytest.approx({"a": now - with_a_back, "c": now - with_c_back}, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     "measure", ["nDCG@10", "nDCG", "nDCG(dcg='exp-log2')@10", "nDCG(gains={2: 9})@10", "P@5", "R(rel=2)@10", "R@5"]
 )

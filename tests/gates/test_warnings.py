@@ -86,7 +86,6 @@ def few(count: int, **more: Any) -> dict[str, Any]:
             {"no_variation": {}, "unseen_changes": UNSEEN},
         ),
         (np.full(30, -0.1), {}, {"no_variation": {}}),
-        (np.full(30, -0.1), {"method": "student_t"}, {"no_variation": {}}),
         (np.full(20, -0.1), {}, {"no_variation": {}, "few_topics": FEW}),
         (
             np.full(30, 0.125),
@@ -94,10 +93,7 @@ def few(count: int, **more: Any) -> dict[str, Any]:
             {"no_variation": {}, "significantly_better": {"mean_difference": pytest.approx(0.125)}},
         ),
         (NOISE[:24], {"alpha": 0}, {"few_topics": FEW}),
-        (NOISE[:24], {"alpha": 0, "method": "percentile"}, {"few_topics": FEW}),
         (NOISE[:25], {"alpha": 0}, {}),
-        (NOISE[:249], {"alpha": 0, "method": "student_t"}, {}),
-        (NOISE[:250], {"alpha": 0, "method": "student_t"}, {}),
         (
             changes([-0.3] * 3, 50),
             {"method": "student_t"},
@@ -208,12 +204,10 @@ def of_pool(systems: Sequence[TopicScores], **options: Any) -> dict[str, dict[st
     ("n", "options", "expected"),
     [
         (24, {}, {"few_topics": {}}),
-        (24, {"method": "percentile"}, {"few_topics": {}}),
         (25, {}, {}),
         (25, {"alpha": 1.5}, {"few_topics": {}}),
         (49, {"alpha": 1.5}, {"few_topics": {}}),
         (50, {"alpha": 1.5}, {}),
-        (60, {"alpha": 0}, {}),
         (9, {}, {}),
     ],
 )

@@ -118,7 +118,7 @@ def test_churn_let_through_passes_with_its_warning_in_the_summary(pytester, proj
         )
 
 
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.slow)])
 def test_our_lines_fit_the_screen(pytester, project, monkeypatch, columns):
     project("loss")
     pytester.makepyfile(PLAIN)
@@ -135,6 +135,7 @@ def test_our_lines_fit_the_screen(pytester, project, monkeypatch, columns):
     assert any(re.search(r"t07 .* 0\.5000 -> 0\.0500 +-0\.4500 +9\.3%  flagged$", line) for line in ours)
 
 
+@pytest.mark.slow
 def test_colour_is_used_only_where_it_is_wanted(pytester, project, monkeypatch):
     project("loss")
     assert "\x1b[" in pytester.runpytest("--riskguard", "--color=yes").stdout.str()

@@ -52,7 +52,6 @@ def test_judging_nothing_is_red_unless_a_selection_explains_it(pytester, argumen
     ("arguments", "addopts", "judged"),
     [
         ((), "", 5),
-        (("-k", "plain"), "", 3),
         ((), "-m 'not own' -k fixture", 1),
         (("--riskguard-no-yaml",), "", 4),
         (("-k", "nothing"), "", 0),

@@ -26,6 +26,10 @@ gates:
 """
 
 
+def slow(*case: Any) -> Any:
+    return pytest.param(*case, marks=pytest.mark.slow)
+
+
 def unnamed(verdict: dict[str, Any]) -> str:
     """The bytes of a verdict, the gate's name aside."""
     return json.dumps({**verdict, "gate": None})
@@ -82,10 +86,10 @@ def judged(pytester, project, monkeypatch, capsys):
     ("name", "kind", "options", "outcome"),
     [
         ("loss", "not_significantly_risky", {}, "fail"),
-        ("churn", "not_significantly_risky", {"alpha": 5.0, "on_churn": "fail"}, "fail"),
-        ("good", "not_significantly_risky", {"tolerance": 0.0}, "pass"),
-        ("loss", "no_topic_collapse", {"max_loss": 0.3, "allowed": 0.05}, "fail"),
         ("loss", "no_topic_collapse", {"max_loss": 0.3, "allowed": 12}, "pass"),
+        slow("churn", "not_significantly_risky", {"alpha": 5.0, "on_churn": "fail"}, "fail"),
+        slow("good", "not_significantly_risky", {"tolerance": 0.0}, "pass"),
+        slow("loss", "no_topic_collapse", {"max_loss": 0.3, "allowed": 0.05}, "fail"),
     ],
 )
 def test_every_way_in_gives_the_same_verdict(pytester, judged, name, kind, options, outcome):
@@ -118,11 +122,9 @@ def test_every_way_in_gives_the_same_verdict(pytester, judged, name, kind, optio
     ("kind", "options", "defaults"),
     [
         ("not_significantly_risky", {}, {"alpha": 1, "tolerance": 0.005, "on_churn": "warn"}),
-        pytest.param(
-            "georisk_not_worse", {}, {"alpha": 1, "tolerance": 0, "on_churn": "fail"}, marks=pytest.mark.slow
-        ),
-        ("not_inferior", {}, {"alpha": 1, "tolerance": 0}),
-        ("equivalent", {"tolerance": 0.1}, {"alpha": 0}),
+        slow("georisk_not_worse", {}, {"alpha": 1, "tolerance": 0, "on_churn": "fail"}),
+        slow("not_inferior", {}, {"alpha": 1, "tolerance": 0}),
+        slow("equivalent", {"tolerance": 0.1}, {"alpha": 0}),
     ],
 )
 def test_the_defaults_of_a_kind_are_those_of_every_way_in(judged, kind, options, defaults):

@@ -19,7 +19,7 @@ from pytest_riskguard.reports.ci import comment, github, junit
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.json import verdicts_of
 from pytest_riskguard.reports.markdown import render
-from pytest_riskguard.reports.parts import glossary
+from pytest_riskguard.reports.parts import GLOSSARY
 from pytest_riskguard.reports.terminal import explain, gates_table, one_line, warning_lines
 from pytest_riskguard.run_context import Screen
 from tests.reports.hostile import NAMES, STRINGS, hostile_provenance, incomparable_with, texts, verdict_with
@@ -123,7 +123,7 @@ def assert_safe(text: str) -> None:
         assert_plain(said)
         page = Page(MARKDOWN.render(said))
         assert {tag for tag, _ in page.tags} <= TAGS
-        assert {attributes.get("href") for name, attributes in page.tags if name == "a"} <= {glossary()}
+        assert {attributes.get("href") for name, attributes in page.tags if name == "a"} <= {GLOSSARY}
     for element in ElementTree.fromstring(junit.render(report)).iter():  # noqa: S314 - our own text
         for part in (element.text or "", *element.attrib.values()):
             assert_plain(part.replace("\n", " ").strip())

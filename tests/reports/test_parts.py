@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from pathlib import Path
 
 import pytest
 
 from pytest_riskguard.reports import Plot, Section, Table, document
+from pytest_riskguard.reports.parts import GLOSSARY
 from pytest_riskguard.text import columns
 from tests.reports.hostile import STRINGS
 from tests.reports.test_hostile import Page, assert_plain
@@ -98,3 +100,8 @@ def test_json_has_12_digits_no_infinity_and_no_command_of_ci():
     assert '"b": null,\n  "a": 0.3,' in text
     assert "##" not in text
     assert list(itertools.islice(text.splitlines(), 2)) == ["{", '  "schema": "x/1",']
+
+
+def test_the_glossary_is_a_page_of_the_documentation():
+    project = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'Documentation = "{GLOSSARY.replace("glossary", "README")}"' in project

@@ -1,4 +1,4 @@
-"""Rank-biased overlap against its paper, and Kendall's tau by counting pairs.
+"""Rank-biased overlap against its paper.
 
 W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", TOIS 28(4), 2010.
 """
@@ -6,7 +6,6 @@ W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", 
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pytest_riskguard.studies.pool_statistics import Overlap, agreement_by_depth, kendall_tau, rank_biased_overlap
+from pytest_riskguard.studies.pool_statistics import Overlap, agreement_by_depth, rank_biased_overlap
 
 orders = st.integers(1, 8).flatmap(
     lambda n: st.tuples(*(arrays(np.float64, n, elements=st.integers(0, 4).map(float)),) * 2)
@@ -109,17 +108,3 @@ def test_the_top_counts_more_than_the_bottom():
     above = rank_biased_overlap(values("bacdef", "abcdef"), values("abcdef", "abcdef"))
     below = rank_biased_overlap(values("abcdfe", "abcdef"), values("abcdef", "abcdef"))
     assert above.lower < below.lower
-
-
-@given(orders)
-def test_tau_counts_the_pairs_that_two_orders_agree_on(pair):
-    signs = [[np.sign(a - b) for a, b in combinations(values, 2)] for values in pair]
-    untied = [np.count_nonzero(sign) for sign in signs]
-    agreeing = sum(a * b for a, b in zip(*signs, strict=True))
-    expected = agreeing / math.sqrt(untied[0] * untied[1]) if all(untied) else None
-    assert kendall_tau(*pair) == (None if expected is None else pytest.approx(expected, abs=1e-12))
-
-
-def test_values_within_rounding_are_tied_for_tau():
-    # of three pairs one is tied in the first order, and the other two agree: 2 / sqrt(2 * 3)
-    assert kendall_tau([0.3, 0.1 + 0.2, 0.5], [1, 2, 3]) == pytest.approx(2 / math.sqrt(6))

@@ -58,7 +58,7 @@ def test_every_system_is_judged_against_every_other(command):
     assert risky["durbin"]["concordance"] < 1
     agreement = found["agreements"][0]
     assert agreement["first"] == {"measure": "gain", "alpha": None}
-    assert (agreement["second"]["alpha"], agreement["tau"]) == (0, 1)
+    assert (agreement["second"]["alpha"], agreement["overlap_lower"] > 0.3) == (0, True)
 
 
 @pytest.mark.usefixtures("pool")

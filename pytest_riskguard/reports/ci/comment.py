@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.comparisons import Report, answer, comparisons, missing, title
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, fitting, prose
-from pytest_riskguard.reports.parts import glossary
+from pytest_riskguard.reports.parts import GLOSSARY
 from pytest_riskguard.reports.words import line
 
 #: The first line, by which a comment is found again; GitHub and GitLab do not show it.
@@ -86,6 +86,6 @@ def _commit(run: Run) -> str:
 
 
 def _links(run: Run) -> list[str]:
-    pages = (("full report", run.report_url), ("run", run.url), ("what the words mean", glossary()))
+    pages = (("full report", run.report_url), ("run", run.url), ("what the words mean", GLOSSARY))
     named = [f"[{name}](<{url}>)" for name, url in pages if url]
     return [" · ".join(named), ""] if named else []

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from pytest_riskguard import __version__
 from pytest_riskguard.reports.numbers import brief, percent, plain, short, signed
-from pytest_riskguard.reports.parts import glossary
+from pytest_riskguard.reports.parts import GLOSSARY
 from pytest_riskguard.serialization import to_plain
 from pytest_riskguard.text import clean, counted
 
@@ -129,7 +129,7 @@ def whole_page(name: str, *, title: str, style: str, script: str | None = None, 
         style=Markup(css),  # noqa: S704
         script=Markup(script or ""),  # noqa: S704
         policy=Markup(content_policy(css, script)),  # noqa: S704 - quotes that must stay quotes
-        glossary=glossary(),
+        glossary=GLOSSARY,
         version=__version__,
         **values,
     )

@@ -17,7 +17,7 @@ from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.numbers import percent, plain, signed
-from pytest_riskguard.reports.parts import glossary
+from pytest_riskguard.reports.parts import GLOSSARY
 from tests.reports.hostile import STRINGS, hostile_provenance
 from tests.reports.html.browsers import Opened
 from tests.reports.html.verdicts import (
@@ -224,7 +224,7 @@ def test_hostile_text_executes_nothing(opened, monkeypatch):
     assert shown.page.locator(strange).count() == 0
     assert shown.page.locator("details.gate").count() == len(STRINGS)
     links = shown.page.eval_on_selector_all("a", "links => links.map(link => link.getAttribute('href'))")
-    assert all(link.startswith("#") or link == glossary() for link in links)
+    assert all(link.startswith("#") or link == GLOSSARY for link in links)
 
 
 def test_hostile_text_that_the_script_sets_executes_nothing(opened):

@@ -22,7 +22,7 @@ from pytest_riskguard.reports.html import ensure_available, render
 from pytest_riskguard.reports.html.page import STATIC_ROWS
 from pytest_riskguard.reports.html.queries import topic_rows
 from pytest_riskguard.reports.html.whole_page import script_json
-from pytest_riskguard.reports.parts import glossary
+from pytest_riskguard.reports.parts import GLOSSARY
 from pytest_riskguard.text import clean
 from tests.reports.hostile import NAMES, STRINGS, hostile_provenance, incomparable_with
 from tests.reports.html.verdicts import (
@@ -185,7 +185,7 @@ def test_the_policy_allows_what_is_there_and_nothing_else(verdict):
     assert rules["script-src"] == digest("script")
     for tag, attributes in page.tags:
         assert not {name for name in attributes if name.startswith("on") or name in {"style", "src"}}, tag
-    without = text.replace(page.raw["script"], "").replace(f'href="{glossary()}"', "")
+    without = text.replace(page.raw["script"], "").replace(f'href="{GLOSSARY}"', "")
     assert not re.search(r"(?:https?:)?//(?!www\.w3\.org)[a-z]", without)
     assert not re.search(r"innerHTML|insertAdjacent|document\.write|eval\(|new Function|fetch\(", page.raw["script"])
 

@@ -13,18 +13,20 @@ from pytest_riskguard.text import clean, columns
 _COLUMN = 0.7
 
 
-def text_width(text: str, size: float) -> float:
+#: The size of text: a chart is narrow, so that it can be read where a phone draws it at three quarters of its size.
+SMALL = 12.0
+
+
+def text_width(text: str, size: float = SMALL) -> float:
     """At most about the width of a line of text whose font is ``size`` high, in the same unit."""
     return _COLUMN * size * columns(text)
 
 
-def clipped(text: str, *, width: float, size: float) -> str:
+def clipped(text: str, *, width: float, size: float = SMALL) -> str:
     """The text if it is no wider than ``width``, else its two ends around an ellipsis."""
     return ends(text, width, partial(text_width, size=size))
 
 
-#: Sizes of text; a chart is narrow, so that both can be read where a phone draws it at three quarters of its size.
-TEXT, SMALL = 13.0, 12.0
 #: All charts have this width, in units of their text; the page gives each the width it has room for.
 WIDTH = 420.0
 #: Between a drawing and its edge.
@@ -78,7 +80,7 @@ def words(
     text: str,
     *,
     width: float | None = None,
-    size: float = TEXT,
+    size: float = SMALL,
     anchor: str | None = None,
     colour: str = Colour.INK,
     weight: str | None = None,

@@ -1,20 +1,13 @@
-"""A chart of points, bars and lines, for a report of any kind."""
+"""A chart of points, bars and lines, for a report of any kind: its scales, axes, legend and marks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.reports.html.charts.axes import (
-    Entry,
-    Scale,
-    frame,
-    legend,
-    scale_of,
-)
 from pytest_riskguard.reports.html.charts.drawing import (
     MARGIN,
     SYMBOLS,
@@ -23,6 +16,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
     Point,
     Symbol,
     box,
+    clipped,
     curve,
     dashes,
     element,
@@ -32,7 +26,9 @@ from pytest_riskguard.reports.html.charts.drawing import (
     quoted,
     square,
     stroke,
+    text_width,
     upright,
+    words,
 )
 from pytest_riskguard.text import clean
 
@@ -40,6 +36,123 @@ from pytest_riskguard.text import clean
 _ROOM = 0.06
 #: The part of its place that a bar takes.
 _BAR = 0.8
+
+
+#: Steps between ticks, times a power of ten.
+_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+#: Values that differ by less are drawn as equal.
+_SMALLEST = 1e-200
+
+
+@frozen
+class Scale:
+    """Values from ``low`` to ``high`` on an axis from ``start`` to ``end``."""
+
+    low: float
+    high: float
+    start: float = 0.0
+    end: float = 1.0
+
+    def __call__(self, value: float) -> float:
+        """The place of a value; one outside the axis is at its end."""
+        low, high = self.low / 2, self.high / 2  # halves, since the difference may be infinite
+        share = (value / 2 - low) / (high - low)
+        return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
+
+    def between(self, start: float, end: float) -> Scale:
+        """The same values on another axis."""
+        return replace(self, start=start, end=end)
+
+    def ticks(self, most: int) -> list[float]:
+        """Round values on the axis, at most one more than ``most``."""
+        step = _step(self.low, self.high, most)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [place * step for place in range(first, min(last, first + 2 * most) + 1)]
+
+
+def scale_of(values: Iterable[float], *, zero: bool = False, most: int = 5) -> Scale:
+    """A scale on which all of the values lie, from one round value to another; with ``zero`` 0 is on it as well."""
+    numbers = [*values, *([0.0] if zero else [])] or [0.0]
+    low, high = min(numbers), max(numbers)
+    if not high - low > max(1e-12 * abs(low), 1e-12 * abs(high), _SMALLEST):
+        half = abs(high) / 2 if abs(high) > _SMALLEST else 0.5
+        low, high = low - half, high + half
+    step = _step(low, high, most)
+    return Scale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step)
+
+
+def _step(low: float, high: float, most: int) -> float:
+    rough = high / most - low / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next((step * power for step in _STEPS if step * power >= rough * (1 - 1e-9)), 10 * power)
+
+
+def tick_labels(ticks: Sequence[float]) -> list[str]:
+    """The ticks as text."""
+    return [f"{tick + 0.0:.6g}" for tick in ticks]
+
+
+#: Room that a line of small text takes.
+LINE_HEIGHT = 16.0
+
+
+#: A line of the legend: a symbol, its colour and what it means.
+Entry = tuple[Symbol, str, str]
+
+
+def _legend(entries: Sequence[Entry]) -> tuple[str, float]:
+    """The symbols and what they mean, in as many rows as they need, and where the chart below them may begin."""
+    parts, x, y, right = [], MARGIN, 2.0, WIDTH - MARGIN
+    for symbol, colour, text in entries:
+        shown = clipped(clean(text), width=right - MARGIN - 22)
+        wide = 22 + text_width(shown)
+        if x > MARGIN and x + wide > right:
+            x, y = MARGIN, y + LINE_HEIGHT + 2
+        parts += [
+            symbol(x + 8, y + 8, 4.5, colour),
+            words(x + 22, y + 12.5, shown, colour=Colour.MUTED),
+        ]
+        x += wide + 14
+    return "".join(parts), y + LINE_HEIGHT + 6 if entries else y
+
+
+def _frame(
+    x: Scale,
+    y: Scale,
+    *,
+    top: float,
+    height: float,
+    titles: tuple[str, str],
+    numbered: bool,
+    below: float,
+) -> tuple[Scale, Scale, str]:
+    """Both scales in the coordinates of the drawing, and the SVG of axes around so much room.
+
+    The title of the y axis stands above it, so that it need not be turned; that of the x axis, which may be
+    ``numbered``, stands so far ``below`` it.
+    """
+    x_title, y_title = titles
+    y_ticks = y.ticks(max(int(height / 32), 2))
+    y_labels = tick_labels(y_ticks)
+    left = MARGIN + max(text_width(text) for text in y_labels) + 6
+    right = WIDTH - 2 * MARGIN
+    if y_title:
+        top += LINE_HEIGHT + 8
+    bottom = top + height
+    x, y = x.between(left, right), y.between(bottom, top)
+    parts = [lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE)]
+    for tick, text in zip(y_ticks, y_labels, strict=True):
+        parts.append(words(left - 6, y(tick) + 4, text, anchor="end", colour=Colour.MUTED))
+    ticks = x.ticks(max(int((right - left) / 70), 2)) if numbered else []
+    parts.append(lines([((x(tick), top), (x(tick), bottom)) for tick in ticks], colour=Colour.LINE))
+    for tick, text in zip(ticks, tick_labels(ticks), strict=True):
+        middle = min(x(tick), WIDTH - MARGIN - text_width(text) / 2)
+        parts.append(words(middle, bottom + 17, text, anchor="middle", colour=Colour.MUTED))
+    parts.append(line((left, bottom), (right, bottom), colour=Colour.GREY))
+    room, end = WIDTH - 2 * MARGIN, WIDTH - MARGIN
+    parts += [words(MARGIN, top - 12, y_title, width=room)] if y_title else []
+    parts += [words(end, bottom + below, x_title, width=room, anchor="end")] if x_title else []
+    return x, y, "".join(parts)
 
 
 @frozen
@@ -132,10 +245,10 @@ class Plot:
 
     def _drawing(self) -> tuple[str, float]:
         """The drawing and its height."""
-        keys, top = legend(self._entries(), right=WIDTH - MARGIN)
+        keys, top = _legend(self._entries())
         has_bars = any(one.topic is not None for one in self._marks)
         below = 34.0 if self.x and not has_bars else 17.0
-        axes = frame(
+        across, up, axes = _frame(
             *self._scales(),
             top=top if self.y else top + 8,
             height=200 if has_bars else 270,
@@ -143,26 +256,26 @@ class Plot:
             numbered=not has_bars,
             below=below,
         )
-        zero, half = axes.y(0), (axes.x(_BAR) - axes.x(0)) / 2
-        under = [line((axes.x.start, zero), (axes.x.end, zero), colour=Colour.GREY)] if self.zero else []
+        zero, half = up(0), (across(_BAR) - across(0)) / 2
+        under = [line((across.start, zero), (across.end, zero), colour=Colour.GREY)] if self.zero else []
         over = list[str]()
         for one in self._marks:
-            x, y = axes.x(one.x), axes.y(one.y)
+            x, y = across(one.x), up(one.y)
             if one.topic is not None:
                 bar = box(x - half, min(zero, y), x + half, max(zero, y), colour=one.colour)
                 under.append(mark(one.text, bar, topic=one.topic))
                 continue
             over.append(mark(one.text, one.symbol(x, y, 4.5, one.colour)))
         whiskers = [
-            ((axes.x(one.x), axes.y(one.low)), (axes.x(one.x), axes.y(one.high)))
+            ((across(one.x), up(one.low)), (across(one.x), up(one.high)))
             for one in self._marks
             if one.low is not None and one.high is not None
         ]
         under.append(lines(whiskers, colour=Colour.GREY, width=2))
         for drawn in self._lines:
-            corners = [(axes.x(x), axes.y(y)) for x, y in drawn.points]
+            corners = [(across(x), up(y)) for x, y in drawn.points]
             under.append(curve(corners, colour=drawn.colour, dash="5 4" if drawn.dashed else None))
-        return axes.axes + keys + "".join(under + over), axes.y.start + below + 7
+        return axes + keys + "".join(under + over), up.start + below + 7
 
     def _scales(self) -> tuple[Scale, Scale]:
         ends = [(one.x, y) for one in self._marks for y in (one.y, one.low, one.high)]
@@ -173,11 +286,11 @@ class Plot:
         return _roomy(xs), scale_of(ys, zero=True) if self.zero else _roomy(ys)
 
     def _entries(self) -> list[Entry]:
-        found = [Entry(one.symbol, one.colour, one.means) for one in self._marks]
+        found: list[Entry] = [(one.symbol, one.colour, one.means) for one in self._marks]
         if any(one.low is not None for one in self._marks):
-            found.append(Entry(upright, Colour.GREY, "interval"))
-        found += [Entry(dashes if one.dashed else stroke, one.colour, one.means) for one in self._lines]
-        return [entry for entry in dict.fromkeys(found) if entry.text]
+            found.append((upright, Colour.GREY, "interval"))
+        found += [(dashes if one.dashed else stroke, one.colour, one.means) for one in self._lines]
+        return [entry for entry in dict.fromkeys(found) if entry[2]]
 
 
 def _roomy(values: Sequence[float]) -> Scale:
