@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import MappingProxyType
@@ -62,7 +60,6 @@ _EXPECTED = {
 #: Types that JSON has as they are.
 _KEPT = frozenset({str, int, bool, type(None)})
 _TOO_DEEP = f"nested too deeply (more than {MAX_DEPTH} levels)"
-_CONFLICT_MARKER = re.compile(rb"^(<<<<<<<|=======|>>>>>>>)", re.MULTILINE)
 
 
 @frozen
@@ -166,12 +163,8 @@ def parsed_value(content: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise JsonError(f"not UTF-8: byte 0x{content[error.start]:02x}") from None
     except json.JSONDecodeError as error:
-        reason = "not JSON" if content.strip() else "empty"
-        if _CONFLICT_MARKER.search(content):
-            reason = "a merge conflict is left in it"
-        if content.startswith(b"version https://git-lfs"):
-            reason = "a Git LFS pointer instead of the file, run `git lfs pull`"
-        raise JsonError(f"{reason} ({error.msg})", error.lineno) from None
+        found = error.doc.split("\n")[error.lineno - 1]  # such as a marker of a merge conflict, or a Git LFS pointer
+        raise JsonError(f"not JSON ({error.msg}), found {found!r:.60}", error.lineno) from None
     except RecursionError:
         raise JsonError(_TOO_DEEP) from None
     _check_depth(data)
@@ -226,26 +219,20 @@ def _strict(schema: Any) -> Any:
     pydantic's own strict mode refuses objects for dataclasses and lists for tuples if they come from Python, and text
     with lone surrogates, which document ids may have, if it comes from JSON.
     """
-    schema = copy.deepcopy(schema)
-    nodes, seen = [schema], {id(schema)}
-    for node in nodes:  # which grow
-        inner = [one for one in (node.values() if isinstance(node, dict) else node) if isinstance(one, dict | list)]
-        nodes += [one for one in inner if id(one) not in seen]
-        seen |= set(map(id, inner))
-    for node in nodes:
-        match node.get("type") if isinstance(node, dict) else None:
-            case "str" | "bool" | "int":
-                node["strict"] = True
-            case "float":
-                number = node | {"strict": True, "allow_inf_nan": False}
-                node.clear()
-                node |= {
-                    "type": "function-wrap",
-                    "function": {"type": "no-info", "function": _number},
-                    "schema": number,
-                }
-            case "union":  # without labels, so that the path of an error does not name the alternative
-                node["choices"] = [(choice, "") for choice in node["choices"]]
+    if isinstance(schema, list):
+        return list(map(_strict, schema))
+    if not isinstance(schema, dict):
+        return schema
+    schema = {key: _strict(value) for key, value in schema.items()}
+    match schema.get("type"):
+        case "str" | "bool" | "int":
+            schema["strict"] = True
+        case "float":
+            number = schema | {"strict": True, "allow_inf_nan": False}
+            function = {"type": "no-info", "function": _number}
+            return {"type": "function-wrap", "function": function, "schema": number}
+        case "union":  # without labels, so that the path of an error does not name the alternative
+            schema["choices"] = [(choice, "") for choice in schema["choices"]]
     return schema
 
 

@@ -110,8 +110,6 @@ class Manifest(_Exact):
         None outside a repository.
     note
         The text of `--note`.
-    metadata
-        What `--meta KEY=VALUE` says of the system.
     allow_unanswered
         Whether the run may leave many topics unanswered, since the search finds nothing for them.
     replicates
@@ -131,7 +129,6 @@ class Manifest(_Exact):
     versions: Mapping[str, str]
     git: GitState | None
     note: str
-    metadata: Mapping[str, str] = field(default_factory=dict)
     allow_unanswered: bool = False
     replicates: Mapping[str, str] = field(default_factory=dict)
     number: int = 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -18,7 +18,6 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.input_files import blocks
 from pytest_riskguard.data.measures import measure_name, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.remote import is_address, kept_copy
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
@@ -45,7 +44,6 @@ class NewEntry:
     topics: Topics | None
     note: str = ""
     keep_run: bool = True
-    metadata: Mapping[str, str] = field(default_factory=dict)
     allow_unanswered: bool = False
 
     @classmethod
@@ -69,9 +67,8 @@ class NewEntry:
         """
         try:
             about.get("note", "").encode()  # refuses half of a character, which no file can hold
-            about["metadata"] = checked_metadata(about.get("metadata", {}))
         except ValueError as error:
-            raise UsageError(f"note and metadata are text: {error}") from None
+            raise UsageError(f"the note is text: {error}") from None
         if scores and not isinstance(run, Run):
             table = read_scores(run, tuple(dict.fromkeys(measures)) or None, name=name)
             known = None if topics is None else read_topics(topics)
@@ -156,7 +153,6 @@ class NewEntry:
                 created=manifests.now(),
                 git=None if repository is None else repository.state(store),
                 note=self.note,
-                metadata=self.metadata,
                 allow_unanswered=self.allow_unanswered,
                 **fresh,
             )

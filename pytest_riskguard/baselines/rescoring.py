@@ -129,7 +129,7 @@ def _compared(entry: Entry, scored: Scored, qrels: Qrels | None, topics: Topics 
     if said and not accept:
         commands = [f"rescore {entry.name}"] * entry.manifest.has_run + [entry.renewal] * bool(scored.rephrased)
         raise entry.error(
-            f"{'; '.join(said)}; losses would hardly show where a file changed since it was stored",
+            f"{'; '.join(said)}; where a file changed after the baseline was stored, a loss would hardly show",
             Remedy(f"restore the files, or accept this with {' or '.join(['{}'] * len(commands))}", *commands),
             reason="inputs_changed",
         )

@@ -24,7 +24,6 @@ from pytest_riskguard.cli.options import (
     config_option,
     flag,
     import_measures_from,
-    metadata_option,
     place_words,
     stored_in,
     surroundings,
@@ -79,7 +78,6 @@ def _storing_options(command: Command) -> Command:
     for option in (
         flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0."),
         flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
-        metadata_option("What is known of the system, such as index=v7; kept in the manifest."),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
         collection_options("format", "ties"),
     ):
@@ -87,8 +85,8 @@ def _storing_options(command: Command) -> Command:
     return command
 
 
-def _run_of(run: Path | None, collection: Collection, about: dict[str, Any]) -> GivenFile | Run:
-    """The run that a command names, else what the candidate of riskguard.yaml answers, with its metadata."""
+def _run_of(run: Path | None, collection: Collection) -> GivenFile | Run:
+    """The run that a command names, else what the candidate of riskguard.yaml answers."""
     if run is not None:
         return collection.file(run)
     from pytest_riskguard.engine import Engine
@@ -102,7 +100,6 @@ def _run_of(run: Path | None, collection: Collection, about: dict[str, Any]) -> 
             "name the RUN to store; without one, the answers of riskguard.yaml's live candidate are stored, and it "
             "names none, such as `candidate: {http: ...}`"
         )
-    about["metadata"] = about["metadata"] or dict(live.metadata)
     with code_from(config.path.parent):
         return live.retrieve()
 
@@ -125,13 +122,13 @@ def add(name: str, run: Path | None, *, collection: Collection, replicate: bool,
     store = opened()
     is_new_store = not store.root.exists()
     if replicate:
-        if collection.scores or about["metadata"]:
-            raise UsageError("--replicate: another run of the same system; neither --scores nor --meta belong to it")
-        given = _run_of(run, collection, dict(about))
+        if collection.scores:
+            raise UsageError("--replicate: another run of the same system; --scores does not belong to it")
+        given = _run_of(run, collection)
         number = store.add_replicate(name, given, **_scoring(collection), **about)
         click.echo(f"stored replicate {number} of {name}: {_line(_replicate(store, name, number))}")
         return
-    scoring, given = _scoring(collection, (DEFAULT_MEASURE,)), _run_of(run, collection, about)
+    scoring, given = _scoring(collection, (DEFAULT_MEASURE,)), _run_of(run, collection)
     store.add(name, given, scores=collection.scores, **scoring, **about)
     if is_new_store:
         git.prepare(store.root)
@@ -152,7 +149,7 @@ def update(name: str, run: Path | None, *, collection: Collection, dry_run: bool
     if not (about["note"].strip() or dry_run):
         raise UsageError("riskguard baseline update needs --note: say why the new run is trusted, for the reviewer")
     store = opened()
-    old, scoring, given = store.manifest(name), _scoring(collection, ()), _run_of(run, collection, about)
+    old, scoring, given = store.manifest(name), _scoring(collection, ()), _run_of(run, collection)
     changes = store.update(name, given, dry_run=dry_run, scores=collection.scores, **scoring, **about)
     if changes is None:
         click.echo(f"{name} already holds this run; nothing was written")

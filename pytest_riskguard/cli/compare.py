@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.options import SETTINGS, metadata_option, reader_here, slice_option, system_options
+from pytest_riskguard.cli.options import SETTINGS, reader_here, slice_option, system_options
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, NotSignificantlyRisky, options_of
@@ -37,10 +36,9 @@ if TYPE_CHECKING:
     "queries may lose more than 0.3, and none more than 0.5]",
 )
 @slice_option
-@metadata_option("What is known of every CANDIDATE, such as index=v8; reports say what differs.")
 @output_options("the report", ".md", ".xml (JUnit)")
 @detail_options
-def compare(inputs: Inputs, metadata: dict[str, str], outputs: Outputs, **detail: Any) -> int:
+def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     """Judge runs against baselines.
 
     The first run is the baseline, a file or the name of a stored one, and each of the others is judged against it.
@@ -74,7 +72,7 @@ def compare(inputs: Inputs, metadata: dict[str, str], outputs: Outputs, **detail
     questions: list[Question] = []
     for candidate in inputs.candidates:
         for gates in inputs.gates:
-            questions += inputs.questions(gates, replace(candidate, metadata=metadata))
+            questions += inputs.questions(gates, candidate)
     notes = list[str]()
     if inputs.kind is None and not inputs.collection.scores:
         questions, notes = _with_fitting_limits(questions)

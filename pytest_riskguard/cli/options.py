@@ -20,7 +20,6 @@ import click
 
 from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_config
 from pytest_riskguard.data.given_file import TIES, GivenFile
-from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
@@ -232,7 +231,7 @@ def collection_options(*settings: str, scores: bool = True) -> Callable[[Command
         repeated(
             "--measure", "measures", metavar="MEASURE", help=f"A measure. [default: riskguard.yaml's, else {default}]"
         ),
-        *([_set_option(*dict.fromkeys((*settings, *_OF_RUNS)))] if settings else ()),
+        *([_set_option(*dict.fromkeys((*settings, "format", "ties")))] if settings else ()),
     )
 
 
@@ -282,32 +281,13 @@ def asked_alphas(kind: str, alphas: tuple[float, ...]) -> tuple[float, ...]:
     return alphas or (options_of(KINDS[kind]).get("alpha", OPTIONS["alpha"]).default,)
 
 
-def _pairs(given: Sequence[str], example: str) -> list[tuple[str, str]]:
-    """``KEY=VALUE`` each; ``ValueError`` for anything else."""
-    pairs = [(key, value) for key, equals, value in (text.partition("=") for text in given) if key and equals]
-    if len(pairs) < len(given):
-        raise ValueError(f"expected KEY=VALUE, such as {example}, found {', '.join(given)!r:.60}")
-    return pairs
-
-
-def metadata_option(help: str) -> Callable[[Command], Command]:
-    """``--meta KEY=VALUE`` several times, handed over as ``metadata``."""
-    return repeated("--meta", "metadata", metavar="KEY=VALUE", callback=_metadata, help=help)
-
-
-def _metadata(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    try:
-        pairs = _pairs(given, "index=v7")
-        if len(dict(pairs)) < len(pairs):
-            raise ValueError("expected each key once")
-        return checked_metadata(dict(pairs))
-    except ValueError as error:
-        raise click.BadParameter(str(error), ctx, param) from None
-
-
-#: What ``--set`` takes besides the options of gates: about runs, and about all gates together.
-_OF_RUNS: Mapping[str, Any] = {"format": Text("the name of a format"), "ties": OneOf(TIES)}
-_OF_ALL: Mapping[str, Any] = {"family": OneOf(CORRECTIONS), "on_changed_inputs": OneOf(RESPONSES)}
+#: What ``--set`` takes besides the options of gates.
+_OTHERS: Mapping[str, Any] = {
+    "format": Text("the name of a format"),
+    "ties": OneOf(TIES),
+    "family": OneOf(CORRECTIONS),
+    "on_changed_inputs": OneOf(RESPONSES),
+}
 
 
 def _set_option(*names: str) -> Callable[[Command], Command]:
@@ -326,7 +306,10 @@ def _settings(
 ) -> dict[str, Any]:
     values: dict[str, list[str]] = {}
     try:
-        for name, value in _pairs(given, f"{names[0]}=VALUE"):
+        for text in given:
+            name, equals, value = text.partition("=")
+            if not (name and equals):
+                raise ValueError(f"expected KEY=VALUE, such as {names[0]}=VALUE, found {text!r:.60}")
             if name not in names:
                 hint = did_you_mean(name, names) or f"; there are {', '.join(names)}"
                 raise ValueError(f"{name!r:.60} cannot be set here{hint}")
@@ -338,7 +321,7 @@ def _settings(
 
 def _setting(name: str, texts: list[str]) -> Any:
     """The value of a setting as a gate or a file has it, of what was typed; ``ValueError`` if it cannot be that."""
-    check = {**_OF_RUNS, **_OF_ALL}.get(name) or OPTIONS[name].check
+    check = _OTHERS.get(name) or OPTIONS[name].check
     value: Any = texts[0]
     if isinstance(check, Texts):
         value = texts

@@ -228,8 +228,7 @@ def _systems(verdict: Verdict) -> str:
 
 def typed_command() -> str:
     """The command as it was typed."""
-    words = [w if w.isprintable() else clean(w, limit=10_000) for w in click.get_current_context().obj]
-    return f"riskguard {shlex.join(words)}"
+    return clean(f"riskguard {shlex.join(click.get_current_context().obj)}", limit=10_000)
 
 
 def present(

@@ -24,8 +24,8 @@ from pytest_riskguard.text import clean, counted
 #: Changes that a line says; the others are counted.
 _MOST_SAID = 6
 _LACKING = (
-    "what this pull request changed of gates and baselines is not known: the clone does not have the commit that it "
-    "is based on; check out the whole history (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)"
+    "what this pull request changed about gates and baselines is not known: the clone does not have the commit that "
+    "it is based on; check out the whole history (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)"
 )
 #: The values of a file as text, by gate, empty outside gates, and key such as ``collection.topics``, empty for the
 #: gate itself.

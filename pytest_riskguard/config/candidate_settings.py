@@ -15,7 +15,6 @@ from pydantic import BeforeValidator, Discriminator, PlainValidator, Tag, model_
 from pytest_riskguard.config.http_presets import PRESETS, Preset
 from pytest_riskguard.config.setting_types import (
     Described,
-    Metadata,
     Model,
     Pairs,
     Place,
@@ -76,7 +75,7 @@ class CommandCandidate(Queried):
 
 
 class DescribedRun(Described):
-    """``candidate`` as a run file, about which there may be something to say; the metadata are pairs, sorted by key.
+    """``candidate`` as a run file, about which there may be something to say.
 
     Attributes
     ----------
@@ -89,14 +88,11 @@ class DescribedRun(Described):
     ties
         The order of documents with equal scores: `as_returned`, or `docid`, as trec_eval does. Without
         it lists without scores keep their order.
-    metadata
-        What is known of the system, texts by key.
     """
 
     holds, named = "rankings", "run"
     run: Place
     ties: TiesSetting | None = None
-    metadata: Metadata = ()
 
     @property
     def given(self) -> GivenFile:
@@ -115,13 +111,10 @@ class DescribedScores(Described):
         The name of a format of per-topic scores.
     columns
         For tables: the column of each measure to read, and of `topic`: `{topic: qid, nDCG@10: ndcg10}`.
-    metadata
-        What is known of the system, texts by key.
     """
 
     holds, named = "scores", "scores"
     scores: Place
-    metadata: Metadata = ()
 
 
 # Engines over HTTP.

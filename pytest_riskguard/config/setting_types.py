@@ -1,4 +1,4 @@
-"""Types of settings that several models of a riskguard.yaml have: paths, formats, columns, metadata, live systems."""
+"""Types of settings that several models of a riskguard.yaml have: paths, formats, columns, live systems."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import IRDS, TIES, GivenFile, Ties
 from pytest_riskguard.data.headers import WANTED
 from pytest_riskguard.data.input_files import Kind
-from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.remote import is_address
 from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 
@@ -76,7 +75,6 @@ def _place(value: Any, info: Any) -> Path:
 
 Pairs = tuple[tuple[str, str], ...]
 Place = Annotated[Path, PlainValidator(_place)]
-Metadata = Annotated[Pairs, PlainValidator(lambda value: tuple(checked_metadata(value).items()))]
 TiesSetting = Annotated[Ties, PlainValidator(OneOf(TIES))]
 
 
@@ -139,13 +137,9 @@ class Queried(Model):
         Seconds per query, or `none`. After three queries in a row without an answer no more are sent.
     ties
         `as_returned`, even where the scores contradict it, or `docid`, by score and then id.
-    metadata
-        What is known of the system, texts by key (`{index: v8}`, at most 50). Reports say what differs
-        from the baseline's.
     """
 
     depth: Annotated[int, whole(1, MAX_DEPTH)] = 100
     workers: Annotated[int, whole(1, MAX_WORKERS)] = 1
     timeout: Annotated[float | None, PlainValidator(_timeout)] = TIMEOUT
     ties: TiesSetting = "as_returned"
-    metadata: Metadata = ()

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any, SupportsFloat
 from uuid import UUID
 
@@ -18,7 +17,6 @@ from pytest_riskguard.data.headers import SYNONYMS, places
 from pytest_riskguard.data.input_files import Kind
 from pytest_riskguard.data.measures import are_measures
 from pytest_riskguard.data.named_columns import READERS, Table, table_of_rows
-from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores, score_rows_of, scores_of_rows
 from pytest_riskguard.errors import RunFormatError, ScoresFormatError
@@ -230,7 +228,6 @@ def run(
     *,
     name: str | None = None,
     ties: Ties | None = None,
-    metadata: Mapping[str, str] | None = None,
 ) -> Run:
     """A system's rankings in memory, to be scored and judged as a run file is.
 
@@ -245,30 +242,24 @@ def run(
     ties : 'as_returned' or 'docid', optional
         Which order counts where scores are equal or contradict it: that of the data, or, by default, that of the
         document ids, as in trec_eval. Documents without scores always keep their order.
-    metadata : mapping, optional
-        What is known of the system, such as ``{"index": "v7"}``; no verdict depends on it.
 
     Raises
     ------
     TypeError
         Data of another shape.
     ValueError
-        Another value of ``ties``, or metadata that a report cannot show.
+        Another value of ``ties``.
     DataError
         No column for something that is needed, an id or a score that a run file cannot hold, a document twice in a
         topic, or no rankings at all.
     """
     if ties is not None and ties not in TIES:
         raise ValueError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
-    try:
-        known = checked_metadata(metadata or {})
-    except ValueError as error:
-        raise ValueError(f"metadata: {error}") from None
     label = name or (getattr(data, "name", None) if is_of_ranx(data) else None) or ""
     given = InputData(label or "run", reason=RunFormatError.reason)
     given.ties = ties
     found: Run = read(data, given, "rankings")
-    return found.with_source(name=label, metadata=MappingProxyType(known))
+    return found.with_source(name=label)
 
 
 def as_run(data: Any, name: str = "") -> Run:

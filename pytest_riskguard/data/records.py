@@ -1,9 +1,8 @@
-"""What is known besides scores: topics by their query texts, the metadata of a system."""
+"""What is known besides scores: topics by their query texts."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
@@ -47,26 +46,3 @@ def topics_of_texts(given: InputData, texts: Iterable[str], queries: Mapping[str
             raise given.refuse(None, f"expected an id, or the text of one topic, beside each row; found {problem}")
         found += topics
     return found
-
-
-# What is known of a system: short texts by key.
-
-
-#: The most keys of a system's metadata, and the most characters of a key and of a value.
-MAX_KEYS, MAX_KEY, MAX_VALUE = 50, 100, 500
-#: A manifest could not hold it.
-_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
-
-
-def checked_metadata(given: object) -> dict[str, str]:
-    """Metadata, sorted by key; ``ValueError`` unless it maps short texts to short texts, and not too many."""
-    if not isinstance(given, Mapping):
-        raise ValueError(f"expected a mapping of text to text, such as index: v7, found {given!r:.60}")
-    if len(given) > MAX_KEYS:
-        raise ValueError(f"expected at most {MAX_KEYS} keys, found {len(given)}")
-    for key, value in given.items():
-        for text, most in ((key, MAX_KEY), (value, MAX_VALUE)):
-            if not isinstance(text, str) or len(text) > most or _HALF_CHARACTER.search(text):
-                expected = f"expected text of at most {most} characters"
-                raise ValueError(f"{key!r:.60}: {expected}, found {text!r:.60}; put numbers in quotes")
-    return dict(sorted(given.items()))

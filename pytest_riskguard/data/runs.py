@@ -189,8 +189,6 @@ class Source:
         Which order counts where scores are equal.
     contradicted : tuple of str
         Topics whose rank column, or whose order as returned, contradicts their scores.
-    metadata : mapping
-        What people say about the system; it changes no verdict.
     """
 
     name: str = ""
@@ -201,7 +199,6 @@ class Source:
     is_trec: bool = False
     ties: Ties = "docid"
     contradicted: tuple[str, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
 
 
 @frozen(eq=False)
@@ -236,11 +233,6 @@ class Run:
     def name(self) -> str:
         """What verdicts call the system; empty where nobody named it."""
         return self.source.name
-
-    @property
-    def metadata(self) -> Mapping[str, str]:
-        """What people say about the system."""
-        return self.source.metadata
 
     def at(self, topics: IntArray) -> Run:
         """Some topics, by their places."""

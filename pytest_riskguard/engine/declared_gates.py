@@ -133,7 +133,7 @@ class DeclaredGates:
             raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a system to query")
         if not isinstance(candidate, Queried):
             kind = ScoreFile if isinstance(candidate, DescribedScores) else RunFile
-            return kind(candidate.given, metadata=dict(candidate.metadata))
+            return kind(candidate.given)
         if candidate not in self._queried:
             where = ("candidate", key_of(candidate))
             line = self.settings.line_of(item.settings, *where) if own else self.settings.line(*where)

@@ -124,7 +124,10 @@ class Engine:
         """
         systems = self._systems(question)
         if len(systems) > len(question.sources):
-            raise UsageError(f"{label(question.baseline)} has replicates, whose noise depends on judgements too")
+            name = label(question.baseline)
+            raise UsageError(
+                f"{name} has replicates, whose noise depends on judgements too; give one of its run files"
+            )
         if systems[0].scores.measure is None:
             raise DataError("scores without a measure have no run that could be judged", reason="missing_input")
         if self.sources.qrels.rules.is_complete:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import field
+from collections.abc import Callable
 from pathlib import Path
 
 from pytest_riskguard.baselines.stored_files import same_file, stored_file
@@ -19,11 +18,10 @@ from pytest_riskguard.gates.kinds import Gate
 
 @frozen
 class _File:
-    """``name`` is what the verdict calls the system (default: the file's name); ``metadata`` changes no answer."""
+    """``name`` is what the verdict calls the system (default: the file's name)."""
 
     given: Path | GivenFile
     name: str | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def file(self) -> GivenFile:
@@ -50,7 +48,6 @@ class LiveRun:
 
     retrieve: Callable[[], Run]
     name: str = "candidate"
-    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @frozen

@@ -183,13 +183,13 @@ class ScoreCache:
     def _origin(self, source: Source) -> Origin:
         name = label(source)
         if not isinstance(source, Stored):
-            return Origin(name, {} if isinstance(source, TopicScores) else source.metadata)
+            return Origin(name)
         try:
             held = self._manifest(source)
         except RiskguardError:  # the verdict says what is wrong with it
-            return Origin(name, {})
+            return Origin(name)
         commit = None if held.git is None else held.git.commit
-        return Origin(name, held.metadata, commit, held.note, held.created)
+        return Origin(name, commit, held.note, held.created)
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""

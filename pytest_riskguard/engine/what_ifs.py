@@ -113,8 +113,8 @@ def _worse_replicate(baselines: Sequence[Scored]) -> DataError | None:
             name, _, number = replicate.name.rpartition("/replicates/")
             return BaselineError(
                 f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is "
-                f"far below the baseline's ({replicate.mean:.4f}, that of {name} {baseline.mean:.4f}), hardly "
-                "another run of the same system",
+                f"far below the baseline's ({replicate.mean:.4f}, that of {name} {baseline.mean:.4f}), so it is "
+                "hardly another run of the same system",
                 remedy=Remedy(
                     "if it comes from another system, store the baseline without it, with {} and {}",
                     f"remove {name}",

@@ -189,9 +189,7 @@ class _ByInterval(Gate):
     method: Method = option(
         "auto", OneOf(METHODS), "The interval that must fail, beside Student-t or the break-even test. auto is BCa."
     )
-    tolerance: float = option(
-        0.0, _AT_LEAST_ZERO, "How far below 0 URisk may lie, in units of the measure (GeoRisk: in units of GeoRisk)."
-    )
+    tolerance: float = option(0.0, _AT_LEAST_ZERO, "How far below 0 URisk may lie, in units of the measure.")
     on_inconclusive: Response = option(
         "fail", OneOf(RESPONSES), "What happens when a comparison is too small or too weak to judge."
     )

@@ -72,7 +72,7 @@ def declared(cls: type) -> dict[str, Option]:
 class Number:
     """A finite number in a range; ``words`` replaces the description, ``optional`` lets None through."""
 
-    low: float = -math.inf
+    low: float
     high: float = math.inf
     open_range: bool = False
     optional: bool = False
@@ -83,8 +83,6 @@ class Number:
         """The range in words, for errors."""
         if self.words:
             return self.words
-        if self.low == -math.inf:
-            return "a finite number"
         if self.high == math.inf:
             return f"a finite number, {'above' if self.open_range else 'at least'} {self.low:g}"
         words = "above {:g} and below {:g}" if self.open_range else "from {:g} to {:g}"
@@ -101,9 +99,8 @@ class Number:
             number = float(value)
         except OverflowError:
             return False
-        if not math.isfinite(number):
-            return False
-        return self.low < number < self.high if self.open_range else self.low <= number <= self.high
+        inside = self.low < number < self.high if self.open_range else self.low <= number <= self.high
+        return inside and number < math.inf
 
 
 @frozen

@@ -1,8 +1,7 @@
-"""Where the systems of a verdict come from: what people say about them."""
+"""Where the systems of a verdict come from: what a store knows of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
 
 from pytest_riskguard.data.given_file import Ties
@@ -14,14 +13,13 @@ __all__ = ["Origin", "Origins"]
 
 @frozen
 class Origin:
-    """A system and its metadata; of a stored baseline what the store knows.
+    """A system; of a stored baseline what the store knows.
 
     ``stored`` is when (ISO 8601, UTC), from ``commit``. ``ties`` says which order counts where scores are equal; None
     where no rankings were read.
     """
 
     name: str
-    metadata: Mapping[str, str]
     commit: str | None = field(default=None, metadata=UNLESS_EMPTY)
     note: str = field(default="", metadata=UNLESS_EMPTY)
     stored: str | None = field(default=None, metadata=UNLESS_EMPTY)

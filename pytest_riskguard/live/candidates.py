@@ -36,7 +36,6 @@ def live_run(
     search: Callable[..., object],
     *,
     name: str = "candidate",
-    metadata: Mapping[str, str] | None = None,
     ties: Ties = "as_returned",
     **options: Any,
 ) -> LiveRun:
@@ -47,12 +46,12 @@ def live_run(
     if not callable(search):
         raise TypeError(f"search: expected a function that takes a query, found {shown(search)}")
     try:
-        asked = Queried.model_validate({"metadata": metadata or {}, "ties": ties, **options})
+        asked = Queried.model_validate({"ties": ties, **options})
     except ValidationError as error:
         detail = error.errors()[0]
         raise ValueError(f"{detail['loc'][0]}: {detail['ctx']['error']}") from None
     by_topic = asked_by_topic(search, depth=asked.depth)
-    return LiveRun(lambda: _retrieved(collection, by_topic, asked), name, dict(asked.metadata))
+    return LiveRun(lambda: _retrieved(collection, by_topic, asked), name)
 
 
 def live_candidate(collection: Engine, settings: Config, candidate: Queried, line: int) -> LiveRun:
@@ -72,7 +71,7 @@ def live_candidate(collection: Engine, settings: Config, candidate: Queried, lin
         except (SignatureError, UsageError) as error:
             raise ConfigError(settings.path, line, f"candidate.{key_of(candidate)}: {error}") from None
 
-    return LiveRun(retrieved, metadata=dict(candidate.metadata))
+    return LiveRun(retrieved)
 
 
 def live_of_file(collection: Engine, settings: Config) -> LiveRun | None:

@@ -248,11 +248,7 @@ def _pair(document: object, score: Any) -> tuple[str, float]:
 
 
 def _refused(value: object) -> SearchError:
-    try:
-        shown = reprlib.repr(value)
-    except Exception:  # raised by the value, or for too many digits
-        shown = f"a value of type {type(value).__name__}"
-    return SearchError(f"it returned {shown}, {EXPECTED}")
+    return SearchError(f"it returned {reprlib.repr(value)}, {EXPECTED}")
 
 
 # Failures: for which queries, and at which line of which file.
@@ -304,10 +300,7 @@ def told(error: BaseException) -> str:
     """How code failed, and at which line of which file; only the message of errors of ours."""
     if isinstance(error, SearchError):
         return str(error)
-    try:
-        text = str(error.msg if isinstance(error, SyntaxError) else error)
-    except BaseException as second:  # of the code under test: it could end the run
-        text = f"(its __str__ raised {type(second).__name__})"
+    text = str(error.msg if isinstance(error, SyntaxError) else error)
     text = text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}..."
     place = _place(error)
     return f"{type(error).__name__}{': ' if text else ''}{text}{f' ({place})' if place else ''}"

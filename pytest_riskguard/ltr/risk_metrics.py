@@ -74,11 +74,9 @@ class RiskMetrics:
             raise ValueError("baselines must hold those of at least one evaluation set, got none")
         self.alpha = loss_weight(alpha)
         self.measures = tuple(measures)
-        unknown = [measure for measure in self.measures if measure not in get_args(Measure)]
-        if unknown or not self.measures or len(set(self.measures)) != len(self.measures):
-            known = ", ".join(get_args(Measure))
-            given = ", ".join(self.measures) or "none"
-            raise ValueError(f"measures must be one or more of {known}, each only once, got {given}")
+        if not self.measures or not {*self.measures} <= {*get_args(Measure)}:
+            known, given = ", ".join(get_args(Measure)), ", ".join(self.measures) or "none"
+            raise ValueError(f"measures must be one or more of {known}, got {given}")
 
     def __call__(
         self,

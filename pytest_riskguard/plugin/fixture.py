@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -16,7 +16,6 @@ from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.config.setting_types import TIMEOUT
 from pytest_riskguard.data.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.data.memory import is_data, run, system_in_memory
-from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.engine.advice import Reader, advised
@@ -75,17 +74,14 @@ class Riskguard:
         name: str | None = None,
         format: str | None = None,
         ties: Ties | None = None,
-        metadata: Mapping[str, str] | None = None,
     ) -> RunFile | Run:
         """A candidate's run: a file, whose relative path starts at riskguard.yaml's folder, or rankings in memory.
 
-        ``format`` says which format a file has, ``ties`` which order counts where scores are equal. ``metadata`` is
-        what is known of the system, such as ``{"index": "v7"}``; reports say what differs between the systems, and no
-        verdict depends on it.
+        ``format`` says which format a file has, ``ties`` which order counts where scores are equal.
         """
         if is_data(data):
-            return run(data, name=name, ties=ties, metadata=metadata)
-        return RunFile(self._file(data, format, ties), name, _metadata(metadata))
+            return run(data, name=name, ties=ties)
+        return RunFile(self._file(data, format, ties), name)
 
     @_told
     def scores(
@@ -94,10 +90,9 @@ class Riskguard:
         *,
         name: str | None = None,
         format: str | None = None,
-        metadata: Mapping[str, str] | None = None,
     ) -> ScoreFile:
         """A candidate's file of per-topic scores; otherwise as ``run``."""
-        return ScoreFile(self._file(path, format), name, _metadata(metadata))
+        return ScoreFile(self._file(path, format), name)
 
     def _file(self, path: object, format: str | None, ties: Ties | None = None) -> GivenFile:
         if not isinstance(path, str | os.PathLike):
@@ -116,7 +111,6 @@ class Riskguard:
         timeout: float | None = TIMEOUT,
         ties: Ties = "as_returned",
         name: str = "candidate",
-        metadata: Mapping[str, str] | None = None,
     ) -> LiveRun:
         """A candidate that is queried now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic.
 
@@ -124,11 +118,11 @@ class Riskguard:
         ``workers`` threads send queries in parallel; with one, pytest's own thread does. A query that raises, or has
         no answer after ``timeout`` seconds (None: no limit), has failed. The queries of ten topics are sent again, to
         compare the answers. How the candidate is queried does not change the verdict. Documents with equal scores
-        keep their order, or with ``ties="docid"`` are ranked by their ids. ``metadata`` is as for ``run``.
+        keep their order, or with ``ties="docid"`` are ranked by their ids.
         """
         from pytest_riskguard.live.candidates import live_run
 
-        about: dict[str, Any] = {"name": name, "metadata": metadata, "ties": ties}
+        about: dict[str, Any] = {"name": name, "ties": ties}
         return live_run(self._engine, search, depth=depth, workers=workers, timeout=timeout, **about)
 
     @_told
@@ -202,10 +196,3 @@ def _source(value: object, what: str, measure: str | None) -> Ranked | ScoreFile
         f"{what}: expected {stored}riskguard.run(path), riskguard.scores(path), riskguard.retrieve(search), "
         f"scores or rankings in memory, found {shown(value)}"
     )
-
-
-def _metadata(given: Mapping[str, str] | None) -> dict[str, str]:
-    try:
-        return checked_metadata({} if given is None else given)
-    except ValueError as error:
-        raise ValueError(f"metadata: {error}") from None

@@ -74,8 +74,7 @@ class RiskguardSession:
                 check(target)
                 withdraw(target)
             except (UsageError, OSError) as error:
-                problem = f"cannot write ({error.strerror})" if isinstance(error, OSError) else error
-                raise pytest.UsageError(f"--riskguard-report={path}: {problem}") from None
+                raise pytest.UsageError(f"--riskguard-report={path}: {error}") from None
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> RiskguardFile | None:
         """Gate files become collectors of gates."""
@@ -180,9 +179,8 @@ class RiskguardSession:
         if not self.config.getoption("riskguard_strict"):
             if self.log.by_test() or is_selection_typed(self.config):
                 return []
-            if not self.gates:
-                return ["riskguard is on and no gate was judged: declare gates in riskguard.yaml or use the fixture"]
-            return [f"riskguard is on and no gate was judged ({len(self.gates)} known)"]
+            known = f"{len(self.gates)} known" if self.gates else "declare one in riskguard.yaml, or use the fixture"
+            return [f"riskguard is on and no gate was judged ({known})"]
         judged = [gate for gate in self.gates if gate.became == "judged"]
         strict, lenient = "--riskguard-strict", []
         if not judged or len(judged) < len(self.gates):
@@ -260,8 +258,6 @@ class RiskguardSession:
             shown = []
         left_out = set() if self.problems else self._left_out()
         unjudged = comparisons.summary([gate for gate in self.gates if gate.became not in left_out])
-        if self.config.getoption("no_summary"):
-            shown, unjudged = [], unjudged if self.problems else []
         changes = self.policy_changes if self.log.by_test() else ()
         if not (shown or unjudged or self.problems or changes):
             return

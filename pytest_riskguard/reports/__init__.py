@@ -1,6 +1,6 @@
 """Reports: a verdict shown, and what the reports of a plugin are made of; nothing is computed here.
 
-A plugin makes a ``Section`` of sentences, tables and plots, which is text for a terminal, Markdown or a page.
+A plugin makes a ``Section`` of sentences, tables and plots, which a terminal shows as text and a page as HTML.
 """
 
 from __future__ import annotations

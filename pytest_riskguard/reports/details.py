@@ -129,7 +129,7 @@ def _figures(verdict: Verdict) -> Iterator[str]:
     )
     if topics.clusters:
         counts += f"; {counted(topics.count, 'topic')} in {counted(topics.clusters, 'cluster')}"
-        counts += "" if topics.effective is None else f", as telling as {topics.effective:.3g} independent topics"
+        counts += "" if topics.effective is None else f", which count like {topics.effective:.3g} independent topics"
     yield counts
     if verdict.outcome == "pass" and power:
         yield f"smallest fall detected at 80% power: {signed(-power)}"
@@ -206,7 +206,7 @@ def _slices(verdict: Verdict) -> Section | None:
         row = [_tagged(part), part.count, part.losses, card.share(part), part.mean_difference, part.urisk]
         between = limits(part.lower, part.upper) or "too few topics"
         rows.append(row + [between, part.adjusted_p_value, part.risky] * tested)
-    note = "Share: of what all topics lost, or won where wins stand in the way."
+    note = "Share: the part of all that was lost, or of all that was won where wins are at fault."
     return Section("Topics by tag", parts=[Table("", columns, rows, note)]) if rows else None
 
 

@@ -37,9 +37,8 @@ def _legend(plan: Plan) -> str:
     return (
         f"MDE: minimum detectable effect, the smallest fall of {_what(plan)} that fails the gate with "
         f"{percent(plan.power)} power, at level {short(plan.level)}, method {plan.method}, tolerance "
-        f"{short(plan.tolerance)}, on_churn {plan.on_churn}. n X: topics needed to detect a fall of X; - where "
-        "no number is enough. churn fails: probability that a change that moves topics as much but does not move the "
-        "mean fails at this alpha, which is churn."
+        f"{short(plan.tolerance)}, on_churn {plan.on_churn}. n X: the topics needed to detect a fall of X, or - if "
+        "no number is enough. churn fails: how often a change fails that moves topics as much, but not the mean."
     )
 
 

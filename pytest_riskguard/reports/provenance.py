@@ -1,4 +1,4 @@
-"""Where a report comes from: commit, CI run, date, the systems and what differs between them. It decides nothing."""
+"""Where a report comes from: commit, CI run, date and the systems. It decides nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.origins import Origin
 from pytest_riskguard.reports.parts import Section, Table
-from pytest_riskguard.text import clean, counted, listed, web_address
+from pytest_riskguard.text import clean, counted, web_address
 
 if TYPE_CHECKING:
     from pytest_riskguard.build import Build
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: The order of documents whose scores are equal, in words.
 TIES = {"as_returned": "in the order returned", "docid": "by document id, as trec_eval ranks them"}
-#: How many baselines, and how many differences, a line names; days after which a baseline is called old.
+#: How many baselines a line names; days after which a baseline is called old.
 MAX_NAMED, MAX_AGE = 3, 30
 _RUN = "CI run"
 
@@ -44,14 +44,6 @@ class Provenance:
             expected = "an address with http or https"
             raise ValueError(f"provenance.run_url: expected {expected}, found {self.run_url!r:.60}")
 
-    @property
-    def differences(self) -> list[tuple[str, str | None, str | None]]:
-        """What differs between the metadata of the candidate and each baseline that has any: key, before and now."""
-        now = {} if self.candidate is None else self.candidate.metadata
-        known = [baseline.metadata for baseline in self.baselines if baseline.metadata and now]
-        found = [(key, old.get(key), now.get(key)) for old in known for key in sorted(old.keys() | now.keys())]
-        return [difference for difference in dict.fromkeys(found) if difference[1] != difference[2]]
-
     def days(self, baseline: Origin) -> int | None:
         """How many days before the report a baseline was stored; None if it was not, or nobody knows when."""
         if baseline.stored is None:
@@ -68,10 +60,10 @@ def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Prove
     known = [verdict.origins for verdict in verdicts if verdict.origins is not None]
     candidate = next((origins.candidate for origins in known), None)
     if candidate is None and verdicts:
-        candidate = Origin(verdicts[0].candidate, {})
+        candidate = Origin(verdicts[0].candidate)
     baselines = {baseline.name: baseline for origins in known for baseline in origins.baselines}
     for name in (name for verdict in verdicts if verdict.origins is None for name in verdict.baselines):
-        baselines.setdefault(name, Origin(name, {}))
+        baselines.setdefault(name, Origin(name))
     return Provenance(
         date,
         build.commit,
@@ -90,10 +82,8 @@ def _time(text: str) -> datetime:
 
 
 def line(provenance: Provenance) -> str:
-    """In one line of plain text: which change, when, how old its baselines are, and what differs from them."""
-    parts = [text for text, _ in head(provenance) if text != _RUN]
-    changes = tuple(f"{key} {before or 'none'} -> {now or 'none'}" for key, before, now in provenance.differences)
-    return "; ".join([*parts, *([listed(changes, most=MAX_NAMED)] if changes else [])])
+    """In one line of plain text: which change, when, and how old its baselines are."""
+    return "; ".join(text for text, _ in head(provenance) if text != _RUN)
 
 
 def head(provenance: Provenance) -> list[tuple[str, str | None]]:
@@ -113,26 +103,21 @@ def head(provenance: Provenance) -> list[tuple[str, str | None]]:
 
 
 def section(provenance: Provenance) -> Section:
-    """What is known of the systems: their metadata, and what differs."""
+    """What is known of the systems."""
     systems = [*filter(None, [provenance.candidate]), *provenance.baselines]
-    columns = dict.fromkeys(("System", "Stored", "Commit", "Note", "Metadata", "Equal scores"), "text")
+    columns = dict.fromkeys(("System", "Stored", "Commit", "Note", "Equal scores"), "text")
     rows = [
         (
             _short(one.name),
             (one.stored or "")[:10],
             _commit(one.commit),
             _short(one.note),
-            ", ".join(f"{_short(key)}={_short(value)}" for key, value in one.metadata.items()),
             TIES[one.ties] if one.ties else "",
         )
         for one in systems
     ]
-    named = dict.fromkeys(("Key", "Baseline", "Candidate"), "name")
-    tables = [
-        Table("", columns, rows),
-        Table("What differs, according to the metadata", named, provenance.differences, none="none"),
-    ]
-    return Section("Where this report comes from", [], [table.filled for table in tables if table.rows])
+    table = Table("", columns, rows)
+    return Section("Where this report comes from", [], [table.filled] if rows else [])
 
 
 def _stored(provenance: Provenance, baseline: Origin) -> str:

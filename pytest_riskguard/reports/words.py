@@ -323,11 +323,14 @@ def cause(verdict: Verdict) -> str:
     fates = card.fates if card.explains_topics or verdict.asked.by_topic else {}
     if verdict.passed or not fates:
         return ""
-    told = [_FATES[fate][0].format(fates[fate]) for fate in _FATES if fates[fate]]
-    examined = sum(fates.values())
-    gravest = next(fate for fate in _FATES if fates[fate] >= MIN_FATE * examined)
-    queries = counted(examined, "query", "queries")
-    return f"Of {queries} examined, {', '.join(told)}: look at {_FATES[gravest][1]} first."
+    examined, fell = sum(fates.values()), [fate for fate in _FATES if fates[fate]]
+    gravest = next(fate for fate in fell if fates[fate] >= MIN_FATE * examined)
+    if fell == [gravest]:
+        who = {1: "the one query", 2: "both queries"}.get(examined, f"all {examined} queries")
+        told = _FATES[gravest][0].format(f"{who} examined")
+    else:
+        told = f"of {examined} queries examined, {', '.join(_FATES[fate][0].format(fates[fate]) for fate in fell)}"
+    return sentence(f"{told}: look at {_FATES[gravest][1]} first")
 
 
 def _tally(card: Card) -> str:
@@ -376,8 +379,8 @@ def _churn(card: Card) -> str:
         text = f"With losses counted no more than gains{_and_nothing(verdict)}, it would not be riskier"
     else:
         beyond = "beyond chance" + (f" and the tolerated {short(verdict.tolerance)}" if verdict.tolerance > 0 else "")
-        weighed = f"losses {times(verdict)}" if verdict.tradeoff == "linear" else "larger losses more"
-        text = f"the mean itself is not significantly down, but counting {weighed} the loss is {beyond}"
+        weighed = f"losses counted {times(verdict)}" if verdict.tradeoff == "linear" else "larger losses counted more"
+        text = f"the mean itself is not significantly down, but with {weighed} the loss is {beyond}"
     if verdict.outcome == "pass":
         return sentence(f"{text}; on_churn: fail would stop it")
     said = sentence(f"{text}; on_churn: warn would let it pass")

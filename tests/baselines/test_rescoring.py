@@ -101,8 +101,8 @@ def test_topics_that_count_less_are_refused_until_that_is_accepted(
     with pytest.raises(BaselineError) as caught:
         store.scores("prod", measure, qrels=qrels, topics=topics)
     assert caught.value.problem == (
-        f"baselines/prod: {problem}; losses would hardly show where a file changed since it was stored; restore the "
-        f"files, or accept this with {remedy}"
+        f"baselines/prod: {problem}; where a file changed after the baseline was stored, a loss would hardly show; "
+        f"restore the files, or accept this with {remedy}"
     )
     assert caught.value.reason == "inputs_changed"
     scored = store.scores("prod", measure, qrels=qrels, topics=topics, accept=True)

@@ -241,8 +241,7 @@ def test_what_is_refused_says_why_and_what_to_do(store, add, collection):
         ),
         (
             lambda: add("other", note="\udcff"),
-            "note and metadata are text: 'utf-8' codec can't encode character '\\udcff' in position 0: surrogates "
-            "not allowed",
+            "the note is text: 'utf-8' codec can't encode character '\\udcff' in position 0: surrogates not allowed",
         ),
         (
             lambda: add("other", measures=["nDGC@10"]),

@@ -251,7 +251,7 @@ def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(comman
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "r.json: expected a JSON report of riskguard: line 1: empty"),
+        ("", "r.json: expected a JSON report of riskguard: line 1: not JSON"),
         ("[]", "r.json: expected a JSON report of riskguard: expected an object, found a list"),
         ('{"a": ' * 100_000, "r.json: expected a JSON report of riskguard: nested too deeply"),
         ('{"schema": "a", "schema": "b"}', "key 'schema' appears twice"),
@@ -276,7 +276,7 @@ def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(comman
         ),
         ("\xff", "not UTF-8"),
         ("<html>", "not JSON"),
-        ("version https://git-lfs.github.com/spec/v1\n", "Git LFS"),
+        ("version https://git-lfs.github.com/spec/v1\n", "git-lfs"),
     ],
 )
 def test_what_is_no_report_is_refused_with_its_name(command, content, said):

@@ -67,7 +67,7 @@ def test_what_is_stored_can_be_listed_shown_verified_and_replaced(command, files
             "its run was not kept, or it was stored from scores",
         ),
         ("baseline add old good.run --replicate --qrels qrels.txt", 2, "was stored from scores"),
-        ("baseline add new new.eval --scores --replicate", 2, "neither --scores nor --meta belong to it"),
+        ("baseline add new new.eval --scores --replicate", 2, "--scores does not belong to it"),
         ("baseline add new new.eval --scores --measure nDCG@10", 3, "expected a measure 'nDCG@10'"),
         ("baseline add new good.run", 2, "no qrels: give --qrels"),
         ("compare new.eval --scores --baseline old --measure nDCG@10", 3, "a measure 'nDCG@10'"),

@@ -229,7 +229,7 @@ def on_github(monkeypatch: pytest.MonkeyPatch, folder: Path, base: str, merge: s
 
 
 LACKING = (
-    "what this pull request changed of gates and baselines is not known: the clone does not have the commit "
+    "what this pull request changed about gates and baselines is not known: the clone does not have the commit "
     "that it is based on; check out the whole history (fetch-depth: 0 on GitHub, GIT_DEPTH: 0 on GitLab)"
 )
 

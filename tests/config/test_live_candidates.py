@@ -31,7 +31,7 @@ def test_an_engine_with_everything(loaded):
     found = loaded(
         "http: {preset: elasticsearch, url: 'https://${HOST}:9200/a?routing=7&api_key=${KEY}', body: {a: [é]}, "
         "headers: {X-Id: 7, X-Api-Key: 'k ${KEY}'}, hits: 'hits.hits[].{id: _source.sku}'}, "
-        "depth: 50, workers: 4, timeout: 5, metadata: {index: v8}",
+        "depth: 50, workers: 4, timeout: 5",
     )
     assert (found.depth, found.workers, found.timeout) == (50, 4, 5)
     assert found.http.body == '{"a": ["é"]}'
@@ -100,6 +100,6 @@ def test_what_is_wrong_is_said_with_its_line_and_never_with_a_secret(loaded, can
 
 
 def test_a_command_with_everything(loaded):
-    found = loaded("command: [./search, --size, 10], depth: 50, timeout: none, ties: docid, metadata: {index: v8}")
+    found = loaded("command: [./search, --size, 10], depth: 50, timeout: none, ties: docid")
     assert found.command == ("./search", "--size", "10")
     assert (found.depth, found.workers, found.timeout, found.ties) == (50, 1, None, "docid")

@@ -43,7 +43,7 @@ def settings(folder, candidate):
     ("candidate", "name"),
     [
         ("{scores: bm25.eval}", "bm25"),
-        ("{scores: bm25.eval, format: trec_eval, metadata: {index: v8}}", "bm25"),
+        ("{scores: bm25.eval, format: trec_eval}", "bm25"),
         ("{scores: wide.csv, columns: {topic: query, AP: ap}}", "wide"),
         ("{scores: 'perquery.csv#B'}", "perquery#B"),
     ],

@@ -145,7 +145,6 @@ def test_the_site_lists_each_key_of_riskguard_yaml_with_its_default_and_meaning(
         ("workers", "1"),
         ("timeout", "30"),
         ("ties", "as_returned"),
-        ("metadata", "none"),
     }
 
 

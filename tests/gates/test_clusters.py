@@ -139,7 +139,7 @@ def test_what_would_flip_a_verdict_is_judged_by_clusters():
     assert verdict.outcome == "fail"
     assert verdict.topics.clusters == 20
     assert verdict.topics.effective == pytest.approx(20 * 57 / 59, rel=1e-9)
-    assert "60 topics in 20 clusters, as telling as 19.3 independent topics" in "\n".join(figures(verdict))
+    assert "60 topics in 20 clusters, which count like 19.3 independent topics" in "\n".join(figures(verdict))
     assert not verdict.slices  # a cluster is one observation, not a slice
     assert verdict.estimates.flip_set
     left = [without(one, verdict.estimates.flip_set) for one in (candidate, baseline)]

@@ -105,7 +105,6 @@ def test_equal_scores_of_a_mapping_keep_its_order():
         [("a", "1.0")],
         [("a" * 1001, 1.0)],
         [("a", 10**400)],
-        [(10**5000, 1.0)],
         [("a", Fraction(10**400, 3))],
         [("a", Decimal("sNaN"))],
     ],

@@ -31,7 +31,7 @@ def test_a_loss_is_explained_from_the_verdict_to_the_command_that_shows_it_again
     result.stdout.fnmatch_lines(
         [
             "the mean fell 0.50 -> 0.34; 12 of 30 queries lost, none gained (AP)",
-            "  Of 12 queries examined, in 12 the best document ranks lower: look at the ranking first. *",
+            "  In all 12 queries examined the best document ranks lower: look at the ranking first. *",
             "  worst 5 of 12, prod -> candidate:",
             "    t07  query number 07  0.50 -> 0.05",
             "    t01  query number 01  0.50 -> 0.10",
@@ -95,7 +95,7 @@ def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
 def test_churn_says_what_it_means_and_what_can_be_done(pytester, project):
     project("churn")
     text = world.flat(pytester.runpytest("--riskguard"))
-    said = "The mean itself is not significantly down, but counting losses 6 times the loss is beyond chance; "
+    said = "The mean itself is not significantly down, but with losses counted 6 times the loss is beyond chance; "
     assert f"{said}on_churn: warn would let it pass." in text
     assert "A change like this that leaves the mean alone would fail in about 97% of cases." in text
     text = world.flat(pytester.runpytest("--riskguard", "-v"))

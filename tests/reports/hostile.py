@@ -191,6 +191,6 @@ def incomparable_with(text: str) -> Verdict:
 
 def hostile_provenance(text: str) -> Provenance:
     """Where a report comes from, in which every text of others is ``text``."""
-    candidate = Origin(text, {text: f"{text}1"})
-    baseline = Origin(text, {text: text}, text, text, text)
+    candidate = Origin(text)
+    baseline = Origin(text, text, text, text)
     return Provenance(text, text, text, text, text, None, candidate, (baseline,))

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.build import Build
-from pytest_riskguard.data.records import checked_metadata
 from pytest_riskguard.gates.origins import Origin, Origins
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.comparisons import Report
@@ -15,8 +14,8 @@ from pytest_riskguard.reports.provenance import Provenance, line, provenance_of
 from pytest_riskguard.serialization import JsonError, decoded, to_plain
 from tests.reports.hostile import verdict_with
 
-PROD = Origin("prod", {"index": "v7", "model": "s"}, "a" * 40, "release 7", "2026-01-01T00:00:00Z")
-ORIGINS = Origins(Origin("c", {"index": "v8", "model": "s", "k": "1"}), (PROD,))
+PROD = Origin("prod", "a" * 40, "release 7", "2026-01-01T00:00:00Z")
+ORIGINS = Origins(Origin("c"), (PROD,))
 BUILD = Build("b" * 40, "topic", "12", "https://host/o/r", "https://host/run/1")
 DATE = "2026-02-05T12:00:00Z"
 
@@ -25,18 +24,17 @@ def provenance() -> Provenance:
     return provenance_of([replace(verdict_with("x"), origins=ORIGINS)], BUILD, DATE)
 
 
-def test_it_says_the_build_the_systems_and_what_differs():
+def test_it_says_the_build_and_the_systems():
     found = provenance()
     assert (found.date, found.commit, found.pull_request, found.run_url) == (DATE, "b" * 40, "12", BUILD.run_url)
     assert found.candidate == ORIGINS.candidate
     assert found.baselines == (PROD,)
     assert found.days(PROD) == 35
-    assert found.differences == [("index", "v7", "v8"), ("k", None, "1")]
 
 
 def test_plain_scores_have_names_and_a_report_without_verdicts_nothing():
     found = provenance_of([replace(verdict_with("x"), origins=None)], Build(), DATE)
-    assert (found.candidate, [baseline.name for baseline in found.baselines]) == (Origin("x", {}), ["x"])
+    assert (found.candidate, [baseline.name for baseline in found.baselines]) == (Origin("x"), ["x"])
     assert provenance_of([], Build(), DATE).candidate is None
 
 
@@ -54,8 +52,8 @@ def test_it_is_read_back_as_written():
     [
         ({"run_url": "javascript:alert(1)"}, "provenance.run_url: expected an address with http or https"),
         ({"date": 3}, "provenance.date: expected text, found a whole number"),
-        ({"baselines": [{"name": "x"}]}, r"missing key 'provenance.baselines\[0\].metadata'"),
-        ({"candidate": {"name": "c", "metadata": {"a": 1}}}, "expected text, found a whole number"),
+        ({"baselines": [{}]}, r"missing key 'provenance.baselines\[0\].name'"),
+        ({"candidate": {"name": 1}}, "expected text, found a whole number"),
     ],
 )
 def test_anything_else_is_refused(changes, problem):
@@ -66,38 +64,15 @@ def test_anything_else_is_refused(changes, problem):
 def test_a_line_says_the_change_and_the_age_of_baselines():
     assert line(provenance()) == (
         "o/r; pull request 12; branch topic; commit bbbbbbbbbb; 2026-02-05 12:00 UTC; baseline prod stored 35 days "
-        "ago from commit aaaaaaaaaa (old: what users search for has changed since); index v7 -> v8, k none -> 1"
+        "ago from commit aaaaaaaaaa (old: what users search for has changed since)"
     )
     assert [" (old: " in line(replace(provenance(), date=f"2026-{day}T00:00:00Z")) for day in ("01-31", "02-01")] == [
         False,
         True,
     ]
-    several = replace(
-        provenance(),
-        candidate=Origin("c", dict.fromkeys("abcde", "2")),
-        baselines=(Origin("prod", dict.fromkeys("abcde", "1")),),
-    )
-    assert line(several).endswith("; a 1 -> 2, b 1 -> 2, c 1 -> 2 and 2 more")
     assert line(provenance_of([], Build(), DATE)) == "2026-02-05 12:00 UTC"
     assert (
         markdown.render(Report([], provenance=provenance()))
         .splitlines()[2]
         .startswith("o/r; pull request 12; branch topic; ")
     )
-
-
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        (["index=v7"], "expected a mapping of text to text, such as index: v7, found"),
-        ({"index": 7}, "'index': expected text of at most 500 characters, found 7; put numbers in quotes"),
-        ({7: "index"}, "7: expected text of at most 100 characters, found 7"),
-        ({"x" * 101: "x"}, "expected text of at most 100 characters"),
-        ({"a": "x" * 501}, "'a': expected text of at most 500 characters, found 'xxx"),
-        ({str(number): "x" for number in range(51)}, "expected at most 50 keys, found 51"),
-        ({"a": "\ud800"}, r"'a': expected text .*, found '\\ud800'"),
-    ],
-)
-def test_metadata_are_few_short_texts(given, problem):
-    with pytest.raises(ValueError, match=problem):
-        checked_metadata(given)

@@ -194,13 +194,13 @@ def moved(topic: int, before: int, after: int | None) -> TopicDocuments:
         (
             [moved(i, 1, 40) for i in range(4)],
             0,
-            "Of 4 queries examined, 4 lost the best document: look at the",
+            "All 4 queries examined lost the best document: look at the",
         ),
-        ([moved(0, 1, None)], 0, "Of 1 query examined, 1 lost the best document: "),
+        ([moved(0, 1, None)], 0, "The one query examined lost the best document: "),
         (
             [moved(0, 1, 7), moved(1, 2, 5)],
             0,
-            "Of 2 queries examined, in 2 the best document ranks lower: look",
+            "In both queries examined the best document ranks lower: look",
         ),
         (
             [moved(3, 1, 11), moved(4, 2, 5), moved(5, 2, 6), moved(6, 2, 6)],

@@ -65,7 +65,7 @@ def test_a_baseline_without_a_run_means_the_run_that_it_holds(chain):
 
 def test_what_it_cannot_mean_is_said(chain, command, folder):
     for since, words in {
-        "main/7": "no earlier run '7'; expected the number of one, or oldest: it has 0001, 0002, 0003",
+        "main/7": "no earlier run '7'; expected the number of an earlier run, or oldest: it has 0001, 0002, 0003",
         "main/release-13": "no earlier run 'release-13'",
         "nobody": "no baseline 'nobody'",
         "nobody/1": "no baseline 'nobody'",

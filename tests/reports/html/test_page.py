@@ -250,6 +250,7 @@ def test_beyond_the_budget_the_most_harmful_stay(monkeypatch):
     assert data["topics"] == [row.topic for row in topic_rows(pair(500))[: len(data["topics"])]]
 
 
+@pytest.mark.slow
 def test_ten_thousand_topics_with_long_queries_stay_below_five_megabytes():
     verdict = pair(10_000)
     columns = replace(verdict.exhibits, queries=("質" * 400,) * 10_000)
@@ -272,18 +273,17 @@ def test_tags_warnings_and_digests_are_shown(verdict):
 
 def test_many_comparisons_stay_small(verdict):
     few, many = (
-        parsed(*(altered(bare(verdict), gate=f"gate {place}") for place in range(count))) for count in (4, 30)
+        parsed(*(altered(bare(verdict), gate=f"gate {place}") for place in range(count))) for count in (4, 14)
     )
     assert few.shown_tags < 2_200
-    assert many.shown_tags - few.shown_tags < 26 * 75
-    assert many.said.count("Worst: ") == 26
+    assert many.shown_tags - few.shown_tags < 10 * 75
+    assert many.said.count("Worst: ") == 10
 
 
 def test_where_it_comes_from_is_shown(verdict):
     page = Page(render(Report([bare(verdict)], provenance=provenance(age=45.2))))
     head = page.said[: page.said.index("Expand all")]
     assert "acme/search · pull request 1841 · branch stemming · commit a1b2c3d4e5 · 2026-11-22 18:00 UTC · " in head
-    assert "index v6 v7" in page.said
     links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     assert {"https://ci.example.org/run/9", "https://git.example.org/acme/search"} <= set(links)
 

@@ -148,10 +148,10 @@ def with_rankings(verdict: Verdict) -> Verdict:
 
 
 def provenance(*, age: float) -> Provenance:
-    """A report of a pull request, with what differs between the systems."""
-    candidate = Origin("new", {"index": "v7"})
+    """A report of a pull request, with a baseline of an age."""
+    candidate = Origin("new")
     stored = datetime(2026, 11, 22, 18) - timedelta(days=age)
-    baseline = Origin("old", {"index": "v6"}, "17b6cfd00000", "release", stored.isoformat())
+    baseline = Origin("old", "17b6cfd00000", "release", stored.isoformat())
     return Provenance(
         date="2026-11-22T18:00:00",
         commit="a1b2c3d4e5f6",
