@@ -57,10 +57,11 @@ class Study:
         """The table of this name, simulated again by a pool of processes."""
         header, *lines = read(name)
         heads = [line[: self.places] for line in lines]
-        rows = pool.map(self._row, heads, repeat(header), repeat(simulations), repeat(seed))
+        rows = pool.map(self.row, heads, repeat(header), repeat(simulations), repeat(seed))
         return [header, *([*head, *row] for head, row in zip(heads, rows, strict=True))]
 
-    def _row(self, head: list[str], header: list[str], simulations: int, seed: int) -> list[str]:
+    def row(self, head: list[str], header: list[str], simulations: int, seed: int) -> list[str]:
+        """What stands beside a row's place."""
         place = dict(zip(header, map(_value, head), strict=False))
         rng = np.random.default_rng([seed, zlib.crc32(",".join(head).encode())])
         found = self.simulate(place, rng, simulations)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pytest_riskguard.gates.kinds import NoDrift
+from tests.benchmarks.calibration.drift_study import GROW
 from tests.benchmarks.calibration.family_study import LIKE, SAME
 from tests.benchmarks.calibration.populations import BETS, SHIFTED
 from tests.benchmarks.calibration.tables import read
@@ -54,3 +56,13 @@ def test_clusters_are_near_their_level() -> None:
     risky = shares("clusters", "wrong", lambda row: row["gate"] == "not_significantly_risky")
     assert 0.7 <= min(risky) <= max(risky) <= 4.3
     assert max(shares("clusters", "wrong", lambda row: row["gate"] == "not_inferior")) <= 4.3
+
+
+def test_years_of_no_drift_keep_what_the_docs_promise() -> None:
+    level = NoDrift().level
+    assert max(shares("no-drift", f"rule at {level:g}", lambda row: row["the difference"] == GROW)) <= 4.0
+
+
+def test_pools_of_equal_systems_are_near_their_level_where_no_verdict_warns() -> None:
+    many = shares("georisk", "BCa", lambda row: int(row["topics"]) >= 50 or int(row["alpha"]) == 1)
+    assert 1.0 <= min(many) <= max(many) <= 4.0
