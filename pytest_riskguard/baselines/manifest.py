@@ -90,6 +90,7 @@ class StoredTopics(_Exact):
     judged: float | None
 
 
+# The manual shows this docstring, so that it says again what the parts say of themselves.
 @frozen
 class Manifest(_Exact):
     """One stored baseline, a replicate or an earlier run: where its scores come from. No host, user or absolute path.
@@ -100,14 +101,22 @@ class Manifest(_Exact):
         The baseline's own name. A folder that was renamed or copied is refused.
     created
         When it was stored, UTC, ISO 8601.
+    digests
+        `run`, `qrels`, `scores`, and `topics` and `queries` (None without a topics file): `sha256:...`, run
+        and qrels decompressed; `queries` is that of `queries.tsv`. Of scores without a run, `run` is the
+        digest of their file and `qrels` is None.
     measures
         The columns of `scores.tsv`, in their order.
+    topics
+        `scored` and `without_relevant` (numbers), `unanswered` and `unknown` (topics), `judged`: the share of
+        judged documents in the first 10.
     run_kept
         Whether `run.gz` is there.
     versions
         Of ir-measures, pytest-riskguard and the packages that computed the scores.
     git
-        None outside a repository.
+        `commit`, and `dirty`: whether tracked files outside the store and submodules had changes. None
+        outside a repository.
     note
         The text of `--note`.
     allow_unanswered
