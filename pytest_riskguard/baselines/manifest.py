@@ -32,7 +32,7 @@ def name_problem(name: str) -> str | None:
 
 
 def now() -> str:
-    """The time, UTC, to the second."""
+    """The time, UTC, to the second; the store has no other clock."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -90,6 +90,7 @@ class StoredTopics(_Exact):
     judged: float | None
 
 
+# The manual shows this docstring, so that it says again what the parts say of themselves.
 @frozen
 class Manifest(_Exact):
     """One stored baseline, a replicate or an earlier run: where its scores come from. No host, user or absolute path.
@@ -174,7 +175,7 @@ class Manifest(_Exact):
             raise JsonError(f"format: expected {FORMAT}, found {json.dumps(number)}; store the run again")
         manifest = decoded(cls, data)
         try:
-            manifest.to_bytes()
+            manifest.to_bytes()  # else the first to write it again would find out
         except UnicodeEncodeError:
             raise JsonError("expected text without lone surrogates") from None
         return manifest

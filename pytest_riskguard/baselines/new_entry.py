@@ -66,7 +66,7 @@ class NewEntry:
         small share of the topics unanswered, unless ``allow_unanswered`` says that these have no result.
         """
         try:
-            about.get("note", "").encode()
+            about.get("note", "").encode()  # refuses half of a character, which no file can hold
         except ValueError as error:
             raise UsageError(f"the note is text: {error}") from None
         if scores and not isinstance(run, Run):
@@ -79,18 +79,19 @@ class NewEntry:
         if qrels is None:
             raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
         judgements, texts = read_collection(qrels, topics)
-        kept: Path | Run
+        kept = None
         if isinstance(run, Run):
-            opened = kept = with_text_digest(run)
+            opened = run
         else:
             given = GivenFile.of(run)
             if is_address(given.path):
                 given = replace(given, path=kept_copy(given.path, RUN_BYTES))
             opened = read_run(given, None if texts is None else texts.queries)
-            kept = given.path
-            if not opened.source.is_trec:  # the digest becomes that of the text that is stored
-                opened = kept = with_text_digest(opened)
-        entry = cls(kept, score_run(opened, judgements, names, name=name), judgements, texts, **about)
+            if opened.source.is_trec:
+                kept = given.path
+        if kept is None:  # text is made of the run, and the digest becomes that of the text
+            opened = with_text_digest(opened)
+        entry = cls(kept or opened, score_run(opened, judgements, names, name=name), judgements, texts, **about)
         entry._refuse_unanswered()
         return entry
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard import live
-from pytest_riskguard.cli.options import NamedPath, config_option, reader, repeated, system, the_config
+from pytest_riskguard.cli.options import NamedPath, config_option, reader_here, repeated, system, the_config
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present, typed_command
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.data.given_file import GivenFile
@@ -62,9 +62,10 @@ def check(
     outputs.check(*files)
     with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
-    at = reader()
-    verdicts = [declared.advised(verdict, item, at) for verdict, item in zip(verdicts, items, strict=True)]
-    file, asked = Path(os.path.relpath(settings.path)).as_posix(), {item.id: n for n, item in enumerate(items)}
+    reader = reader_here()
+    verdicts = [declared.advised(verdict, item, reader) for verdict, item in zip(verdicts, items, strict=True)]
+    file = Path(os.path.relpath(settings.path)).as_posix()
+    asked = {item.id: place for place, item in enumerate(items)}
     gates = [
         KnownGate(
             id=f"{file}::{item.id}",
@@ -107,23 +108,22 @@ def declared_gates(
     from pytest_riskguard.engine.question import RunFile
 
     stored = {name for gate in settings.gates for name in gate.stored}
-    runs = {str(run.name): RunFile(GivenFile.of(run.text), run.name) for run in baselines}
     for run in baselines:
         if run.name not in stored:
             hint = did_you_mean(run.name or "", stored) or ", the name that gates use"
             raise UsageError(f"--baseline {run.text}: expected NAME=RUN, found a name that no gate has{hint}")
+    runs = {str(run.name): RunFile(GivenFile.of(run.text), run.name) for run in baselines}
     if len(runs) < len(baselines):
         raise UsageError("--baseline: expected each name once")
     tested = None if candidate is None else RunFile(GivenFile.of(candidate.text), candidate.name)
     engine = engine_of(settings, report=report)
-
     declared = live.declared_gates(settings, engine, candidate=tested, runs=runs)
     return declared, engine, [*files_of(settings), *(run.path for run in (tested, *runs.values()) if run is not None)]
 
 
 @contextmanager
 def code_from(folder: Path) -> Iterator[None]:
-    """Code is imported from this folder too, and prints to standard error."""
+    """Import code from this folder too; it prints to standard error, since standard output may be the JSON's."""
     sys.path.insert(0, str(folder))
     try:
         with redirect_stdout(sys.stderr):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.options import SETTINGS, reader, slice_option, system_options
+from pytest_riskguard.cli.options import SETTINGS, reader_here, slice_option, system_options
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, NotSignificantlyRisky, options_of
@@ -55,13 +55,14 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
 
     outputs.withdraw()
     inputs.report = bool(outputs.paths)
-    for name in inputs.options if inputs.kind is None else ():
-        if name not in options_of(NotSignificantlyRisky):
-            kind = next(kind for kind, cls in KINDS.items() if name in options_of(cls))
-            raise UsageError(
-                f"{name}: without --gate the default gates are asked, which set or lack that option; add --gate "
-                f"{kind}, or declare gates in a riskguard.yaml"
-            )
+    if inputs.kind is None:
+        for name in inputs.options:
+            if name not in options_of(NotSignificantlyRisky):
+                kind = next(kind for kind, cls in KINDS.items() if name in options_of(cls))
+                raise UsageError(
+                    f"{name}: without --gate the default gates are asked, which set or lack that option; add --gate "
+                    f"{kind}, or declare gates in a riskguard.yaml"
+                )
     if not inputs.named_baselines:
         raise UsageError(
             "no baseline: write it first, as in riskguard compare BASELINE CANDIDATE --qrels QRELS, or give "
@@ -74,10 +75,10 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
             questions += inputs.questions(gates, candidate)
     notes = list[str]()
     if inputs.kind is None and not inputs.collection.scores:
-        questions, notes = _within_its_scale(questions)
+        questions, notes = _with_fitting_limits(questions)
     verdicts = inputs.engine.verdicts(questions, correction=inputs.correction)
-    at = reader()
-    verdicts = [advised(verdict, question, at) for question, verdict in zip(questions, verdicts, strict=True)]
+    reader = reader_here()
+    verdicts = [advised(verdict, question, reader) for question, verdict in zip(questions, verdicts, strict=True)]
     config = inputs.config
     del inputs, questions  # reports need nothing of the runs
     return present(
@@ -98,11 +99,15 @@ def _roles(verdicts: Sequence[Verdict]) -> str:
     return f"{listed(candidates, most=5)} against {listed(baselines, most=5)} ({word})"
 
 
-def _within_its_scale(questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
-    """Those that the default limits of single queries fit, which are for scores from 0 to 1, and what is left out."""
+def _with_fitting_limits(questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
+    """Leave out those about single queries whose measure has no greatest value, and say so.
+
+    The default limits of ``no_topic_collapse`` are for scores from 0 to 1.
+    """
     from pytest_riskguard.data.measures import span
 
-    unlimited = {q.measure or "" for q in questions if math.isinf(span(q.measure or ""))}
+    measures = {question.measure or "" for question in questions}
+    unlimited = {measure for measure in measures if math.isinf(span(measure))}
     kept = [question for question in questions if not (question.gate.by_topic and question.measure in unlimited)]
     if len(kept) == len(questions):
         return kept, []

@@ -69,14 +69,15 @@ def judge_next(inputs: Inputs, budget: int | None, output: Path | None) -> int:
     gate of riskguard.yaml names both: a run then takes the place of its candidate, --baseline NAME=RUN that of a
     stored baseline, as for riskguard check.
     """
-    from pytest_riskguard.gates import unjudged as lists
+    from pytest_riskguard.gates import unjudged
 
-    engine, questions = (_of_runs if inputs.kind in KINDS else _of_gate)(str(inputs.kind), inputs, output)
-    documents = [lists.judge_next(engine.rejudged(question)) for question in questions]
-    listed = lists.together(documents)
+    asked = _of_runs if inputs.kind in KINDS else _of_gate
+    engine, questions = asked(str(inputs.kind), inputs, output)
+    lists = [unjudged.judge_next(engine.rejudged(question)) for question in questions]
+    listed = unjudged.together(lists)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
-    write_text(_written(wanted[:budget], engine.sources.queries), output)
-    click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents))), err=True)
+    write_text(_table(wanted[:budget], engine.sources.queries), output)
+    click.echo(_summary(len(wanted), budget, len(lists), sum(map(bool, lists))), err=True)
     if left_out := len(listed) - len(wanted):
         click.echo(f"left out {counted(left_out, 'document')} with an id that cannot be printed as it is", err=True)
     return ExitStatus.PASSED
@@ -119,7 +120,7 @@ def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, li
         return engine, [declared.question(item) for item in items]
 
 
-def _written(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
+def _table(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
     """The list as a table: a header, then one line for each document.
 
     No spreadsheet runs a cell as a formula: a space, which readers remove, stands before it.
@@ -140,7 +141,7 @@ def _is_plain(text: str) -> bool:
     return clean(text, limit=len(text)) == text
 
 
-def _said(wanted: int, budget: int | None, verdicts: int, unsettled: int) -> str:
+def _summary(wanted: int, budget: int | None, verdicts: int, unsettled: int) -> str:
     """What the list is for."""
     if unsettled == 0:
         which = "the verdict" if verdicts == 1 else f"any of the {verdicts} verdicts"

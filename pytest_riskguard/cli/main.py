@@ -19,8 +19,9 @@ from pytest_riskguard.cli.exit_status import MEANINGS, UNWRITABLE, ExitStatus, O
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.text import clean
 
+#: Characters of a line of an error.
 MAX_LINE = 10_000
-#: Commands that load numpy in any case.
+#: Commands that need numpy whatever they are asked.
 COMPUTING = ("check", "compare", "judge-next", "power")
 
 
@@ -174,6 +175,7 @@ def _output_lost(number: int) -> int:
 
 
 def _say(status: int, *lines: str) -> int:
+    """Print why a command ends, and return its status."""
     with suppress(OSError):  # the status says it too
         for line in lines:  # a file name in it must not begin a line or move the cursor
             click.echo(clean(line, limit=MAX_LINE), err=True)

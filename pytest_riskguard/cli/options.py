@@ -113,8 +113,8 @@ def place_words(command: str) -> list[str]:
     return [word for option, value in _places().items() if option in known for word in (option, value)]
 
 
-def reader() -> Reader:
-    """Who reads what is printed here."""
+def reader_here() -> Reader:
+    """Who reads what this command prints, and where that person can type the commands in it."""
     from pytest_riskguard.engine.advice import Reader
 
     return Reader((Path.cwd(),), place_words)

@@ -170,7 +170,7 @@ def show(
     """Print the answer of several gates, the verdicts, the gates without one and ``notes``.
 
     ``roles`` says before all else what was compared with what. Without every gate there
-    is no answer.
+    is no answer; ``quiet`` leaves a line for each verdict.
     """
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.parts import wrapped
@@ -185,22 +185,28 @@ def show(
             say(roles)
         if len(verdicts) > 1 and not any(gate.became == "deselected" for gate in gates):
             say(comparisons.answer(verdicts, gates).title, bold=True)
-        notes = [*remarks(verdicts), *notes]
     complete = not comparisons.missing(gates)
     failures, same_as = comparisons.failures_before(gates), repeats(verdicts)
-    before, messages = set[str | None](), set[str]()
+    problems, messages = set[str | None](), set[str]()  # of the verdicts above
     for place, verdict in enumerate(verdicts):
         if quiet:
             text = f"{_systems(verdict)}: {one_line(typed(verdict), after_word=True)}"
             new = [warning for warning in verdict.first_warnings if warning.message not in messages]
             lines = [text, *(f"  warning: {said}" for said in coded(new))]
         else:
-            context: dict[str, Any] = {"said": messages, "run": verdicts, "complete": complete}
-            context["same_as"] = same_as.get(place)
-            headline, *rest = explain(verdict, screen, after_word=True, **context).splitlines()
-            is_again = verdict.problem is not None and verdict.problem in before
+            explained = explain(
+                verdict,
+                screen,
+                after_word=True,
+                said=messages,
+                run=verdicts,
+                complete=complete,
+                same_as=same_as.get(place),
+            )
+            headline, *rest = explained.splitlines()
+            is_again = verdict.problem is not None and verdict.problem in problems
             lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]
-        before.add(verdict.problem)
+        problems.add(verdict.problem)
         messages |= {warning.message for warning in verdict.warnings}
         styled = click.style(word(verdict).upper(), fg=_COLOURS.get(word(verdict), "yellow"), bold=True)
         say("\n".join([f"{styled}{comparisons.after(failures.get(place))} {lines[0]}", *lines[1:]]))
@@ -208,8 +214,10 @@ def show(
         say(line)
     for line in policy_changes:
         say(click.wrap_text(line, screen.width, "", "    "), fg="yellow")
-    for line in wrapped([clean(note, limit=MAX_NOTE) for note in notes], width=screen.width):
-        say(line)
+    if not quiet:
+        notes = [clean(note, limit=MAX_NOTE) for note in (*remarks(verdicts), *notes)]
+        for line in wrapped(notes, width=screen.width):
+            say(line)
 
 
 def _systems(verdict: Verdict) -> str:
@@ -246,13 +254,7 @@ def present(
 
         changes = policy_changes([config])
     try:
-        show(
-            verdicts,
-            to_stderr=outputs.on_stdout,
-            notes=() if shown["quiet"] else notes,
-            policy_changes=changes,
-            **shown,
-        )
+        show(verdicts, to_stderr=outputs.on_stdout, notes=notes, policy_changes=changes, **shown)
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
         if outputs.paths:
             from pytest_riskguard.build import report_date, this_build
@@ -263,7 +265,9 @@ def present(
     if github_reads():
         from pytest_riskguard.reports.ci import github
 
-        where = {n: (github.place(config), gate.line) for gate in gates for n in gate.verdicts if config is not None}
+        where: dict[int, tuple[str, int | None]] = {}
+        if config is not None:
+            where = {n: (github.place(config), gate.line) for gate in gates for n in gate.verdicts}
         annotations = [
             github.annotation(verdict, *where.get(n, ())) for n, verdict in enumerate(verdicts) if not verdict.passed
         ]

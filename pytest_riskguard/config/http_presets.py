@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_riskguard.frozen import frozen
 
+#: Neither ``{{query}}`` nor ``${query}``, which mean something to engines.
 PLACEHOLDER = re.compile(r"(?<![{$])\{(query|topic|depth|tags\.[^{}]+)\}(?!\})")
 
 
@@ -22,7 +23,7 @@ class Preset:
     """How an engine is asked, in templates; a request with a body is a POST.
 
     ``path``, perhaps with parameters, follows the address. ``size`` is the key in a body that says how many hits are
-    wanted. ``answers`` names the engine that answers are read as; of the general preset the settings describe them.
+    wanted. ``answers`` names the engine in whose format answers are read; None where the settings say how.
     """
 
     path: str = ""

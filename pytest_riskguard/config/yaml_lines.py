@@ -56,7 +56,6 @@ def parse(content: bytes) -> Document:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise YamlError(line, f"not UTF-8: byte 0x{content[error.start]:02x}; save the file as UTF-8") from None
-    line = 1
     try:
         reader = _Reader(text)
         return reader.document()

@@ -30,7 +30,8 @@ class Rows:
 
     def at(self, rows: IntArray | slice) -> Rows:
         """Some of the rows, whose lines may have to be found first."""
-        if (lines := self.lines) is None:
+        lines = self.lines
+        if lines is None:
             return self
         return Rows(self.given, lambda: np.asarray(lines() if callable(lines) else lines, dtype=object)[rows])
 
@@ -54,8 +55,8 @@ class Rows:
             found = f"half of a character in {problem.object!r:.60}"
             raise self.error(row, f"expected text as the {what}, found {found}") from None
         limit = LINE_BYTES if is_text else ROW_BYTES
-        if int(ids.lengths.max(initial=0)) > (most := limit.value):
-            row = int(np.argmax(ids.lengths > most))
+        if int(ids.lengths.max(initial=0)) > limit.value:
+            row = int(np.argmax(ids.lengths > limit.value))
             raise self.error(row, f"{ids[row][:20] + '…'!r}: {limit.problem(int(ids.lengths[row]))}")
         if is_text:
             return ids
@@ -67,8 +68,9 @@ class Rows:
 
     def once(self, names: Sequence[str], offsets: IntArray, documents: Ids) -> None:
         """Refuse a document that stands twice in a topic; rows are by topic."""
-        for topics, part in parts(offsets):  # hashes of ends, then of whole ids, and texts only where both are twice
+        for topics, part in parts(offsets):
             of_row = topic_of_rows(offsets[topics.start : topics.stop + 1])
+            # Hashes rule out nearly every repetition: first those of the ends of ids, which take less time.
             if not all(has_twice(pair_hashes(of_row, documents.at(part), whole=whole)) for whole in (False, True)):
                 continue
             seen: dict[tuple[int, str], int] = {}
@@ -91,9 +93,9 @@ class Groups(NamedTuple):
     names : tuple of str
         The topics, sorted as text.
     offsets : array, shape (n_topics + 1,)
-        Topic i has the rows ``offsets[i]:offsets[i + 1]`` in this order:
+        Topic i has the rows ``rows[offsets[i]:offsets[i + 1]]``.
     rows : array of int64 or slice
-        The rows by topic; a slice of all where they stand so.
+        A slice of all where rows already stand by topic.
     """
 
     names: tuple[str, ...]

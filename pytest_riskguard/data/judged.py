@@ -18,7 +18,7 @@ from pytest_riskguard.data.given_file import LabelRules
 from pytest_riskguard.data.ids import BoolArray, Ids, IntArray, topic_of_rows, topics_with
 from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of, provider_of
 from pytest_riskguard.data.qrels import Qrels, judgement_rows
-from pytest_riskguard.data.runs import Order, Ranks, Run, by_rank, order_of, ranking
+from pytest_riskguard.data.runs import Order, Ranks, Run, order_of, ranking, rows_by_rank
 from pytest_riskguard.data.scores import Judged
 from pytest_riskguard.data.scoring import JudgedRows, kernel_of, labels_for
 from pytest_riskguard.frozen import frozen
@@ -134,7 +134,7 @@ def scored_topics(run: Run, qrels: Qrels) -> Run:
 
 
 def _by_document(run: Run, rules: LabelRules) -> Run:
-    rows = by_rank(ranking(run.scores, run.ranks, run.offsets, run.documents)[Order.WRITTEN], run.offsets)
+    rows = rows_by_rank(ranking(run.scores, run.ranks, run.offsets, run.documents)[Order.WRITTEN], run.offsets)
     topics = topic_of_rows(run.offsets)  # of these rows, too
     names = map(rules.document, run.documents.at(rows).strings())
     best: dict[tuple[int, str], int] = {}
@@ -159,7 +159,7 @@ def judged_run(run: Run, qrels: Qrels, orders: Collection[Order], depth: int) ->
         every = ranking(part.scores, part.ranks, part.offsets, part.documents)
         ranks = np.array([every[order] for order in orders])
         is_kept = (found >= 0) | (ranks <= depth).any(axis=0)
-        rows = by_rank(every[Order.WRITTEN], part.offsets)
+        rows = rows_by_rank(every[Order.WRITTEN], part.offsets)
         rows = rows[is_kept[rows]]
         counts = np.add.reduceat(is_kept, part.offsets[:-1], dtype=np.int64)
         kept.append((counts, found[rows].astype(np.int32), part.documents.at(rows).compact(), ranks[:, rows]))

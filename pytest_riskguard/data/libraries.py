@@ -1,4 +1,7 @@
-"""Files of retrieval libraries: ranx, MTEB, sentence-transformers; collections of ir_datasets."""
+"""Files of retrieval libraries: ranx, MTEB, sentence-transformers; collections of ir_datasets.
+
+``formats`` finds the functions by their names: ``<format>_fits``, ``<format>_table``, ``<format>_<kind>``.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def ranx_fits(file: InputFile, _kind: Kind) -> Misfit:
 
 
 def _misfit(value: Any) -> Misfit:
-    """None for a mapping of topics to mappings of documents to numbers."""
+    """None for a mapping of topics to mappings of documents to numbers, empty for nothing like it."""
     if not is_nested(value):
         return ""
     for topic, documents in value.items():
@@ -44,8 +47,8 @@ def _unpacked(file: InputFile) -> Any:
     lz4, cbor = (imported(name, what="a file that ranx compressed") for name in ("lz4.frame", "cbor2"))
     try:
         content = lz4.open(lz4.open(io.BytesIO(file.content))).read(file.limit.value)
-        return json.loads(json.dumps(cbor.loads(content)))
-    except Exception as problem:  # also of more bytes than that
+        return json.loads(json.dumps(cbor.loads(content)))  # nothing but what JSON can hold
+    except Exception as problem:  # of a damaged file, or of one cut off since it is too large
         reason = str(problem).partition("\n")[0]
         expected = f"a file of ranx, of {file.limit.value:,} bytes at most"
         raise file.refuse(None, f"expected {expected}; found {type(problem).__name__}: {reason:.200}") from None
@@ -76,12 +79,16 @@ def mteb_table(file: InputFile, kind: Kind) -> Table:
 def _parts(file: InputFile) -> list[tuple[tuple[str, ...], Any]]:
     """The names and the scores of each subset and split."""
     value = file.json_or_none
-    return [
-        ((f"{subset}/{split}", subset, split), numbers)
-        for subset, splits in (value.items() if isinstance(value, dict) else ())
-        if subset != "mteb_model_meta"
-        for split, numbers in (splits.items() if isinstance(splits, dict) else [("", splits)])
-    ]
+    parts: list[tuple[tuple[str, ...], Any]] = []
+    if not isinstance(value, dict):
+        return parts
+    for subset, splits in value.items():
+        if subset == "mteb_model_meta":
+            continue
+        if not isinstance(splits, dict):
+            splits = {"": splits}
+        parts += [((f"{subset}/{split}", subset, split), numbers) for split, numbers in splits.items()]
+    return parts
 
 
 # Predictions of sentence-transformers, lines of ``{"query_id", "query", "results": [{"corpus_id", "score"}]}``.

@@ -66,7 +66,7 @@ def _plain(cell: Any) -> Any:
         return str(cell)
     if isinstance(cell, Integral):
         return int(cell)
-    if isinstance(cell, SupportsFloat) and kind.__name__ not in ("bool", "bool_"):
+    if isinstance(cell, SupportsFloat) and kind.__name__ not in ("bool", "bool_"):  # of numpy
         with suppress(TypeError, ValueError, OverflowError):  # an array, say
             return float(cell)
     return cell
@@ -88,7 +88,9 @@ def table_of(data: Any, given: InputData, kind: Kind) -> Table:
         data = [{"topic": key, **value} for key, value in zip(data, about, strict=True)]
     rows = []
     for number, row in enumerate(data, 1):
-        fields = row._asdict() if hasattr(row, "_asdict") else getattr(row, "__dict__", row)
+        fields = getattr(row, "__dict__", row)
+        if hasattr(row, "_asdict"):  # a named tuple
+            fields = row._asdict()
         if not isinstance(fields, Mapping):
             expected = "rows with named fields, such as ir_measures.ScoredDoc or dicts"
             raise TypeError(f"{given.name}: expected {expected}; found {shown(row)} as row {number}")
@@ -148,10 +150,10 @@ def _of_mapping(data: Mapping[Any, Any], given: InputData, kind: Kind) -> Table:
     if kind == "scores" and are_measures(data):  # as ranx has them, by measure
         columns[:2] = ["measure", "topic"]
 
-    def places() -> list[str]:
+    def where() -> list[str]:
         return [f"{_plain(inner)!r:.60} of {columns[0]} {_plain(topic)!r:.60}" for topic, inner, *_ in rows]
 
-    return Table(given, columns, lambda place: [_plain(row[place]) for row in rows], places)
+    return Table(given, columns, lambda place: [_plain(row[place]) for row in rows], where)
 
 
 def _cells(about: Any, kind: Kind) -> Iterable[tuple[Any, ...]] | None:
@@ -194,16 +196,15 @@ def scores(data: Any, given: InputData, *, system: str | None = None) -> tuple[T
 def topic_scores(values: Mapping[Any, Any] | Iterable[tuple[Any, Any]], what: str) -> TopicScores:
     """``{topic: value}``, or such pairs, for a measure without a name."""
     given = InputData(what, reason=ScoresFormatError.reason)
-    pairs = [
-        (_plain(topic), _plain(value)) for topic, value in (values.items() if isinstance(values, Mapping) else values)
-    ]
+    items = values.items() if isinstance(values, Mapping) else values
+    pairs = [(_plain(topic), _plain(value)) for topic, value in items]
     places = [f"topic {topic!r:.60}" for topic, _ in pairs]
     table = Table(given, ["topic", "value"], lambda place: [pair[place] for pair in pairs], places)
     (found,) = scores_of_rows(given, score_rows_of(table).get("", []))
     return replace(found, measure=None, digest=None)
 
 
-def topic_values(series: Any, what: str) -> list[tuple[Any, Any]]:
+def _topic_values(series: Any, what: str) -> list[tuple[Any, Any]]:
     """The topics in the index of a series, with their values.
 
     ``TypeError`` for one without an index of topics, such as row numbers, which would pair topics by their places.
@@ -280,7 +281,7 @@ def system_in_memory(data: Any, what: str, measure: str | None = None) -> TopicS
         expected = "scores (a mapping topic -> score, a series, a frame) or rankings (a mapping, a frame, rows)"
         raise TypeError(f"{what}: expected {expected}; found {shown(data)}; `score_run` reads run files")
     if is_series(data):
-        return topic_scores(topic_values(data, what), what)
+        return topic_scores(_topic_values(data, what), what)
     given = InputData(what, reason=ScoresFormatError.reason)
     if isinstance(data, Mapping):
         answer = next(iter(data.values()), 0.0)

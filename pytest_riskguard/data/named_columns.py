@@ -97,7 +97,7 @@ def _number_of(cell: Any) -> float | None:
     return None if math.isnan(value) else value
 
 
-def as_tag(cell: Any) -> str | None:
+def _as_tag(cell: Any) -> str | None:
     """What a further column says of a topic; None for lists and objects."""
     if isinstance(cell, bool):
         return str(cell).lower()
@@ -117,14 +117,14 @@ class Table(Rows):
         column: Callable[[int], Column],
         lines: Lines | Callable[[], Lines] | None = None,
     ) -> None:
-        super().__init__(given, self._numbers if lines is None else lines)
+        super().__init__(given, self._row_numbers if lines is None else lines)
         self.names = [name.strip() for name in names]
         self.column = cache(lambda place: packed(column(place)))
         #: What is wanted -> the place of its column.
         self.places: Mapping[str, int] = {}
 
     def find(self, kind: Kind) -> Table:
-        """The same table; refuses one that lacks what is needed, or has two columns for it."""
+        """Set ``places`` and return the table; refuses one that lacks what is needed, or has two columns for it."""
         given = self.given.columns
         if (problem := missing_columns(self.names, kind, given)) is not None:
             raise self.given.refuse(None, f"expected named columns, but {problem}")
@@ -135,11 +135,11 @@ class Table(Rows):
                 raise self.given.refuse(None, f"expected one column {self.names[place]!r}, found {count}")
         return self
 
-    def _numbers(self) -> Lines:
+    def _row_numbers(self) -> Lines:
         return range(1, 1 + len(self.column(next(iter(self.places.values())))))
 
     def text(self, what: str) -> Ids:
-        """The cells of a column as text. A whole number is the id that it is, also as a float."""
+        """The cells of a column as text, as ``text_of`` gives them."""
         column = self.column(self.places[what])
         if isinstance(column, Ids):
             return _stripped(column)
@@ -210,7 +210,7 @@ def table_of_rows(
 def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str]) -> Misfit:
     """Why a file with these columns does not hold that."""
     problem = missing_columns(names, kind, file.columns)
-    return problem and f"its columns do not fit: {problem}"
+    return None if problem is None else f"its columns do not fit: {problem}"
 
 
 # What a table holds, by its kind.
@@ -257,7 +257,7 @@ def topics_of_table(table: Table) -> Topics:
         if not weight > 0:
             raise table.error(row, f"expected a weight above 0, found {weight:g}")
     tags = [
-        (name, list(map(as_tag, values_of(table.column(place)))))
+        (name, list(map(_as_tag, values_of(table.column(place)))))
         for place, name in enumerate(table.names)
         if place not in table.places.values() and name.lower() not in _INDEX
     ]

@@ -27,7 +27,7 @@ Grades = Mapping[str, Mapping[str, float]]
 #: Topic, document, grade, judge and line.
 Row = tuple[str, str, float, str, int | None]
 
-_NONE: Mapping[str, str] = MappingProxyType({})
+_EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 @frozen(eq=False)
@@ -56,7 +56,7 @@ class JudgementArrays:
         return list(zip(topics, self.documents.strings(), strict=True))
 
     def regraded(self, grades: Mapping[tuple[str, str], float]) -> JudgementArrays:
-        """Other documents of the same topics, in their order."""
+        """The same topics with other documents and grades, which must come by topic, in the order of topics here."""
         counts = Counter(topic for topic, _ in grades)
         return JudgementArrays(
             self.topics,
@@ -114,8 +114,8 @@ def judgement_rows(arrays: JudgementArrays, places: IntArray, offsets: IntArray,
         The row of its judgement in ``arrays``; -1 if a document is not judged.
     """
     judged = rows_of(arrays.offsets, places)
-    theirs = np.repeat(places, np.diff(arrays.offsets)[places])
-    found = places_among(np.repeat(places, np.diff(offsets)), documents, theirs, arrays.documents.at(judged))
+    topics, judged_topics = np.repeat(places, np.diff(offsets)), np.repeat(places, np.diff(arrays.offsets)[places])
+    found = places_among(topics, documents, judged_topics, arrays.documents.at(judged))
     return np.append(judged, -1)[found]
 
 
@@ -164,7 +164,7 @@ class Qrels:
     digest: str
     arrays: JudgementArrays
     others: JudgementArrays
-    texts: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    texts: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     rules: LabelRules = AS_GIVEN
 
     @property
@@ -237,13 +237,13 @@ def qrels_of(
     *,
     lines: Lines | Callable[[], Lines] | None = None,
     by_text: bool = False,
-    texts: Mapping[str, str] = _NONE,
+    texts: Mapping[str, str] = _EMPTY,
 ) -> Qrels:
     """The judgements whose rows are given.
 
     Parameters
     ----------
-    given : Input
+    given : InputData
     topics, documents, judges : Ids or sequence of str, shape (n_rows,)
         ``by_text`` says that topics are query texts; without judges one person judged.
     grades : numbers, shape (n_rows,)
@@ -276,18 +276,19 @@ def qrels_of_groups(
     documents: Ids,
     grades: FloatArray,
     judges: Ids | None = None,
-    texts: Mapping[str, str] = _NONE,
+    texts: Mapping[str, str] = _EMPTY,
 ) -> Qrels:
     """Judgements each of which is fit for them."""
-    order, digest = groups.rows, rows.given.digest
+    given, rules, order = rows.given, rows.given.labels, groups.rows
     rows, table = rows.at(order), JudgementArrays(groups.names, groups.offsets, documents.at(order), grades[order])
-    rows.given.at_most(JUDGEMENTS, len(grades))
-    rows.given.at_most(TOPICS, len(table.topics))
+    given.at_most(JUDGEMENTS, len(grades))
+    given.at_most(TOPICS, len(table.topics))
     if judges is not None and len({*(names := judges.at(order).strings())}) > 1:
         table = _medians(rows, table, names)
     else:
         rows.once(table.topics, table.offsets, table.documents)
-    rows.given.at_most(DOCUMENTS, int(np.diff(table.offsets).max(initial=0)))
+    given.at_most(DOCUMENTS, int(np.diff(table.offsets).max(initial=0)))
+    digest = given.digest
     if not digest:  # the same whatever the order of the rows
         bits = np.uint64(len(table.topics).bit_length())
         keys = topic_of_rows(table.offsets).astype(np.uint64) << (np.uint64(64) - bits)
@@ -295,7 +296,6 @@ def qrels_of_groups(
         columns = [Ids.of(table.topics), table.documents.at(by_hash)]
         digest = digest_of(columns, table.offsets, table.grades[by_hash])
     texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})
-    given, rules = rows.given, rows.given.labels
     if not (table.topics or given.is_part):
         raise given.refuse(None, "expected judgements, found none")
     if rules.scale is not None:

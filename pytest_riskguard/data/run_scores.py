@@ -30,9 +30,10 @@ from pytest_riskguard.data.measures import has_kernel, parse_measure, provider_o
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.runs import Order, Run, keyed, read_run
 from pytest_riskguard.data.scores import TopicScores
-from pytest_riskguard.data.scoring import check_labels, kernel_of, topics_named, values_of_part
+from pytest_riskguard.data.scoring import check_labels, kernel_of, values_of_part
 from pytest_riskguard.errors import DataError, QrelsFormatError, RunFormatError, UsageError
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -161,9 +162,9 @@ def _scored(
     given = run.topics
     run = scored_topics(run, qrels)
     if is_checked and not run.topics:
-        instead = f"found only {topics_named(given)}" if given else "found none"
+        instead = f"found only {_named(given)}" if given else "found none"
         expected = f"expected topics of {qrels.path_name} with a relevant document, such as"
-        raise DataError(f"{source}: {expected} {topics_named(qrels.topics)}; {instead}", reason="no_common_topic")
+        raise DataError(f"{source}: {expected} {_named(qrels.topics)}; {instead}", reason="no_common_topic")
     values = np.array([np.full((2, len(qrels.topics)), float(measure.DEFAULT)) for measure in measures])
     judged = judged_run(run, qrels, set(map(rank_order, measures)), depth)
     places = judged.places
@@ -185,6 +186,11 @@ def _scored(
             moved[rows.topic[rows.rank != written.rank]] = True
             of_measure[1, moved] = kernel.scores(written.at(moved[written.topic]))[moved]
     return judged, values
+
+
+def _named(topics: Sequence[str]) -> str:
+    """Topics in a message: ``topics 1, 2``."""
+    return f"{'topics' if len(topics) > 1 else 'topic'} {listed(tuple(topics), most=5)}"
 
 
 # Where the data lie: a pure function of frames, for engines that work on several machines.

@@ -75,7 +75,7 @@ def lines_of(offsets: IntArray) -> IntArray:
 
 
 def with_pair(pairs: BoolArray, offsets: IntArray) -> BoolArray:
-    """The topics in which something holds of a row and the next one."""
+    """The topics in which something holds of a row and the next one; ``pairs`` loses those that join two topics."""
     pairs[offsets[1:-1] - 1] = False
     return topics_with(pairs, offsets)
 
@@ -88,14 +88,14 @@ def changes(values: npt.NDArray[Any], offsets: IntArray) -> tuple[BoolArray, Boo
 
 def in_order(values: npt.NDArray[Any], offsets: IntArray) -> IntArray:
     """The rows of each topic by rising value, then by line."""
-    falls = values[1:] < values[:-1]
-    falls[offsets[1:-1] - 1] = False
-    if not falls.any():
+    if not with_pair(values[1:] < values[:-1], offsets).any():
         return np.arange(len(values))
     return np.lexsort((values, topic_of_rows(offsets)))
 
 
-def rank_column(scores: FloatArray, ranks: Ranks | None, offsets: IntArray) -> tuple[IntArray, BoolArray, BoolArray]:
+def order_as_written(
+    scores: FloatArray, ranks: Ranks | None, offsets: IntArray
+) -> tuple[IntArray, BoolArray, BoolArray]:
     """A number for each row, and the topics whose scores rise, and those whose scores fall, from rank to rank.
 
     Among equal scores, the row with the lower number comes first in the order as written: its rank where ranks number
@@ -106,16 +106,16 @@ def rank_column(scores: FloatArray, ranks: Ranks | None, offsets: IntArray) -> t
     if ranks is None:
         return lines, *changes(scores, offsets)
     order = in_order(ranks, offsets)
-    by_rank, first, lengths = ranks[order], scores[offsets[:-1]], np.diff(offsets)
-    is_numbered = ~with_pair(by_rank[1:] == by_rank[:-1], offsets) & ~topics_with(ranks == NO_RANK, offsets)
+    in_turn, first, lengths = ranks[order], scores[offsets[:-1]], np.diff(offsets)
+    is_numbered = ~with_pair(in_turn[1:] == in_turn[:-1], offsets) & ~topics_with(ranks == NO_RANK, offsets)
     are_lines = (lengths > 2) & ((first == 0) | (first == 1))  # two scores may number the lines by chance
     are_lines &= ~topics_with(scores != np.repeat(first, lengths) + lines, offsets)
     rises, falls = changes(scores[order], offsets)
-    falls = np.where(is_numbered, falls, (rises | falls) & ~are_lines)
-    return np.where(np.repeat(is_numbered, lengths), ranks, lines), np.where(is_numbered, rises, are_lines), falls
+    rises, falls = np.where(is_numbered, (rises, falls), (are_lines, (rises | falls) & ~are_lines))
+    return np.where(np.repeat(is_numbered, lengths), ranks, lines), rises, falls
 
 
-def by_rank(ranks: Ranks, offsets: IntArray) -> IntArray:
+def rows_by_rank(ranks: Ranks, offsets: IntArray) -> IntArray:
     """The rows of each topic by their ranks."""
     rows = np.empty(len(ranks), dtype=np.int64)
     rows[np.repeat(offsets[:-1], np.diff(offsets)) + ranks - 1] = np.arange(len(ranks))
@@ -133,22 +133,23 @@ def ranking(scores: FloatArray, ranks: Ranks | None, offsets: IntArray, document
     untied[by_score] = lines
     doubles = scores[by_score]
     singles = doubles.astype(np.float32)
-    goes_on = np.append(False, singles[1:] == singles[:-1])  # equal to the one before, of the same topic
-    goes_on[offsets[:-1]] = False
-    tied = np.flatnonzero(goes_on | np.append(goes_on[1:], False))
-    rows, is_single = by_score[tied], goes_on[tied]
-    single, double = np.cumsum(~is_single), np.cumsum(~(is_single & (doubles[tied] == doubles[tied - 1])))
-    numbers = lines[rows] if ranks is None else rank_column(scores, ranks, offsets)[0][rows]
-    letters = _alphabet(documents.at(rows).strings())
+    is_equal = np.append(False, singles[1:] == singles[:-1])  # to the one before, of the same topic
+    is_equal[offsets[:-1]] = False
+    tied = np.flatnonzero(is_equal | np.append(is_equal[1:], False))
+    rows, is_equal = by_score[tied], is_equal[tied]
+    # The number of the group of equal scores that each tied row is in, for scores of 32 bits and of 64.
+    single, double = np.cumsum(~is_equal), np.cumsum(~(is_equal & (doubles[tied] == doubles[tied - 1])))
+    written = lines[rows] if ranks is None else order_as_written(scores, ranks, offsets)[0][rows]
+    alphabetical = _alphabet(documents.at(rows).strings())
     found: dict[Order, Ranks] = {}
-    for order, number, of_row in (
-        (Order.WRITTEN, numbers, double),
-        (Order.SINGLE_DESCENDING, -letters, single),
-        (Order.DESCENDING, -letters, double),
-        (Order.ASCENDING, letters, double),
+    for order, number, group in (
+        (Order.WRITTEN, written, double),
+        (Order.SINGLE_DESCENDING, -alphabetical, single),
+        (Order.DESCENDING, -alphabetical, double),
+        (Order.ASCENDING, alphabetical, double),
     ):
         found[order] = untied.copy()
-        found[order][rows[np.lexsort((number, of_row))]] = lines[tied]
+        found[order][rows[np.lexsort((number, group))]] = lines[tied]
     return found
 
 
@@ -158,7 +159,7 @@ def _alphabet(documents: Sequence[str]) -> IntArray:
     return places
 
 
-_NONE: Mapping[str, Any] = MappingProxyType({})
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
 #: The largest 32-bit number: trec_eval holds scores in 32 bits, where larger ones are all infinite.
 MAX_RUN_SCORE = (2 - 2**-23) * 2.0**127
 LARGEST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
@@ -183,7 +184,7 @@ class Source:
     by_text : bool
         Whether ``topics`` of the run are query texts, since it came without ids.
     is_trec : bool
-        Whether the run is a file in TREC's format, whose text ``digest`` is of, and not in its own order.
+        Whether the run is a file in TREC's format whose scores give the order; ``digest`` is then that of its text.
     ties : 'as_returned' or 'docid'
         Which order counts where scores are equal.
     contradicted : tuple of str
@@ -193,7 +194,7 @@ class Source:
     name: str = ""
     file: str = ""
     digest: str = ""
-    texts: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    texts: Mapping[str, str] = field(default_factory=lambda: _EMPTY)
     by_text: bool = False
     is_trec: bool = False
     ties: Ties = "docid"
@@ -246,7 +247,7 @@ class Run:
             yield topics, replace(self.with_rows(rows), topics=self.topics[topics], offsets=offsets)
 
     def with_rows(self, rows: IntArray | slice) -> Run:
-        """Other rows of the same topics, whose places are still to be named."""
+        """These rows; ``topics`` and ``offsets`` stay, for the caller to replace where they no longer fit."""
         ranks = None if self.ranks is None else self.ranks[rows]
         return replace(self, documents=self.documents.at(rows), scores=self.scores[rows], ranks=ranks)
 
@@ -295,14 +296,14 @@ def run_of(
     *,
     lines: Lines | Callable[[], Lines] | None = None,
     by_text: bool = False,
-    texts: Mapping[str, str] = _NONE,
+    texts: Mapping[str, str] = _EMPTY,
     ordered: bool = False,
 ) -> Run:
     """The run whose rows are given: one document each, with its topic and its score.
 
     Parameters
     ----------
-    given : Input
+    given : InputData
     topics, documents : Ids or sequence of str, shape (n_rows,)
     scores, ranks : numbers, shape (n_rows,), optional
         NaN or None for nothing. Without scores documents stand in the order of their ranks, else of their lines.
@@ -366,16 +367,15 @@ def _by_rank(rows: Rows, run: Run) -> Run:
         if (bad := np.flatnonzero(again | (ranks == NO_RANK))).size:
             row, rank = int(order[bad[0]]), int(ranks[bad[0]])
             expected = f"a whole number as the rank of {run.documents[row]!r:.60}, each once in a topic"
-            raise rows.error(
-                row, f"expected {expected}, found {'another cell' if rank == NO_RANK else f'{rank} again'}"
-            )
+            found = "another cell" if rank == NO_RANK else f"{rank} again"
+            raise rows.error(row, f"expected {expected}, found {found}")
         run = replace(run, documents=run.documents.at(order), ranks=None)
     return run.with_source(ties="as_returned")
 
 
 def _as_returned(run: Run) -> Run:
     """A run whose order counts: scores that give another one, or none in 32 bits, make way for falling numbers."""
-    run = run.with_rows(in_order(rank_column(run.scores, run.ranks, run.offsets)[0], run.offsets))
+    run = run.with_rows(in_order(order_as_written(run.scores, run.ranks, run.offsets)[0], run.offsets))
     single = run.scores.astype(np.float32)
     is_other = with_pair(single[1:] >= single[:-1], run.offsets)
     scores = np.where(np.repeat(is_other, np.diff(run.offsets)), _falling(run.offsets), run.scores)
@@ -392,12 +392,12 @@ def _by_score(rows: Rows, run: Run) -> Run:
         order = [np.zeros(0, dtype=np.int64)]
         for topics, part in run.parts():
             ranks = ranking(part.scores, None, part.offsets, part.documents)[Order.DESCENDING]
-            order.append(run.offsets[topics.start] + by_rank(ranks, part.offsets))
+            order.append(run.offsets[topics.start] + rows_by_rank(ranks, part.offsets))
         return run.with_rows(np.concatenate(order))
     rises, falls = np.zeros((2, len(run.topics)), dtype=bool)
     numbers_lines = True
     for topics, part in run.parts():
-        numbers, rises[topics], falls[topics] = rank_column(part.scores, part.ranks, part.offsets)
+        numbers, rises[topics], falls[topics] = order_as_written(part.scores, part.ranks, part.offsets)
         numbers_lines &= part.ranks is None or not changes(numbers, part.offsets)[1].any()
     if np.count_nonzero(rises & ~falls) > np.count_nonzero(falls) and not rows.given.is_part:
         topic = int(np.argmax(rises & ~falls))

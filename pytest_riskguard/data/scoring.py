@@ -11,7 +11,7 @@ import functools
 import logging
 import math
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,11 +28,10 @@ from pytest_riskguard.data.measures import (
     out_of_range,
     provider_of,
 )
-from pytest_riskguard.data.qrels import JudgementArrays, Qrels
+from pytest_riskguard.data.qrels import Grades, JudgementArrays, Qrels
 from pytest_riskguard.data.runs import Order, Run, ranking
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -117,12 +116,12 @@ class Kernel:
 
 
 def share(part: FloatArray | IntArray, whole: FloatArray | IntArray) -> FloatArray:
-    """Part by whole; 0 where the whole is 0."""
+    """Part divided by whole; 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
 
 
 def discounted_gain(found: JudgedRows, *_: object) -> FloatArray:
-    """``DCG``: gains by ``log2(rank + 1)``."""
+    """``DCG``: gains divided by ``log2(rank + 1)``."""
     logarithms = np.array([math.log2(rank + 1) for rank in range(int(found.rank.max(initial=0)) + 1)])
     return found.sums(found.value / logarithms[found.rank])
 
@@ -134,23 +133,23 @@ def normalised_gain(found: JudgedRows, judged: JudgedRows, kernel: Kernel) -> Fl
 
 
 def average_precision(found: JudgedRows, judged: JudgedRows, _: Kernel) -> FloatArray:
-    """``AP``: the sum of precisions at the ranks of relevant documents, by their number."""
+    """``AP``: the sum of precisions at the ranks of relevant documents, divided by how many there are."""
     return share(found.sums((found.places() + 1) / found.rank), judged.sums())
 
 
 def reciprocal_rank(found: JudgedRows, *_: object) -> FloatArray:
-    """``RR``: one by the rank of the first relevant document."""
+    """``RR``: one divided by the rank of the first relevant document."""
     return found.sums((found.places() == 0) / found.rank)
 
 
 def precision(found: JudgedRows, _: JudgedRows, kernel: Kernel) -> FloatArray:
-    """``P``: how many documents are relevant, by the cutoff."""
+    """``P``: how many documents are relevant, divided by the cutoff."""
     assert kernel.cutoff is not None
     return found.sums() / kernel.cutoff
 
 
 def recall(found: JudgedRows, judged: JudgedRows, _: Kernel) -> FloatArray:
-    """``R``: how many documents are relevant, by how many there are."""
+    """``R``: how many documents are relevant, divided by how many there are."""
     return share(found.sums(), judged.sums())
 
 
@@ -169,8 +168,8 @@ def judged_share(found: JudgedRows, _: JudgedRows, kernel: Kernel) -> FloatArray
     return share(found.sums(), np.minimum(found.retrieved, kernel.cutoff or math.inf))
 
 
-def graded_bias(found: JudgedRows, _: JudgedRows, kernel: Kernel) -> FloatArray:
-    """``RBP(max_rel=...)``: gains by a power of ``p``; the first rank weighs ``1 - p``.
+def rank_biased_precision(found: JudgedRows, _: JudgedRows, kernel: Kernel) -> FloatArray:
+    """``RBP(max_rel=...)``: gains times a power of ``p``; the first rank weighs ``1 - p``.
 
     A. Moffat and J. Zobel, "Rank-biased precision for measurement of retrieval effectiveness", ACM TOIS 2008, Eq. 4.
     """
@@ -193,14 +192,20 @@ def expected_reciprocal_rank(found: JudgedRows, *_: object) -> FloatArray:
 
 #: By ir-measures' names.
 FORMULAS: Mapping[str, Formula] = {
-    **{"nDCG": normalised_gain, "DCG": discounted_gain, "AP": average_precision, "RR": reciprocal_rank},
-    **{"P": precision, "R": recall, "Rprec": r_precision, "Success": success, "Judged": judged_share},
-    **{"ERR": expected_reciprocal_rank, "RBP": graded_bias},
+    "nDCG": normalised_gain,
+    "DCG": discounted_gain,
+    "AP": average_precision,
+    "RR": reciprocal_rank,
+    "P": precision,
+    "R": recall,
+    "Rprec": r_precision,
+    "Success": success,
+    "Judged": judged_share,
+    "ERR": expected_reciprocal_rank,
+    "RBP": rank_biased_precision,
 }
 
 
-#: Grades by topic and document.
-Grades = Mapping[str, Mapping[str, float]]
 #: From the grades of documents and their ranks, 0 for none, to their parts of a score.
 Parts = Callable[[FloatArray, IntArray], FloatArray]
 
@@ -272,10 +277,8 @@ def labels_for(measure: Measure, grades: Grades, rules: LabelRules) -> Grades:
 def kernel_of(measure: Measure, rules: LabelRules) -> Kernel:
     """What computes a measure on judgements under these rules; ``UsageError`` for one without a kernel."""
     if not has_kernel(measure):
-        problem = (
-            "what it would be under other judgements is known of measures of grades and ranks alone, such as nDCG"
-        )
-        raise UsageError(f"{measure}: {problem}")
+        known = "is known of measures of grades and ranks alone, such as nDCG"
+        raise UsageError(f"{measure}: what it would be under other judgements {known}")
     name, params = str(measure.NAME), measure.params
     worth = functools.partial(_worth, measure, rules)
     return Kernel(FORMULAS[name], worth, params.get("cutoff"), p=params.get("p", 0.8))
@@ -311,15 +314,17 @@ def parts_of(measure: Measure) -> Parts | None:
         kernel = replace(kernel, formula=discounted_gain)
 
     def parts(grades: FloatArray, ranks: IntArray) -> FloatArray:
-        return kernel.scores(JudgedRows(np.arange(len(ranks)), ranks, grades, ranks))  # each in a ranking of its own
+        # Each document is the only judged one of a topic of its own, of which the run has documents up to its rank.
+        return kernel.scores(JudgedRows(np.arange(len(ranks)), ranks, grades, ranks))
 
     return parts
 
 
 def values_of_part(part: Run, measure: Measure, qrels: Qrels, source: str) -> FloatArray:
-    """The values of a measure without a kernel for each topic of a part of a run, all of them scored.
+    """The values of a measure without a kernel for each topic of a part of a run; shape (2, n_topics).
 
-    In the order of the measure's provider, then in the order as written; shape (2, n_topics).
+    The first row is for documents in the order of the measure's provider, the second for the order as written. All
+    topics of the part are scored ones.
     """
     ranks = ranking(part.scores, part.ranks, part.offsets, part.documents)
     written, lengths = ranks[Order.WRITTEN], np.diff(part.offsets)
@@ -349,8 +354,8 @@ def evaluate(
         else:
             for topic, documents in rankings.items():
                 where = f" on topic {topic!r}"
-                ranking = sorted(documents, key=lambda document: (documents[document], document), reverse=True)
-                values[topic] = float(function(ranking[: cutoff_of(measure)], dict(labels[topic])))
+                ranked = sorted(documents, key=lambda document: (documents[document], document), reverse=True)
+                values[topic] = float(function(ranked[: cutoff_of(measure)], dict(labels[topic])))
     except Exception as problem:
         place = traceback.extract_tb(problem.__traceback__)[-1]
         cause = f"{type(problem).__name__}: {problem}; {Path(place.filename).name}:{place.lineno}"
@@ -360,8 +365,3 @@ def evaluate(
         if (wrong := out_of_range(measure, bounds(measure), topic, value)) is not None:
             raise ScoringError(f"{source}: {wrong}; use another measure")
     return found
-
-
-def topics_named(topics: Sequence[str]) -> str:
-    """Topics in a message: ``topics 1, 2``."""
-    return f"{'topics' if len(topics) > 1 else 'topic'} {listed(tuple(topics), most=5)}"

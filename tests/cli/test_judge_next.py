@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pytest_riskguard.cli.judge_next import _written
+from pytest_riskguard.cli.judge_next import _table
 from pytest_riskguard.gates.unjudged import ToJudge
 from tests.plugin import world
 
@@ -100,7 +100,7 @@ def test_what_cannot_be_answered_is_said(command, arguments, status, said):
     [("d-1", "d-1"), ("-12", "-12"), ("@user", " @user"), ("=1+1", " =1+1"), ("+cmd|'/C'!A0", " +cmd|'/C'!A0")],
 )
 def test_ids_are_kept_but_for_what_a_spreadsheet_would_run(document, cell):
-    assert _written([ToJudge("t", document)], {}).splitlines()[1] == f"t\t{cell}\t"
+    assert _table([ToJudge("t", document)], {}).splitlines()[1] == f"t\t{cell}\t"
 
 
 def test_an_id_that_no_line_can_show_is_left_out(command, folder):
@@ -113,7 +113,7 @@ def test_an_id_that_no_line_can_show_is_left_out(command, folder):
 
 
 def test_query_texts_and_ids_are_data():
-    text = _written([ToJudge("t1", "=1+1"), ToJudge("t1", 'a,"b"')], {"t1": "\x1b[2J@SUM(A1)\n"})
+    text = _table([ToJudge("t1", "=1+1"), ToJudge("t1", 'a,"b"')], {"t1": "\x1b[2J@SUM(A1)\n"})
     assert "\x1b" not in text
     assert not re.search(r"^[=@]|\t[=@]", text, re.MULTILINE)
 

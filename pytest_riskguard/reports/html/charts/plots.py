@@ -157,6 +157,8 @@ def _frame(
 
 @frozen
 class _Mark:
+    """A point, or with a topic a bar."""
+
     x: float
     y: float
     text: str
