@@ -158,3 +158,11 @@ def test_a_pool_is_judged_whole_and_in_families(folder):
     missing = Question(gate_of("g", kind="georisk_not_worse"), poor, good, "RR", pool=(RunFile(folder / "no.run"),))
     lost = engine.verdict(missing)
     assert (lost.outcome, lost.reason, lost.baselines) == ("incomparable", "missing_input", ("good", "no"))
+
+
+def test_a_topics_file_about_none_of_the_judged_topics_is_refused(folder):
+    (folder / "other.tsv").write_text("x1\ta query\nx2\tanother\n")
+    engine = Engine(qrels=folder / "qrels.txt", topics=folder / "other.tsv")
+    verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), "RR"))
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_topics")
+    assert "found none of them, but 'x1'" in (verdict.problem or "")

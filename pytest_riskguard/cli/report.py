@@ -103,9 +103,11 @@ def comment(
         content = read(report)
         judged = (content.commit or commit).lower()  # either SHA may be cut
         if not (judged.startswith(commit.lower()) or commit.lower().startswith(judged)):
-            raise ReportFormatError(report, None, f"expected a report on commit {commit}, found one on {judged}")
+            raise FileError(report, None, f"expected a report on commit {commit}, found one on {judged}")
     except FileError as error:
-        write_text(comments.no_verdict(run, error.problem), output)
+        # what a file says that is no report is not posted
+        why = f"{report.name} is no report" if isinstance(error, ReportFormatError) else error.problem
+        write_text(comments.no_verdict(run, why), output)
         raise
     write_text(comments.verdict(run, content), output)
     return ExitStatus.PASSED

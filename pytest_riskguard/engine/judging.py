@@ -173,6 +173,7 @@ class Engine:
         """The candidate, the baselines, and the replicates of a single one, scored; the question is checked whole."""
         measure, store = asked_measure(question.measure, *question.sources), self.sources.store
         question.refuse_without_answer(None if store is None else store.root)
+        self.sources.refuse_other_topics()
         systems = [self.sources.scored(source, measure) for source in (*question.sources, *question.replicates)]
         if question.gate.takes_replicates and isinstance(question.baseline, Stored):
             systems += self.sources.replicates(question.baseline, measure)

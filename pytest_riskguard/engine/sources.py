@@ -82,6 +82,18 @@ class ScoreCache:
         """The topics' query texts: those of the topics file, else those that came with the judgements."""
         return self._texts if self._topics is not None or self._qrels is None else self.qrels.texts
 
+    def refuse_other_topics(self) -> None:
+        """``DataError`` if the topics file is about none of the judged topics."""
+        if self._qrels is None or self.topics is None or not self.topics.queries:
+            return
+        if {*self.qrels.topics}.isdisjoint(self.topics.queries):
+            raise DataError(
+                f"{self.topics.path_name}: expected topics of the judgements, such as {self.qrels.topics[0]!r}, "
+                f"found none of them, but {next(iter(self.topics.queries))!r}",
+                reason="bad_topics",
+                remedy="use the same topic ids",
+            )
+
     @property
     def _texts(self) -> Mapping[str, str]:
         return {} if self.topics is None else self.topics.queries

@@ -254,5 +254,4 @@ class Card:
         moved = self.documents[topic].moved if topic in self.documents else []
         if not moved or moved[0].effect >= 0 or moved[0].baseline_rank is None:
             return None
-        rank, last = moved[0].candidate_rank, cutoff_of(self.verdict.measure) or math.inf
-        return "gone" if rank is None or rank > last else "lower"
+        return "gone" if moved[0].candidate_rank is None else "lower"

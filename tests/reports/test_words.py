@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_riskguard import check
 from pytest_riskguard.errors import BaselineError, DataError, Remedy
 from pytest_riskguard.gates.findings import Documents, Power, RankedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
@@ -192,18 +193,18 @@ def moved(topic: int, before: int, after: int | None) -> TopicDocuments:
     ("documents", "unanswered", "said"),
     [
         (
-            [moved(i, 1, 40) for i in range(4)],
+            [moved(i, 1, None) for i in range(4)],
             0,
             "All 4 queries examined lost the best document: look at the",
         ),
         ([moved(0, 1, None)], 0, "The one query examined lost the best document: "),
         (
-            [moved(0, 1, 7), moved(1, 2, 5)],
+            [moved(0, 1, 40), moved(1, 2, 5)],
             0,
             "In both queries examined the best document ranks lower: look",
         ),
         (
-            [moved(3, 1, 11), moved(4, 2, 5), moved(5, 2, 6), moved(6, 2, 6)],
+            [moved(3, 1, None), moved(4, 2, 5), moved(5, 2, 6), moved(6, 2, 6)],
             2,
             "Of 6 queries examined, 2 found nothing, 1 lost the best document, in 3 the best",
         ),
@@ -324,3 +325,10 @@ def test_a_command_is_a_step_only_where_it_runs():
     assert [*words.steps(altered(VERDICTS["pass"](), outcome="pass"), reproduce="pytest x")] == []
     assert next(words.steps(refused("bad_baseline"), commands=typed)).command == typed.verify
     assert next(words.steps(refused("bad_baseline"))).command == ""
+
+
+def test_a_protected_query_that_lost_is_said_first():
+    baseline = {f"q{i}": 0.5 for i in range(60)}
+    candidate = baseline | {"q1": 0.4, "q2": 0.3}
+    verdict = check("no_topic_collapse", candidate, baseline, max_loss=0.5, allowed=3, protected=["q1"])
+    assert words.line(verdict).startswith("1 protected query lost; none may")
