@@ -146,17 +146,19 @@ class NewEntry:
                 () if self.run is None else {str(provider_of(parse_measure(measure)).NAME) for measure in measures}
             ),
         }
-        if like is None:
+        if like is not None:
+            manifest = replace(like, **fresh, **more)
+        else:
             repository = Repository.around(store)
-            like = Manifest(
+            manifest = Manifest(
                 name=name,
                 created=manifests.now(),
                 git=None if repository is None else repository.state(store),
                 note=self.note,
                 allow_unanswered=self.allow_unanswered,
                 **fresh,
+                **more,
             )
-        manifest = replace(like, **fresh, **more)
         (folder / MANIFEST).write_bytes(manifest.to_bytes())
         return manifest
 

@@ -247,6 +247,7 @@ class Plot:
         """The drawing and its height."""
         keys, top = _legend(self._entries())
         has_bars = any(one.topic is not None for one in self._marks)
+        # Under the axis there is room for its numbers, and for its title if it has one.
         below = 34.0 if self.x and not has_bars else 17.0
         across, up, axes = _frame(
             *self._scales(),
