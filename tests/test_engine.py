@@ -165,4 +165,4 @@ def test_a_topics_file_about_none_of_the_judged_topics_is_refused(folder):
     engine = Engine(qrels=folder / "qrels.txt", topics=folder / "other.tsv")
     verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), "RR"))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_topics")
-    assert "found none of them, but 'x1'" in (verdict.problem or "")
+    assert "other.tsv ('x1', ...) and qrels.txt" in (verdict.problem or "")

@@ -88,8 +88,8 @@ class ScoreCache:
             return
         if {*self.qrels.topics}.isdisjoint(self.topics.queries):
             raise DataError(
-                f"{self.topics.path_name}: expected topics of the judgements, such as {self.qrels.topics[0]!r}, "
-                f"found none of them, but {next(iter(self.topics.queries))!r}",
+                f"{self.topics.path_name} ({next(iter(self.topics.queries))!r}, ...) and {self.qrels.path_name} "
+                f"({self.qrels.topics[0]!r}, ...) have no topic in common",
                 reason="bad_topics",
                 remedy="use the same topic ids",
             )
