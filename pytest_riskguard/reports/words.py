@@ -152,10 +152,10 @@ def _collapse(card: Card) -> _Line:
         worst = card.largest_loss
         loss = "" if worst is None or worst.difference >= 0 else f"the largest loss is {size(worst.difference)}"
         return _Line(f"no query lost {more_than(verdict, 1)}", [loss])
-    if guarded := sum("protected" in topic.exceeds for topic in lost):
-        return _Line(f"{counted(guarded, 'protected query', 'protected queries')} lost", ["none may"])
     if count == 1 and not allowed:
         return _Line("{} lost {}", [_fall(lost[0]), may], (lost[0].topic, size(lost[0].difference)))
+    if guarded := sum("protected" in topic.exceeds for topic in lost):
+        return _Line(f"{counted(guarded, 'protected query', 'protected queries')} lost", ["none may"])
     what = f"lost {more_than(verdict, count)}"
     if (group := card.group) is not None:
         members = len(card.members(group))
