@@ -42,6 +42,13 @@ def test_each_manifest_names_its_predecessor(store, chain):
         assert caught.value.reason == "missing_input"
 
 
+def test_a_baseline_that_was_never_replaced_has_no_oldest_run(store, add):
+    add()
+    assert store.manifest("prod", earlier="1").number == 1
+    with pytest.raises(BaselineError, match="it has none yet, update keeps the first"):
+        store.manifest("prod", earlier="oldest")
+
+
 def test_an_earlier_run_is_the_very_folder_that_the_baseline_had(store, add, replicate, update, collection):
     add()
     replicate(run=collection.noisy_run(7))

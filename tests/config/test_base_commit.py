@@ -218,6 +218,13 @@ def test_a_pull_request_is_compared_with_where_it_left_its_target(pull_request, 
             assert said(pull_request) == EXPECTED
 
 
+def test_the_branch_counts_before_a_commit_that_it_has_left_behind(pull_request, monkeypatch):
+    stale = git(pull_request, "merge-base", "topic", "main")
+    git(pull_request, "merge", "-q", "--no-ff", "--no-edit", "main")
+    on_github(monkeypatch, pull_request, base=stale)
+    assert said(pull_request) == EXPECTED
+
+
 def on_github(monkeypatch: pytest.MonkeyPatch, folder: Path, base: str, merge: str | None = None) -> None:
     event = folder.parent / "event.json"
     event.write_text(json.dumps({"pull_request": {"head": {"sha": "a" * 40}, "base": {"sha": base}}}), "utf-8")

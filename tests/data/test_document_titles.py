@@ -20,6 +20,7 @@ LINES = [
     {"_id": "b", "title": None, "url": "javascript:alert(1)"},
     {"docid": 7, "title": "x" * 1000},
     {"docno": 0, "title": 1984},
+    {"docno": "whole", "title": "x" * MAX_TITLE},
     {"id": "c", "title": [], "url": {}},
     {"id": "unwanted"},
 ]
@@ -27,11 +28,12 @@ LINES = [
 
 def test_json_lines_have_an_id_a_title_and_an_address(write):
     path = write("documents.txt", "\n" + "\n\n".join(map(json.dumps, LINES)) + "\n")
-    assert read(path, "a", "b", "7", "0", "c") == [
+    assert read(path, "a", "b", "7", "0", "whole", "c") == [
         ("a", "Title of a", "https://host:8080/a?b#c"),
         ("b", "", ""),
         ("7", "x" * (MAX_TITLE - 1) + "…", ""),
         ("0", "1984", ""),
+        ("whole", "x" * MAX_TITLE, ""),
         ("c", "", ""),
     ]
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.data.checks import Rows
 from pytest_riskguard.data.formats import OWN, format_named
-from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.given_file import GivenFile, InputData
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.topics import read_topics
-from pytest_riskguard.errors import FileError
+from pytest_riskguard.errors import DataError, FileError
 from tests.data.test_every_format import CASES
 from tests.data.world import WORLD, Case
 
@@ -34,3 +35,13 @@ def test_every_format_refuses_what_is_too_long(
 
     with pytest.raises(FileError, match="RISKGUARD_LIMITS"):
         read()
+
+
+def test_ids_and_texts_of_exactly_the_limit_are_taken(set_limit: Callable[[str, int], None]) -> None:
+    set_limit("ROW_BYTES", 3)
+    set_limit("LINE_BYTES", 4)
+    rows = Rows(InputData("data", reason="bad_run"), None)
+    assert rows.ids(["abc"], "docid").strings() == ["abc"]
+    assert rows.ids(["abcd"], "query text", is_text=True).strings() == ["abcd"]
+    with pytest.raises(DataError, match="found 4"):
+        rows.ids(["abc", "abcd"], "docid")

@@ -101,11 +101,11 @@ def test_judgements_are_keyed_by_their_texts():
 
 
 def test_rules_change_which_topics_are_scored_and_the_digest(write):
-    path = write("qrels.txt", "q 0 a#1 1\nq 0 a#2 3\nq 0 b 0\nq 0 b#9 -1\np 0 a#1 1\n")
+    path = write("qrels.txt", "q 0 a#1 1\nq 0 a#2 3\nq 0 b 0\nq 0 b#9 -1\nq 0 c#1 -1\np 0 a#1 1\n")
     plain = read_qrels(path)
     from_three = read_qrels(GivenFile(path, labels=LabelRules(relevant_from=3)))
     passages = read_qrels(path, labels=LabelRules(separator="#"))
     assert (plain.topics, from_three.topics, passages.topics) == (("p", "q"), ("q",), ("p", "q"))
-    assert passages.grades == {"q": {"a": 3, "b": 0}, "p": {"a": 1}}
+    assert passages.grades == {"q": {"a": 3, "b": 0, "c": -1}, "p": {"a": 1}}
     assert len({plain.digest, from_three.digest, passages.digest}) == 3
     assert read_qrels(write("one.txt", "q 0 a#1 1\n"), labels=LabelRules(separator="#")).topics == ("q",)

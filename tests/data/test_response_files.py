@@ -135,6 +135,7 @@ FAILURES: dict[str, list[tuple[str, Any, str]]] = {
         ("", MISSING, r"expected hits in hits.hits, found .*: index_not_found_exception: no such index \[help\]"),
         ("", {"error": "no handler found", "status": 400}, "'status': no handler found"),
         ("timed_out", True, "hits are missing: timed_out is True"),
+        ("status", 400, "Elasticsearch: error 400"),
         ("_shards", {"failed": 1, "failures": [SHARD]}, "_shards.failed is 1: query_shard_exception: no"),
         ("terminated_early", True, "terminated_early is True"),
         ("_shards.successful", 1, "only 1 of 2 shards answered"),

@@ -120,6 +120,7 @@ def test_an_order_that_users_saw_counts_unless_something_else_is_asked_for():
         (["0123"] * 3, "0", None),  # the score column numbers the lines
         (["12"] * 20, "0", 0),  # two scores may number the lines by chance
         (["21"] + ["123"] * 2, None, None),
+        (["123", "213"], None, 2),  # one that rises and falls is not upside down
     ],
 )
 def test_a_run_whose_every_ranking_is_upside_down_is_refused_and_some_are_named(write, topics, ranks, contradicted):

@@ -93,6 +93,12 @@ def test_after_anything_but_its_answer_a_process_is_asked_no_more(in_lines, set_
     assert said in str(caught.value)
 
 
+def test_an_answer_of_exactly_the_limit_is_read(in_lines, set_limit):
+    set_limit("ANSWER_BYTES", 1000)
+    padded = "answer['pad'] = ''; answer['pad'] = 'x' * (999 - len(json.dumps(answer)))"
+    assert len(in_lines(padded)) == 6
+
+
 def test_a_lot_on_standard_error_does_not_block_a_command(in_lines):
     assert len(in_lines("print('x' * 1_000_000, file=sys.stderr)")) == 6
 

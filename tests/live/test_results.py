@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.live.retrieval import EXPECTED, ID_NAMES, SCORE_NAMES, SearchError, pairs_of
+from pytest_riskguard.live.retrieval import EXPECTED, ID_NAMES, MAX_ID, SCORE_NAMES, SearchError, pairs_of
 
 PAIRS = [("a", 3.0), ("b", 2.0), ("c", 1.0)]
 
@@ -78,6 +78,7 @@ def test_ids_that_are_numbers_become_text():
     one = uuid.UUID(int=1)
     assert [document for document, _ in pairs_of([7, np.int64(8), one], 10)] == ["7", "8", str(one)]
     assert pairs_of([{"id": 7, "score": 2}], 10) == [("7", 2.0)]
+    assert pairs_of(["x" * MAX_ID], 10) == [("x" * MAX_ID, 1.0)]
 
 
 def test_no_results_are_an_answer():

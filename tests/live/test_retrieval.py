@@ -92,6 +92,17 @@ def test_all_failed_queries_are_named_in_order(asking):
     )
 
 
+def test_five_errors_are_all_told_and_none_is_counted():
+    def search(query: str) -> list[tuple[str, float]]:
+        if int(query.split()[1]) in range(1, 11, 2):  # never three in a row
+            raise SearchError(f"{query}!")
+        return answer(query)
+
+    said = failure(search, Queried())
+    assert said.startswith("the search failed for 5 of 20 topics")
+    assert said.endswith("query 9!")
+
+
 @pytest.mark.parametrize("asking", [Queried(), Queried(workers=3)])
 @pytest.mark.parametrize(("times", "succeeds"), [(2, True), (3, False)])
 @pytest.mark.usefixtures("_no_pauses")

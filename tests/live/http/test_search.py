@@ -275,6 +275,14 @@ def test_a_secret_that_holds_another_is_hidden_whole(monkeypatch):
     assert "no *** here" in text
 
 
+@pytest.mark.parametrize(("key", "expected"), [("wxyz", "no *** here"), ("xyz", "no xyz here")])
+def test_a_secret_is_hidden_from_four_characters_on(monkeypatch, key, expected):
+    monkeypatch.setenv("SHORT_KEY", key)
+    with serving("general") as server:
+        server.instead = [Instead(403, f"no {key} here".encode())]
+        assert expected in str(failure("general", server, headers={"X-Short": "${SHORT_KEY}"}))
+
+
 def test_variables_of_the_address_are_filled_in_and_hidden(monkeypatch):
     with serving("general") as server:
         monkeypatch.setenv("ENGINE_ADDRESS", server.url)
