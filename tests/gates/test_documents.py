@@ -41,6 +41,10 @@ def test_documents_of_both_first_ranks_have_both_ranks_and_grades_also_beyond_th
     found = of(two(), "t1")  # by the better rank, then the baseline's
     assert ranks(found) == [("a", 2, 1, 4), ("c", None, 3, 1), ("b", 0, 2, 2)]
     assert [row.document for row in found.new(2)] == ["c"]
+    assert [row.document for row in of(Pair({"t": ["a"]}, {"t": ["b"]}, {"t": {"a": 1, "b": 1}})).documents] == [
+        "b",
+        "a",
+    ]
     assert ("e", None, None, 3) in ranks(of(two(3), "t1"))
     assert {row[3] for row in ranks(of(two(candidate={"t2": ["a"]}), "t1"))} == {None}
     long = {"t": [f"d{number:02}" for number in range(60)]}

@@ -125,7 +125,9 @@ def test_figures_are_those_of_the_kernels_for_the_reference(options, row):
 
 
 def test_the_rule_asks_two_intervals_at_one_level_and_a_bound_that_rounding_may_miss():
-    ruling = compared(X[:3], alpha=1.0, level=0.6, tolerance=0.01, method="percentile").ruling
+    comparison = compared(X[:3], alpha=1.0, level=0.6, tolerance=0.01, method="percentile")
+    assert comparison.pair.gate.tolerance == 0  # that of the gate is in units of GeoRisk
+    ruling = comparison.ruling
     assert {one.level for one in ruling.intervals} == {0.6}
     assert ruling.bound == pytest.approx(-0.01 - 1e-12 * georisk(X[:3], alpha=1.0).max(), abs=1e-16)
     p = [ruling.difference.p_value(method=method, bound=ruling.bound) for method in ("percentile", "student_t")]
