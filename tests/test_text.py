@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from pytest_riskguard.reports.numbers import plain, short, signed
-from pytest_riskguard.text import clean, columns, counted, fitted, listed
+from pytest_riskguard.text import clean, columns, counted, fitted, listed, web_address
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,7 @@ def test_lists_and_counts_read_as_english():
         "2 losses",
         "0 wins",
     )
+
+
+def test_no_part_of_credentials_stays_in_an_address():
+    assert web_address("https://me@example.org:secret@example.org/x") == "https://example.org/x"

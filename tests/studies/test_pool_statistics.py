@@ -71,6 +71,8 @@ def test_without_variation_trisk_keeps_its_side():
     assert np.all(np.isnan(steady.trisk))
     np.testing.assert_array_equal(sortable_trisk(steady), [[0, np.inf, 0], [-np.inf, 0, -np.inf], [0, np.inf, 0]])
     assert np.isnan(every_baseline([[0.5], [0.4]], alpha=1).trisk).all()
+    equal = every_baseline([[0.1 + 0.2] * 2, [0.3] * 2], alpha=1)
+    np.testing.assert_array_equal(sortable_trisk(equal), np.zeros((2, 2)))  # but for rounding
 
 
 def test_places_share_what_is_tied():

@@ -75,6 +75,7 @@ def test_a_failure_says_what_broke_for_whom_and_what_to_do():
             "### ⚠️ No verdict for <code>0123456</code>: 1 of 2 gates",
         ),
         ([PASS, FAIL], (), "failure", "### ❌ Don't ship <code>0123456</code>: "),
+        ([FAIL], (known("judged", 0), known("crashed")), None, "### ❌ Don't ship <code>0123456</code>: "),
         ([CASES["inconclusive"]()], (), None, "### ❌ No verdict for <code>0123456</code>: "),
         ([CASES["incomparable"]()], (), None, "### ❌ No verdict for <code>0123456</code>: "),
     ],
