@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from json import dumps
+from json import dumps, loads
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -35,7 +35,7 @@ Facts = dict[tuple[str, str], str]
 def policy_changes(files: Iterable[Path]) -> tuple[str, ...]:
     """What the judged commit changed about these riskguard.yaml, in one or two lines of plain text.
 
-    None if nothing, or where git cannot say; in a pull request whose base the clone lacks, that is said.
+    No line if nothing, or where git cannot say; in a pull request whose base the clone lacks, that is said.
     """
     build = build_of_ci()
     pull = None if build is None else build.base
@@ -50,8 +50,8 @@ def policy_changes(files: Iterable[Path]) -> tuple[str, ...]:
             changes += [clean(f"{name}: {text}" if len(paths) > 1 else text) for text in found]
         elif pull is not None:
             lines = [_LACKING]
-    if rest := len(changes) - _MOST_SAID:
-        changes[_MOST_SAID:] = [counted(rest, "more change")] if rest > 0 else []
+    if (rest := len(changes) - _MOST_SAID) > 0:
+        changes[_MOST_SAID:] = [counted(rest, "more change")]
     if changes:
         what = "commit" if pull is None else "pull request"
         lines.insert(0, f"changed by this {what}: {'; '.join(changes)}")
@@ -78,20 +78,20 @@ def _changes(repository: Repository, base: str, file: Path) -> Iterator[str]:
     inside = [name for name in (own, store) if not name.startswith("..")]
     before, head = (repository.files(commit, inside) for commit in (base, "HEAD"))
     if own not in before:
-        yield from [f"{file.name} added"] * (own in head)
+        if own in head:
+            yield f"{file.name} added"
         return
-    old = _parsed(repository.content(base, own))
-    if old is None:
-        yield f"{file.name} could not be read before"
+    if (old := _parsed(repository.content(base, own))) is None:
+        yield f"{file.name}, which could not be read before"
     else:
         yield from _of_settings(_facts(old), _facts(now))
     for name in dict.fromkeys((*before, *head)):
         folder = PurePosixPath(name).parent
         if not name.endswith("/manifest.json") or folder.parent != PurePosixPath(store):
             continue
-        content = _content(root / name)
-        what = "added" if name not in before else _of_manifest(repository.content(base, name), content)
-        if what:
+        if name not in before:
+            yield f"baseline {clean(folder.name)} added"
+        elif what := _of_manifest(repository.content(base, name), _content(root / name)):
             yield f"baseline {clean(folder.name)} {what}"
 
 
@@ -103,7 +103,7 @@ def _content(path: Path) -> bytes | None:
 
 
 def _parsed(content: bytes | None) -> dict[str, Any] | None:
-    """What a file of YAML or JSON writes; None if it is no mapping. The schema would take longer to load."""
+    """The settings as the file writes them; None if it is no YAML mapping. The schema would take longer to load."""
     try:
         data = yaml_lines.parse(content or b"").data
     except yaml_lines.YamlError:
@@ -126,7 +126,10 @@ def _of_manifest(old: bytes | None, now: bytes | None) -> str:
     """What became of a baseline; empty if its manifest is only laid out anew."""
     if now is None:
         return "removed"
-    changed = [key for (_, key), _ in _differing(*(_facts(_parsed(text)) for text in (old, now)))]
+    try:
+        changed = [key for (_, key), _ in _differing(*(_facts(loads(text or b"")) for text in (old, now)))]
+    except ValueError:
+        return "replaced"
     if "digests.run" in changed:
         return "replaced"
     return f"changed ({', '.join(changed)})" if changed else ""

@@ -318,7 +318,8 @@ class Engine:
         )
         seen = (candidate.order, candidate.last, baseline.last, depth_of(measure))
         key = (str(measure), candidate.run.digest, baseline.run.digest, *seen, qrels.digest, scores[0].topics)
-        labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline))
+        alike = next((labels for other, labels in self._labels.items() if other[1:] == key[1:]), None)
+        labels = self._labels.pop(key, None) or Labels(scores, (candidate, baseline), alike)
         self._labels[key] = labels
         for other in list(self._labels)[:-MOST_KNOWN]:
             del self._labels[other]

@@ -79,10 +79,11 @@ def unjudged_documents(topics: Sequence[str], candidate: RankedRun, baseline: Ra
     (ours, our_topics), (theirs, their_topics) = candidate.unjudged(), baseline.unjudged()
     documents = candidate.run.documents.at(ours)
     in_theirs = places_among(our_topics, documents, their_topics, baseline.run.documents.at(theirs))
-    alone = np.setdiff1d(np.arange(len(theirs)), in_theirs)  # -1 stands for those that are not among theirs
+    alone = np.ones(len(theirs), dtype=np.bool_)
+    alone[in_theirs[in_theirs >= 0]] = False  # -1 stands for those that are not among theirs
     documents = Ids.joined([documents, baseline.run.documents.at(theirs[alone])])
     of_baseline = np.append(np.append(theirs, -1)[in_theirs], theirs[alone])
-    rows = np.stack([np.append(ours, np.full(len(alone), -1)), of_baseline], axis=1)
+    rows = np.stack([np.append(ours, np.full(np.count_nonzero(alone), -1)), of_baseline], axis=1)
     topic = np.append(our_topics, their_topics[alone])
     ranks = np.stack([candidate.ranks_of(rows[:, 0]), baseline.ranks_of(rows[:, 1])], axis=1)
     ranks[ranks > depth] = 0
@@ -139,11 +140,17 @@ class Labels:
     """Two runs, candidate and baseline, ranked by one measure, and what other labels would make of their scores.
 
     It is the same for all gates that compare these runs on the same topics, so what is found is kept, with
-    ``documents`` of topics. What scores would be is an array of shape (n_topics, 2).
+    ``documents`` of topics; ``alike`` are those of another measure that ranks, and cuts, both runs in the same way.
+    What scores would be is an array of shape (n_topics, 2).
     """
 
-    def __init__(self, scores: tuple[TopicScores, TopicScores], runs: tuple[RankedRun, RankedRun]) -> None:
-        self.scores, self.runs = scores, runs
+    def __init__(
+        self,
+        scores: tuple[TopicScores, TopicScores],
+        runs: tuple[RankedRun, RankedRun],
+        alike: Labels | None = None,
+    ) -> None:
+        self.scores, self.runs, self._alike = scores, runs, alike
         self.measure, self.rules = runs[0].measure, runs[0].qrels.rules
         self.documents: dict[str, TopicDocuments] = {}
 
@@ -155,7 +162,7 @@ class Labels:
     @cached_property
     def unjudged(self) -> UnjudgedDocuments:
         """The unjudged documents in the first ranks of either run."""
-        return unjudged_documents(self.scores[0].topics, *self.runs)
+        return self._alike.unjudged if self._alike else unjudged_documents(self.scores[0].topics, *self.runs)
 
     @cached_property
     def places(self) -> IntArray:
@@ -176,6 +183,11 @@ class Labels:
         now = (self.scores[0].values - self.scores[1].values)[self.places[topics]]
         effects: FloatArray = np.round(candidate - baseline - now, 12)
         return effects
+
+    @cached_property
+    def if_all_judged(self) -> dict[str, FloatArray]:
+        """The same as ``if_judged`` of all these documents."""
+        return self.if_judged(np.ones(len(self.unjudged), dtype=np.bool_))
 
     def if_judged(self, is_open: BoolArray) -> dict[str, FloatArray]:
         """The scores in each case, if the open documents were judged and the others are not relevant.
@@ -220,9 +232,9 @@ class Rejudged:
         comparison = compare(self.gate, *systems, topics=self.topics)
         return IfJudged(case, comparison.evidence.estimate(self.gate.alpha), comparison.answer[0])
 
-    def cases(self, is_open: BoolArray) -> Iterator[IfJudged]:
-        """What the gate says in each case, if the documents that are not open are irrelevant."""
-        for case, scores in self.labels.if_judged(is_open).items():
+    def cases(self, scored: dict[str, FloatArray]) -> Iterator[IfJudged]:
+        """What the gate says in each case, where scores are these."""
+        for case, scores in scored.items():
             systems = [replace(one, values=values) for one, values in zip(self.labels.scores, scores.T, strict=True)]
             yield self._said(case, systems)
 
@@ -230,7 +242,7 @@ class Rejudged:
     def found(self) -> Judgements:
         """Which documents are unjudged, and what the gate would say if they were judged; its own answer first."""
         labels = self.labels
-        cases = (self.as_judged, *self.cases(np.ones(len(labels.unjudged), dtype=np.bool_)))
+        cases = (self.as_judged, *self.cases(labels.if_all_judged))
         candidate, baseline = np.count_nonzero(labels.unjudged.found, axis=0).tolist()
         return Judgements(
             documents=len(labels.unjudged),
@@ -265,7 +277,7 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     def settles(count: int) -> bool:
         is_open = np.ones(len(names), dtype=np.bool_)
         is_open[order[:count]] = False
-        return all(case.outcome == rejudged.as_judged.outcome for case in rejudged.cases(is_open))
+        return all(case.outcome == rejudged.as_judged.outcome for case in rejudged.cases(labels.if_judged(is_open)))
 
     count = bisect_left(range(len(order)), True, lo=1, key=settles)
     return tuple(names[place] for place in order[:count])

@@ -276,7 +276,7 @@ def test_a_file_that_could_not_be_read_is_not_taken_for_unchanged(project):
     commit(project, "second")
     replaced(project, "tolerance: {", "tolerance: 0.05")
     commit(project, "third")
-    unread = "changed by this commit: riskguard.yaml could not be read before"
+    unread = "changed by this commit: riskguard.yaml, which could not be read before"
     assert said(project) == unread
     Store(project / "baselines").remove("prod")
     world.store(project, "prod", world.LOSS)
