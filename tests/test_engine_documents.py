@@ -11,6 +11,7 @@ from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.engine import Engine, sources
 from pytest_riskguard.engine.question import LiveRun, Question, RunFile, Source, Stored
+from pytest_riskguard.gates import unjudged
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.warning_sentences import worded
@@ -111,6 +112,19 @@ def test_each_run_is_read_once_for_all_gates_and_measures(folder, monkeypatch):
             assert one.verdict(Question(gate, run, Stored("again"), "AP")).documents is not None
             assert one.verdict(Question(gate, run, Stored("again"), "nDCG@10")).documents is not None
     assert len(read) == 3
+
+
+def test_unjudged_documents_are_looked_for_once_and_judged_in_cases_once_a_measure(folder, monkeypatch):
+    looked, judged_cases = [], []
+    search, cases = unjudged.unjudged_documents, unjudged.Labels.if_judged
+    monkeypatch.setattr(unjudged, "unjudged_documents", lambda *runs: looked.append(runs) or search(*runs))
+    monkeypatch.setattr(unjudged.Labels, "if_judged", lambda *asked: judged_cases.append(asked) or cases(*asked))
+    one = engine(folder, report=True)
+    for measure in ("AP@10", "nDCG@10"):  # both rank alike, and cut at 10
+        for gate in (gate_of("g"), gate_of("h", alpha=5.0), gate_of("c", kind="no_topic_collapse")):
+            question = Question(gate, RunFile(folder / "candidate.run"), RunFile(folder / "prod.run"), measure)
+            assert one.verdict(question).judgements is not None
+    assert (len(looked), len(judged_cases)) == (1, 2)
 
 
 def test_a_run_held_for_one_order_of_ties_is_read_again_for_another(folder):
