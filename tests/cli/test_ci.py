@@ -25,8 +25,10 @@ def test_a_comment_goes_from_pending_to_a_verdict(command):
 
 def test_a_comment_without_a_report_says_no_verdict(command):
     Path("bad.json").write_text("@octocat")
-    for name in ("nowhere.json", "bad.json"):
+    for name, why in (("nowhere.json", "no such file"), ("bad.json", "is no report")):
         ended = command(f"comment {name} --commit {COMMIT} --ended cancelled")
+        assert why in ended.out
+        assert "octocat" not in ended.out
         assert ended.status == 3
         assert "No verdict for <code>0123456</code>" in ended.out
         assert "The run ended with <code>cancelled</code>" in ended.out
