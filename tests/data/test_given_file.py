@@ -21,6 +21,7 @@ from pytest_riskguard.errors import RunFormatError
         ("plain", "plain"),
         ("a.docx", "a.docx"),
         (".gz", ".gz"),
+        (".run", ".run"),
         ("predictions.json#en/test", "predictions#en/test"),
     ],
 )

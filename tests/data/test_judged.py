@@ -150,3 +150,5 @@ def test_a_measure_sees_judged_documents_at_any_rank_and_others_as_deep_as_is_ke
     found, topics = run.unjudged()
     assert (topics.tolist(), run.run.documents.at(found).strings()) == ([0] * 9 + [2], [*"cadefgjklx"])
     assert run.ranks_of(np.array([1, -1])).tolist() == [2, 0]
+    found, _ = RankedRun(run.run, given, parse_measure("nDCG@3")).unjudged()
+    assert run.run.documents.at(found).strings() == [*"cax"]

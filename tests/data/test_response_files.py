@@ -30,12 +30,13 @@ def test_the_query_stands_beside_its_answer_or_among_its_keys(write, engine):
     kept = answers(engine)
     beside = [{"query_id": topic, "response": answer} for topic, answer in kept.items()]
     among = [{"qid": topic} | answer for topic, answer in kept.items()]
-    by_text = [{"queryText": QUERIES[topic], "body": answer} for topic, answer in kept.items()]
+    by_text = [{"_id": topic * 2, "queryText": QUERIES[topic], "body": answer} for topic, answer in kept.items()]
     for name, content in (
         ("k.jsonl", beside),
         ("k.json", beside),
         ("k.jsonl", among),
         ("k.json", kept),
+        ("k.jsonl", [{topic: answer} for topic, answer in kept.items()]),
         ("k.jsonl", by_text),
     ):
         assert ranked(written(write, name, content), queries=QUERIES) == EXPECTED

@@ -35,7 +35,8 @@ def test_judgements_are_found_by_the_names_of_columns(write, table):
 def test_columns_that_are_named_in_another_way_are_given(write):
     path = write("qrels.csv", "session;sku;docno;stars\nq1;d1;17;2\n")
     columns = {"topic": "session", "document": "SKU", "grade": "stars"}
-    assert read_qrels(GivenFile(path, columns=columns)).grades == {"q1": {"d1": 2}}
+    qrels, turned = (read_qrels(GivenFile(path, columns=dict(of))) for of in (columns, reversed(columns.items())))
+    assert (qrels.grades, qrels.digest) == ({"q1": {"d1": 2}}, turned.digest)
     with pytest.raises(QrelsFormatError, match=r"it has no column 'session_id', only 'session', 'sku', 'docno'"):
         read_qrels(GivenFile(path, columns=columns | {"topic": "session_id"}))
     with pytest.raises(QrelsFormatError, match=r"the nearest is csv, but .* it has no column 'sku', only 'x', 'y'"):
@@ -131,7 +132,17 @@ def test_topics_have_tags_and_their_columns_any_order(write, name, table, querie
     assert topics.tags[next(iter(queries))] == tags
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
-def test_of_formats_that_fit_the_name_of_a_file_decides(name):
-    file = InputFile(Path(name), error=FileError, content=b"qid\tdocno\tscore\nq1\td1\t1\n")
-    assert format_of(file, "rankings").name == name[2:]
+@pytest.mark.parametrize(
+    ("name", "named", "expected"),
+    [
+        ("a.csv", None, "csv"),
+        ("a.tsv", None, "tsv"),
+        ("A.CSV.gz", None, "csv"),
+        ("a", None, "tsv"),
+        ("irds:a", "csv", "csv"),
+    ],
+)
+def test_the_format_that_is_named_counts_or_of_those_that_fit_the_name_of_a_file_decides(name, named, expected):
+    given = GivenFile(Path(name), format=named)
+    file = InputFile(given, error=FileError, content=b"qid\tdocno\tscore\nq1\td1\t1\n")
+    assert format_of(file, "rankings").name == expected
