@@ -295,7 +295,6 @@ def qrels_of_groups(
         by_hash = np.argsort(keys | (table.documents.hashes >> bits), kind="stable")
         columns = [Ids.of(table.topics), table.documents.at(by_hash)]
         digest = digest_of(columns, table.offsets, table.grades[by_hash])
-    texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})
     if not (table.topics or given.is_part):
         raise given.refuse(None, "expected judgements, found none")
     if rules.scale is not None:
