@@ -42,7 +42,9 @@ def on_github() -> str:
 
 TEXTS: dict[str, Callable[[], str]] = {
     "messages.txt": messages,
-    "everything.txt": lambda: explain(CASES["explained"](), Screen(80, verbose=True)) + "\n",
+    "everything.txt": lambda: (
+        "\n\n".join(explain(make(), Screen(80, verbose=True)) for make in CASES.values()) + "\n"
+    ),
     "annotations.txt": on_github,
     "explained.md": lambda: render(Report([case("explained")])),
     "pass.md": lambda: render(Report([case("pass")])),

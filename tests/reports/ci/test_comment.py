@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import words
-from pytest_riskguard.reports.card import Card
+from pytest_riskguard.gates.verdict import VerdictWarning
 from pytest_riskguard.reports.ci.comment import MARKER, Run, no_verdict, pending, verdict
 from pytest_riskguard.reports.comparisons import KnownGate, Report
-from pytest_riskguard.reports.markdown import prose
 from tests.reports.cases import CASES
 from tests.reports.hostile import STRINGS, verdict_with
+from tests.snapshots import golden
 from tests.verdicts import altered
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -31,10 +31,6 @@ def heading(text: str) -> str:
     return lines[1]
 
 
-def shown_line(judged: Verdict) -> str:
-    return prose(words.line(judged).replace(" -> ", " → "))
-
-
 def test_while_gates_are_judged_it_says_so():
     assert heading(pending(RUN)) == "### ⏳ Judging <code>0123456</code>"
     assert "[run](<https://ci.example/run/1>)" in pending(RUN)
@@ -48,17 +44,9 @@ def test_where_a_run_left_nothing_it_says_that_nothing_is_known():
 
 
 def test_a_failure_says_what_broke_for_whom_and_what_to_do():
-    text = verdict(RUN, Report([FAIL], (known("judged", 0),)))
-    worst = Card(FAIL).worst
-    assert heading(text) == f"### ❌ Don't ship <code>0123456</code>: {shown_line(FAIL)}"
-    assert "[full report](<https://ci.example/run/1/report.html>) · [run](<https://ci.example/run/1>) · [" in text
-    rows = [line for line in text.splitlines() if line.startswith("| <code>")]
-    assert len(rows) == 6
-    for row, topic in zip(rows, worst, strict=False):
-        assert f"<code>{topic.topic}</code>" in row
-        assert f"| {topic.baseline:.2f} → {topic.candidate:.2f} |" in row
-    assert f"The worst 6 of {len(worst)}, <code>prod</code> to <code>candidate</code>:" in text
-    assert "- Reproduce: <code>pytest --riskguard riskguard.yaml&#58;&#58;judged</code>" in text
+    warned = altered(FAIL, warnings=(VerdictWarning("changed_inputs", "scored 0.5 -> 0.4"),))
+    report = Report([PASS, warned], (known("judged", 1), known("crashed")), policy_changes=["tolerance 0 -> 1"])
+    golden(Path(__file__).parents[1] / "golden" / "comment.md", verdict(RUN, report))
 
 
 @pytest.mark.parametrize(

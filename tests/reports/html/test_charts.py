@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -30,6 +31,7 @@ from pytest_riskguard.reports.html.charts.plots import Scale, scale_of, tick_lab
 from tests.reports.hostile import NAMES, STRINGS
 from tests.reports.html.drawings import Box, labels, marks, points, root_of, tooltips
 from tests.reports.html.verdicts import charts_of, hostile, pair, pool, systems, wide_pool
+from tests.snapshots import golden
 
 
 def shown(verdict: Verdict, key: str) -> Element:
@@ -170,6 +172,12 @@ def test_pictures_consist_of_shapes_and_text(name):
         assert not {n for e in root.iter() for n in e.attrib if n.startswith("on") or n in {"href", "style", "id"}}
         assert all(text.isprintable() for text in root.itertext())
         assert all(value.isprintable() for element in root.iter() for value in element.attrib.values())
+
+
+def test_drawings_are_those_that_were_looked_at():
+    drawn = [pair(12, tolerance=0.05), pair(12, kind="no_topic_collapse", alpha=0.0, max_loss=0.125), pool(12)]
+    said = [f"{one.caption}\n{one.svg}" for verdict in drawn for one in charts(verdict)]
+    golden(Path(__file__).parent / "golden" / "charts.txt", "\n".join(said).replace("><", ">\n<") + "\n")
 
 
 # ---- every topic
