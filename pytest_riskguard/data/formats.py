@@ -169,7 +169,7 @@ def system_name(given: GivenFile) -> str:
     """What a system is called after its file: without ``.gz`` and then one ending of a format; ``#PART`` stays."""
     name = given.path.name.removesuffix(".gz") or given.path.name
     endings = (suffix for known in FORMATS for suffix in known.suffixes.split())
-    ending = max(filter(name.endswith, endings), key=len, default="")
+    ending = next(filter(name.endswith, endings), "")
     name = name.removesuffix(ending) or name
     return name if given.part is None else f"{name}#{given.part}"
 

@@ -20,8 +20,6 @@ import numpy.typing as npt
 from pytest_riskguard.inference.sum_law import SumLaw
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, exact_sum, per_topic
 
-#: Topics that all together move the sum by at most this share of rounding are losses for sure.
-NEGLIGIBLE = 0.01
 #: No p-value is 0: the smallest normal floating-point number.
 MIN_P_VALUE = sys.float_info.min
 
@@ -136,8 +134,7 @@ class _Bets:
 
     def __init__(self, sizes: FloatArray, chances: FloatArray, lost: BoolArray) -> None:
         rounding = ROUNDING_ERROR * exact_sum(sizes)
-        # together such topics are much less than rounding
-        able = ~((chances >= 1) | (sizes * sizes.size <= NEGLIGIBLE * rounding))
+        able = chances < 1
         #: what is lost for sure
         self.sure = exact_sum(sizes[~able])
         won = exact_sum(sizes[~able & ~lost])

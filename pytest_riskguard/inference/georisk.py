@@ -102,11 +102,8 @@ class GeoRiskDifference:
     @cached_property
     def acceleration(self) -> float:
         """BCa's a, by the jackknife: sum L^3 / (6 (sum L^2)^1.5) (ADCS 2019, Eq. 6); 0 without variation."""
-        largest = float(np.max(np.abs(self._influence)))
-        if largest == 0:
-            return 0.0
-        unit = self._influence / largest
-        return float(exact_sum(unit**3) / (6 * exact_sum(unit**2) ** 1.5))
+        squares = exact_sum(self._influence**2)
+        return exact_sum(self._influence**3) / (6 * squares**1.5) if squares else 0.0
 
     @cached_property
     def bias(self) -> float:
@@ -118,10 +115,15 @@ class GeoRiskDifference:
     def interval(self, *, method: str = "bca", level: float = 0.95) -> Interval:
         """The two-sided interval by ``student_t``, ``percentile`` or ``bca``; all levels share the draws.
 
-        ValueError for an unknown method, and a level outside (0, 1), or so high that no replicate lies beyond a
-        limit.
+        ValueError for a level outside (0, 1), or so high that no replicate lies beyond a limit.
         """
-        self._check(method, level)
+        between_0_and_1(level, name="level")
+        draws = self.replicates.size
+        # 1 - (1 - 2/size) may be a last digit below 2/size
+        if method != "student_t" and not self.constant and (1 - level) * draws < 2 - 1e-6:
+            raise ValueError(
+                f"level {level!r} needs at least {math.ceil(2 / (1 - level))} replicates, there are {draws}"
+            )
         return Interval(method, level, self._limit(method, (1 - level) / 2), self._limit(method, (1 + level) / 2))
 
     def p_value(self, *, method: str = "bca", bound: float = 0.0) -> float:
@@ -130,7 +132,6 @@ class GeoRiskDifference:
         Found by a search over intervals, so the two never disagree. It is at least 2 over the number of draws; 0 or 1
         without variation.
         """
-        self._check(method, 0.5)
         if self.constant:
             return float(not self.estimate < bound)
         least = 1 if method == "student_t" else math.ceil(STEPS * 2 / self.replicates.size)
@@ -152,16 +153,6 @@ class GeoRiskDifference:
             p = float(ndtr(adjusted_score(float(ndtri(p)), self.bias, self.acceleration)))
         place = math.ceil((p - REACHED) * self.replicates.size) - 1
         return float(self.replicates[min(max(place, 0), self.replicates.size - 1)])
-
-    def _check(self, method: str, level: float) -> None:
-        assert method in METHODS
-        between_0_and_1(level, name="level")
-        draws = self.replicates.size
-        # 1 - (1 - 2/size) may be a last digit below 2/size
-        if method != "student_t" and not self.constant and (1 - level) * draws < 2 - 1e-6:
-            raise ValueError(
-                f"level {level!r} needs at least {math.ceil(2 / (1 - level))} replicates, there are {draws}"
-            )
 
 
 def georisk_difference(

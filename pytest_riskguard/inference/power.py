@@ -90,7 +90,6 @@ def _checked(standard_deviation: float, n: int, level: float, critical: float | 
         raise ValueError(f"standard_deviation must be finite and at least 0, got {standard_deviation!r}")
     if n < 2:
         raise ValueError(f"n must be at least 2, got {n}")
-    between_0_and_1(level, name="level")
     if critical is None:
         return critical_value(n, level=level)
     if not math.isfinite(critical):

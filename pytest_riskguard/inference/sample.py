@@ -107,6 +107,9 @@ class Sample:
 
     def score(self, value: float, *, inclusive: bool = True) -> float:
         """The normal quantile of P(mean <= value), or of P(mean < value)."""
+        reached = value + (self.same if inclusive else -self.same)
+        if not self.x[0] <= reached < self.x[-1]:  # which a grid shows to its step only
+            return math.copysign(math.inf, reached - self.x[0])
         return self.sums.score((value - self.mode) * self.n, inclusive=inclusive)
 
     def at_scores(self, z: npt.ArrayLike) -> FloatArray:

@@ -234,8 +234,6 @@ class SumLaw:
     def _log_below(self, value: float, *, inclusive: bool) -> float:
         """Log P(S <= value), or log P(S < value), in the lower far tail."""
         end, log_share = self._end
-        if value < end - self.same or (value <= end + self.same and not inclusive):
-            return -math.inf
         if value <= end + self.same:
             return log_share
         steps = self._tail(self._root(lambda tilt: (tilt.mean - value) / (tilt.deviation or TINY)))

@@ -63,6 +63,8 @@ def swapped(*topics):
 
 
 GONE = "qrels.txt: no relevant document left in"
+#: Sorted as text.
+MANY = ("t11", "t3", "t4", "t9")
 EMPTIED = "qrels.txt: no relevant document left that its run retrieves in"
 
 
@@ -86,9 +88,10 @@ EMPTIED = "qrels.txt: no relevant document left that its run retrieves in"
         (
             "AP",
             lambda line: without("t7")(swapped("t5")(line)),
-            lambda line: f"{line} too" if line.split("\t")[0] in ("t3", "t4") else line,
-            {"gone": ("t7",), "emptied": ("t5",), "rephrased": ("t3", "t4")},
-            f"{GONE} 1 topic (t7); {EMPTIED} 1 topic (t5); edited.tsv: another query text in 2 topics (t3, t4)",
+            lambda line: f"{line} too" if line.split("\t")[0] in (*MANY, "t7") else line,
+            {"gone": ("t7",), "emptied": ("t5",), "rephrased": MANY},
+            f"{GONE} 1 topic (t7); {EMPTIED} 1 topic (t5); "
+            "edited.tsv: another query text in 4 topics (t11, t3, t4, t9)",
             f"{RESCORE} or {UPDATE}",
         ),
     ],
@@ -135,6 +138,12 @@ def test_other_changes_do_no_harm(store, add, changed, texts, edit, text):
     add()
     scored = store.scores("prod", "AP", qrels=changed(edit), topics=texts(text))
     assert (scored.rescored, scored.topics_changed) == (edit is not same, text is not same)
+
+
+def test_a_topic_is_diluted_to_nothing_where_what_counts_has_left_the_first_ranks(store, add, changed):
+    add(measures=["P@1"])
+    scored = store.scores("prod", "P@1", qrels=changed(lambda line: line.replace("t2 0 d5 1", "t2 0 d5 0")))
+    assert (scored.emptied, scored.diluted) == ((), {"t2": 0.0})
 
 
 def test_a_topic_judged_since_is_one_that_the_run_was_not_asked(store, add, changed):

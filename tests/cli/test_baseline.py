@@ -196,6 +196,8 @@ def test_rescoring_says_what_changes(command, folder):
         "    1 of 29 topics falls: t03 1.0000 -> 0.5000",
         "  scored from now on: t02",
     ]
+    nothing = "  nothing to compare with: the old scores are from other judgements or measures"
+    assert command("baseline rescore prod --measure P@5").out.splitlines()[1:] == [nothing]
 
 
 def test_a_run_with_other_ids_is_not_stored(command, folder):

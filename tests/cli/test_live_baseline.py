@@ -9,7 +9,11 @@ SEARCH = """
 def ask(query):
     print("asked")
     return [("bad2", 3.0), ("good", 2.0), ("bad1", 1.0)]
+def alone():
+    pass
+number = 7
 """
+CANDIDATE = "candidate: {retrieve: 'live_search:ask'}"
 
 
 @pytest.fixture(autouse=True)
@@ -18,8 +22,7 @@ def live(folder, monkeypatch):
     monkeypatch.delitem(sys.modules, "live_search", raising=False)
     (folder / "live_search.py").write_text(SEARCH)
     settings = folder / "riskguard.yaml"
-    candidate = "candidate: {retrieve: 'live_search:ask'}"
-    settings.write_text(settings.read_text().replace("candidate: candidate.run", candidate))
+    settings.write_text(settings.read_text().replace("candidate: candidate.run", CANDIDATE))
     return folder
 
 
@@ -63,3 +66,36 @@ def test_a_system_that_fails_is_not_stored(command, live):
     assert ended.status == 3
     assert "OSError: no server" in " ".join(ended.err.split())
     assert "now" not in command("baseline list").out
+
+
+OF_FILE = "candidate:\n  depth: 5\n  retrieve: live_search:{}"
+
+
+@pytest.mark.parametrize("line", ["baseline add now", "check"])
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (CANDIDATE, OF_FILE.format("alone"), "riskguard.yaml:6: candidate.retrieve: a search takes (query), (query"),
+        (CANDIDATE, OF_FILE.format("number"), "'live_search:number' is not a function"),
+        (
+            CANDIDATE,
+            OF_FILE.format("nothing"),
+            "cannot import 'live_search:nothing': AttributeError: module 'live_search' has no attribute 'nothing'; "
+            "expected 'module:function' that python can import",
+        ),
+        (", topics: topics.tsv", "", "no query text for 30 judged topics (t01, t02, t03, t04, t05): name a topics"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(command, live, line, old, new, said):
+    settings = live / "riskguard.yaml"
+    settings.write_text(settings.read_text().replace(old, new))
+    ended = command(line)
+    assert ended.status == (2 if "yaml:6" in said else 3)
+    assert said in " ".join((ended.out + ended.err).split())
+
+
+def test_a_candidate_of_a_gate_is_said_at_its_line(command, live):
+    settings = live / "riskguard.yaml"
+    own = "candidate: {depth: 5,\n    retrieve: 'live_search:alone'}, on_churn"
+    settings.write_text(settings.read_text().replace("on_churn", own))
+    assert "riskguard.yaml:7: candidate.retrieve: a search takes" in command("check").err

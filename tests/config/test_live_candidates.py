@@ -31,9 +31,9 @@ def test_an_engine_with_everything(loaded):
     found = loaded(
         "http: {preset: elasticsearch, url: 'https://${HOST}:9200/a?routing=7&api_key=${KEY}', body: {a: [é]}, "
         "headers: {X-Id: 7, X-Api-Key: 'k ${KEY}'}, hits: 'hits.hits[].{id: _source.sku}'}, "
-        "depth: 50, workers: 4, timeout: 5",
+        "depth: 100000, workers: 256, timeout: 86400",
     )
-    assert (found.depth, found.workers, found.timeout) == (50, 4, 5)
+    assert (found.depth, found.workers, found.timeout) == (100_000, 256, 86_400)
     assert found.http.body == '{"a": ["é"]}'
     assert found.http.headers == (("X-Id", "7"), ("X-Api-Key", "k ${KEY}"))
     assert found.http.url.startswith("https://${HOST}:9200/a?")
@@ -42,6 +42,7 @@ def test_an_engine_with_everything(loaded):
 def test_defaults(loaded):
     found = loaded(f"http: {{{SOLR}}}")
     assert (found.depth, found.workers, found.http.body, found.http.hits) == (100, 1, None, None)
+    assert (found.timeout, found.ties) == (30, "as_returned")
 
 
 @pytest.mark.parametrize("url", ["${ENGINE}", "${ENGINE}/help?a=b", "http://${HOST}:${PORT}/x"])
@@ -54,13 +55,17 @@ OF_HTTP = [
     ("preset: solr", "candidate.http has no 'url'; add `url: http://localhost:9200`"),
     ("url: 'http://a?q={query}'", "expected `hits:`, the JMESPath of the hits in the answer, found none"),
     ("preset: vespa, url: 'ftp://a'", "expected an address such as http://localhost:9200/products, found 'ftp://a'"),
-    ("preset: vespa, url: 'http://a:x'", "expected an address such as"),
+    *(
+        (f"preset: vespa, url: 'http://{address}'", "expected an address such as")
+        for address in ("a:x", ":80", "a b")
+    ),
     ("preset: vespa, url: 'http://me:swordfish@a'", "without user and password; send `Authorization: Basic ${NAME}`"),
     (f"{SOLR}, body: {{query: '{{query}}'}}", "solr takes no `body:`; put its parameters into `url:`"),
     ("preset: vespa, url: 'http://a', body: q.json", "expected the JSON of a request, a mapping, found 'q.json'"),
     (f"{SOLR}, hits: 3", "candidate.http.hits: expected a JMESPath expression, found the number 3"),
     (f"{SOLR}, headers: [a]", "candidate.http.headers: expected a mapping of headers, found a list"),
     (f"{SOLR}, headers: {{a: [b]}}", "candidate.http.headers: a: expected a text of ASCII characters, found a list"),
+    (f"{SOLR}, headers: {{a: true}}", "headers: a: expected a text of ASCII characters, found true"),
     (
         f"{SOLR}, headers: {{X-Api-Key: swordfish}}",
         "headers: X-Api-Key: a secret must not be in a file; write ${NAME_OF_A_VARIABLE}",
@@ -74,6 +79,7 @@ OF_HTTP = [
     ),
     ("preset: vespa, url: 'me:swordfish@host:9200'", "expected an address such as http://localhost:9200"),
     ("preset: vespa, url: 'http://a/?api_key=swordfish'", "url: api_key: a secret must not be in a file"),
+    ("preset: vespa, url: 'http://a/?api_key='", "url: api_key: a secret must not be in a file"),
     (f"{SOLR}, hedaers: {{}}", "unknown key 'hedaers' in candidate.http; did you mean 'headers'?"),
 ]
 OF_COMMANDS = [
@@ -83,6 +89,19 @@ OF_COMMANDS = [
     ("command: ['']", "expected a list of a program and its arguments"),
     ('command: [a, "b\\0c"]', "expected a list of a program and its arguments"),
     ("command: [a], workers: 2", "expected `workers: 1`: one process is asked everything"),
+    ("command: [a], depth: 100001", "depth: expected a whole number, from 1 to 100000, found the number 100001"),
+    ("command: [a], depth: true", "depth: expected a whole number, from 1 to 100000, found true"),
+    ("command: [a], workers: 257", "workers: expected a whole number, from 1 to 256, found the number 257"),
+    (
+        "command: [a], timeout: 0",
+        "timeout: expected a number of seconds above 0, at most 86400, or none for no limit",
+    ),
+    ("command: [a], timeout: 86401", "timeout: expected a number of seconds above 0, at most 86400, or none"),
+    (
+        "run: a, retrieve: 'a:b'",
+        "unknown key 'run' in candidate; known keys: depth, workers, timeout, ties, retrieve",
+    ),
+    ("scores: a, run: b", "unknown key 'scores' in candidate; known keys: format, columns, run, ties"),
     ("command: [a], ties: rank", "candidate.ties: expected as_returned or docid, found 'rank'"),
 ]
 

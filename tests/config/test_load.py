@@ -473,13 +473,16 @@ COLLAPSE = "name: c, kind: no_topic_collapse, baseline: prod"
 
 
 def test_a_gate_of_each_kind_is_read(items):
-    collapse, inferior = items(
+    collapse, inferior, drift = items(
         f"{COLLAPSE}, measure: AP, max_loss: 0.3, max_share: 0.5, protected: [q1, kind=brand]",
         "name: i, kind: not_inferior, baseline: prod, measure: AP, alpha: 0, tolerance: 0.01, weighted: true",
+        "name: d, kind: no_drift, baseline: prod/oldest, measure: AP, alpha: 2",
     )
     protected = ("q1", "kind=brand")
     assert collapse.gate == gate_of("c", "no_topic_collapse", max_loss=0.3, max_share=0.5, protected=protected)
     assert inferior.gate == gate_of("i", "not_inferior", alpha=0.0, tolerance=0.01, weighted=True)
+    assert (drift.gate, drift.baselines) == (gate_of("d", "no_drift", alpha=2.0), ("prod/oldest",))
+    assert drift.settings.stored == ("prod",)
 
 
 @pytest.mark.parametrize(

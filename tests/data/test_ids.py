@@ -54,6 +54,7 @@ def test_only_equal_ids_are_the_same(ids):
     in_pairs = here.at(np.stack([one, other], axis=1).ravel())
     assert begins_of(in_pairs)[1::2].tolist() == [not same for same in expected]
     assert (here.hashes[one] == there.hashes[other]).tolist() == expected  # no such short ids share a hash
+    assert [int(Ids.of([name]).hashes[0]) for name in ids] == here.hashes.tolist()
 
 
 @given(IDS, IDS.map(lambda ids: [*dict.fromkeys(ids)]), st.data())

@@ -112,6 +112,7 @@ def nested(depth: int, opening: str, closing: str) -> bytes:
     ("content", "problem"),
     [
         (b'{"a": 9223372036854775808}', "9223372036854775808 is a whole number of more than 64 bits"),
+        (b'{"a": 1' + 5000 * b"0" + b"}", "1" + 29 * "0" + " is a whole number of more than 64 bits"),
         (b'{"a": 1e309}', "1e309 is larger than any number of 64 bits"),
         (b'{"a": -Infinity}', "-Infinity is not a number"),
         (b'{"a": {"b": 1, "b": 2}}', "key 'b' appears twice"),

@@ -40,6 +40,9 @@ def test_the_topics_needed_suffice_and_one_fewer_does_not(effect, power):
     ("call", "message"),
     [
         (lambda: minimum_detectable_effect(-1, 50, level=0.95), "standard_deviation must be finite and at least 0"),
+        (lambda: power_of(0.1, math.inf, 50, level=0.95), "standard_deviation must be finite .* got inf"),
+        (lambda: power_of(0.1, 1, 50, level=0.95, critical=math.nan), "critical must be finite, got nan"),
+        (lambda: minimum_detectable_effect(1, 50, level=0.95, power=1.0), "power must be between 0 and 1, got 1.0"),
         (lambda: minimum_detectable_effect(1, 1, level=0.95), "n must be at least 2, got 1"),
         (lambda: minimum_detectable_effect(1, 50, level=1), "level must be between 0 and 1, got 1"),
         (lambda: critical_value(1, level=0.95), "n must be at least 2, got 1"),
@@ -82,6 +85,37 @@ def test_a_limit_lies_so_many_standard_errors_from_the_mean():
 def test_no_number_of_topics_finds_what_is_no_loss():
     assert topics_needed(0.3, 0.0, level=0.95) is None
     assert topics_needed(0.3, -0.05, level=0.95) is None
+
+
+def test_topics_are_counted_up_to_a_trillion():
+    assert topics_needed(1.0, 2.7e-6, level=0.95) == pytest.approx((2.8016 / 2.7e-6) ** 2, rel=1e-4)
+    assert topics_needed(1.0, 2.6e-6, level=0.95) is None
+
+
+@pytest.mark.parametrize("criticals", [(2.4, 1.9), (None, None)])
+def test_with_the_topics_for_equivalence_both_limits_suffice_and_with_one_fewer_they_do_not(criticals):
+    mean, tolerance, found = -0.01, 0.05, None
+    found = topics_for_equivalence(0.1, mean, tolerance=tolerance, level=0.9, power=0.7, criticals=criticals, n=30)
+    student = critical_value(30, level=0.9)
+    excess = [0.0 if critical is None else (critical - student) * math.sqrt(30) for critical in criticals]
+
+    def missed(n: int) -> float:
+        each = [critical_value(n, level=0.9) + more / math.sqrt(n) for more in excess]
+        near, far = (power_of(d, 0.1, n, level=0.9, critical=c) for d, c in zip((0.04, 0.06), each, strict=True))
+        return 2 - near - far
+
+    assert found is not None
+    assert missed(found) <= 0.3 < missed(found - 1)
+
+
+def test_a_mean_at_the_tolerance_is_shown_by_no_number_of_topics():
+    assert topics_for_equivalence(0.1, -0.05, tolerance=0.05, level=0.9, criticals=(None, None), n=30) is None
+
+
+def test_without_variation_the_mean_alone_decides():
+    assert observed_critical([0.1, 0.1], Interval("bca", 0.95, 0.1, 0.1)) is None
+    assert minimum_detectable_effect(0.0, 2, level=0.95) == 0
+    assert [power_of(effect, 0.0, 2, level=0.95) for effect in (1e-9, 0.0)] == [1.0, 0.0]
 
 
 def beta_differences(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

@@ -72,6 +72,7 @@ def test_one_process_answers_every_query_and_ends(in_lines):
             "sys.exit('loading\\n\\x1b[31m out of\\nmemory') if number == 2 else 0",
             "without an answer to 't2': exit status 1: memory",
         ),
+        ("sys.exit() if number == 2 else 0", "without an answer to 't2': exit status 0"),
         ("os.kill(os.getpid(), 9) if number == 2 else 0", "without an answer to 't2': was killed by signal 9"),
         ("print('loading') if number == 2 else 0", 'such as {"id": "t2", "results": ["d1", "d2"]}, found \'loading'),
         ("answer.pop('results') if number == 2 else 0", "expected a line of JSON such as"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import io
 import re
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -36,11 +38,6 @@ def failure(search: Any, asking: Queried, queries: Any = QUERIES) -> str:
         retrieve(search, queries, asking)
     assert caught.value.reason == "bad_run"
     return str(caught.value)
-
-
-@pytest.fixture
-def _no_pauses(monkeypatch):
-    monkeypatch.setattr(retrieval, "PAUSES", (0.0, 0.0))
 
 
 @every_way
@@ -105,9 +102,10 @@ def test_five_errors_are_all_told_and_none_is_counted():
 
 @pytest.mark.parametrize("asking", [Queried(), Queried(workers=3)])
 @pytest.mark.parametrize(("times", "succeeds"), [(2, True), (3, False)])
-@pytest.mark.usefixtures("_no_pauses")
-def test_an_attempt_that_succeeds_makes_up_for_two_that_failed(asking, times, succeeds):
+def test_an_attempt_that_succeeds_makes_up_for_two_that_failed(asking, times, succeeds, monkeypatch):
     attempts: dict[str, int] = {}
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
 
     def search(query: str) -> list[tuple[str, float]]:
         attempts[query] = attempts.get(query, 0) + 1
@@ -120,6 +118,7 @@ def test_an_attempt_that_succeeds_makes_up_for_two_that_failed(asking, times, su
     else:
         assert "failed: busy" in failure(search, asking)
     assert max(attempts.values()) == 3  # three failures in a row end the asking of others
+    assert (pauses[0], {*pauses}) == (0.5, {0.5, 1.0})
 
 
 @pytest.mark.parametrize("asking", [Queried(), Queried(workers=4)])
@@ -157,6 +156,34 @@ def test_an_answer_that_comes_too_late_is_none(workers, asynchronous):
 
     said = failure(later if asynchronous else search, Queried(workers=workers, timeout=0.3))
     assert said.endswith("failed for 1 of 20 topics: t05 ('query 5') failed: no answer within 0.3 s")
+
+
+@pytest.mark.parametrize("seconds", [30.0, 30.1])
+def test_an_answer_may_take_the_time_limit_and_the_default_is_named_as_such(monkeypatch, seconds):
+    monkeypatch.setattr(retrieval, "time", SimpleNamespace(perf_counter=iter([1.0, 1.0 + seconds]).__next__))
+    if seconds == 30:
+        assert retrieve(lambda query: [query], {"t": Topic("q")}, Queried()) == {"t": [("q", 1.0)]}
+    else:
+        said = failure(lambda query: [query], Queried(), {"t": Topic("q")})
+        assert said.endswith("no answer within 30 s (the default; `timeout` changes it)")
+
+
+@pytest.mark.parametrize(("length", "ending"), [(300, " ("), (301, "... (")])
+def test_a_long_query_and_a_long_message_are_cut(length, ending):
+    def search(query: str) -> list[str]:
+        raise ValueError("x" * length)
+
+    said = failure(search, Queried(), {"t": Topic("q" * 80)})
+    assert f": t ('{'q' * 79}) failed: ValueError: {'x' * 300}{ending}" in said
+
+
+def test_on_a_terminal_the_topics_are_counted_meanwhile(monkeypatch):
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", terminal)
+    failure(lambda query: 1 if query.endswith("1") else [], Queried(), dict(list(QUERIES.items())[:2]))
+    counted = "".join(f"\rretrieving {number}/2 topics" for number in (1, 2))
+    assert terminal.getvalue() == f"{counted}\r{' ' * 40}\r"
 
 
 @every_way

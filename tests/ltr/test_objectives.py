@@ -205,6 +205,10 @@ def test_an_objective_can_go_on_to_other_data():
         np.testing.assert_array_equal(objective.gradients(*rows), LambdaMART(k=3).gradients(*rows))
 
 
+def test_georisk_is_learned_from_until_it_vanishes():
+    assert GeoRisk(baselines(0, ROWS), 70).gradients(*ROWS)[0].any()
+
+
 def test_ndcg_is_that_of_the_baselines():
     measures: Any = ((3, "exponential"), (2, "exponential"), (3, "linear"))
     made = [JudgedQueries(LABELS, GROUP, k=k, gain=gain) for k, gain in measures]
@@ -224,7 +228,11 @@ def test_ndcg_is_that_of_the_baselines():
         (lambda: UCRO(baselines(0, ROWS, many=2)), ValueError, r"expected one baseline, got 2; baselines.mean\(\)"),
         (lambda: TFARO(baselines(0, ROWS, many=2)), ValueError, "expected one baseline, got 2"),
         (lambda: LambdaMART().gradients([1, 0], [math.inf, 0], [2]), ValueError, "scores must be finite, got inf in"),
-        (lambda: GeoRisk(baselines(0, ROWS), 1e4).gradients(*ROWS), UsageError, "GeoRisk vanishes at"),
+        (
+            lambda: GeoRisk(baselines(0, ROWS), 71).gradients(*ROWS),
+            UsageError,
+            r"vanishes at alpha 71 \(.* is 7e-13\)",
+        ),
         (lambda: UCRO(baselines(0, ROWS)).gradients(LABELS, SOME, [3, 4, 3]), DataError, "other groups or labels"),
         (lambda: UCRO(baselines(0, ROWS)).gradients(LABELS[::-1], SOME, GROUP), DataError, "other groups or labels"),
     ],

@@ -78,6 +78,21 @@ def test_a_gate_that_kills_its_worker_is_named(pytester, two_gates):
     result.stdout.fnmatch_lines(["not judged (its worker crashed): test_own.py::test_crash"])
 
 
+def test_attempts_that_ended_with_their_worker_count_as_failures_before_the_last(pytester, two_gates):
+    pytester.makeconftest("""
+        import pytest
+
+        def pytest_runtest_protocol(item):
+            for _ in range({"first": 2, "second": 1}[item.name]):  # as xdist does where a worker died
+                report = pytest.TestReport(item.nodeid, ("", None, ""), (), "failed", "crashed", "???")
+                item.ihook.pytest_runtest_logreport(report=report)
+            return True if item.name == "first" else None
+    """)
+    run(pytester)
+    ended = {name: (gate["became"], gate["failures"]) for name, gate in gates(pytester).items()}
+    assert ended == {"riskguard.yaml::first": ("crashed", 1), "riskguard.yaml::second": ("judged", 1)}
+
+
 @pytest.mark.slow
 def test_gates_are_known_if_every_worker_crashes(pytester, two_gates):
     pytester.makepyfile(test_own=CRASH)
@@ -99,6 +114,20 @@ def test_a_broken_file_is_named_and_the_gates_of_others_are_judged(pytester, pro
     assert run(pytester).ret == 1
     assert became(pytester) == {"a/riskguard.yaml::no-risk": "judged", "b/riskguard.yaml::configuration": "broken"}
     assert gates(pytester)["b/riskguard.yaml::configuration"]["line"] == 1
+    run(pytester, "-k", "no-risk")
+    assert became(pytester)["b/riskguard.yaml::configuration"] == "broken"
+
+
+def test_gates_that_the_first_failure_or_a_node_id_leaves_out_are_named(pytester, two_gates):
+    file = pytester.path / "riskguard.yaml"
+    file.write_text(TWO.replace("second", "first-too"))
+    result = run(pytester, "riskguard.yaml::first-too")
+    assert result.ret == 0
+    result.stdout.no_fnmatch_line("not judged*")
+    assert became(pytester) == {"riskguard.yaml::first": "not_collected", "riskguard.yaml::first-too": "judged"}
+    pytester.makepyfile(test_own="def test_own(): raise ValueError")
+    assert run(pytester, "-x", "test_own.py", "riskguard.yaml").ret == 1
+    assert became(pytester) == {"riskguard.yaml::first": "not_run", "riskguard.yaml::first-too": "not_run"}
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def test_a_failure_is_said_once(pytester, project):
     text = pytester.runpytest("--riskguard").stdout.str()
     assert text.count("the mean fell 0.50 -> 0.34") == 2  # the failure, and pytest's own summary
     assert text.count("URisk -0.32") == 1
-    assert "FAIL" in pytester.runpytest("--riskguard", "--tb=no").stdout.str()
+    assert "\nFAIL " in pytester.runpytest("--riskguard", "--tb=no").stdout.str()
 
 
 def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):

@@ -143,7 +143,12 @@ FAILING = {
     "a name given twice": (
         MODULE.replace("return [count_lines, losers]", "return [count_lines, count_lines, losers]"),
         "--help",
-        "riskguard_commands adds 'count-lines', which plugin 'outside' adds as well",
+        "plugin 'outside': riskguard_commands adds 'count-lines', which plugin 'outside' adds as well; mend or",
+    ),
+    "an answer of another kind": (
+        MODULE.replace("return [count_lines, losers]", "return 3"),
+        "--help",
+        "plugin 'outside': what riskguard_commands returned fails (TypeError",
     ),
     "a misspelt hook": (
         MODULE.replace("def riskguard_reports", "def riskguard_report"),

@@ -81,6 +81,7 @@ def test_documents_may_stand_alone_in_a_list_or_in_an_object(write):
             assert read(write, name, json.dumps(other).encode()) == read(write, name, changed(name))
     snapshot, response = (json.loads(changed(name)) for name in ("_snapshot_json", "_rank_eval_response"))
     for name, other in (
+        ("_pointwise", json.loads(changed("_pointwise"))["hits"]["hits"]),
         ("_snapshot_json", {"snapshots": [snapshot]}),
         ("_rank_eval_response", {"rank_eval": response}),
     ):

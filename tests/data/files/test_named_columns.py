@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError
 @pytest.mark.parametrize(
     "table",
     [
-        "query_id,doc_id,relevance\nq1,d1,2\nq1,d2,0\n",
+        "query_id,doc_id,title,text,relevance\nq1,d1,A,a,2\nq1,d2,B,b,0\n",
         "qid;docno;label\r\nq1;d1;2.0\r\nq1;d2;0\r\n",
         '\ufeff"QID"\t"docno"\t"label"\n"q1"\t"d1"\t2\n"q1"\t"d2"\t0\n',
         ",qid,docid,docno,label\n0,q1,17,d1,2\n1,q1,18,d2,0\n",  # a frame with its index and inner ids
@@ -35,7 +36,8 @@ def test_judgements_are_found_by_the_names_of_columns(write, table):
 def test_columns_that_are_named_in_another_way_are_given(write):
     path = write("qrels.csv", "session;sku;docno;stars\nq1;d1;17;2\n")
     columns = {"topic": "session", "document": "SKU", "grade": "stars"}
-    assert read_qrels(GivenFile(path, columns=columns)).grades == {"q1": {"d1": 2}}
+    qrels, turned = (read_qrels(GivenFile(path, columns=dict(of))) for of in (columns, reversed(columns.items())))
+    assert (qrels.grades, qrels.digest) == ({"q1": {"d1": 2}}, turned.digest)
     with pytest.raises(QrelsFormatError, match=r"it has no column 'session_id', only 'session', 'sku', 'docno'"):
         read_qrels(GivenFile(path, columns=columns | {"topic": "session_id"}))
     with pytest.raises(QrelsFormatError, match=r"the nearest is csv, but .* it has no column 'sku', only 'x', 'y'"):
@@ -56,7 +58,8 @@ RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
         ("qid,docno,label,label\nq1,d1,1,2\n", r"expected one column 'label', found 2"),
         (
             "qid,docno\nq1,d1\n",
-            r"the nearest is csv, but its columns do not fit: it names no column",
+            r"the nearest is csv, but its columns do not fit: it names no column for grade \(grade, label, rating, "
+            r"relevance, ...\), only 'qid', 'docno'",
         ),
         (
             "qid,query,docid,rating\nq1,red shoes,d1,2\nq1,blue shoes,d2,1\n",
@@ -104,7 +107,13 @@ def test_scores_rank_documents_or_else_ranks(write, table, how: dict[str, Any], 
             r":3: expected a finite number as the score of 'b' in topic 'q1', found nothing",
         ),
         (UPSIDE_DOWN, r"run.csv:[23]: .*every ranking is upside down.*ties: as_returned"),
-        ("query_id,doc_id,relevance\nq1,d1,2\n", r"names no column for score"),
+        (
+            ",".join(map(str, range(21))),
+            r"names no column for document \(document, docno, docid, doc_id, ...\), topic \(topic, qid, query_id, "
+            r"query-id, ...\), score \(score, sim, similarity, _score, ...\), only "
+            + re.escape(f"{[*map(str, range(20))]}"[1:-1])
+            + ";",
+        ),
     ],
 )
 def test_bad_rankings_are_refused_with_the_line(write, table, problem):
@@ -131,7 +140,17 @@ def test_topics_have_tags_and_their_columns_any_order(write, name, table, querie
     assert topics.tags[next(iter(queries))] == tags
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
-def test_of_formats_that_fit_the_name_of_a_file_decides(name):
-    file = InputFile(Path(name), error=FileError, content=b"qid\tdocno\tscore\nq1\td1\t1\n")
-    assert format_of(file, "rankings").name == name[2:]
+@pytest.mark.parametrize(
+    ("name", "named", "expected"),
+    [
+        ("a.csv", None, "csv"),
+        ("a.tsv", None, "tsv"),
+        ("A.CSV.gz", None, "csv"),
+        ("a", None, "tsv"),
+        ("irds:a", "csv", "csv"),
+    ],
+)
+def test_the_format_that_is_named_counts_or_of_those_that_fit_the_name_of_a_file_decides(name, named, expected):
+    given = GivenFile(Path(name), format=named)
+    file = InputFile(given, error=FileError, content=b"qid\tdocno\tscore\nq1\td1\t1\n")
+    assert format_of(file, "rankings").name == expected

@@ -6,7 +6,9 @@ import html
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from itertools import chain, repeat
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -66,7 +68,7 @@ def candidate(
 
 @contextmanager
 def asking(
-    engine: str, server: Server, /, *, depth: int = 100, timeout: float = 5.0, **settings: Any
+    engine: str, server: Server, /, *, depth: int = 100, timeout: float | None = 5.0, **settings: Any
 ) -> Iterator[HttpSearch]:
     about = {"depth": depth, "timeout": timeout}
     with http_search(candidate(engine, server, about=about, **settings)) as search:
@@ -199,6 +201,8 @@ def test_a_wrong_key_is_refused_and_never_shown(engine, monkeypatch):
 BUSY = b"\n  try later  \nsecond line"
 BROKEN = [
     *((Instead(status, BUSY), f"it answered {status}: try later$") for status in (429, 502, 503, 504)),
+    (Instead(500, b"no"), "it answered 500: no$"),
+    (Instead(302, headers={"Location": "/solr/help/select?q=order"}), "it answered 302$"),
     (
         Instead(content=b'{"response": {"docs": ['),
         r"expected JSON, found another answer \(line 1: not JSON .*\{\"response\"",
@@ -220,6 +224,31 @@ def test_an_answer_that_is_none_is_a_failure(instead, expected, set_limit):
         assert len(server.seen) == 1
     assert re.search(expected, str(error))
     assert error.is_temporary == ("try later" in expected or instead.status is None)
+
+
+@pytest.mark.parametrize(("timeout", "now", "is_late"), [(5.0, 5.0, False), (5.0, 5.1, True), (None, 1e9, False)])
+def test_an_answer_must_have_ended_at_the_time_limit(monkeypatch, timeout, now, is_late):
+    with serving("solr") as server, asking("solr", server, timeout=timeout) as search:
+        clock = SimpleNamespace(monotonic=chain([0.0], repeat(now)).__next__)
+        monkeypatch.setattr("pytest_riskguard.live.http.time", clock)
+        with pytest.raises(SearchError, match="the answer did not end in time") if is_late else nullcontext():
+            assert search(asked())
+
+
+def test_headers_are_those_of_the_settings_then_our_own_and_no_cookie(monkeypatch, set_limit):
+    set_limit("ANSWER_BYTES", 5000)
+    monkeypatch.setenv("ENGINE_KEY", f" {KEY}\n")  # as a file has it
+    with serving("meilisearch") as server:
+        empty = json.dumps(SHAPES["meilisearch"](QUERY, [])).encode().ljust(5000)  # as much as is read
+        server.instead = [Instead(content=empty, headers={"Set-Cookie": "session=1"})]
+        headers = {"Authorization": "Bearer ${ENGINE_KEY}", "User-Agent": "shop"}
+        with asking("meilisearch", server, headers=headers) as search:
+            assert search(asked()) == []
+            assert search(asked())
+        sent = server.seen[-1].headers
+    assert "cookie" not in sent
+    names = ("user-agent", "accept", "accept-encoding", "content-type")
+    assert [sent[name] for name in names] == ["shop", "application/json", "identity", "application/json"]
 
 
 @pytest.mark.parametrize("settings", [{}, {"hits": "hits.hits[]._id"}])
