@@ -158,6 +158,10 @@ def scores(measure, mapping):
     return TopicScores("a", measure, topics, np.array([mapping[topic] for topic in topics]))
 
 
+def test_a_few_topics_are_one_or_a_twentieth_of_all():
+    assert [scores("AP", dict.fromkeys(map(str, range(count)), 0)).a_few for count in (5, 20, 60)] == [1, 1, 3]
+
+
 def test_a_table_is_written_sorted_with_tabs_and_exact_floats(tmp_path):
     path = tmp_path / "scores.tsv"
     write_scores(
