@@ -134,6 +134,10 @@ def test_assertions_take_every_option_of_their_kind(kind):
             assert f"\n{name} : " in function.__doc__
             assert options[name].help in function.__doc__
         assert function.__name__ == f"assert_{kind}"
+        asks_about_means = not (KINDS[kind].is_pool or KINDS[kind].by_topic)
+        assert ({"weights", "clusters", "replicates"} <= set(parameters)) is (
+            asks_about_means and offered != set(options)
+        )
 
 
 def test_nothing_but_the_kinds_has_an_assertion():

@@ -11,7 +11,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question, RunFile, ScoreFile, Stored
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 
 TOPICS = [f"q{i:02d}" for i in range(30)]
@@ -111,12 +111,13 @@ def test_a_wrong_question_is_no_verdict(folder, candidate, measure, message):
         )
 
 
-def promoted(folder):
-    """A store whose baseline ``prod`` had another run accepted in its place."""
+def promoted(folder, *later):
+    """A store whose baseline ``prod`` had another run accepted in its place, and perhaps later ones."""
     store = Store(folder / "store")
     options = {"qrels": folder / "qrels.txt", "topics": None, "measures": ["RR"]}
     store.add("prod", folder / "good.run", **options)
-    store.update("prod", folder / "poor.run", **options)
+    for run in ("poor.run", *later):
+        store.update("prod", folder / run, **options)
     return store
 
 
@@ -131,6 +132,15 @@ def test_a_verdict_tells_of_the_changes_that_its_baseline_went_through(folder):
     assert "slow_slide" not in [notice.code for notice in verdict.warnings]
     collapse = gate_of("g", kind="no_topic_collapse")
     assert engine.verdict(Question(collapse, RunFile(folder / "poor.run"), Stored("prod"), "RR")).lineage is None
+
+
+def test_the_chain_of_a_baseline_begins_with_the_earlier_run_that_is_asked_about(folder):
+    engine = Engine(qrels=folder / "qrels.txt", store=promoted(folder, "good.run", "poor.run"))
+    drift = Question(gate_of("g", kind="no_drift"), RunFile(folder / "good.run"), Stored("prod", "2"), "RR")
+    runs = [run.run for run in engine.verdict(drift).lineage.runs]
+    assert runs == ["prod/history/0002", "prod/history/0003", "prod", "good"]
+    with pytest.raises(DataError, match="there is no run, only scores"):  # of the earlier one
+        engine.rejudged(drift)
 
 
 def test_a_damaged_history_is_said_and_does_not_decide(folder):

@@ -141,14 +141,15 @@ def test_a_run_held_for_one_order_of_ties_is_read_again_for_another(folder):
 
 def test_a_run_that_is_no_longer_held_is_read_again(folder, monkeypatch):
     question = Question(gate_of("g"), RunFile(folder / "candidate.run"), Stored("prod"), "AP")
-    held = engine(folder).verdict(question)
+    held, read = engine(folder).verdict(question), []
     monkeypatch.setattr(sources, "MOST_BYTES", 0)
+    monkeypatch.setattr(sources, "scored_run", lambda *a, **k: read.append(k["name"]) or scored_run(*a, **k))
     assert engine(folder).verdict(question) == held
+    assert read == ["candidate", "candidate"]  # prod, asked for later, took its place
 
 
-@pytest.mark.slow
 def test_a_pool_tells_of_documents_against_its_reference(folder):
-    gate = gate_of("pool", kind="georisk_not_worse", reference="good")
+    gate = gate_of("pool", kind="georisk_not_worse", reference="good", level=0.5)
     question = Question(
         gate, RunFile(folder / "candidate.run"), Stored("prod"), "AP", pool=(RunFile(folder / "good.run"),)
     )

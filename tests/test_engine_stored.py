@@ -15,6 +15,7 @@ from pytest_riskguard.engine.question import Question, RunFile, Stored
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.text import listed
 
 TOPICS = [f"q{i:02d}" for i in range(30)]
 
@@ -183,7 +184,10 @@ def test_a_baseline_that_did_not_answer_what_the_candidate_answers_is_no_baselin
     """One topic of 30 answered, all but those that the candidate loses, or all but two of these."""
     leave_out(folder, "prod.run", unanswered)
     judged = against(folder, "prod.run", **options)
-    stopped(judged, "bad_baseline", f"prod did not answer {len(unanswered)} of 30 topics that loss answered (q0")
+    named = listed(tuple(unanswered), most=5)
+    stopped(
+        judged, "bad_baseline", f"prod did not answer {len(unanswered)} of 30 topics that loss answered ({named})"
+    )
 
 
 def test_a_topic_that_neither_side_answers_is_no_free_win(folder):
@@ -239,6 +243,17 @@ def test_judgements_that_make_the_scores_of_lost_topics_small_decide_nothing(fol
     for options in ({}, collapse):
         judged = asked(**options)
         stopped(judged, "inputs_changed", "less than half of the stored score left in 15 topics (q00, q01")
+
+
+def test_a_replicate_stored_after_judgements_changed_hides_nothing(folder):
+    write_run(folder / "four.run", dict.fromkeys(TOPICS[:4], 9))
+    Store(folder / "store").rescore("prod", qrels=folder / "qrels.txt", topics=None, measures=["nDCG"])
+    asked: dict[str, Any] = {"measure": "nDCG", "alpha": 5, "on_churn": "fail", "tolerance": 0.1}
+    assert ask(folder, "four.run", **asked).outcome == "fail"
+    dilute(folder, TOPICS[:3])
+    (folder / "again.run").write_text((folder / "prod.run").read_text() + "q29 Q0 bad10 11 1 x\n")
+    replicate(folder, "again.run")
+    stopped(ask(folder, "four.run", **asked), "inputs_changed", "the judgements of 3 topics")
 
 
 def test_a_drift_gate_without_an_earlier_run_compares_with_nothing(folder):

@@ -106,6 +106,9 @@ def test_a_pool_takes_runs_by_name_and_by_their_own_names():
     named = [run(system, name=name) for name, system in systems.items()]
     again = assert_georisk_not_worse(BETTER, named, qrels=GRADES, measure="RR", reference="prod")
     assert as_bytes(again) == as_bytes(verdict)
+    unnamed = [run(system) for system in systems.values()]
+    numbered = assert_georisk_not_worse(BETTER, unnamed, qrels=GRADES, measure="RR")
+    assert numbered.baselines == ("baseline 1", "baseline 2")
 
 
 def test_replicates_and_weights_may_come_with_rankings():

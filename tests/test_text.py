@@ -69,6 +69,7 @@ def test_node_ids_keep_their_colons():
 def test_lists_and_counts_read_as_english():
     assert listed(("a", "b", "c"), most=2) == "a, b and 1 more"
     assert listed(("a", "b"), most=2) == "a, b"
+    assert listed(("a", "b", "c"), most=2, left_out=3) == "a, b and 4 more"
     assert (counted(1, "loss", "losses"), counted(2, "loss", "losses"), counted(0, "win")) == (
         "1 loss",
         "2 losses",

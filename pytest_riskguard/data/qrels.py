@@ -12,13 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from pytest_riskguard.data.checks import Groups, Lines, Numbers, Rows, Text, digest_of, grouped, pieces
+from pytest_riskguard.data.checks import (
+    Groups,
+    Lines,
+    Numbers,
+    Rows,
+    Text,
+    digest_of,
+    grouped,
+    pieces,
+    topics_of_texts,
+)
 from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, places_among, rows_of, topic_of_rows
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import topics_of_texts
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
@@ -295,7 +304,6 @@ def qrels_of_groups(
         by_hash = np.argsort(keys | (table.documents.hashes >> bits), kind="stable")
         columns = [Ids.of(table.topics), table.documents.at(by_hash)]
         digest = digest_of(columns, table.offsets, table.grades[by_hash])
-    texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})
     if not (table.topics or given.is_part):
         raise given.refuse(None, "expected judgements, found none")
     if rules.scale is not None:
@@ -307,12 +315,11 @@ def qrels_of_groups(
             raise given.refuse(None, f"expected grades from {low:g} to {high:g} (scale), found {found}")
     if rules.separator:
         table = _by_document(given, table, rules)
-    least = np.nextafter(0.0, 1.0) if rules.relevant_from is None else rules.relevant_from
-    highest = table.highest
-    if not (np.any(highest >= least) or given.is_part):
+    is_scored = rules.is_relevant(table.highest)
+    if not (is_scored.any() or given.is_part):
         wanted = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"
         raise given.refuse(None, f"expected at least one relevant document (grade {wanted}), found none")
-    scored, others = (table.at(np.flatnonzero(chosen)) for chosen in (highest >= least, highest < least))
+    scored, others = (table.at(np.flatnonzero(chosen)) for chosen in (is_scored, ~is_scored))
     return Qrels(given.name, rules.digest(digest), scored, others, texts, rules)
 
 

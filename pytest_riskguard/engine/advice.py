@@ -120,7 +120,7 @@ def _from(here: Path, path: Path) -> str:
 def _named(source: Source, reader: Reader) -> str | None:
     """A system as the commands take it: ``[NAME=]PATH``, or the name of a stored baseline."""
     if isinstance(source, Stored):
-        return source.name if source.earlier is None and not (reader.folders[0] / source.name).exists() else None
+        return None if (reader.folders[0] / source.name).exists() else source.name
     path = reader.path(source)
     if path is None or not isinstance(source, RunFile | ScoreFile) or source.name in (None, system_name(source.file)):
         return path

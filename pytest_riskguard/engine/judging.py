@@ -286,9 +286,7 @@ class Engine:
 
     def _with_documents(self, verdict: Verdict, asked: Asked) -> Verdict:
         """The verdict with its documents and judgements, if it does not pass or is to be written to a file."""
-        wanted = self._report or verdict.outcome != "pass"
-        of_runs = all(one.scores.from_run for one in asked.systems)
-        if verdict.outcome == "incomparable" or not (wanted and of_runs):
+        if verdict.outcome == "incomparable" or not (self._report or verdict.outcome != "pass"):
             return verdict
         gate, place = asked.question.gate, 1
         if gate.is_pool:
@@ -302,7 +300,7 @@ class Engine:
             if gate.is_pool or verdict.replicates or self.sources.qrels.rules.is_complete:
                 return verdict
             found = rejudged.found
-        except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation
+        except RiskguardError:  # such as scores without a run; the answer stands without its explanation
             return verdict
         verdict = replace(verdict, judgements=found)
         if found.depends and verdict.outcome != "pass":

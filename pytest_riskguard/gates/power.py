@@ -115,7 +115,7 @@ class Basis:
         if evidence.kind != "linear" or evidence.noisy or not evidence.counts_alike:
             return None
         d = evidence.differences
-        if not np.any(d) or not (self.ruling.has_intervals and self.ruling.enough_topics):
+        if not np.any(d) or not self.ruling.enough_topics:
             return None
         if cannot_fail(self.ruling):
             return 0.0
@@ -242,19 +242,16 @@ def plan_of(
     Its scores have this ``correlation`` with the baseline's and are assumed to vary over topics as those do, so
     differences have ``2 (1 - correlation)`` times the baseline's variance; they are assumed normal with mean 0, and
     the critical value is that of n normal quantiles. Clusters' differences hang together as the baseline's scores do.
-    ``effects`` are sizes of falls as in ``Effect``: positive, in units of the measure. ``DataError`` if the two are
-    not scored on the same topics; ``ValueError`` for the smooth trade-off, and numbers out of range.
+    ``effects`` are sizes of falls as in ``Effect``: positive, in units of the measure; the trade-off is the linear
+    one, whose unit that is. ``DataError`` if the two are not scored on the same topics.
     """
-    if gate.tradeoff != "linear":
-        raise ValueError(f"plans need the linear trade-off, whose unit is that of the measure, got {gate.tradeoff!r}")
     nothing = replace(baseline, values=np.zeros_like(baseline.values))
     systems = (baseline, nothing) if candidate is None else (candidate, baseline)
     evidence = Evidence.between(align(gate, *systems, topics=topics), tradeoff="linear")
     n, changed, assumed, ruling = evidence.units, evidence.changed(gate.alpha), None, Ruling(gate, evidence)
     share = evidence.stakes(gate.alpha)[0].size / n
     if candidate is None:
-        if correlation is None or not -1 <= correlation <= 1:
-            raise ValueError(f"correlation must be between -1 and 1, got {correlation!r}")
+        assert correlation is not None
         error = mean_test(evidence.scores(0.0)).standard_error or 0.0
         spread = error * math.sqrt(n) * math.sqrt(2 * (1 - correlation))
         ruling = Ruling(gate, Evidence.of(spread * ndtri((np.arange(1, n + 1) - 0.5) / n)))
@@ -279,7 +276,7 @@ def plan_of(
     }
     return Plan(
         **settings,
-        measure=systems[0].measure or baseline.measure,
+        measure=baseline.measure,
         power=power,
         candidate=None if candidate is None else candidate.name,
         baseline=baseline.name,

@@ -118,6 +118,9 @@ SITUATIONS = {
         "riskguard compare prod good.run",
         ("riskguard baseline update prod good.run --note 'significantly better: AP 0.5000 to 0.6361'",),
     ),
+    "compare, a stored baseline and a loss with unjudged documents": Situation(
+        "riskguard compare prod 'my new.run'", ("riskguard judge-next prod 'my new.run' --measure AP",)
+    ),
     "compare, a baseline that is a file, and a better run": Situation(
         "riskguard compare prod.run good.run --qrels qrels.txt --measure AP", ()
     ),

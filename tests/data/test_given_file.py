@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.data.formats import system_name
-from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.given_file import GivenFile, names_collection
 from pytest_riskguard.data.runs import read_run
 from pytest_riskguard.errors import RunFormatError
 
@@ -30,7 +30,7 @@ def test_a_system_is_named_by_its_file(name, system):
     assert system_name(GivenFile(Path("folder.run") / path, part=part or None)) == system
 
 
-def test_a_part_of_a_file_may_have_a_slash_in_its_name(write):
+def test_a_part_of_a_file_may_have_a_slash_in_its_name(write, monkeypatch):
     path = write("predictions.json", "{}")
     assert GivenFile.of(f"{path}#en/test") == GivenFile(path, part="en/test")
     assert GivenFile.of(path) == GivenFile(path)
@@ -38,6 +38,8 @@ def test_a_part_of_a_file_may_have_a_slash_in_its_name(write):
     other = write("predictions.json#en", "{}")
     assert GivenFile.of(other) == GivenFile(other)
     assert GivenFile.of(f"{other}#a") == GivenFile(other, part="a")
+    monkeypatch.chdir(write("irds:a", "{}").parent)
+    assert [names_collection(Path(name)) for name in ("irds:a", "irds:b", "b")] == [False, True, False]
 
 
 @pytest.mark.parametrize("content", ["qid,docno,score\nq1,d1,1\n", "q1 Q0 d1 1 1 x\n", '{"q1": {"d1": 1}}'])

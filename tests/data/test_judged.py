@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from pytest_riskguard.data import checks, ids
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, LabelRules
 from pytest_riskguard.data.ids import Ids, topic_of_rows
-from pytest_riskguard.data.judged import JudgedRun, RankedRun, rank_order
+from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, depth_of, kept_depth, rank_order
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.run_scores import score_run, scored_run
@@ -113,13 +115,33 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
     ("measure", "order"),
     [
         ("AP", Order.SINGLE_DESCENDING),
-        ("RR@10", Order.ASCENDING),
+        *((measure, Order.ASCENDING) for measure in ("RR@10", "Judged@10", "Compat")),
         ("ERR", Order.DESCENDING),
         ("RBP(rel=1)", Order.WRITTEN),
     ],
 )
 def test_documents_are_ranked_as_the_provider_of_the_measure_ranks_them(measure, order):
     assert rank_order(parse_measure(measure)) is order
+
+
+@pytest.mark.parametrize(
+    ("measure", "topics", "searched", "kept"),
+    [
+        ("AP", 2500, 10, 100),
+        ("AP", 5000, 10, 50),
+        ("AP", 30_000, 10, 10),
+        ("nDCG@50", 5000, 50, 50),
+        ("nDCG@200", 1000, 100, 200),
+        ("nDCG@200", 5000, 100, 100),
+        ("nDCG@200", 400_000, 100, 50),
+    ],
+)
+def test_as_many_ranks_are_searched_and_kept_as_the_measure_sees_and_many_topics_allow(
+    measure, topics, searched, kept
+):
+    one, qrels = parse_measure(measure), cast(Qrels, SimpleNamespace(topics=range(topics)))
+    assert (depth_of(one), kept_depth(one, qrels)) == (searched, kept)
+    assert depth_for([one, parse_measure("P@1")], qrels) == kept
 
 
 def test_passages_are_judged_and_ranked_as_documents(write):
@@ -131,7 +153,8 @@ def test_passages_are_judged_and_ranked_as_documents(write):
         "a.run", "q Q0 c#x#1 1 9 t\nq Q0 a#2 2 8 t\nq Q0 a#1 3 7 t\nq Q0 #b 4 7 t\nq Q0 b#1 5 7 t\nq Q0 c 6 1 t\n"
     )
     (scores,) = score_run(path, given, ["nDCG@3"])
-    ranked = RankedRun(scored_run(path, given, ["nDCG@3"]).run, given, parse_measure("nDCG@3"))
+    ranked = RankedRun(scored_run(path, given, ["nDCG@3"], depth=12).run, given, parse_measure("nDCG@3"))
+    assert ranked.run.depth == 12
     assert ranked.ranks("q") == {"c#x": 1, "a": 2, "b": 3, "#b": 4, "c": 5}
     assert ranked.grades("q") == {"a": 3, "b": 2}
     assert scores.values.tolist() == [pytest.approx((3 / np.log2(3) + 2 / 2) / (3 + 2 / np.log2(3)))]

@@ -52,6 +52,7 @@ def rows(*answers: dict[str, Any]) -> list[dict[str, Any]]:
 SOLR = answers("solr")
 ES = answers("elasticsearch")
 OTHER = "'q1': Solr: expected hits in response.docs, found an object with the keys "
+ERROR = {"query_id": "q1", "response": {"error": "late"}}
 MIXED: list[tuple[Any, str]] = [
     (
         rows(SOLR["q2"], SOLR["q1"]),
@@ -60,6 +61,8 @@ MIXED: list[tuple[Any, str]] = [
     ([{"query": "zürich"} | ES["q2"], {"query_id": "q1"} | ES["q1"]], ":2: expected the text of its query beside"),
     ([{"responses": [ES["q2"], ES["q1"]]}], "expected rankings in a format that riskguard reads"),
     (rows(SOLR["q2"], {"query_id": "q1", "response": ES["q1"]}), OTHER),
+    ([ERROR] * 9 + rows(SOLR["q2"]), "'q1': Solr: expected hits in response.docs"),
+    ([ERROR] * 10 + rows(SOLR["q2"]), "expected rankings in a format that riskguard reads"),
     ([{"q2": ES["q2"], "took": 3}], "'took': Elasticsearch: expected hits in hits.hits"),
 ]
 
@@ -88,12 +91,12 @@ def run_of(write, engine: str, place: str, value: Any) -> Run:
 
 
 MATCH_PHASE = {"coverage": 60, "full": False, "degraded": {"match-phase": True, "timeout": False}}
-SUMMARY = {"id": "index:help/0/c4", "fields": {"documentid": "id:help:article::7"}}
+SUMMARY = {"id": "index:help/0/c4", "fields": {"documentid": "id:help:article::7::b"}}
 WHOLE: list[tuple[str, str, Any, list[str]]] = [
     ("elasticsearch", "hits.hits", [{"_id": "b", "_score": None}, {"_id": "a", "_score": None}], ["b", "a"]),
     ("elasticsearch", "hits.hits", [{"_id": "b", "_score": 1}, {"_id": "a", "_score": True}], ["b", "a"]),
     ("vespa", "root.coverage", MATCH_PHASE, ["c d"]),
-    ("vespa", "root.children", [SUMMARY], ["7"]),
+    ("vespa", "root.children", [SUMMARY], ["7::b"]),
     ("meilisearch", "hits", [{"articleId": 7, "title": "x"}], ["7"]),
 ]
 
@@ -130,50 +133,60 @@ def test_scores_of_typesense(write, more, expected):
 SHARD = {"reason": {"type": "query_shard_exception", "reason": "no"}}
 MISSING = {"error": {"type": "index_not_found_exception", "reason": "no such index [help]"}, "status": 404}
 PARTIAL = {"coverage": 60, "full": False, "degraded": {"timeout": True, "match-phase": True}}
+
+
+def are_true(places: str) -> list[tuple[str, Any, str]]:
+    """Places where true says that hits are missing."""
+    return [(place, True, f"hits are missing: {place} is True") for place in places.split()]
+
+
 #: Engine -> a place in its answer (none for all of it), what stands there, and what is said.
 FAILURES: dict[str, list[tuple[str, Any, str]]] = {
     "elasticsearch": [
         ("", MISSING, r"expected hits in hits.hits, found .*: index_not_found_exception: no such index \[help\]"),
         ("", {"error": "no handler found", "status": 400}, "'status': no handler found"),
-        ("timed_out", True, "hits are missing: timed_out is True"),
+        *are_true("timed_out terminated_early is_partial is_running error _shards.failed"),
         ("status", 400, "Elasticsearch: error 400"),
         ("_shards", {"failed": 1, "failures": [SHARD]}, "_shards.failed is 1: query_shard_exception: no"),
-        ("terminated_early", True, "terminated_early is True"),
         ("_shards.successful", 1, "only 1 of 2 shards answered"),
-        ("is_partial", True, "is_partial is True"),
         ("_clusters", {"total": 3, "successful": 2, "skipped": 1}, "only 2 of 3 clusters answered"),
         ("hits.hits", [{"_score": 1.0}], "expected an id in _id, found None"),
     ],
     "solr": [
         ("", {"responseHeader": {"status": 400}, "error": {"msg": "no field x", "code": 400}}, "'error': no field x"),
         ("error", {"msg": "late"}, "error is an object with the keys 'msg': late"),
-        ("responseHeader.partialResults", "omitted", "partialResults is 'omitted'"),
+        *are_true("error responseHeader.status responseHeader.partialResults"),
         ("", {"responseHeader": {"status": 0}, "grouped": {"brand": {}}}, "expected hits in response.docs"),
     ],
     "vespa": [
         ("", {"root": {"errors": [{"code": 12, "summary": "Timed out", "message": "x"}]}}, "'root': Timed out: x"),
         ("root.errors", [{"code": 12}], "root.errors is a list"),
+        *(
+            ("root.coverage", {"full": True, "degraded": {cause: True}}, f"degraded.{cause} is True")
+            for cause in ("timeout", "adaptive-timeout", "non-ideal-state")
+        ),
         ("root.coverage", PARTIAL, "degraded.timeout is True"),
         ("root.coverage", {"full": False}, "root.coverage.full is False"),
-        ("root.children", [{"id": "index:help/0/c4ca", "relevance": 1.0}], "is not the id of a document"),
+        ("root.children", [{"id": "index:help/0/c4ca"}], "is not the id of a document"),
+        ("root.children", [{"id": "group:brand"}], "is not the id of a document"),
         ("root.children", [{"relevance": 1.0}], "expected an id in root.children, found None"),
         ("root.children", {}, "expected hits in root.children"),
     ],
     "algolia": [
         ("", {"message": "Index help does not exist", "status": 404}, "'status': Index help does not exist"),
-        ("timeoutHits", True, "timeoutHits is True"),
+        *are_true("timeoutHits timeoutCounts"),
         ("exhaustive", {"rulesMatch": False}, "exhaustive.rulesMatch is False"),
         ("hits", [{"id": "d"}], "expected an id in objectID, found None"),
     ],
     "typesense": [
         ("", {"code": 404, "error": "Not found."}, "'error': Not found."),
-        ("search_cutoff", True, "search_cutoff is True"),
+        *are_true("search_cutoff"),
         ("", {"found": 1, "grouped_hits": [{"hits": []}]}, "expected hits in hits, found .* 'grouped_hits'"),
         ("hits", [{"id": "d"}], "expected an id in document.id, found None"),
     ],
     "meilisearch": [
         ("", {"message": "Not found.", "code": "no_index", "type": "x"}, ": Not found."),
-        ("remoteErrors", {"ms-1": {}}, "remoteErrors is an object with the keys 'ms-1'"),
+        *are_true("remoteErrors degraded"),
         ("hits", [{"title": "x"}], "expected an id in a field id, or in the only one whose name ends so, found None"),
         ("hits", [{"articleId": 7, "shop_id": 1}], "whose name ends so, found None"),
     ],

@@ -89,6 +89,11 @@ def test_the_fewest_changes_with_which_a_gate_could_fail(options, needed):
     assert not could_fail(gate, 1, 6, largest_loss=math.inf)  # asked as if there were enough topics for a verdict
 
 
+@pytest.mark.parametrize(("largest_loss", "needed"), [(1.0, 11), (3.0, 6)])
+def test_the_more_a_topic_can_lose_the_fewer_losses_exceed_a_tolerance(largest_loss, needed):
+    assert fewest(gate_of(alpha=1, tolerance=0.1), 100, largest_loss=largest_loss) == needed
+
+
 def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not():
     # the break-even test can fail with two, BCa cannot: there was no warning, and an effect of 0.096
     for m, stuck in ((2, True), (3, False)):

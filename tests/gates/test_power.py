@@ -18,6 +18,7 @@ from pytest_riskguard.gates.power import Plan, plan_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference.power import (
     minimum_detectable_effect,
+    power_of,
     topics_for_equivalence,
     topics_needed,
 )
@@ -42,11 +43,6 @@ def noise(n: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).uniform(-0.3, 0.3, n)
 
 
-def test_effects_of_the_smooth_trade_off_are_not_planned():
-    with pytest.raises(ValueError, match="plans need the linear trade-off"):
-        planned(noise(60), tradeoff="smooth")
-
-
 @pytest.mark.parametrize("alpha", [0, 1, 5])
 def test_by_student_t_a_plan_is_the_textbooks(alpha):
     d = noise(60)
@@ -61,16 +57,19 @@ def test_by_student_t_a_plan_is_the_textbooks(alpha):
     assert first.topics_needed == max(topics_needed(sd, 0.04, level=0.9, power=0.7) or 0, 10)
     assert (second.size, second.topics_needed) == (0.01, None)  # tolerated, so no number of topics finds it
     assert plan.topics_for_tolerance == topics_needed(sd, plan.urisk + 0.01, level=0.9, power=0.7)
+    urisk = -alpha / 2 * float(np.mean(np.abs(d)))  # where wins and losses are as likely
+    balanced = math.sqrt((1 + (1 + alpha) ** 2) / 2 * float(np.mean(d**2)) - urisk**2)
+    assert plan.churn_power == pytest.approx(power_of(-urisk - 0.01, balanced, 60, level=0.9))
 
 
 @pytest.mark.parametrize(("changed", "stuck"), [(3, True), (4, False), (5, False)])
 def test_a_gate_that_cannot_fail_says_so_and_how_many_changes_it_needs(changed, stuck):
     d = np.append(np.full(changed, -0.4) + 0.001 * np.arange(changed), np.zeros(50 - changed))
-    plan = planned(d, alpha=1)
+    plan = planned(d, alpha=1, effects=(5.0,))
     assert (plan.changed, plan.changes_needed, plan.cannot_fail) == (changed, 4, stuck)
     assert (plan.minimum_detectable_effect is None) is stuck
-    # the same share of topics must be changes enough
-    assert plan.effects[0].topics_needed >= math.ceil(4 * 50 / changed)
+    # however large the effect, the same share of topics must be changes enough
+    assert plan.effects[0].topics_needed == math.ceil(4 * 50 / changed)
     # and so the gate behaves
     baseline = np.full(50, 0.5)
     verdict = judge(gate_of("g", alpha=1), scores("new", baseline + d), scores("old", baseline))
@@ -233,3 +232,4 @@ REPLICATE = TopicScores("old/1", "nDCG@10", NAMES, 0.5 - noise(40, seed=2))
 )
 def test_where_no_formula_holds_it_is_not_known_how_often_churn_fails(options, judged):
     assert churn_failure_rate(noise(40), gate_of("plan", **options), **judged) is None
+    assert churn_failure_rate(noise(9), gate_of("plan")) is None

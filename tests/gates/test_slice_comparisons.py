@@ -135,6 +135,7 @@ def test_a_gate_about_single_topics_tests_no_slice():
         ([f"v{i % 50}" for i in range(120)], True),
         ([f"v{i}" for i in range(40)] + [""] * 80, False),
         ([f"v{i // 2}" for i in range(40)] + [""] * 80, True),
+        (["all"] * 120, False),
     ],
 )
 def test_a_tag_that_names_topics_divides_nothing(values, divides):

@@ -85,6 +85,7 @@ def few(count: int, **more: Any) -> dict[str, Any]:
             {"kind": "not_inferior", "tolerance": 0.02},
             {"no_variation": {}, "unseen_changes": UNSEEN},
         ),
+        (np.zeros(30), {"kind": "not_inferior", "tolerance": 0.12}, {"no_variation": {}}),  # only losses above 0.5
         (np.full(30, -0.1), {}, {"no_variation": {}}),
         (np.full(20, -0.1), {}, {"no_variation": {}, "few_topics": FEW}),
         (

@@ -43,6 +43,9 @@ def test_warnings_are_said():
     )
     assert "Warning (<code>changed_inputs</code>): scored again" in render(Report([warned]))
     assert "as said" not in render(Report([warned]))
+    missing = replace(LOST.topics, missing_in_candidate=("t01",))  # which the paragraph says
+    warned = altered(LOST, warnings=(VerdictWarning("missing_topics", "unanswered"),), topics=missing)
+    assert "unanswered" not in render(Report([warned]))
 
 
 def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():

@@ -124,6 +124,25 @@ def test_a_bad_file_is_said_with_the_setting_that_names_it(command, folder):
     assert "(the qrels named in riskguard.yaml:1)" in " ".join(ended.out.split())
 
 
+@pytest.mark.parametrize(
+    ("candidate", "said"),
+    [
+        ("no.run", "(the candidate named in riskguard.yaml:{})"),
+        ("{retrieve: 'os:getcwd'}", "riskguard.yaml:{}: candidate.retrieve: "),
+    ],
+)
+def test_a_candidate_that_cannot_be_had_is_said_with_its_line_in_the_file_or_in_a_gate(
+    command, folder, candidate, said
+):
+    text = folder.joinpath("riskguard.yaml").read_text()
+    for line, old in ((4, "candidate: candidate.run"), (7, "tolerance: 0, on_churn: fail")):
+        folder.joinpath("riskguard.yaml").write_text(
+            text.replace(old, "\n    " * (line > 4) + f"candidate: {candidate}")
+        )
+        ended = command("check")
+        assert said.format(line) in " ".join((ended.out + ended.err).split())
+
+
 def test_a_run_can_take_the_place_of_the_candidate_and_of_a_stored_baseline(command, folder):
     assert command("check --candidate loss.run -q").out.startswith("FAIL no-risk: loss against prod: ")
     line = "check --candidate good.run --baseline prod=churn.run -o report.json"

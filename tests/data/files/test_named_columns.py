@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError
 @pytest.mark.parametrize(
     "table",
     [
-        "query_id,doc_id,relevance\nq1,d1,2\nq1,d2,0\n",
+        "query_id,doc_id,title,text,relevance\nq1,d1,A,a,2\nq1,d2,B,b,0\n",
         "qid;docno;label\r\nq1;d1;2.0\r\nq1;d2;0\r\n",
         '\ufeff"QID"\t"docno"\t"label"\n"q1"\t"d1"\t2\n"q1"\t"d2"\t0\n',
         ",qid,docid,docno,label\n0,q1,17,d1,2\n1,q1,18,d2,0\n",  # a frame with its index and inner ids
@@ -57,7 +58,8 @@ RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
         ("qid,docno,label,label\nq1,d1,1,2\n", r"expected one column 'label', found 2"),
         (
             "qid,docno\nq1,d1\n",
-            r"the nearest is csv, but its columns do not fit: it names no column",
+            r"the nearest is csv, but its columns do not fit: it names no column for grade \(grade, label, rating, "
+            r"relevance, ...\), only 'qid', 'docno'",
         ),
         (
             "qid,query,docid,rating\nq1,red shoes,d1,2\nq1,blue shoes,d2,1\n",
@@ -104,8 +106,15 @@ def test_scores_rank_documents_or_else_ranks(write, table, how: dict[str, Any], 
             RANKED + "q1,b,2,\n",
             r":3: expected a finite number as the score of 'b' in topic 'q1', found nothing",
         ),
+        ("qid,docno,score\n", "expected rankings, found none"),
         (UPSIDE_DOWN, r"run.csv:[23]: .*every ranking is upside down.*ties: as_returned"),
-        ("query_id,doc_id,relevance\nq1,d1,2\n", r"names no column for score"),
+        (
+            ",".join(map(str, range(21))),
+            r"names no column for document \(document, docno, docid, doc_id, ...\), topic \(topic, qid, query_id, "
+            r"query-id, ...\), score \(score, sim, similarity, _score, ...\), only "
+            + re.escape(f"{[*map(str, range(20))]}"[1:-1])
+            + ";",
+        ),
     ],
 )
 def test_bad_rankings_are_refused_with_the_line(write, table, problem):

@@ -95,7 +95,14 @@ def test_whole_negative_grades_stay_what_they_are_where_labels_become_binary(wri
 def test_rules_that_change_scores_change_the_digest(clicks):
     digests = [
         clicks(**rules).digest
-        for rules in ({}, {"scale": (0, 3)}, {"relevant_from": 0.5}, {"separator": "#"}, {"scale": (0, 4)})
+        for rules in (
+            {},
+            {"scale": (0, 3)},
+            {"relevant_from": 0.5},
+            {"separator": "#"},
+            {"separator": "/"},
+            {"scale": (0, 4)},
+        )
     ]
     assert len(set(digests)) == len(digests)
     assert clicks(is_complete=True).digest == digests[0]

@@ -176,7 +176,11 @@ def test_pictures_consist_of_shapes_and_text(name):
 
 def test_drawings_are_those_that_were_looked_at():
     drawn = [pair(12, tolerance=0.05), pair(12, kind="no_topic_collapse", alpha=0.0, max_loss=0.125), pool(12)]
-    said = [f"{one.caption}\n{one.svg}" for verdict in drawn for one in charts(verdict)]
+    plain = Plot("t", "x", "y")
+    plain.point(1, 2, "one", low=1, high=4)
+    plain.line([(0, 0), (1, 2)], means="line")
+    plots = [*(one for verdict in drawn for one in charts(verdict)), plain, Plot("empty")]
+    said = [f"{one.caption}\n{one.svg}" for one in plots]
     golden(Path(__file__).parent / "golden" / "charts.txt", "\n".join(said).replace("><", ">\n<") + "\n")
 
 
@@ -289,6 +293,7 @@ def test_a_scale_for_values_that_do_not_differ_or_differ_too_much(values):
     scale = scale_of(values).between(0, 100)
     assert all(0 <= scale(value) <= 100 for value in values)
     assert 1 <= len(scale.ticks(5)) <= 12
+    assert scale_of([8.0, 8.0]) == Scale(4.0, 12.0)
 
 
 def test_tick_labels_have_the_decimals_that_they_need_and_text_is_cut_to_a_width():
