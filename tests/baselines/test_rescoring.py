@@ -1,5 +1,7 @@
 """Judgements that shrink and query texts that change are refused; other changes are not."""
 
+from hashlib import sha256
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from pytest_riskguard.baselines.queries import from_bytes, to_bytes
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.topics import read_topics
-from pytest_riskguard.errors import BaselineError, RiskguardError
+from pytest_riskguard.errors import BaselineError, DataError, RiskguardError
 
 RESCORE = "`riskguard baseline rescore prod`"
 UPDATE = "`riskguard baseline update prod RUN --note WHY`"
@@ -64,7 +66,7 @@ def swapped(*topics):
 
 GONE = "qrels.txt: no relevant document left in"
 #: Sorted as text.
-MANY = ("t11", "t3", "t4", "t9")
+MANY = ("t1", "t11", "t2", "t3", "t4", "t9")
 EMPTIED = "qrels.txt: no relevant document left that its run retrieves in"
 
 
@@ -91,7 +93,7 @@ EMPTIED = "qrels.txt: no relevant document left that its run retrieves in"
             lambda line: f"{line} too" if line.split("\t")[0] in (*MANY, "t7") else line,
             {"gone": ("t7",), "emptied": ("t5",), "rephrased": MANY},
             f"{GONE} 1 topic (t7); {EMPTIED} 1 topic (t5); "
-            "edited.tsv: another query text in 4 topics (t11, t3, t4, t9)",
+            "edited.tsv: another query text in 6 topics (t1, t11, t2, t3, t4 and 1 more)",
             f"{RESCORE} or {UPDATE}",
         ),
     ],
@@ -109,7 +111,7 @@ def test_topics_that_count_less_are_refused_until_that_is_accepted(
     )
     assert caught.value.reason == "inputs_changed"
     scored = store.scores("prod", measure, qrels=qrels, topics=topics, accept=True)
-    found = {name: getattr(scored, name) for name in ("gone", "emptied", "rephrased")}
+    found = {name: getattr(scored, name) for name in ("gone", "emptied", "rephrased", "diluted")}
     assert {name: topics for name, topics in found.items() if topics} == lost
     edited = collection.folder / "edited/qrels.txt", collection.folder / "edited.tsv"
     store.rescore("prod", qrels=edited[0], topics=edited[1])
@@ -146,10 +148,14 @@ def test_a_topic_is_diluted_to_nothing_where_what_counts_has_left_the_first_rank
     assert (scored.emptied, scored.diluted) == ((), {"t2": 0.0})
 
 
-def test_a_topic_judged_since_is_one_that_the_run_was_not_asked(store, add, changed):
+def test_a_topic_judged_since_is_one_that_the_run_was_not_asked(store, add, changed, collection):
     add()
     more = changed(lambda line: f"{line}\nt20 0 d1 1" if line == "t13 0 d1 0" else line)
     assert store.scores("prod", "AP", qrels=more).unasked == ("t20",)
+    with collection.qrels.open("a") as file:
+        file.writelines(f"t{t} 0 d1 1\n" for t in range(20, 30))
+    with pytest.raises(DataError, match="leaves 11 of 23 judged topics unanswered"):
+        store.rescore("prod", qrels=collection.qrels, topics=None)
 
 
 @pytest.mark.parametrize(("number", "is_much"), [(3, False), (4, True)])
@@ -183,7 +189,7 @@ def test_digests_of_texts_are_checked_and_hold_no_text(store, add):
     add()
     path = store.root / "prod/queries.tsv"
     content = path.read_bytes()
-    assert b"query 3" not in content
+    assert f"\nt3\t{sha256(b'query 3').hexdigest()[:16]}\n".encode() in content
     assert content.count(b"\n") == 14  # 13 topics with a relevant document
     assert to_bytes(from_bytes(content)) == content
     path.write_bytes(content.replace(b"t3\t", b"t3\ta"))

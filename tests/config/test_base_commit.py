@@ -74,6 +74,8 @@ def said(project: Path) -> str | None:
         ("candidate: candidate.run", "candidate: {command: [search]}",
          "candidate candidate.run -> unset; candidate.command unset -> search"),
         ("collection:", "store: elsewhere\ncollection:", "store unset -> elsewhere"),
+        ("candidate: candidate.run", "candidate: b.run\nfamily: auto",
+         "family unset -> auto; candidate candidate.run -> b.run"),
     ],
 )  # fmt: skip
 def test_a_change_of_the_settings_is_named_with_both_values(project, old, new, expected):

@@ -115,7 +115,7 @@ def test_documents_with_the_same_hash_are_told_apart(monkeypatch, weakened):
     ("measure", "order"),
     [
         ("AP", Order.SINGLE_DESCENDING),
-        ("RR@10", Order.ASCENDING),
+        *((measure, Order.ASCENDING) for measure in ("RR@10", "Judged@10", "Compat")),
         ("ERR", Order.DESCENDING),
         ("RBP(rel=1)", Order.WRITTEN),
     ],

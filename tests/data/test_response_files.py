@@ -52,6 +52,7 @@ def rows(*answers: dict[str, Any]) -> list[dict[str, Any]]:
 SOLR = answers("solr")
 ES = answers("elasticsearch")
 OTHER = "'q1': Solr: expected hits in response.docs, found an object with the keys "
+ERROR = {"query_id": "q1", "response": {"error": "late"}}
 MIXED: list[tuple[Any, str]] = [
     (
         rows(SOLR["q2"], SOLR["q1"]),
@@ -60,6 +61,8 @@ MIXED: list[tuple[Any, str]] = [
     ([{"query": "zürich"} | ES["q2"], {"query_id": "q1"} | ES["q1"]], ":2: expected the text of its query beside"),
     ([{"responses": [ES["q2"], ES["q1"]]}], "expected rankings in a format that riskguard reads"),
     (rows(SOLR["q2"], {"query_id": "q1", "response": ES["q1"]}), OTHER),
+    ([ERROR] * 9 + rows(SOLR["q2"]), "'q1': Solr: expected hits in response.docs"),
+    ([ERROR] * 10 + rows(SOLR["q2"]), "expected rankings in a format that riskguard reads"),
     ([{"q2": ES["q2"], "took": 3}], "'took': Elasticsearch: expected hits in hits.hits"),
 ]
 
@@ -88,12 +91,12 @@ def run_of(write, engine: str, place: str, value: Any) -> Run:
 
 
 MATCH_PHASE = {"coverage": 60, "full": False, "degraded": {"match-phase": True, "timeout": False}}
-SUMMARY = {"id": "index:help/0/c4", "fields": {"documentid": "id:help:article::7"}}
+SUMMARY = {"id": "index:help/0/c4", "fields": {"documentid": "id:help:article::7::b"}}
 WHOLE: list[tuple[str, str, Any, list[str]]] = [
     ("elasticsearch", "hits.hits", [{"_id": "b", "_score": None}, {"_id": "a", "_score": None}], ["b", "a"]),
     ("elasticsearch", "hits.hits", [{"_id": "b", "_score": 1}, {"_id": "a", "_score": True}], ["b", "a"]),
     ("vespa", "root.coverage", MATCH_PHASE, ["c d"]),
-    ("vespa", "root.children", [SUMMARY], ["7"]),
+    ("vespa", "root.children", [SUMMARY], ["7::b"]),
     ("meilisearch", "hits", [{"articleId": 7, "title": "x"}], ["7"]),
 ]
 
@@ -164,7 +167,8 @@ FAILURES: dict[str, list[tuple[str, Any, str]]] = {
         ),
         ("root.coverage", PARTIAL, "degraded.timeout is True"),
         ("root.coverage", {"full": False}, "root.coverage.full is False"),
-        ("root.children", [{"id": "index:help/0/c4ca", "relevance": 1.0}], "is not the id of a document"),
+        ("root.children", [{"id": "index:help/0/c4ca"}], "is not the id of a document"),
+        ("root.children", [{"id": "group:brand"}], "is not the id of a document"),
         ("root.children", [{"relevance": 1.0}], "expected an id in root.children, found None"),
         ("root.children", {}, "expected hits in root.children"),
     ],

@@ -120,7 +120,7 @@ def test_the_median_of_the_judges_of_a_book_counts(write):
     assert qrels.grades == {"shoes": {"1": 2.5, "2": 0, "3": 1}}
 
 
-HEADER = "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position\r\n"
+HEADER = "Snapshot Name,Snapshot Time,Case Name,Query Text,Doc ID,Doc Position\r\n"
 
 
 def rows(*rows: tuple[str, str, object], name: str = "june", time: str = "2026-01") -> str:
@@ -142,6 +142,7 @@ LATER = rows(("shoes", "d2", 1), time="2026-02")
         (rows(*((cell, '"d,1"', 1) for cell in ODD)), None, {text: ["d,1"] for text in PLAIN}),
         (rows(("shoes", "d1", 1)) + JULY, "july, new", {"shoes": ["d2"]}),
         (rows(("shoes", "d1", 1)) + LATER, "2026-02", {"shoes": ["d2"]}),
+        (rows(("shoes", "d1", 1)), "7", {"shoes": ["d1"]}),
     ],
 )
 def test_rows_of_a_snapshot_are_ranked_by_position(write, content, part, expected):
@@ -151,7 +152,7 @@ def test_rows_of_a_snapshot_are_ranked_by_position(write, content, part, expecte
 
 LIST = f"{IN_RESULTS}.judgmentRatings.0"
 POINTWISE = [{"evaluationId": "v", "searchConfigurationId": "conf-2", "queryText": "tv"}]
-FAILED = {"q1": {"error": "late"}, "q2\x1b[2J": {}}
+FAILED: dict[str, Any] = dict.fromkeys(["q1", "q2\x1b[2J", *"abcd"])
 OTHERS: list[dict[str, Any]] = [{"_source": {"name": name, "judgmentRatings": []}} for name in ("b", "imported")]
 REFUSED: list[tuple[Any, ...]] = [
     ("_ltr", "# doc-3", "doc-3", ".txt:6: expected `rating qid:<id> # <docid> <query text>`"),
@@ -168,13 +169,13 @@ REFUSED: list[tuple[Any, ...]] = [
         "PROCESSING",
         "status: expected 'COMPLETED', found 'PROCESSING'; exp",
     ),
-    ("_rank_eval_response", "failures", FAILED, "found failures: an object with the keys 'q1', 'q2"),
+    ("_rank_eval_response", "failures", FAILED, r"the keys 'q1', 'q2\x1b[2J', 'a', 'b', 'c'; ask again"),
     ("_rre", f"{GROUP}.relevant_documents", {"high": ["1"]}, "relevant_documents: expected a number, found 'high'"),
     (
         "_rre",
         f"{GROUP}.relevant_documents",
-        {"1": {"boost": 1}},
-        "a key 'gain' with a value, found an object with the",
+        {"1": {}},
+        "a key 'gain' with a value, found an object with the keys (none)",
     ),
     ("_rre", f"{GROUP}.queries.0.placeholders", {"$a": "x"}, "queries.0: expected a key 'placeholders.$query' with"),
     ("_snapshot_csv", '2""",doc-2,2', '2""",doc-2,first', ".csv:21: expected a whole number as the rank of 'doc-2'"),
