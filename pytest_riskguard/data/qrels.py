@@ -12,13 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from pytest_riskguard.data.checks import Groups, Lines, Numbers, Rows, Text, digest_of, grouped, pieces
+from pytest_riskguard.data.checks import (
+    Groups,
+    Lines,
+    Numbers,
+    Rows,
+    Text,
+    digest_of,
+    grouped,
+    pieces,
+    topics_of_texts,
+)
 from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, places_among, rows_of, topic_of_rows
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import topics_of_texts
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS

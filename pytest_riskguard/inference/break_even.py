@@ -119,8 +119,7 @@ def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> F
         if not np.any(further):
             break
         sure |= further
-        chances = np.where(sure, 1.0, chances)
-    return chances
+    return np.minimum(chances, 1.0)
 
 
 def _p_value(sizes: FloatArray, chances: FloatArray, lost: BoolArray, *, offset: float = 0.0) -> float:
