@@ -440,6 +440,8 @@ def test_compare_tells_github_what_failed(command, monkeypatch):
     )
     assert Path("summary.md").read_text(encoding="utf-8").startswith("## riskguard: Don't ship: 2 gates failed")
     assert "::" not in command(COMPARE.format("good")).out
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(Path.cwd()))
+    assert "\n::error file=riskguard.yaml,line=6,title=" in command("check --candidate loss.run").out
 
 
 def test_json_on_standard_output_stays_json_on_github(command, monkeypatch):
