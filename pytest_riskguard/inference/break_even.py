@@ -57,7 +57,7 @@ def break_even(gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike,
 
 
 def break_even_above(
-    gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, tolerated: float = 0.0
+    gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, tolerated: float
 ) -> float:
     """P(URisk >= the observed one), the other side of ``break_even``: how likely chance alone looks this good.
 
@@ -71,7 +71,7 @@ def break_even_above(
 
 
 def break_even_quantile(
-    gains: npt.ArrayLike, losses: npt.ArrayLike, p_value: float, *, tolerated: float = 0.0
+    gains: npt.ArrayLike, losses: npt.ArrayLike, p_value: float, *, tolerated: float
 ) -> float:
     """The sum of trade-off scores at and below which the test has at most this p-value.
 
