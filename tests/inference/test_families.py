@@ -163,6 +163,7 @@ def test_flips_of_one_test_are_the_break_even_test(alpha, tolerance):
     ("call", "message"),
     [
         (lambda: pooled_draws([]), "at least two topics each"),
+        (lambda: pooled_draws([[0.1, 0.2], [0.1]]), "at least two topics each"),
         (lambda: pooled_draws([[0.1, np.nan]]), "scores must be finite"),
     ],
 )
