@@ -28,9 +28,10 @@ def answers(engine: str) -> dict[str, dict[str, Any]]:
 @every_engine
 def test_the_query_stands_beside_its_answer_or_among_its_keys(write, engine):
     kept = answers(engine)
-    beside = [{"query_id": topic, "response": answer} for topic, answer in kept.items()]
+    beside: list[dict[str, Any]] = [{"query_id": topic, "response": answer} for topic, answer in kept.items()]
     among = [{"qid": topic} | answer for topic, answer in kept.items()]
-    by_text = [{"_id": topic * 2, "queryText": QUERIES[topic], "body": answer} for topic, answer in kept.items()]
+    texts = zip(("query", "query_text", "queryText"), kept, strict=True)
+    by_text = [{"_id": topic * 2, name: QUERIES[topic], "body": kept[topic]} for name, topic in texts]
     for name, content in (
         ("k.jsonl", beside),
         ("k.json", beside),
@@ -40,6 +41,8 @@ def test_the_query_stands_beside_its_answer_or_among_its_keys(write, engine):
         ("k.jsonl", by_text),
     ):
         assert ranked(written(write, name, content), queries=QUERIES) == EXPECTED
+    with_texts = [{"text": QUERIES[row["query_id"]], **row} for row in beside]
+    assert read_run(written(write, "k.jsonl", with_texts)).source.texts == QUERIES
     if engine in ECHO:
         assert ranked(written(write, "k.jsonl", list(kept.values())), queries=QUERIES) == EXPECTED
 
@@ -98,6 +101,7 @@ WHOLE: list[tuple[str, str, Any, list[str]]] = [
     ("vespa", "root.coverage", MATCH_PHASE, ["c d"]),
     ("vespa", "root.children", [SUMMARY], ["7::b"]),
     ("meilisearch", "hits", [{"articleId": 7, "title": "x"}], ["7"]),
+    ("meilisearch", "hits", [{"shop_id": 1, "id": "a"}], ["a"]),
 ]
 
 

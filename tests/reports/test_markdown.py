@@ -28,6 +28,8 @@ def test_gates_on_the_same_runs_show_their_topics_once():
     inputs = Inputs("q", "c", {"baseline": "b"})
     text = render(Report([replace(altered(LOST, gate=name), inputs=inputs) for name in ("first", "second")]))
     assert text.count("The worst 6 of 12") == 1
+    six = replace(LOST.topics, losses=6)
+    assert "\nAll 6, <code>prod</code> to " in render(Report([altered(LOST, topics=six)]))
     assert "Queries and documents: see <code>first</code>." in text
 
 

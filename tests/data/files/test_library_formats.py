@@ -72,6 +72,12 @@ def test_one_part_of_several_predictions_is_named(write):
     assert ranked(path, part="e/test") == ranked(path, part="e") == {"q": ["e"]}
 
 
+@pytest.mark.parametrize(("name", "found"), [("ranx", "'d1' of 'q1' has no number"), ("mteb", "another one")])
+def test_a_file_has_the_format_that_is_named(write, name, found):
+    with pytest.raises(RunFormatError, match=f"expected the format that was named, found {found}$"):
+        read_run(GivenFile(write("a.json", '{"q1": {"d1": "1"}}'), format=name))
+
+
 def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
     good = '{"query_id": 1, "query": "red", "results": [{"corpus_id": 7, "score": 0.5}]}'
     path = write("predictions.jsonl", f'{good}\n{{"query_id": "2", "query": "x", "results": []}}\n')

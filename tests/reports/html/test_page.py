@@ -109,7 +109,7 @@ def test_the_page_says_what_the_verdict_says(verdict):
 def test_the_page_and_its_data_are_those_that_were_looked_at():
     failed = tagged(with_rankings(with_documents(pair(12))), intent=("buy", "", "read") * 4)
     inputs = Inputs("sha256:q", "sha256:c", {"old": "sha256:b"})
-    verdicts = [altered(each, inputs=inputs, gate="calm one") for each in (pair(12, alpha=0), failed)]
+    verdicts = [altered(each, inputs=inputs, gate="calm one") for each in (with_documents(pair(12, alpha=0)), failed)]
     gates = (KnownGate("test_a.py::b", 3, "judged", 2, (1,)), KnownGate("test_a.py::c", 9, "crashed", 0, ()))
     page = render(
         Report([*verdicts, altered(pool(12), gate="rg-main")], gates, provenance(age=45.2), ["tolerance 0 -> 1"])
