@@ -123,6 +123,7 @@ def test_replicates_are_checked_for_shrunk_judgements_too(store, add, replicate,
     replicate()
     with pytest.raises(BaselineError, match=r"prod/replicates/1: .* no relevant document left in 1 topic \(t5\)"):
         store.replicates("prod", "AP", qrels=changed(without("t5")))
+    assert store.lineage("prod", "AP", qrels=changed(without("t5")))[0].gone == ("t5",)
 
 
 @pytest.mark.parametrize(
