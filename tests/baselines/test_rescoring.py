@@ -123,6 +123,7 @@ def test_replicates_are_checked_for_shrunk_judgements_too(store, add, replicate,
     replicate()
     with pytest.raises(BaselineError, match=r"prod/replicates/1: .* no relevant document left in 1 topic \(t5\)"):
         store.replicates("prod", "AP", qrels=changed(without("t5")))
+    assert store.lineage("prod", "AP", qrels=changed(without("t5")))[0].gone == ("t5",)
 
 
 @pytest.mark.parametrize(
@@ -136,10 +137,12 @@ def test_replicates_are_checked_for_shrunk_judgements_too(store, add, replicate,
         (same, lambda line: "t77\tinstead" if line.startswith("t4\t") else line),
     ],
 )
-def test_other_changes_do_no_harm(store, add, changed, texts, edit, text):
+def test_other_changes_do_no_harm(store, add, collection, changed, texts, edit, text):
     add()
     scored = store.scores("prod", "AP", qrels=changed(edit), topics=texts(text))
     assert (scored.rescored, scored.topics_changed) == (edit is not same, text is not same)
+    store.rescore("prod", qrels=collection.qrels, topics=None)
+    assert not store.scores("prod", "AP", qrels=changed(edit), topics=texts(text)).topics_changed
 
 
 def test_a_topic_is_diluted_to_nothing_where_what_counts_has_left_the_first_ranks(store, add, changed):
@@ -171,7 +174,7 @@ def test_a_topic_is_diluted_below_half_of_its_score_and_more_than_three_are_much
     other.write_text(f"{qrels.read_text()}{more}t5 0 d2 1\n")
     scored = store.scores("prod", "AP", qrels=read_qrels(other), accept=True)
     assert scored.scores.values.tolist() == pytest.approx([1 / 3] * number + [1] * (5 - number) + [1 / 2])
-    assert scored.diluted == {topic: pytest.approx(3) for topic in diluted}
+    assert (scored.diluted, scored.stored_mean) == ({topic: pytest.approx(3) for topic in diluted}, 1)
     assert scored.much_diluted == (tuple(diluted) if is_much else ())
 
 
@@ -245,6 +248,7 @@ def test_stored_scores_that_differ_from_those_of_the_run_are_not_used(store, add
         lie(store.root / "prod", "t5", written)
         stored = store.scores("prod", "AP", qrels=qrels)
         assert stored.rescored is rescored
+        assert stored.stored_mean == (pytest.approx(true.mean + 1e-7 / 13, abs=1e-12) if rescored else None)
         assert np.array_equal(stored.scores.values, true.values)
 
 

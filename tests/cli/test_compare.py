@@ -135,6 +135,8 @@ def test_a_gate_that_is_asked_for_is_asked_alone(by_policy):
     assert verdict["responsible_topics"] == tail["responsible_topics"]
     (verdict,), ended = by_policy(f"{ALONE} --gate no_topic_collapse --set max_loss=0.3 --set allowed=3")
     assert (verdict["options"]["allowed"], verdict["outcome"], ended.status) == (3, "pass", 0)
+    (verdict,), _ = by_policy(f"{ALONE} --gate no_drift")
+    assert verdict["alpha"] == 0  # the default of its kind
     (verdict,), ended = by_policy(f"{ALONE} --gate not_significantly_risky")
     assert (verdict["gate"], verdict["tolerance"], ended.status) == ("not_significantly_risky", 0.005, 0)
 
@@ -261,6 +263,18 @@ def test_hostile_text_reaches_the_terminal_as_text(command, folder):
     assert "\x1b" not in ended.out.replace("\x1b[31m\x1b[1mFAIL\x1b[0m", "")
     assert "\u202e" not in ended.out
     assert not [line for line in ended.out.splitlines() if line.startswith(("::", "##["))]
+
+
+def test_outcomes_have_colours(command, monkeypatch):
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_, **__: False)
+    for name, word in (
+        ("good", "32mPASS"),
+        ("churn", "33mPASS WITH CARE"),
+        ("loss", "31mFAIL"),
+        ("nowhere", "31mINCOMPARABLE"),
+    ):
+        said = command(f"compare {name}.run --baseline prod {RISK} -q").out.replace("\x1b[1m", "")
+        assert said.startswith(f"\x1b[{word}\x1b[0m ")
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, AssertionError])

@@ -43,8 +43,8 @@ def test_on_a_terminal_it_is_a_table_with_words(command):
     ended = command(f"{STRICT} --effect 0.1 --effect 0.2")
     assert (ended.status, ended.err) == (0, "")
     assert max(map(len, ended.out.splitlines())) <= 100
-    alone = command("power --baseline ./loss.run --measure AP").out
-    golden(Path(__file__).parent / "golden" / "power.txt", f"{ended.out}\n{alone}")
+    alone = [command(f"power --baseline ./loss.run --measure AP --alpha {alpha}").out for alpha in (0, 1)]
+    golden(Path(__file__).parent / "golden" / "power.txt", "\n".join([ended.out, *alone]))
 
 
 def test_a_stored_baseline_that_does_not_vary_is_no_error(command):

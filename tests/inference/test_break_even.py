@@ -178,7 +178,7 @@ def test_at_a_quantile_the_p_value_is_the_one_asked_for(changed, alpha, p_value)
     gains, losses = sizes, (1 + alpha) * sizes
     chance = 1 / (2 + alpha)
     spread = float(np.sqrt(np.sum((gains + losses) ** 2) * chance * (1 - chance)))
-    quantile = break_even_quantile(gains, losses, p_value)
+    quantile = break_even_quantile(gains, losses, p_value, tolerated=0.0)
     if chance**changed > p_value:
         assert quantile == -np.inf
         return
