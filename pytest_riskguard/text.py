@@ -83,7 +83,7 @@ def document_address(text: str) -> str:
 def listed(items: tuple[str, ...], *, most: int, left_out: int = 0) -> str:
     """The first ``most`` items with commas between them, and how many more there are, with those left out before."""
     shown = ", ".join(clean(item, limit=60) for item in items[:most])
-    rest = len(items) - most + left_out
+    rest = len(items[most:]) + left_out
     return f"{shown} and {rest} more" if rest > 0 else shown
 
 

@@ -15,10 +15,9 @@ from pytest_riskguard.baselines.entry import MANIFEST, QUERIES, RUN, SCORES, sha
 from pytest_riskguard.baselines.git import Repository
 from pytest_riskguard.baselines.manifest import Digests, Manifest, StoredTopics
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.data.input_files import blocks
+from pytest_riskguard.data.input_files import blocks, is_address, kept_copy
 from pytest_riskguard.data.measures import measure_name, parse_measure, provider_of
 from pytest_riskguard.data.qrels import Qrels
-from pytest_riskguard.data.remote import is_address, kept_copy
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.score_files import read_scores

@@ -223,7 +223,7 @@ class Store:
                         "of the same system"
                     )
             listed = entry.manifest.replicates
-            number = 1 + max(map(int, listed), default=0)
+            number = 1 + len(listed)
             _copy(entry.folder, folder)
             place = folder / REPLICATES / str(number)
             scored.write(place, name=name, store=self.root)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.main import ExitStatus
 from pytest_riskguard.cli.options import FILE, SETTINGS, slice_option, system_options, the_config
 from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.errors import UsageError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.exit_status import UNWRITABLE, ExitStatus, OutputError, status_of
+from pytest_riskguard.cli.main import UNWRITABLE, ExitStatus, OutputError, status_of
 from pytest_riskguard.cli.options import FILE, Command, flag, grouped
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen

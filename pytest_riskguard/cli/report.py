@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pytest_riskguard.cli.exit_status import ExitStatus, status_of
+from pytest_riskguard.cli.main import ExitStatus, status_of
 from pytest_riskguard.cli.options import FILE
 from pytest_riskguard.cli.output import Outputs, detail_options, ensure_apart, output_options, write_text
 from pytest_riskguard.cli.output import show as show_verdicts

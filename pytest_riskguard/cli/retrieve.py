@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pytest_riskguard.cli.check import code_from
-from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.main import ExitStatus
 from pytest_riskguard.cli.options import FILE, config_option, the_config
 from pytest_riskguard.cli.output import ensure_apart, unwritable
 from pytest_riskguard.config.load import load_config

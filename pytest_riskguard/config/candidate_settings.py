@@ -12,7 +12,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BeforeValidator, Discriminator, PlainValidator, Tag, model_validator
 
-from pytest_riskguard.config.http_presets import PRESETS, Preset
 from pytest_riskguard.config.setting_types import (
     Described,
     Model,
@@ -22,6 +21,7 @@ from pytest_riskguard.config.setting_types import (
     TiesSetting,
 )
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.option_types import OneOf, Text, shown
 
 
@@ -117,7 +117,47 @@ class DescribedScores(Described):
     scores: Place
 
 
-# Engines over HTTP.
+# Engines over HTTP: what a request to each looks like, and what a riskguard.yaml may say otherwise.
+
+#: Neither ``{{query}}`` nor ``${query}``, which mean something to engines.
+PLACEHOLDER = re.compile(r"(?<![{$])\{(query|topic|depth|tags\.[^{}]+)\}(?!\})")
+
+
+def placeholders(template: object) -> frozenset[str]:
+    """The names in braces of a template: JSON with texts in it."""
+    return frozenset(PLACEHOLDER.findall(json.dumps(template, ensure_ascii=False)))
+
+
+@frozen
+class Preset:
+    """How an engine is asked, in templates; a request with a body is a POST.
+
+    ``path``, perhaps with parameters, follows the address. ``size`` is the key in a body that says how many hits are
+    wanted. ``answers`` names the engine in whose format answers are read; None where the settings say how.
+    """
+
+    path: str = ""
+    answers: str | None = None
+    body: dict[str, Any] | None = None
+    size: str | None = None
+
+
+_ELASTICSEARCH = Preset(
+    "_search", "elasticsearch", {"query": {"multi_match": {"query": "{query}"}}, "_source": False}, "size"
+)
+_VESPA = {"yql": "select * from sources * where userQuery()", "query": "{query}"}
+_ALGOLIA = {"query": "{query}", "attributesToRetrieve": ["objectID"], "analytics": False}
+PRESETS: Mapping[str, Preset] = {
+    "elasticsearch": _ELASTICSEARCH,
+    "opensearch": _ELASTICSEARCH,
+    "solr": Preset("select?q={query}&fl=id,score&wt=json&rows={depth}", "solr"),
+    "vespa": Preset("search/", "vespa", _VESPA, "hits"),
+    "algolia": Preset("query", "algolia", _ALGOLIA, "hitsPerPage"),
+    "typesense": Preset("documents/search?q={query}&include_fields=id&per_page={depth}", "typesense"),
+    "meilisearch": Preset("search", "meilisearch", {"q": "{query}", "showRankingScore": True}, "limit"),
+    "general": Preset(),
+}
+
 
 #: An environment variable, in the address and in values of headers.
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")

@@ -26,7 +26,7 @@ from pytest_riskguard.config.candidate_settings import Candidate, DescribedScore
 from pytest_riskguard.config.setting_types import Described, Model, Place, SettingError, list_of
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.data.given_file import GivenFile, LabelRules
-from pytest_riskguard.data.remote import is_address
+from pytest_riskguard.data.input_files import is_address
 from pytest_riskguard.gates.kinds import (
     CORRECTIONS,
     KINDS,

@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, WrapValidator, field
 from pytest_riskguard.data.formats import added_formats, formats_of
 from pytest_riskguard.data.given_file import IRDS, TIES, GivenFile, Ties
 from pytest_riskguard.data.headers import WANTED
-from pytest_riskguard.data.input_files import Kind
-from pytest_riskguard.data.remote import is_address
+from pytest_riskguard.data.input_files import Kind, is_address
 from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 
 

@@ -12,13 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from pytest_riskguard.data.checks import Groups, Lines, Numbers, Rows, Text, digest_of, grouped, pieces
+from pytest_riskguard.data.checks import (
+    Groups,
+    Lines,
+    Numbers,
+    Rows,
+    Text,
+    digest_of,
+    grouped,
+    pieces,
+    topics_of_texts,
+)
 from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, places_among, rows_of, topic_of_rows
 from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import topics_of_texts
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
@@ -295,7 +304,6 @@ def qrels_of_groups(
         by_hash = np.argsort(keys | (table.documents.hashes >> bits), kind="stable")
         columns = [Ids.of(table.topics), table.documents.at(by_hash)]
         digest = digest_of(columns, table.offsets, table.grades[by_hash])
-    texts = MappingProxyType({topic: text for topic, text in texts.items() if topic in table.places})
     if not (table.topics or given.is_part):
         raise given.refuse(None, "expected judgements, found none")
     if rules.scale is not None:

@@ -29,13 +29,12 @@ from pytest_riskguard.data.checks import (
     grouped,
     parts,
     pieces,
+    topics_of_texts,
 )
 from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.ids import BoolArray, FloatArray, Ids, IntArray, rows_of, topic_of_rows, topics_with
-from pytest_riskguard.data.input_files import InputFile
-from pytest_riskguard.data.records import topics_of_texts
-from pytest_riskguard.data.remote import is_address, local_copy
+from pytest_riskguard.data.input_files import InputFile, is_address, local_copy
 from pytest_riskguard.errors import RunFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, RUN_BYTES, TOPICS

@@ -8,12 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pytest_riskguard.data.checks import Lines, Rows
+from pytest_riskguard.data.checks import Lines, Rows, derived_id
 from pytest_riskguard.data.formats import read
 from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest
 from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.data.records import derived_id
 from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import TOPICS

@@ -18,8 +18,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus, urlencode
 
-from pytest_riskguard.config.candidate_settings import VARIABLE
-from pytest_riskguard.config.http_presets import PLACEHOLDER, placeholders
+from pytest_riskguard.config.candidate_settings import PLACEHOLDER, VARIABLE, placeholders
 from pytest_riskguard.data.engines import ENGINES, AnswerError, Hits, identifier, said_in, whole_scores
 from pytest_riskguard.data.json_nodes import outline
 from pytest_riskguard.errors import DataError, UsageError

@@ -175,8 +175,7 @@ def _needed(module: str) -> ModuleType:
         raise UsageError(f"an objective for LightGBM needs {module}: pip install 'pytest-riskguard[ltr]'") from None
 
 
-@dataclass(frozen=True, eq=False)
-class _Data:
+class _Data(NamedTuple):
     queries: JudgedQueries
     discounts: FloatArray
     inverse_ideal: FloatArray

@@ -102,7 +102,7 @@ class GateLog:
             file, line, _ = report.location
             test.ended, test.message, test.verdicts = None, None, []
             test.place = file, None if line is None else line + 1
-        if report.failed and test.message is None:
+        if report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)
             test.message = getattr(crash, "message", "").partition("\n")[0]
         if carried is not None:

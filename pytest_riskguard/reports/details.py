@@ -93,9 +93,7 @@ def _statistics(verdict: Verdict) -> Section:
 
 
 def figures(verdict: Verdict) -> list[str]:
-    """A sentence for each kind of figure; those that the verdict has already, if it was put into words."""
-    if verdict.figures or verdict.outcome == "incomparable":
-        return list(verdict.figures)
+    """A sentence for each kind of figure."""
     return [said for said in _figures(verdict) if said]
 
 

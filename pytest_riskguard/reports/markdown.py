@@ -127,7 +127,7 @@ def _failures(report: Report, ordered: Sequence[int]) -> list[list[str]]:
             lines.append(f"- {prose(step.text)}{': ' if step.command else ''}{code(step.command, limit=500)}")
         lines += [""] if lines[-1] else []
         lines += [prose(why), ""] if (why := words.why(verdict)) else []
-        for warning in (one for one in words.unsaid(verdict) if one.message not in said):
+        for warning in (one for one in words.unsaid(verdict, with_paragraph=True) if one.message not in said):
             said.add(warning.message)
             lines += [f"Warning ({code(warning.code)}): {prose(warning.message, limit=1000)}", ""]
         found.append(lines)

@@ -29,10 +29,10 @@ def _worded(verdict: Verdict, findings: Findings) -> Findings:
         warning if warning.message else replace(warning, message=message(verdict, warning))
         for warning in sorted(findings.warnings, key=lambda warning: warning.code not in FIRST_WARNINGS)
     )
-    findings = replace(findings, warnings=warnings, figures=tuple(figures(verdict)))
+    findings = replace(findings, warnings=warnings)
     if verdict.outcome == "incomparable":
         return findings
-    return replace(findings, summary=f"{line(verdict)}. {paragraph(verdict)}")
+    return replace(findings, figures=tuple(figures(verdict)), summary=f"{line(verdict)}. {paragraph(verdict)}")
 
 
 def message(verdict: Verdict, warning: VerdictWarning) -> str:

@@ -274,7 +274,7 @@ def _lost(card: Card) -> _Line:
         return _Line("riskier than {}", [*counts, mean], (verdict.baseline,))
     if verdict.estimates.noise_urisk is not None:
         return _Line("worse than the baseline's own noise", [mean, *counts])
-    if difference < 0 and (verdict.reason == "loss" or not verdict.topics.wins):
+    if verdict.reason == "loss":
         fell = f"{_mean_name(verdict)} fell by {size(difference)}" if not mean or _stays(verdict) else mean
         return _Line(fell, [*counts, tolerated])
     return _Line(f"{_weighed(verdict)} outweigh gains", [*counts, mean])
@@ -346,8 +346,8 @@ def _tally(card: Card) -> str:
     mean, told = _mean(verdict), line(verdict)
     if all(fact in told for fact in (mean, *_counts(verdict))):
         return ""
-    beyond = verdict.reason == "loss" and (estimates.mean_difference or 0.0) < 0
-    beyond &= not verdict.asked.is_pool and estimates.noise_urisk is None  # else other things were compared
+    # of a pool, and with noise, other things were compared
+    beyond = verdict.reason == "loss" and not verdict.asked.is_pool and estimates.noise_urisk is None
     return f"{lost}; {mean}{', more than chance explains' * beyond}." if mean else f"{lost}."
 
 
@@ -628,7 +628,7 @@ def promotion(
 _STATED = ("churn", "significantly_better", "rests_on_unjudged")
 
 
-def unsaid(verdict: Verdict, *, with_paragraph: bool = True) -> list[VerdictWarning]:
+def unsaid(verdict: Verdict, *, with_paragraph: bool) -> list[VerdictWarning]:
     """The warnings that the line, and the paragraph where it is shown, do not state in other words."""
     left = [warning for warning in verdict.warnings if warning.code not in _STATED]
     if with_paragraph and Card(verdict).unanswered:  # the first of these is about the candidate

@@ -90,7 +90,7 @@ def mean_test(x: npt.ArrayLike) -> RiskTest:
 def standardised(x: npt.ArrayLike) -> FloatArray:
     """TR_i: each topic's trade-off score in standard deviations (Eq. 21); zeros where x does not vary."""
     x = per_topic(x, name="x")
-    if x.size < 2 or not varies(x):
+    if not varies(x):
         return np.zeros(x.size)
     return x / _deviation(x)
 

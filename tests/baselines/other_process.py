@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +28,11 @@ _STEPS = frozenset(
 class Writer:
     """Does ``what`` to a baseline: ``add``, ``update`` or ``rescore``; it ends with 0 if the store took it.
 
-    With ``dies_at`` it kills itself before this step, such as the second ``os.rename`` in the store (Python renames
-    compiled modules too), or the tenth of any kind.
+    With ``dies_at`` it kills itself before this step, counted from 1.
     """
 
     def __init__(
-        self, store: Store, run: Path, qrels: Path, what: str, name: str = "prod", *, dies_at: Any = None
+        self, store: Store, run: Path, qrels: Path, what: str, name: str = "prod", *, dies_at: int = 0
     ) -> None:
         self.begun, self.steps = CONTEXT.Event(), CONTEXT.Value("i", 0)
         arguments = (store.root, run, qrels, what, name, dies_at, self.begun, self.steps)
@@ -47,14 +45,13 @@ class Writer:
         return self.process.exitcode
 
 
-def _write(root: Path, run: Path, qrels: Path, what: str, name: str, dies_at: Any, begun: Any, steps: Any) -> None:
-    store, seen = Store(root), Counter[str]()
+def _write(root: Path, run: Path, qrels: Path, what: str, name: str, dies_at: int, begun: Any, steps: Any) -> None:
+    store = Store(root)
 
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+    def hook(event: str, _: tuple[Any, ...]) -> None:
         if event in _STEPS:
-            seen[event] += str(arguments[0]).startswith(str(root))
             steps.value += 1
-            if dies_at in ((event, seen[event]), ("any", steps.value)):
+            if dies_at == steps.value:
                 os.kill(os.getpid(), signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
 
     sys.addaudithook(hook)

@@ -55,7 +55,7 @@ def kills(number: int, store: Store, inputs: dict[str, tuple[Path, Path]], folde
             writer.process.join()
         else:
             step = int(rng.integers(steps[operation])) + 1
-            assert Writer(target, *inputs[operation], operation, dies_at=("any", step)).ended()
+            assert Writer(target, *inputs[operation], operation, dies_at=step).ended()
         assert target.names() == ("prod",)
         found = state(target)
         assert found in (old, new[operation]), f"neither the old nor the new baseline after {operation}"

@@ -1,5 +1,7 @@
 """Judgements that shrink and query texts that change are refused; other changes are not."""
 
+from hashlib import sha256
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from pytest_riskguard.baselines.queries import from_bytes, to_bytes
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.data.topics import read_topics
-from pytest_riskguard.errors import BaselineError, RiskguardError
+from pytest_riskguard.errors import BaselineError, DataError, RiskguardError
 
 RESCORE = "`riskguard baseline rescore prod`"
 UPDATE = "`riskguard baseline update prod RUN --note WHY`"
@@ -64,7 +66,7 @@ def swapped(*topics):
 
 GONE = "qrels.txt: no relevant document left in"
 #: Sorted as text.
-MANY = ("t11", "t3", "t4", "t9")
+MANY = ("t1", "t11", "t2", "t3", "t4", "t9")
 EMPTIED = "qrels.txt: no relevant document left that its run retrieves in"
 
 
@@ -91,7 +93,7 @@ EMPTIED = "qrels.txt: no relevant document left that its run retrieves in"
             lambda line: f"{line} too" if line.split("\t")[0] in (*MANY, "t7") else line,
             {"gone": ("t7",), "emptied": ("t5",), "rephrased": MANY},
             f"{GONE} 1 topic (t7); {EMPTIED} 1 topic (t5); "
-            "edited.tsv: another query text in 4 topics (t11, t3, t4, t9)",
+            "edited.tsv: another query text in 6 topics (t1, t11, t2, t3, t4 and 1 more)",
             f"{RESCORE} or {UPDATE}",
         ),
     ],
@@ -109,7 +111,7 @@ def test_topics_that_count_less_are_refused_until_that_is_accepted(
     )
     assert caught.value.reason == "inputs_changed"
     scored = store.scores("prod", measure, qrels=qrels, topics=topics, accept=True)
-    found = {name: getattr(scored, name) for name in ("gone", "emptied", "rephrased")}
+    found = {name: getattr(scored, name) for name in ("gone", "emptied", "rephrased", "diluted")}
     assert {name: topics for name, topics in found.items() if topics} == lost
     edited = collection.folder / "edited/qrels.txt", collection.folder / "edited.tsv"
     store.rescore("prod", qrels=edited[0], topics=edited[1])
@@ -121,6 +123,7 @@ def test_replicates_are_checked_for_shrunk_judgements_too(store, add, replicate,
     replicate()
     with pytest.raises(BaselineError, match=r"prod/replicates/1: .* no relevant document left in 1 topic \(t5\)"):
         store.replicates("prod", "AP", qrels=changed(without("t5")))
+    assert store.lineage("prod", "AP", qrels=changed(without("t5")))[0].gone == ("t5",)
 
 
 @pytest.mark.parametrize(
@@ -134,10 +137,12 @@ def test_replicates_are_checked_for_shrunk_judgements_too(store, add, replicate,
         (same, lambda line: "t77\tinstead" if line.startswith("t4\t") else line),
     ],
 )
-def test_other_changes_do_no_harm(store, add, changed, texts, edit, text):
+def test_other_changes_do_no_harm(store, add, collection, changed, texts, edit, text):
     add()
     scored = store.scores("prod", "AP", qrels=changed(edit), topics=texts(text))
     assert (scored.rescored, scored.topics_changed) == (edit is not same, text is not same)
+    store.rescore("prod", qrels=collection.qrels, topics=None)
+    assert not store.scores("prod", "AP", qrels=changed(edit), topics=texts(text)).topics_changed
 
 
 def test_a_topic_is_diluted_to_nothing_where_what_counts_has_left_the_first_ranks(store, add, changed):
@@ -146,10 +151,14 @@ def test_a_topic_is_diluted_to_nothing_where_what_counts_has_left_the_first_rank
     assert (scored.emptied, scored.diluted) == ((), {"t2": 0.0})
 
 
-def test_a_topic_judged_since_is_one_that_the_run_was_not_asked(store, add, changed):
+def test_a_topic_judged_since_is_one_that_the_run_was_not_asked(store, add, changed, collection):
     add()
     more = changed(lambda line: f"{line}\nt20 0 d1 1" if line == "t13 0 d1 0" else line)
     assert store.scores("prod", "AP", qrels=more).unasked == ("t20",)
+    with collection.qrels.open("a") as file:
+        file.writelines(f"t{t} 0 d1 1\n" for t in range(20, 30))
+    with pytest.raises(DataError, match="leaves 11 of 23 judged topics unanswered"):
+        store.rescore("prod", qrels=collection.qrels, topics=None)
 
 
 @pytest.mark.parametrize(("number", "is_much"), [(3, False), (4, True)])
@@ -165,7 +174,7 @@ def test_a_topic_is_diluted_below_half_of_its_score_and_more_than_three_are_much
     other.write_text(f"{qrels.read_text()}{more}t5 0 d2 1\n")
     scored = store.scores("prod", "AP", qrels=read_qrels(other), accept=True)
     assert scored.scores.values.tolist() == pytest.approx([1 / 3] * number + [1] * (5 - number) + [1 / 2])
-    assert scored.diluted == {topic: pytest.approx(3) for topic in diluted}
+    assert (scored.diluted, scored.stored_mean) == ({topic: pytest.approx(3) for topic in diluted}, 1)
     assert scored.much_diluted == (tuple(diluted) if is_much else ())
 
 
@@ -183,7 +192,7 @@ def test_digests_of_texts_are_checked_and_hold_no_text(store, add):
     add()
     path = store.root / "prod/queries.tsv"
     content = path.read_bytes()
-    assert b"query 3" not in content
+    assert f"\nt3\t{sha256(b'query 3').hexdigest()[:16]}\n".encode() in content
     assert content.count(b"\n") == 14  # 13 topics with a relevant document
     assert to_bytes(from_bytes(content)) == content
     path.write_bytes(content.replace(b"t3\t", b"t3\ta"))
@@ -239,6 +248,7 @@ def test_stored_scores_that_differ_from_those_of_the_run_are_not_used(store, add
         lie(store.root / "prod", "t5", written)
         stored = store.scores("prod", "AP", qrels=qrels)
         assert stored.rescored is rescored
+        assert stored.stored_mean == (pytest.approx(true.mean + 1e-7 / 13, abs=1e-12) if rescored else None)
         assert np.array_equal(stored.scores.values, true.values)
 
 

@@ -50,7 +50,9 @@ def test_scores_are_read_back_bit_for_bit(store, add, replicate, update, collect
     assert (scored.unanswered, scored.unknown, scored.without_relevant) == (("t14",), ("t99",), ("t13",))
 
 
-def test_the_manifest_says_where_the_scores_come_from(store, add, qrels, monkeypatch):
+def test_the_manifest_says_where_the_scores_come_from(store, add, collection, monkeypatch):
+    with collection.qrels.open("a") as file:
+        file.write("t15 0 d1 0\n")
     git = GitState("b" * 40, dirty=True)
     monkeypatch.setattr(version_control.Repository, "state", lambda *_: git)
     monkeypatch.setattr(version_control.Repository, "around", version_control.Repository)
@@ -59,7 +61,7 @@ def test_the_manifest_says_where_the_scores_come_from(store, add, qrels, monkeyp
     assert store.manifest("prod") == manifest
     assert manifest.created == "2025-11-21T10:00:00Z"
     assert (manifest.note, manifest.git, manifest.run_kept) == ("release 7", git, True)
-    assert manifest.digests.qrels == qrels.digest
+    assert manifest.digests.qrels == read_qrels(collection.qrels).digest
     assert manifest.versions == {
         name: version(name) for name in ("ir-measures", "pytest-riskguard", "pytrec-eval-terrier")
     }
@@ -67,7 +69,7 @@ def test_the_manifest_says_where_the_scores_come_from(store, add, qrels, monkeyp
     topics = manifest.topics
     assert (topics.scored, topics.without_relevant, topics.unanswered, topics.unknown) == (
         13,
-        1,
+        2,
         ("t14",),
         ("t99",),
     )
@@ -90,6 +92,12 @@ def test_the_folder_holds_four_files_with_scores_fit_for_a_diff(store, add, tmp_
     topics = [line.split("\t")[0] for line in lines[1:-1]]
     assert topics == sorted(topics)
     assert lines[-1] == ""
+
+
+def test_a_table_is_kept_as_a_run_of_trec(store, add, tmp_path):
+    (tmp_path / "run.csv").write_text("query_id,docid,score\n" + "".join(f"t{t},d1,2\n" for t in range(1, 15)))
+    add(run=tmp_path / "run.csv")
+    assert gzip.decompress((store.root / "prod/run.gz").read_bytes()).startswith(b"t1 Q0 d1 ")
 
 
 def test_names_are_sorted_and_nothing_else_in_the_store_is_one(store, add):
@@ -207,8 +215,9 @@ def test_damage_is_found_and_its_scores_are_not_used(store, add, replicate, upda
     do(store.root / place)
     if place != "prod" and "JSON" in message:  # another manifest has its digest
         message = r"manifest\.json was changed"
-    with pytest.raises(BaselineError, match=message) as caught:
-        readers[place]("prod", "nDCG@10", qrels=qrels)
+    for judgements in (None, qrels):
+        with pytest.raises(BaselineError, match=message) as caught:
+            readers[place]("prod", "nDCG@10", qrels=judgements)
     problem = caught.value.problem
     assert caught.value.reason == "bad_baseline"
     assert str(caught.value).startswith(f"{store.root / place}: ")

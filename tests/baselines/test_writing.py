@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 import filelock
-import numpy as np
 import pytest
 
 from pytest_riskguard.baselines import entry
@@ -15,26 +14,6 @@ from pytest_riskguard.baselines.atomic_folder import LOCK
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError
 from tests.baselines.conftest import MEASURES, content
-from tests.baselines.other_process import Writer
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("at", [("os.rename", 1), ("os.rename", 2), ("shutil.rmtree", 1)])
-def test_a_writer_that_is_killed_leaves_a_whole_baseline(store, add, collection, qrels, at):
-    add()
-    add("other")
-    old = store.scores("prod", "AP", qrels=qrels).scores
-    assert Writer(store, collection.other_run(), collection.qrels, "update", dies_at=at).ended()
-
-    assert store.names() == ("other", "prod")
-    assert store.verify("prod") == []
-    read = store.scores("prod", "AP", qrels=qrels).scores
-    assert np.array_equal(read.values, old.values) == (at[0] == "os.rename")
-    assert any(path.name.startswith(".") and path.name != LOCK for path in store.root.iterdir())  # left behind
-
-    store.remove("other")  # any later writer
-    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
-    assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, read.values)
 
 
 @pytest.mark.parametrize("failing", [1, 2])

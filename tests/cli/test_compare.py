@@ -41,13 +41,14 @@ RISK = "--gate not_significantly_risky"
             0,
             "PASS WITH CARE losses counted 6 times outweigh gains; 15 of 30 queries lost",
         ),
-        ("churn.run --baseline prod --alpha 0", 0, "PASS"),
+        ("churn.run --baseline prod --alpha 0 --set family=none", 0, "PASS"),
         ("loss.run --baseline prod --set tolerance=0.5", 0, "PASS"),
         ("good.run --baseline prod --set max_mde=0.0001", 1, "INCONCLUSIVE"),
         ("good.run --baseline prod --set max_mde=0.0001 --set on_inconclusive=warn", 0, "INCONCLUSIVE"),
         ("nowhere.run --baseline prod", 3, "INCOMPARABLE nowhere.run: no such file (missing_input, AP)"),
         ("good.run --baseline nowhere.run", 3, "nowhere.run"),
         ("good.run --baseline prdo", 3, "did you mean 'prod'?"),
+        (r"good.run --baseline 'no\where'", 3, r"no\where: no such file"),
         ("loss.run --baseline prod --baseline nowhere.run", 3, "FAIL the mean fell"),
     ],
 )
@@ -134,6 +135,8 @@ def test_a_gate_that_is_asked_for_is_asked_alone(by_policy):
     assert verdict["responsible_topics"] == tail["responsible_topics"]
     (verdict,), ended = by_policy(f"{ALONE} --gate no_topic_collapse --set max_loss=0.3 --set allowed=3")
     assert (verdict["options"]["allowed"], verdict["outcome"], ended.status) == (3, "pass", 0)
+    (verdict,), _ = by_policy(f"{ALONE} --gate no_drift")
+    assert verdict["alpha"] == 0  # the default of its kind
     (verdict,), ended = by_policy(f"{ALONE} --gate not_significantly_risky")
     assert (verdict["gate"], verdict["tolerance"], ended.status) == ("not_significantly_risky", 0.005, 0)
 
@@ -210,11 +213,25 @@ def test_a_file_comes_before_a_stored_baseline_of_its_name(command):
 
 
 def test_other_qrels_do_not_take_the_yamls_topics(command, folder):
+    shutil.move("topics.tsv", "other.tsv")
     folder.joinpath("topics.tsv").write_text("broken")
     shutil.copy("qrels.txt", "other.txt")
     for baseline in ("prod.run", "prod"):  # for the second one riskguard.yaml is read, which says where the store is
         assert command(f"compare good.run --baseline {baseline} --qrels other.txt --measure AP").status == 0
     assert command("compare good.run --baseline prod.run --measure AP").status == 3
+    assert command("compare good.run --baseline prod.run --measure AP --topics other.tsv").status == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "of_file", "status"), [("", "", 0), ("", "fail", 3), ("warn", "fail", 0), ("fail", "warn", 3)]
+)
+def test_an_option_counts_before_riskguard_yaml_and_that_before_the_default(command, folder, option, of_file, status):
+    with folder.joinpath("qrels.txt").open("a") as file:
+        file.write("t30 0 bad2 0\n")
+    with folder.joinpath("riskguard.yaml").open("a") as file:
+        file.write(f"on_changed_inputs: {of_file}\n" if of_file else "")
+    asked = f" --set on_changed_inputs={option}" if option else ""
+    assert command(f"compare good.run --baseline prod{asked}").status == status
 
 
 def test_scores_are_compared_as_they_are(command, folder):
@@ -246,6 +263,18 @@ def test_hostile_text_reaches_the_terminal_as_text(command, folder):
     assert "\x1b" not in ended.out.replace("\x1b[31m\x1b[1mFAIL\x1b[0m", "")
     assert "\u202e" not in ended.out
     assert not [line for line in ended.out.splitlines() if line.startswith(("::", "##["))]
+
+
+def test_outcomes_have_colours(command, monkeypatch):
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_, **__: False)
+    for name, word in (
+        ("good", "32mPASS"),
+        ("churn", "33mPASS WITH CARE"),
+        ("loss", "31mFAIL"),
+        ("nowhere", "31mINCOMPARABLE"),
+    ):
+        said = command(f"compare {name}.run --baseline prod {RISK} -q").out.replace("\x1b[1m", "")
+        assert said.startswith(f"\x1b[{word}\x1b[0m ")
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, AssertionError])
@@ -365,6 +394,13 @@ def test_each_of_several_candidates_is_judged_against_the_baseline(command, fold
         ("loss", "prod"),
         ("loss", "old"),
     ]
+
+
+def test_of_many_systems_the_first_line_names_five(command):
+    of_baselines = " ".join(f"--baseline ./{name}" for name in "ghijkl")
+    ended = command(f"compare a b c d e f {of_baselines} {QRELS} {RISK}")
+    said = "a, b, c, d, e and 1 more against g, h, i, j, k and 1 more (baselines)"
+    assert (ended.status, ended.out.splitlines()[0]) == (3, said)
 
 
 def test_roles_go_to_stderr_beside_json_and_are_not_said_with_q(command):

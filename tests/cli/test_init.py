@@ -40,6 +40,7 @@ def test_init_quotes_what_yaml_would_read_differently(command, folder):
     assert settings.collection.qrels.path.name == "my qrels: #1.txt"
     assert settings.measures == ("RBP(p=0.9,rel=1)",)
     assert settings.collection.topics is None
+    assert "\n  # grades: [0, 3] " in settings.path.read_text()
 
 
 def test_alpha_is_written_and_explained(command, nothing):
@@ -49,9 +50,12 @@ def test_alpha_is_written_and_explained(command, nothing):
     assert tail.kind == collapse.kind == "no_topic_collapse"
     text = nothing.joinpath("riskguard.yaml").read_text()
     assert "counts 1 + alpha = 2 times" in text
+    assert [[gate.option("max_loss"), gate.option("allowed")] for gate in (tail, collapse)] == [[0.3, 0.05], [0.5, 0]]
     assert max(map(len, text.splitlines())) <= 118
 
 
-def test_too_few_queries_are_pointed_out(command, nothing):
-    (nothing / "few.txt").write_text("".join(f"q{i} 0 d 1\n" for i in range(9)))
-    assert "at least 10 judged queries" in command("init --qrels few.txt").err
+@pytest.mark.parametrize("number", [9, 10])
+def test_grades_are_those_of_the_judgements_and_too_few_queries_are_pointed_out(command, nothing, number):
+    (nothing / "few.txt").write_text("q0 0 e 2\n" + "".join(f"q{i} 0 d 1\n" for i in range(number)))
+    assert ("at least 10 judged queries" in command("init --qrels few.txt").err) == (number == 9)
+    assert "\n  grades: [0, 2]     # those of the judgements" in nothing.joinpath("riskguard.yaml").read_text()

@@ -5,10 +5,14 @@ import sys
 
 import pytest
 
+from tests.plugin import world
+
 SEARCH = """
 def ask(query):
     print("asked")
     return [("bad2", 3.0), ("good", 2.0), ("bad1", 1.0)]
+def tagged(topic):
+    return [topic.tags["kind"]]
 def alone():
     pass
 number = 7
@@ -21,6 +25,7 @@ def live(folder, monkeypatch):
     """A riskguard.yaml whose candidate is a function."""
     monkeypatch.delitem(sys.modules, "live_search", raising=False)
     (folder / "live_search.py").write_text(SEARCH)
+    (folder / "few.tsv").write_text((folder / "topics.tsv").read_text()[: 10 * len("t01\tquery number 01\n")])
     settings = folder / "riskguard.yaml"
     settings.write_text(settings.read_text().replace("candidate: candidate.run", CANDIDATE))
     return folder
@@ -39,6 +44,13 @@ def test_a_baseline_is_replaced_by_what_the_candidate_answers(command, live):
     ended = command("baseline update prod --note 'new index'")
     assert (ended.status, ended.err.replace("asked\n", "")) == (0, "")
     assert re.match(r"replaced prod: .*; new index\n", ended.out)
+
+
+def test_a_search_gets_the_tags_of_a_topic(command, live):
+    rows = [f"{topic}\t{topic}\tgood\n" for topic in world.TOPICS]
+    (live / "topics.tsv").write_text("topic\tquery\tkind\n" + "".join(rows))
+    (live / "riskguard.yaml").write_text((live / "riskguard.yaml").read_text().replace(":ask", ":tagged"))
+    assert command("baseline add now").out.startswith("stored now: 30 topics; AP 1.0000; ")
 
 
 def test_a_replicate_may_be_live(command):
@@ -83,7 +95,7 @@ OF_FILE = "candidate:\n  depth: 5\n  retrieve: live_search:{}"
             "cannot import 'live_search:nothing': AttributeError: module 'live_search' has no attribute 'nothing'; "
             "expected 'module:function' that python can import",
         ),
-        (", topics: topics.tsv", "", "no query text for 30 judged topics (t01, t02, t03, t04, t05): name a topics"),
+        ("topics.tsv", "few.tsv", "no query text for 20 judged topics (t11, t12, t13, t14, t15): name a topics file"),
     ],
 )
 def test_what_cannot_be_asked_is_said(command, live, line, old, new, said):

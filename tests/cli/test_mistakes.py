@@ -64,6 +64,7 @@ USAGE = {
     "baseline": {
         "add new loss.run --measure nDGC@10": "nDCG@10",
         "update prod good.run": "riskguard baseline update needs --note: say why",
+        "update prod good.run --note ' '": "riskguard baseline update needs --note: say why",
     },
     "init": {"-o .": "already exists"},
     f"comment --commit {COMMIT}": {

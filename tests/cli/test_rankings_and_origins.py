@@ -70,3 +70,4 @@ def test_a_documents_file_that_cannot_be_read_is_named_and_nothing_is_compared(c
     assert [verdict["outcome"] for verdict in report()["verdicts"]] == ["incomparable", "incomparable"]
     Path("documents.jsonl").unlink()
     assert command(COMPARE).status == 3
+    assert command(f"{COMPARE} --qrels qrels.txt").status == 1  # the documents belong to the qrels of the file

@@ -14,11 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from pytest_riskguard import check
-from pytest_riskguard.cli.main import run
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import files
@@ -81,8 +78,7 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
     assert command("show r.json").out.splitlines()[2] == "  no-risk: loss against prod"  # after the run's answer
     first, second = command("show r.json -q").out.splitlines()
     assert first.startswith("FAIL no-risk: loss against prod: the mean fell 0.50 -> 0.34; ")
-    assert "\x1b[2J" not in second
-    assert len(second) < 250
+    assert second.startswith(f"PASS WITH CARE [2J{'n' * 56}…: loss against old: ")
 
 
 def test_it_is_said_what_could_not_be_judged(command):
@@ -102,7 +98,12 @@ def test_it_is_said_what_could_not_be_judged(command):
         (f"{COMPARE.format('loss')} --qrels qrels.txt -o qrels.txt", "qrels.txt would overwrite"),
         ("compare loss.run --baseline prod -o qrels.txt", "qrels.txt would overwrite"),
         ("compare loss.run --baseline prod -o riskguard.yaml", "riskguard.yaml would overwrite"),
+        ("compare loss.run --baseline prod -o topics.tsv", "topics.tsv would overwrite"),
+        ("check -o candidate.run", "candidate.run would overwrite"),
+        ("check --candidate loss.run -o loss.run", "loss.run would overwrite"),
+        ("check --baseline prod=loss.run -o loss.run", "loss.run would overwrite"),
         ("judge-next loss.run --baseline prod -o qrels.txt", "qrels.txt would overwrite"),
+        ("judge-next --gate no-risk -o topics.tsv", "topics.tsv would overwrite"),
         ("power loss.run --baseline prod -o loss.run", "loss.run would overwrite"),
         ("study pool loss.run good.run -o good.run", "good.run would overwrite"),
     ],
@@ -410,12 +411,6 @@ def test_fields_of_a_later_version_are_let_be(command):
     assert command("show r.json").status == 1
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The way to every value of a report."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(way for key, each in inner for way in places(each, (*path, key)))]
-
-
 def pool() -> Verdict:
     systems = [
         {topic: after for topic, (_, after) in differences(ranks).items()} for ranks in (LOSS, {}, GOOD, CHURN)
@@ -433,32 +428,6 @@ def made(name: str) -> dict[str, Any]:
     return report_json.plain(Report([MAKERS[name]()]))
 
 
-ODD = st.sampled_from([None, True, -1, 0, 1e308, "", "x", "\ud800", [], {}, [None], {"x": 1}, [[]], "pass", 10**400])
-
-
-@pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data())
-def test_no_damage_to_a_report_is_a_fault_of_ours(data, tmp_path, capsys):
-    report = copy.deepcopy(made(data.draw(st.sampled_from(sorted(MAKERS)))))
-    field = data.draw(st.sampled_from(sorted(report["verdicts"][0])))  # else the long lists would take all the damage
-    way = data.draw(st.sampled_from(places(report["verdicts"][0][field], ("verdicts", 0, field))))
-    node = report
-    for key in way[:-1]:
-        node = node[key]
-    if data.draw(st.booleans()) and isinstance(node, dict):
-        del node[way[-1]]
-    else:
-        node[way[-1]] = data.draw(ODD)
-    path = tmp_path / "r.json"
-    path.write_text(json.dumps(report))
-    for arguments in (["show", str(path), "-v"], ["report", str(path), "-o", str(tmp_path / "r.md")]):
-        status = run(arguments)
-        said = capsys.readouterr()
-        assert status in (0, 1, 3), (way, said.err)
-        assert "\x1b" not in said.out + said.err
-
-
 def test_compare_tells_github_what_failed(command, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
@@ -470,6 +439,8 @@ def test_compare_tells_github_what_failed(command, monkeypatch):
     )
     assert Path("summary.md").read_text(encoding="utf-8").startswith("## riskguard: Don't ship: 2 gates failed")
     assert "::" not in command(COMPARE.format("good")).out
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(Path.cwd()))
+    assert "\n::error file=riskguard.yaml,line=6,title=" in command("check --candidate loss.run").out
 
 
 def test_json_on_standard_output_stays_json_on_github(command, monkeypatch):

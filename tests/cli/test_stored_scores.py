@@ -38,25 +38,6 @@ def test_a_stored_table_of_scores_gives_the_verdict_of_its_file(command, files):
     assert {**by_name[2], "inputs": None} == {**by_file[2], "inputs": None}  # digests of two files
 
 
-def test_what_is_stored_can_be_listed_shown_verified_and_replaced(command, files):
-    assert command("baseline add old old.eval --scores").status == 0
-    shown = command("baseline show old")
-    assert "30 topics; AP 0.5145; scores alone" in shown.out
-    assert command("baseline list").out.startswith("old\t30 topics; AP 0.5145; scores alone; ")
-    verified = command("baseline verify old")
-    assert (verified.status, verified.out) == (0, "old: ok\n")
-    ended = command("baseline update old other.eval --scores --note better")
-    assert ended.status == 0
-    assert "AP 0.5145 -> 0.6145 (+0.1000)" in ended.out
-    manifest = json.loads((files / "baselines" / "old" / "manifest.json").read_text())
-    assert manifest["digests"]["qrels"] is None
-    table = files / "baselines" / "old" / "scores.tsv"
-    table.write_text(table.read_text().replace("0.6\n", "0.7\n", 1))
-    damaged = command("baseline verify old")
-    assert damaged.status == 3
-    assert "scores.tsv was changed after it was stored" in damaged.out
-
-
 @pytest.mark.parametrize(
     ("line", "status", "problem"),
     [

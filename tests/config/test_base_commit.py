@@ -66,7 +66,10 @@ def said(project: Path) -> str | None:
          "tolerance of no-risk 0.01 -> unset; protected of no-risk unset -> q1, q2"),
         ("kind: no_topic_collapse, baseline: prod, max_loss: 0.3", "kind: equivalent, baseline: prod",
          "kind of tail no_topic_collapse -> equivalent; max_loss of tail 0.3 -> unset"),
-        ("tail, kind", "tails, kind", "gate tail removed; gate tails added"),
+        (", kind", "s, kind", "; ".join(
+            f"gate {name} {became}" for names, became in (
+                ("no-risk tail no-collapse", "removed"), ("no-risks tails no-collapses", "added")
+            ) for name in names.split())),
         ("relevant_from: 1", "relevant_from: 1, unjudged: ignore", "collection.unjudged unset -> ignore"),
         ("relevant_from: 1", "grades: {a: no, b: [0, 3]}, unjudged: true",
          "collection.relevant_from 1 -> unset; collection.grades.a unset -> no; collection.grades.b unset -> 0, 3; "
@@ -74,6 +77,8 @@ def said(project: Path) -> str | None:
         ("candidate: candidate.run", "candidate: {command: [search]}",
          "candidate candidate.run -> unset; candidate.command unset -> search"),
         ("collection:", "store: elsewhere\ncollection:", "store unset -> elsewhere"),
+        ("candidate: candidate.run", "candidate: b.run\nfamily: auto",
+         "family unset -> auto; candidate candidate.run -> b.run"),
     ],
 )  # fmt: skip
 def test_a_change_of_the_settings_is_named_with_both_values(project, old, new, expected):

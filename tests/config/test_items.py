@@ -115,6 +115,10 @@ def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(lo
     [
         ("slice: intend", "slice of gate 'g': there is no tag 'intend'; did you mean 'intent'?"),
         ("slice: intent=codes", "slice of gate 'g': no judged topic has intent=codes; did you mean 'intent=code'?"),
+        (
+            "slice: [kind=odd, kind=even, kind]",
+            "slice of gate 'g': kind repeats kind=even, which kind=even declares",
+        ),
         ("slice: [kind, kind=odd]", "slice of gate 'g': kind=odd repeats kind=odd, which kind declares"),
         (
             "slice: part",

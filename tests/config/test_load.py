@@ -378,6 +378,11 @@ def test_two_gates_of_one_name_are_refused_at_the_second(errors):
             "gate 'no-risk': expected `candidate: RUN` in the file, or `candidate:` here",
         ),
         (
+            HEAD + f"store: 's3://bucket/b'\ngates: [{{{GATE}}}]\n",
+            4,
+            "store: expected a folder, found an address: copy the baselines into a folder before they are used",
+        ),
+        (
             HEAD + f"store: x\nstore: y\ngates: [{{{GATE}}}]\n",
             5,
             "key 'store' appears twice, first on line 4; remove one",

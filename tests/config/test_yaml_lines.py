@@ -1,8 +1,6 @@
 """YAML 1.2 values with the line each stands on, and what is refused."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pytest_riskguard.config.yaml_lines import MAX_DEPTH, MAX_VALUES, Document, YamlError
 from pytest_riskguard.config.yaml_lines import parse as parse_bytes
@@ -127,14 +125,3 @@ def test_a_byte_order_mark_is_no_text():
 
 def test_any_script_is_text():
     assert parse("a: 検索 🔍 é\n").data == {"a": "検索 🔍 é"}
-
-
-@pytest.mark.slow
-@given(st.text(alphabet=st.sampled_from(list("ab1:-?[]{}&*!|>'\"%@`#,\\ \n\t.~")), max_size=60))
-def test_any_text_is_read_or_refused_with_a_line_of_it(text):
-    line = 1
-    try:
-        parse(text)
-    except YamlError as error:
-        line = error.line
-    assert 1 <= line <= text.count("\n") + 1

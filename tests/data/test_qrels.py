@@ -56,7 +56,7 @@ TWICE = "expected each document once per topic, found 'a' of topic 't'"
     [
         ("t a 1, t {} 1", "", {}, "row 12: expected a docid on one line, without spaces around it, found ''"),
         (
-            "t b -, t a 1, t b 1000.5",
+            "t b -, t a 1000, t b 1000.5, t c -2000",
             "",
             {},
             "row 13: expected a number from -1000 to 1000 as the grade, found 1000.5",
@@ -113,4 +113,4 @@ def test_rules_change_which_topics_are_scored_and_the_digest(write):
     assert (plain.topics, from_three.topics, passages.topics) == (("p", "q"), ("q",), ("p", "q"))
     assert passages.grades == {"q": {"a": 3, "b": 0, "c": -1}, "p": {"a": 1}}
     assert len({plain.digest, from_three.digest, passages.digest}) == 3
-    assert read_qrels(write("one.txt", "q 0 a#1 1\n"), labels=LabelRules(separator="#")).topics == ("q",)
+    assert read_qrels({"q": {"a#1": 1}}, labels=LabelRules(separator="#")).grades == {"q": {"a": 1}}

@@ -9,7 +9,7 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from pytest_riskguard.data.remote import address_of, is_address, local_copy
+from pytest_riskguard.data.input_files import address_of, is_address, local_copy
 from pytest_riskguard.errors import FileError, MissingFileError, RunFormatError, UsageError
 from pytest_riskguard.limits import RUN_BYTES
 

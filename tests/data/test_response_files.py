@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.errors import RunFormatError
 from tests.data.engine_shapes import SHAPES, Hits
@@ -28,9 +28,10 @@ def answers(engine: str) -> dict[str, dict[str, Any]]:
 @every_engine
 def test_the_query_stands_beside_its_answer_or_among_its_keys(write, engine):
     kept = answers(engine)
-    beside = [{"query_id": topic, "response": answer} for topic, answer in kept.items()]
+    beside: list[dict[str, Any]] = [{"query_id": topic, "response": answer} for topic, answer in kept.items()]
     among = [{"qid": topic} | answer for topic, answer in kept.items()]
-    by_text = [{"_id": topic * 2, "queryText": QUERIES[topic], "body": answer} for topic, answer in kept.items()]
+    texts = zip(("query", "query_text", "queryText"), kept, strict=True)
+    by_text = [{"_id": topic * 2, name: QUERIES[topic], "body": kept[topic]} for name, topic in texts]
     for name, content in (
         ("k.jsonl", beside),
         ("k.json", beside),
@@ -40,6 +41,8 @@ def test_the_query_stands_beside_its_answer_or_among_its_keys(write, engine):
         ("k.jsonl", by_text),
     ):
         assert ranked(written(write, name, content), queries=QUERIES) == EXPECTED
+    with_texts = [{"text": QUERIES[row["query_id"]], **row} for row in beside]
+    assert read_run(written(write, "k.jsonl", with_texts)).source.texts == QUERIES
     if engine in ECHO:
         assert ranked(written(write, "k.jsonl", list(kept.values())), queries=QUERIES) == EXPECTED
 
@@ -52,6 +55,7 @@ def rows(*answers: dict[str, Any]) -> list[dict[str, Any]]:
 SOLR = answers("solr")
 ES = answers("elasticsearch")
 OTHER = "'q1': Solr: expected hits in response.docs, found an object with the keys "
+ERROR = {"query_id": "q1", "response": {"error": "late"}}
 MIXED: list[tuple[Any, str]] = [
     (
         rows(SOLR["q2"], SOLR["q1"]),
@@ -60,6 +64,8 @@ MIXED: list[tuple[Any, str]] = [
     ([{"query": "zürich"} | ES["q2"], {"query_id": "q1"} | ES["q1"]], ":2: expected the text of its query beside"),
     ([{"responses": [ES["q2"], ES["q1"]]}], "expected rankings in a format that riskguard reads"),
     (rows(SOLR["q2"], {"query_id": "q1", "response": ES["q1"]}), OTHER),
+    ([ERROR] * 9 + rows(SOLR["q2"]), "'q1': Solr: expected hits in response.docs"),
+    ([ERROR] * 10 + rows(SOLR["q2"]), "expected rankings in a format that riskguard reads"),
     ([{"q2": ES["q2"], "took": 3}], "'took': Elasticsearch: expected hits in hits.hits"),
 ]
 
@@ -81,20 +87,21 @@ def changed(engine: str, place: str, value: Any) -> Any:
     return answer if place else value
 
 
-def run_of(write, engine: str, place: str, value: Any) -> Run:
-    run = read_run(GivenFile(written(write, "k.json", {"q": changed(engine, place, value)})))
+def run_of(write, engine: str, place: str, value: Any, ties: Ties | None = None) -> Run:
+    run = read_run(GivenFile(written(write, "k.json", {"q": changed(engine, place, value)}), ties=ties))
     assert isinstance(run, Run)
     return run
 
 
 MATCH_PHASE = {"coverage": 60, "full": False, "degraded": {"match-phase": True, "timeout": False}}
-SUMMARY = {"id": "index:help/0/c4", "fields": {"documentid": "id:help:article::7"}}
+SUMMARY = {"id": "index:help/0/c4", "fields": {"documentid": "id:help:article::7::b"}}
 WHOLE: list[tuple[str, str, Any, list[str]]] = [
     ("elasticsearch", "hits.hits", [{"_id": "b", "_score": None}, {"_id": "a", "_score": None}], ["b", "a"]),
     ("elasticsearch", "hits.hits", [{"_id": "b", "_score": 1}, {"_id": "a", "_score": True}], ["b", "a"]),
     ("vespa", "root.coverage", MATCH_PHASE, ["c d"]),
-    ("vespa", "root.children", [SUMMARY], ["7"]),
+    ("vespa", "root.children", [SUMMARY], ["7::b"]),
     ("meilisearch", "hits", [{"articleId": 7, "title": "x"}], ["7"]),
+    ("meilisearch", "hits", [{"shop_id": 1, "id": "a"}], ["a"]),
 ]
 
 
@@ -122,7 +129,7 @@ HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} 
 )
 def test_scores_of_typesense(write, more, expected):
     found = [{"document": {"id": name}} | score for name, score in zip("ab", more, strict=True)]
-    run = run_of(write, "typesense", "hits", found)
+    run = run_of(write, "typesense", "hits", found, "docid")
     assert list(run.by_topic()["q"].values()) == expected
     assert not run.source.contradicted
 
@@ -164,7 +171,8 @@ FAILURES: dict[str, list[tuple[str, Any, str]]] = {
         ),
         ("root.coverage", PARTIAL, "degraded.timeout is True"),
         ("root.coverage", {"full": False}, "root.coverage.full is False"),
-        ("root.children", [{"id": "index:help/0/c4ca", "relevance": 1.0}], "is not the id of a document"),
+        ("root.children", [{"id": "index:help/0/c4ca"}], "is not the id of a document"),
+        ("root.children", [{"id": "group:brand"}], "is not the id of a document"),
         ("root.children", [{"relevance": 1.0}], "expected an id in root.children, found None"),
         ("root.children", {}, "expected hits in root.children"),
     ],

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import random
-import re
 
 import ir_measures
 import pytest
@@ -75,12 +74,15 @@ def test_each_kind_of_topic_is_counted_where_it_belongs(write):
     assert scores.unknown == ("5", "7")
     assert scores.without_relevant == ("3",)
     assert scores.name == "my.system.v2"
-    assert score_run(run, qrels, ["AP"], name="prod")[0].name == "prod"
+    assert score_run(run, qrels, "AP", name="prod")[0].name == "prod"
     assert scores.queries == {"10": "ten"}
     assert scores.from_run
     assert scores.qrels_digest == qrels.digest
     assert scores.digest is not None
-    assert score_run(read_run(run).with_source(texts={"2": "two"}), qrels, ["AP"])[0].queries == {"2": "two"}
+    texts = {"2": "two"}
+    for given in (None, {"2": "II"}):
+        found = score_run(read_run(run).with_source(texts=texts), qrels, ["AP"], queries=given)[0]
+        assert found.queries == (given or texts)
 
 
 NEAR = 1 + 2**-30  # the same as 1 in 32 bits
@@ -106,11 +108,10 @@ def test_a_run_without_a_judged_topic_is_incomparable(write):
     qrels = read_qrels(write("q.txt", "1 0 a 1\n2 0 a 0\n"))
     with pytest.raises(
         DataError,
-        match=re.escape(
-            "a.run: expected topics of q.txt with a relevant document, such as topic 1; found only topics q1, q2"
-        ),
+        match=r"a.run: expected topics of q.txt with a relevant document, such as topic 1; "
+        "found only topics q0, q1, q2, q3, q4 and 1 more",
     ) as caught:
-        score_run(write("a.run", "q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n"), qrels, ["AP"])
+        score_run(write("a.run", "".join(f"q{number} Q0 a 1 1 t\n" for number in range(6))), qrels, ["AP"])
     assert caught.value.reason == "no_common_topic"
     none: list[dict[str, list[tuple[str, float]]]] = [{}, {"1": []}, {"2": [("a", 1.0)]}]
     for rankings in none:

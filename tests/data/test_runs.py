@@ -47,7 +47,7 @@ NO_RANK = "row 12: expected a whole number as the rank of 'b', each once in a to
         ),
         ("t a 1, u a 1, t a 2", f"row 13: {TWICE} also on line 11; keep one of the two"),
         ("s b 1, t a 1, s c 1, t a 2", f"row 14: {TWICE} also on line 12"),
-        ("t a - 1, t b - -", NO_RANK),
+        ("t a - 1, t b - -, t c - 2147483648", NO_RANK),
         (
             "t a - 2, u c - 2, t b - 2",
             "row 13: expected a whole number as the rank of 'b', each once in a topic, found 2 again",
@@ -93,7 +93,7 @@ def test_ids_stand_on_one_line_without_spaces_around_them():
         ("t a 3 2, t b 1 1, t c 2 3", "as_returned", "b 3, a 2, c 1", True),
         ("t a 1 0, t b 5 0", "as_returned", "a 2, b 1", True),
         # without scores, the order counts whatever is asked for
-        ("t a - 7, t b - 3, t c - -1", None, "c 3, b 2, a 1", False),
+        ("t a - 2147483647, t b - 3, t c - -1", None, "c 3, b 2, a 1", False),
         ("t b - 2, t a - 1", "docid", "a 2, b 1", False),
     ],
 )

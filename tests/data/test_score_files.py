@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,14 +61,16 @@ def test_a_system_of_several_is_named_behind_the_file(write):
 
 
 def test_columns_say_which_measure_each_holds(write):
-    path = write("wide.csv", "clicks,query_no,ndcg10,map\nx,q2,1.0,0.125\n3,q1,0.5,0.25\n")
+    more, names = ",4,5,6,7,8,9,10", "'clicks', 'query_no', 'ndcg10', 'map', '4', '5', '6', '7', '8', '9'"
+    rows = f"clicks,query_no,ndcg10,map{more}\nx,q2,1.0,0.125{more}\n3,q1,0.5,0.25{more}\n"
+    path = write("wide.csv", rows)
     file = GivenFile(path, columns={"topic": "query_no", "nDCG@10": "ndcg10", "MAP": "map"})
     table = read_scores(write("table.tsv", TABLE))
     for measures, expected in ((None, table), (["AP"], table[1:])):
         for own, plain in zip(read_scores(file, measures), expected, strict=True):
             assert (own.measure, own.topics) == (plain.measure, plain.topics)
             assert own.values.tolist() == plain.values.tolist()
-    with pytest.raises(ScoresFormatError, match="expected a column 'ap', found the columns 'clicks', 'query_no'"):
+    with pytest.raises(ScoresFormatError, match=f"expected a column 'ap', found the columns {names}$"):
         read_scores(GivenFile(path, columns={"topic": "query_no", "AP": "ap"}))
     long = write("long.csv", "measure,q,result\nAP,q1,0.25\n")
     (ap,) = read_scores(GivenFile(long, columns={"topic": "q", "value": "result"}))
@@ -75,7 +78,7 @@ def test_columns_say_which_measure_each_holds(write):
 
 
 def test_a_column_of_the_users_own_has_no_range_and_others_are_not_read(write):
-    path = write("a.csv", "topic,query,clicks per visit,NumRet,SDCG(max_rel=4)@10\n1,how to,12.5,100,-2\n")
+    path = write("a.csv", "topic,query,clicks per visit,NumRet,SDCG(max_rel=4)@10\nall,how to,12.5,100,-2\n")
     found = read_scores(path, ["clicks per visit", "NumRet", "SDCG(max_rel=4)@10"])
     assert [scores.values.tolist() for scores in found] == [[12.5], [100], [-2]]
 
@@ -99,6 +102,7 @@ ID = "on one line, without spaces around it, found"
     [
         # a table with a column for each measure
         ("s.csv", "topic,nDCG@1\n1,1\n", ": expected a measure 'nDCG@10', found 'nDCG@1'; the nearest is 'nDCG@1'"),
+        ("s.csv", "topic,query\n1,a\n", ": expected a measure 'nDCG@10', found no measures"),
         ("s.csv", "topic,nDCG@10\n1,0\n2,0,1\n", ":3: expected 2 columns (topic, nDCG@10), found 3: '2,0,1'"),
         ("s.csv", "topic,nDCG@10\n1,0.5\n1,0.6\n", ":3: expected each topic once, found nDCG@10 of topic '1' twice"),
         *(
@@ -121,7 +125,11 @@ ID = "on one line, without spaces around it, found"
         # trec_eval and ir_measures
         ("a.txt", "map\tq1\t0.5\nmap\tq1\n", ":2: expected 3 columns (measure, topic, value), found 2"),
         ("a.txt", "map\tq1\t0.5\nmap\tq1\t0.5\n", ":2: expected each topic once, found AP of topic 'q1' twice"),
-        ("a.txt", "map\tq1\t0.5\nbpref\tq1\t1\nmap\tq2\t1\n", "for every topic, found topic 'q2' without Bpref"),
+        (
+            "a.txt",
+            "map\tq1\t0.5\nbpref\tq1\t1\nmap\tq3\t1\nmap\tq2\t1\n",
+            "for every topic, found topic 'q2' without Bpref",
+        ),
         ("a.tsv", "q1\tAP\t0.5\nq1\tAP\n", ":2: expected 3 columns (topic, measure, value), found 2"),
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{"x":1}\n', f":2: expected a topic {ID} ''"),
         # named columns
@@ -156,6 +164,17 @@ def test_measures_have_the_names_of_ir_measures(name, standard):
 def scores(measure, mapping):
     topics = tuple(sorted(mapping))
     return TopicScores("a", measure, topics, np.array([mapping[topic] for topic in topics]))
+
+
+def test_a_few_topics_are_one_or_a_twentieth_of_all():
+    assert [scores("AP", dict.fromkeys(map(str, range(count)), 0)).a_few for count in (5, 20, 60)] == [1, 1, 3]
+
+
+def test_of_some_topics_what_is_said_of_others_is_left_out():
+    said = dict.fromkeys(["unanswered", "unknown", "without_relevant", "contradicted"], ("a", "b"))
+    kept = replace(scores("AP", {"a": 0.25, "b": 0.5}), **said).only("b".__eq__)
+    assert (kept.topics, kept.values.tolist()) == (("b",), [0.5])
+    assert [getattr(kept, name) for name in said] == [("b",)] * 4
 
 
 def test_a_table_is_written_sorted_with_tabs_and_exact_floats(tmp_path):

@@ -29,23 +29,10 @@ def test_further_columns_are_tags_and_weight_is_a_number(write):
     assert topics.tags == {"1": {"market": "de"}, "2": {"market": "us"}}
 
 
-IN_ANY_CASE = [
-    ("t.tsv", "id\tquery\tCluster\tMarket\n1\ta\tc\tde\n"),
-    ("t.csv", "id,query,Cluster,Market\n1,a,c,de\n"),
-    ("t.jsonl", '{"id": "1", "query": "a", "Cluster": "c", "Market": "de"}\n'),
-]
-
-
-@pytest.mark.parametrize(("name", "text"), IN_ANY_CASE)
-def test_clusters_are_known_in_any_case(write, name, text):
-    topics = read_topics(write(name, text))
-    assert topics.clusters == {"1": "c"}
-    assert topics.tags["1"]["Market"] == "de"
-
-
-def test_an_empty_cluster_is_none(write):
-    topics = read_topics(write("t.tsv", "id\tquery\tcluster\n1\ta\tc\n2\tb\tc\n3\tc\t\n"))
-    assert (topics.tags["3"], topics.clusters) == ({"cluster": ""}, {"1": "c", "2": "c"})
+def test_clusters_are_known_in_any_case_and_an_empty_one_is_none(write):
+    topics = read_topics(write("t.csv", "id,query,Cluster,Market\n1,a,c,de\n2,b,c,us\n3,c,,\n"))
+    assert topics.tags["1"] == {"cluster": "c", "Market": "de"}
+    assert (topics.tags["3"], topics.clusters) == ({"cluster": "", "Market": ""}, {"1": "c", "2": "c"})
 
 
 def test_the_digest_is_that_of_the_file_and_in_memory_that_of_what_is_said(write):
@@ -99,9 +86,3 @@ def test_what_is_no_table_of_topics_is_refused_with_file_and_line(write, text, p
     path = write("t.tsv", text)
     with pytest.raises(TopicsFormatError, match=re.escape(f"{path}{problem}")):
         read_topics(path)
-
-
-def test_cranfield_as_found_reads(shared):
-    topics = read_topics(shared / "data/cranfield_runs/queries.tsv")
-    assert len(topics.queries) == 225
-    assert topics.queries["3"].startswith("what problems of heat conduction in composite slabs")

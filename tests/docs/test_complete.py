@@ -16,8 +16,7 @@ import pytest_riskguard
 from pytest_riskguard import baselines, data, inference, limits, ltr, risk, studies
 from pytest_riskguard import cli as parts
 from pytest_riskguard.baselines.manifest import Manifest
-from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.main import LazyCommand, cli
+from pytest_riskguard.cli.main import ExitStatus, LazyCommand, cli
 from pytest_riskguard.config.schema import GateModel, GateSettings
 from pytest_riskguard.data.formats import FORMATS
 from pytest_riskguard.data.headers import SYNONYMS

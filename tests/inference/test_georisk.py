@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from pytest_riskguard.inference.georisk import METHODS, georisk_difference
+from pytest_riskguard.inference.georisk import METHODS, georisk_difference, replicates_for
 from pytest_riskguard.inference.georisk_replicates import draw_counts
 from tests.inference.direct_georisk import georisk, replicate
 
@@ -105,6 +105,33 @@ def test_draws_show_no_p_value_below_two_over_their_number_and_no_level_beyond_i
     with pytest.raises(ValueError, match=r"level 0\.9999 needs at least 2000\d replicates, there are 1000"):
         difference.interval(level=0.9999)
     assert difference.interval(method="student_t", level=0.9999).level == 0.9999
+
+
+@pytest.mark.parametrize(
+    ("level", "tests", "topics", "count"),
+    [
+        (0.95, 1, 50, 40_000),
+        (0.95, 4, 50, 160_000),
+        (0.8, 1, 50, 20_000),
+        (0.999, 1, 50, 200_000),
+        (0.95, 1, 10**6, 858),
+        (1 - 1 / 256, 1, 10**6, 2048),
+    ],
+)
+def test_as_many_replicates_are_drawn_as_the_level_needs_and_the_pool_allows(level, tests, topics, count):
+    assert replicates_for(level=level, n_systems=5, n_topics=topics, n_tests=tests) == count
+
+
+def test_more_replicates_than_memory_holds_are_refused():
+    with pytest.raises(ValueError, match=r"level 0\.999999 with 8 tests needs 64000000 replicates, more than memory"):
+        replicates_for(level=1 - 1e-6, n_systems=5, n_topics=50, n_tests=8)
+
+
+def test_the_jackknife_leaves_out_whole_clusters():
+    scores, clusters = pool(7), np.arange(30) % 8
+    found = georisk_difference(scores, candidate=0, reference=1, alpha=1, replicates=9, clusters=clusters)
+    rests = [georisk(scores[:, clusters != cluster], alpha=1) for cluster in range(8)]
+    assert_allclose(found.left_out, [rest[0] - rest[1] for rest in rests], atol=1e-12)
 
 
 def test_twins_differ_by_nothing():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.special import ndtri
 
-from pytest_riskguard.inference.intervals import METHODS, interval, intervals
+from pytest_riskguard.inference.intervals import METHODS, interval, intervals, upper_p_value
 from pytest_riskguard.inference.sample import Sample
 
 scores = st.one_of(
@@ -92,6 +92,8 @@ def test_a_higher_level_gives_a_wider_interval(x):
 def test_without_variation_the_interval_is_the_mean(x):
     for limits in intervals(x):
         assert limits.lower == limits.upper == pytest.approx(x[0])
+        bounds = limits.upper, limits.upper + 0.01
+        assert [upper_p_value(x, method=limits.method, bound=bound) for bound in bounds] == [1.0, 0.0]
 
 
 def test_bca_shifts_the_percentiles_as_the_paper_says():

@@ -69,7 +69,7 @@ def test_one_process_answers_every_query_and_ends(in_lines):
     ("what", "said"),
     [
         (
-            "sys.exit('loading\\n\\x1b[31m out of\\nmemory') if number == 2 else 0",
+            "sys.exit('loading\\n\\x1b[31m out of\\nmemory\\n\\n') if number == 2 else 0",
             "without an answer to 't2': exit status 1: memory",
         ),
         ("sys.exit() if number == 2 else 0", "without an answer to 't2': exit status 0"),

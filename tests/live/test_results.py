@@ -45,7 +45,7 @@ SHAPES: dict[str, Any] = {
     "hits of Algolia": [{"objectID": d} for d, _ in PAIRS],
     "a generator of hits": generated(),
     "objects": [Point(*pair) for pair in PAIRS],
-    "documents with scores": [(SimpleNamespace(id=d, metadata={}), s) for d, s in PAIRS],
+    "documents with scores": [(SimpleNamespace(docid=d.upper, id=d), s) for d, s in PAIRS],
     "distances are no scores": [{"id": d, "distance": 0.1 * rank} for rank, (d, _) in enumerate(PAIRS)],
     "other values are no scores": [{"id": d, "value": 0.1 * rank} for rank, (d, _) in enumerate(PAIRS)],
 }

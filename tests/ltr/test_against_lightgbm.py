@@ -11,8 +11,6 @@ import pytest
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.ltr import TFARO, TSARO, UCRO, GeoRisk, JudgedQueries, LambdaMART, QueryBaselines
 
-pytestmark = pytest.mark.slow
-
 pytest.importorskip("numba")
 lightgbm = pytest.importorskip("lightgbm")
 
@@ -53,6 +51,7 @@ def lightgbms_gradients(labels: Array, scores: Array, group: list[int], **option
     return found[0], found[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", [True, False])
 @pytest.mark.parametrize("sigmoid", [1.0, 2.0])
 @pytest.mark.parametrize("equal", [True, False])
@@ -86,6 +85,7 @@ def every_objective(labels: Array, group: Any, features: Array) -> list[Any]:
     return [LambdaMART(), UCRO(one, 2), TSARO(one, 2), TFARO(several.mean(), 2), GeoRisk(several, 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", range(5))
 def test_one_objective_serves_train_and_ranker(place):
     pytest.importorskip("sklearn")

@@ -88,6 +88,13 @@ def test_stored_baselines_score_what_their_documents_do(tmp_path, gain):
         QueryBaselines.from_store(data, tmp_path / "empty")
 
 
+def test_queries_without_names_are_numbered_and_labels_may_be_30_or_of_32_bits():
+    data = JudgedQueries([0.1, 30.0], [1, 1])
+    assert data.queries == ("1", "2")
+    assert data.has(np.float32(data.labels), [1, 1])
+    assert not data.has([0.1, 29], [1, 1])
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [

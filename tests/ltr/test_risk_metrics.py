@@ -110,6 +110,14 @@ def test_xgboost_reports_them_and_stops_on_them():
     assert stopped.best_iteration + 1 == stops_at(recorded["held"]["trisk"], 3)
 
 
+def test_all_measures_are_those_of_the_kernels_and_lightgbm_is_told_that_higher_is_better():
+    scores, metrics = HELD.features[:, 1], RiskMetrics(POOLS)
+    found = metrics.values(HELD.labels, scores, HELD.group)
+    assert [name for name, _ in found] == ["trisk", "urisk", "georisk", "ndcg"]
+    assert dict(found) == pytest.approx(expected(HELD, scores, 1), abs=1e-12)
+    assert metrics(HELD.labels, scores, None, HELD.group) == [(*each, True) for each in found]
+
+
 def test_trisk_is_zero_where_nothing_changed_and_infinite_where_all_changed_alike():
     data, better, worse = JudgedQueries([0, 1, 0, 1], [2, 2]), [0.0, 1, 0, 1], [1.0, 0, 1, 0]
     for baseline, model, statistic in ((better, better, 0.0), (better, worse, -math.inf), (worse, better, math.inf)):

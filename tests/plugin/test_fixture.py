@@ -22,25 +22,25 @@ def test_named_run_against_run(riskguard):
     assert (verdict.candidate, verdict.baselines, verdict.measure) == ("new", ("prod",), "P@5")
 
 def test_scores(riskguard):
-    verdict = riskguard.assert_not_significantly_risky(riskguard.scores("scores.csv"), "prod")
-    assert verdict.topics.changed == 0
+    verdict = riskguard.assert_not_significantly_risky(riskguard.scores("scores.csv", name="new"), "prod")
+    assert (verdict.candidate, verdict.topics.changed) == ("new", 0)
 
 def test_retrieve(riskguard):
     asked = []
     def search(query):
         asked.append(query)
-        return iter([("good", 2.0), ("bad1", 1), ("bad2", 0.5)])
+        return iter([("good", 1.0), ("other", 1), ("bad2", 0.5)])
     candidate = riskguard.retrieve(search, depth=2)
     verdict = riskguard.assert_not_significantly_risky(candidate, "prod")
-    assert verdict.estimates.candidate_mean == 1.0
+    assert (verdict.candidate, verdict.estimates.candidate_mean) == ("candidate", 1.0)
     assert asked[:30] == [f"query number {number:02d}" for number in range(1, 31)]
     assert asked[30:] == asked[:30:3], "ten queries are sent again"
     riskguard.assert_not_significantly_risky(candidate, "prod", alpha=5)
     assert len(asked) == 40, "gates share the answers"
 
 def test_check_does_not_raise(riskguard):
-    def search(query):
-        return [("bad1", 2.0), ("bad2", 1.0)]
+    def search(query, k):
+        return [("bad1", 2.0), ("bad2", 1.0)][: k == 100]
     verdict = riskguard.check("not_significantly_risky", riskguard.retrieve(search), "prod")
     assert (verdict.outcome, verdict.reason, verdict.passed) == ("fail", "loss", False)
 """
@@ -88,6 +88,9 @@ def test_the_nearest_riskguard_yaml_wins(pytester, project):
     result.stdout.fnmatch_lines(
         ["FAILED sub/inner/test_sub_inner.py::test_it - RiskyError: the mean fell 0.50 -> 0.34; *"]
     )
+    result.stdout.no_fnmatch_line("not judged*")
+    beyond = pytester.runpytest("--riskguard", "--rootdir=sub", "sub/test_sub.py")
+    beyond.stdout.fnmatch_lines(["*no riskguard.yaml beside *"])
 
 
 def test_mistakes_are_messages_without_frames_of_ours(pytester, project):
@@ -135,6 +138,10 @@ WRONG_ARGUMENTS = {
     ),
     "riskguard.assert_not_significantly_risky(run, 'prod', measure=10)": "TypeError: measure: expected text *",
     "riskguard.check('magic', run, 'prod')": "*OptionError: kind: expected not_significantly_risky, *, found 'magic'",
+    "riskguard.check('not_significantly_risky', run, ['prod'])": "TypeError: baseline: expected one; a list, *",
+    "riskguard.check('georisk_not_worse', run, [])": "TypeError: baseline: expected one; a list, with at least one*",
+    "riskguard.check('georisk_not_worse', run, ['prod', 3])": "TypeError: baseline 2: expected the name of *",
+    "riskguard.run('candidate.run', ties='best')": "ValueError: ties: expected one of *, found 'best'",
     "riskguard.run(None)": "TypeError: expected a path, found nothing; *",
     "riskguard.retrieve(search=None)": "TypeError: search: expected a function that takes a query, found nothing",
     "riskguard.retrieve(print, workers=0)": "ValueError: workers: expected a whole number, from 1 to 256, *",
@@ -161,6 +168,8 @@ def test_wrong_arguments_are_one_line_each_without_frames_of_ours(pytester, proj
 def test_a_mapping_is_judged_as_the_assertion_judges_it(pytester, project):
     project("good")
     pytester.makepyfile("""
+        from pytest_riskguard import score_run
+
         TOPICS = [f"t{number:02d}" for number in range(1, 31)]
 
         def test_against_a_stored_baseline(riskguard):
@@ -171,9 +180,18 @@ def test_a_mapping_is_judged_as_the_assertion_judges_it(pytester, project):
             same = dict.fromkeys(TOPICS, 0.5)
             assert riskguard.assert_not_significantly_risky(same, same).baselines == ("baseline",)
 
+        def test_scores_bring_their_measure(riskguard):
+            (scores,) = score_run("candidate.run", "qrels.txt", ["P(rel=1)@5"])
+            assert riskguard.check("not_significantly_risky", scores, "prod").measure == "P@5"
+
+        def test_ties(riskguard):
+            tied = riskguard.run({topic: {"good": 1.0, "other": 1.0} for topic in TOPICS}, ties="docid")
+            verdict = riskguard.check("not_significantly_risky", tied, "prod")
+            assert verdict.estimates.candidate_mean == 0.5, verdict
+
         def test_no_scores(riskguard):
             verdict = riskguard.check("not_significantly_risky", {"t01": float("nan")}, "prod")
             assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_scores"), verdict
     """)
     result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
-    result.assert_outcomes(passed=3)
+    result.assert_outcomes(passed=5)

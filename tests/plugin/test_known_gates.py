@@ -14,8 +14,8 @@ store: baselines
 measures: [AP]
 candidate: candidate.run
 gates:
-  - {name: first, kind: not_significantly_risky, baseline: prod}
   - {name: second, kind: no_topic_collapse, baseline: prod, max_loss: 0.9}
+  - {name: first, kind: not_significantly_risky, baseline: prod}
 """
 CRASH = """
     import os
@@ -60,7 +60,7 @@ def test_each_verdict_belongs_to_a_gate_with_file_and_line(pytester, two_gates):
             "verdicts": [place],
             "command": None,
         }
-        for place, (name, line) in enumerate([("first", 6), ("second", 7)])
+        for place, (name, line) in enumerate([("first", 7), ("second", 6)])
     ]
     assert [verdict["gate"] for verdict in report["verdicts"]] == ["first", "second"]
 
@@ -126,7 +126,9 @@ def test_gates_that_the_first_failure_or_a_node_id_leaves_out_are_named(pytester
     result.stdout.no_fnmatch_line("not judged*")
     assert became(pytester) == {"riskguard.yaml::first": "not_collected", "riskguard.yaml::first-too": "judged"}
     pytester.makepyfile(test_own="def test_own(): raise ValueError")
-    assert run(pytester, "-x", "test_own.py", "riskguard.yaml").ret == 1
+    result = run(pytester, "-x", "test_own.py", "riskguard.yaml")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["not judged (*): riskguard.yaml::first, riskguard.yaml::first-too"])
     assert became(pytester) == {"riskguard.yaml::first": "not_run", "riskguard.yaml::first-too": "not_run"}
 
 
@@ -168,7 +170,9 @@ WAYS_NOT_TO_BE_JUDGED = """
 @pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_tests_with_the_fixture_are_gates_however_they_end(pytester, two_gates, workers):
     pytester.makepyfile(test_own=WAYS_NOT_TO_BE_JUDGED)
-    assert run(pytester, "-n", workers, "-k", "not second").ret == 1
+    result = run(pytester, "-n", workers, "-k", "not second")
+    assert result.ret == 1
+    result.stdout.no_fnmatch_line("*second*")
     assert became(pytester) == {
         "riskguard.yaml::first": "judged",
         "riskguard.yaml::second": "deselected",

@@ -79,6 +79,20 @@ def test_a_failure_is_said_once(pytester, project):
     assert "\nFAIL " in pytester.runpytest("--riskguard", "--tb=no").stdout.str()
 
 
+def test_the_command_to_run_it_again_starts_where_pytest_was_called_with_the_options_that_chose_the_settings(
+    pytester, project, monkeypatch
+):
+    project("loss")
+    pytester.makeini("[pytest]")
+    monkeypatch.chdir(pytester.mkdir("inner"))
+    result = pytester.runpytest(
+        "--riskguard", "-c", "../tox.ini", "--rootdir", "..", "-o", "addopts=", "../riskguard.yaml"
+    )
+    result.stdout.fnmatch_lines(
+        ["  reproduce: pytest --riskguard -c ../tox.ini --rootdir .. -o addopts= ../riskguard.yaml::no-risk"]
+    )
+
+
 def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
     pytester.makepyfile(PLAIN)
     brief = pytester.runpytest("-q")

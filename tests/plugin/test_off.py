@@ -79,10 +79,11 @@ def test_riskguard_config_is_relative_to_the_ini_file(pytester, project, ini):
         pytester.path.joinpath("pytest.toml").write_text(
             '[pytest]\nriskguard = true\nriskguard_config = ["gates/search.yaml"]\n'
         )
-    pytester.mkdir("elsewhere")
-    result = pytester.runpytest("--collect-only", "-q", "--rootdir=.", "elsewhere")
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["gates/search.yaml::no-risk"])
+    own = "def test_own(riskguard): assert riskguard.folder.name == 'gates'"  # none is beside it or above
+    pytester.mkdir("elsewhere").joinpath("test_own.py").write_text(own)
+    result = pytester.runpytest("-v", "--rootdir=.", "elsewhere")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["gates/search.yaml::no-risk*"])
 
 
 def test_a_riskguard_config_that_is_not_there_is_a_usage_error(pytester):

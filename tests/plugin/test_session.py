@@ -32,6 +32,9 @@ MIXED = """
         (("-k", "own"), 0),
         (("-m", "not slow"), 0),
         (("--lf",), 0),
+        (("--sw",), 0),
+        (("--deselect=other",), 0),
+        (("--ignore=other",), 0),
         (("test_own.py::test_own",), 0),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
@@ -40,7 +43,7 @@ def test_judging_nothing_is_red_unless_a_selection_explains_it(pytester, argumen
     pytester.makepyfile(test_own="def test_own(): pass")
     result = pytester.runpytest("--riskguard", *arguments)
     assert result.ret == status
-    said = "ERROR riskguard is on and no gate was judged*"
+    said = "ERROR riskguard is on and no gate was judged (declare one in riskguard.yaml, or use the fixture)"
     if status:
         result.assert_outcomes(passed=1)
         result.stdout.fnmatch_lines([said])
@@ -64,6 +67,17 @@ def test_strict_asks_for_every_gate_that_is_known(pytester, project, arguments, 
     assert pytester.runpytest("--riskguard", *arguments).ret == (0 if judged else pytest.ExitCode.NO_TESTS_COLLECTED)
     result = pytester.runpytest("--riskguard", "--riskguard-strict", *arguments)
     assert result.ret == (judged < 5)
+
+
+def test_judging_none_of_the_gates_is_red_too(pytester, project):
+    pytester.makepyfile(test_own="def test_own(): pass")
+    strict = pytester.runpytest("--riskguard", "--riskguard-strict")
+    strict.stdout.fnmatch_lines(["ERROR gates judged: 0 of 0, --riskguard-strict asks for all"])
+    project("good")
+    pytester.makeini("[pytest]\naddopts = -k own")
+    result = pytester.runpytest("--riskguard")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["ERROR riskguard is on and no gate was judged (1 known)"])
 
 
 @pytest.mark.slow
@@ -138,5 +152,17 @@ def test_the_summary_lists_every_gate_with_its_figures(pytester, project):
             "    riskguard baseline update prod candidate.run --note 'significantly better: AP 0.5000 to 0.6361'",
         ]
     )
-    quiet = pytester.runpytest("--riskguard", "-q")
-    quiet.stdout.no_fnmatch_line("PASS*")
+    result.stdout.no_fnmatch_line("Ship*")
+
+
+def test_the_short_summary_lists_what_wants_attention_without_remarks(pytester, project):
+    project("good")
+    assert "PASS" not in pytester.runpytest("--riskguard", "-q").stdout.str()
+    with (pytester.path / "qrels.txt").open("a") as qrels:
+        qrels.write("t01 0 later 0\n")  # not those that the baseline was stored with
+    pytester.makepyfile(MIXED)
+    text = pytester.runpytest("--riskguard", "-q").stdout.str()
+    assert text.count("\nPASS") == 2  # of the gates that ask the store
+    assert text.count("\nFAIL") == 2
+    assert "each at its own level" not in text
+    assert "Don't ship" not in text

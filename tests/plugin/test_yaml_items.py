@@ -204,6 +204,8 @@ def test_a_gate_file_that_is_left_out_of_a_folder_is_said_in_the_header(pytester
     for folder in ("sub", "sub/inner"):
         result = pytester.runpytest("--riskguard", "--collect-only", folder)
         assert result.outlines.count(line) == 1
-    for arguments in ((), ("sub/riskguard.yaml",), ("sub", "--riskguard-no-yaml")):
+    above = pytester.runpytest("--riskguard", "--collect-only", "--rootdir=sub", ".")
+    assert f"riskguard: {pytester.path / 'riskguard.yaml'} is not listed in" in above.stdout.str()
+    for arguments in ((), ("sub/riskguard.yaml",), ("sub", "--riskguard-no-yaml"), ("--rootdir=sub", "sub/inner")):
         result = pytester.runpytest("--riskguard", "--collect-only", *arguments)
-        assert line not in result.outlines
+        assert "is not listed" not in result.stdout.str()

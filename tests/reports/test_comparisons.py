@@ -39,5 +39,5 @@ def test_without_digests_every_verdict_stands_alone():
 
 
 def test_a_baseline_without_a_digest_may_be_another_one():
-    one = replace(about(FAILED, "one"), inputs=Inputs("sha256:q", "sha256:one", {"prod": None}))
+    one = replace(about(FAILED, "one"), inputs=Inputs("sha256:q", "sha256:one", {"prod": "x", "bm25": None}))
     assert [found.places for found in comparisons([one, one])] == [(0,), (1,)]

@@ -1,6 +1,7 @@
 """The JSON report."""
 
 import json
+from dataclasses import replace
 
 import jsonschema
 import pytest
@@ -11,9 +12,18 @@ from tests.reports.cases import CASES
 from tests.reports.hostile import verdict_with
 from tests.reports.schema import SCHEMA_FILE, described, schema_of_a_report
 from tests.reports.test_words import VERDICTS
+from tests.verdicts import altered
 
 OTHERS = ("smooth", "loss, weighted", "loss, beyond noise", "too weak", "nothing changed", "identical")
-KINDS = {**CASES, **{name: VERDICTS[name] for name in OTHERS}, "hostile": lambda: verdict_with("\ud800\n<b>")}
+LOSS = CASES["loss"]()
+#: Rounding may put a p-value on either side of the level.
+AT_LEVEL = altered(LOSS, estimates=replace(LOSS.estimates, decision_p_value=0.05))
+KINDS = {
+    "at the level": lambda: AT_LEVEL,
+    **CASES,
+    **{name: VERDICTS[name] for name in OTHERS},
+    "hostile": lambda: verdict_with("\ud800\n<b>"),
+}
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -28,6 +28,8 @@ def test_gates_on_the_same_runs_show_their_topics_once():
     inputs = Inputs("q", "c", {"baseline": "b"})
     text = render(Report([replace(altered(LOST, gate=name), inputs=inputs) for name in ("first", "second")]))
     assert text.count("The worst 6 of 12") == 1
+    six = replace(LOST.topics, losses=6)
+    assert "\nAll 6, <code>prod</code> to " in render(Report([altered(LOST, topics=six)]))
     assert "Queries and documents: see <code>first</code>." in text
 
 
@@ -43,6 +45,9 @@ def test_warnings_are_said():
     )
     assert "Warning (<code>changed_inputs</code>): scored again" in render(Report([warned]))
     assert "as said" not in render(Report([warned]))
+    missing = replace(LOST.topics, missing_in_candidate=("t01",))  # which the paragraph says
+    warned = altered(LOST, warnings=(VerdictWarning("missing_topics", "unanswered"),), topics=missing)
+    assert "unanswered" not in render(Report([warned]))
 
 
 def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():

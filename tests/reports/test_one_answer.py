@@ -21,7 +21,7 @@ from pytest_riskguard.reports.terminal import explain, gates_table, one_line
 from pytest_riskguard.reports.words import Step, advice, own_advice, promotion
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import CHURN, GOOD, LOSS
-from tests.reports.cases import judged
+from tests.reports.cases import few, judged, unreadable
 from tests.verdicts import altered
 
 INPUTS = Inputs("sha256:q", "sha256:c", {"prod": "sha256:p"})
@@ -152,10 +152,13 @@ def test_a_pass_with_care_looks_the_same_everywhere(capsys):
         ([BETTER, STOPPED, CARE], 0, ("stop", "Don't ship", "1 of 3 gates failed")),
         ([BETTER], 1, ("caution", "No verdict", "1 gate passed; 1 of 2 gates not judged")),
         ([], 0, ("caution", "No verdict", "no gate was judged")),
+        ([CARE], 0, ("caution", "Ship with care", "1 gate passed with care")),
+        ([few()], 0, ("stop", "No verdict", "1 gate inconclusive")),
+        ([few(), unreadable()], 0, ("stop", "No verdict", "2 gates failed")),
         (
-            [BETTER, named(judged(LOSS), "no-risk", candidate="other")],
+            [BETTER, *(named(judged(ranks), "no-risk", candidate="other") for ranks in (LOSS, GOOD))],
             0,
-            ("stop", "1 of 2 candidates may ship", "1 of 2 gates failed"),
+            ("stop", "1 of 2 candidates may ship", "1 of 3 gates failed"),
         ),
     ],
 )

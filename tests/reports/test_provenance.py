@@ -10,7 +10,8 @@ from pytest_riskguard.build import Build
 from pytest_riskguard.gates.origins import Origin, Origins
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.comparisons import Report
-from pytest_riskguard.reports.provenance import Provenance, line, provenance_of
+from pytest_riskguard.reports.parts import Table
+from pytest_riskguard.reports.provenance import Provenance, line, provenance_of, section
 from pytest_riskguard.serialization import JsonError, decoded, to_plain
 from tests.reports.hostile import verdict_with
 
@@ -69,6 +70,15 @@ def test_a_line_says_the_change_and_the_age_of_baselines():
     assert [" (old: " in line(replace(provenance(), date=f"2026-{day}T00:00:00Z")) for day in ("01-31", "02-01")] == [
         False,
         True,
+    ]
+    baselines = (PROD, *(Origin(name, stored=DATE, ties="docid") for name in "xyz"))
+    several = replace(provenance(), baselines=baselines)
+    assert line(several).endswith(" since); baseline x stored today; baseline y stored today")
+    (systems,) = section(several).parts
+    assert isinstance(systems, Table)
+    assert systems.cells[1:3] == [
+        ["prod", "2026-01-01", "a" * 10, "release 7", ""],
+        ["x", "2026-02-05", "", "", "by document id, as trec_eval ranks them"],
     ]
     assert line(provenance_of([], Build(), DATE)) == "2026-02-05 12:00 UTC"
     assert (

@@ -21,8 +21,13 @@ from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparab
 from pytest_riskguard.gates.warning_codes import REASONS
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
+from pytest_riskguard.reports.ci.github import annotation
+from pytest_riskguard.reports.comparisons import Report
+from pytest_riskguard.reports.markdown import render
 from pytest_riskguard.reports.numbers import from_to
+from pytest_riskguard.reports.terminal import explain
 from pytest_riskguard.reports.warning_sentences import worded
+from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean, columns
 from tests.gates.conftest import judge_pool, pair, topic_scores
 from tests.gates.test_slice_comparisons import tagged
@@ -157,6 +162,46 @@ def test_the_tone_says_what_happens_to_the_build(tone):
     assert {Card(VERDICTS[kind]()).tone for kind in TONES[tone]} == {tone}
 
 
+@pytest.mark.parametrize(
+    ("p_value", "risk", "detected", "tone"),
+    [
+        (0.5, -0.01, 0.01, "caution"),
+        (0.51, -0.01, 0.01, "go"),
+        (0.5, 0.0, 0.01, "go"),
+        (0.5, 0.0, 0.1625, "go"),  # a quarter of the mean
+        (0.5, 0.0, 0.163, "caution"),
+        (0.51, -0.005, None, "go"),  # cannot fail, and within what is tolerated
+        (0.51, -0.006, None, "caution"),
+    ],
+)
+def test_a_pass_is_weak_from_where_a_risk_is_likelier_or_a_large_loss_goes_unseen(p_value, risk, detected, tone):
+    passed = VERDICTS["pass"]()
+    estimates = replace(passed.estimates, decision_p_value=p_value, urisk=risk, baseline_mean=0.65)
+    power = replace(passed.power, minimum_detectable_effect=detected)
+    assert Card(altered(passed, estimates=estimates, power=power)).tone == tone
+    for on_churn in ("warn", "fail"):  # what losses that count twice detect of URisk is half of that of the mean
+        double = replace(power, minimum_detectable_effect=0.2)
+        both = altered(passed, alpha=1.0, on_churn=on_churn, power=double)
+        assert Card(both).unseen_loss == (0.2 if on_churn == "warn" else None)
+
+
+def test_what_a_verdict_on_very_many_topics_does_not_name_is_counted():
+    verdict = CASES["loss"]()
+    left_out = {"responsible_topics": 9, "flip_set": 5, "missing_in_candidate": 7}
+    counts = replace(verdict.topics, losses=21, ties=9, missing_in_candidate=("t30",), left_out=left_out)
+    text = " ".join(explain(altered(verdict, topics=counts), Screen(80, verbose=True)).split())
+    assert "returned nothing for 8 queries" in text
+    assert "would pass without 14 topics: t07, t01, t02, t03, t04, t05, t06, t08, t09 and 5 more" in text
+    counted = altered(verdict, topics=counts)
+    assert "  worst 5 of 21, prod -> candidate:" in explain(counted)
+    assert "The worst 6 of 21, " in render(Report([counted]))
+    tail = VERDICTS["tail"]()
+    counts = replace(tail.topics, left_out={"responsible_topics": 5})
+    collapsed = altered(tail, topics=counts, estimates=replace(tail.estimates, collapsed=15))
+    assert words.line(collapsed).startswith("10 of 15 queries that lost more than 0.30 are kind=code")
+    assert annotation(counted).lines[2].endswith("query number 04 (0.50 -> 0.10) and 16 more")
+
+
 @pytest.mark.parametrize("kind", VERDICTS)
 @pytest.mark.parametrize("name", ["検索" * 90, "x\n::error::y\x1b[31m\u202e[red]z" * 9])
 def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind, name):
@@ -185,8 +230,8 @@ def test_a_line_keeps_to_80_columns_whatever_names_are_given(kind, name):
 # ---- who, and where
 
 
-def moved(topic: int, before: int, after: int | None) -> TopicDocuments:
-    return TopicDocuments(f"t{topic:05d}", True, (RankedDocument("d", 1, before, after, -0.6),))
+def moved(topic: int, before: int, after: int | None, effect: float = -0.6) -> TopicDocuments:
+    return TopicDocuments(f"t{topic:05d}", True, (RankedDocument("d", 1, before, after, effect),))
 
 
 @pytest.mark.parametrize(
@@ -204,11 +249,12 @@ def moved(topic: int, before: int, after: int | None) -> TopicDocuments:
             "In both queries examined the best document ranks lower: look",
         ),
         (
-            [moved(3, 1, None), moved(4, 2, 5), moved(5, 2, 6), moved(6, 2, 6)],
+            [moved(3, 1, None), *(moved(i, 2, 5) for i in (0, 2, 4, 5, 6, 7))],
             2,
-            "Of 6 queries examined, 2 found nothing, 1 lost the best document, in 3 the best",
+            "Of 8 queries examined, 2 found nothing, 1 lost the best document, in 5 the best document ranks lower: "
+            "look at how such queries are parsed first.",
         ),
-        ([moved(50, 1, None)], 0, None),  # a topic that did not lose
+        ([moved(50, 1, None), moved(0, 2, 1, 0.1)], 0, None),  # a topic that did not lose, a document that rose
         ([], 0, None),
     ],
 )
@@ -234,12 +280,55 @@ def test_a_tag_that_most_topics_have_is_no_explanation_of_the_losses():
     assert words.line(asked(losses, rare)).startswith("kind=code queries got worse; ")
 
 
+@pytest.mark.parametrize(
+    ("inside", "outside", "codes", "said"),
+    [
+        (5, 1, 5, "5 of 6 queries that lost more than 0.50 are kind=code"),
+        (2, 4, 2, "2 of 6 queries that lost more than 0.50 are kind=code"),
+        (2, 5, 2, "7 of 60 queries lost"),  # of the loss less than a third
+        (2, 2, 17, "2 of 4 queries that lost more than 0.50 are kind=code"),
+        (2, 2, 18, "4 of 60 queries lost"),  # no more than 20 % above chance
+        (1, 1, 2, "2 of 60 queries lost"),
+    ],
+)
+def test_a_group_has_two_members_a_third_of_the_loss_and_more_than_chance_gives(inside, outside, codes, said):
+    lost = np.full(60, 0.0)
+    lost[[*range(inside), *range(codes, codes + outside)]] = -0.6
+    kinds = ["code"] * codes + ["prose"] * (60 - codes)
+    later = ["a"] * (inside - 1) + ["b"] * (61 - inside)  # a smaller part of it, if any
+    topics = tagged(60, kind=kinds, later=later)
+    assert words.line(asked(lost, topics, kind="no_topic_collapse")).startswith(said)
+
+
+def test_one_topic_is_the_headline_if_it_has_half_of_the_loss():
+    verdict = VERDICTS["no group"]()
+    first, *others = verdict.responsible_topics
+    for share, said in ((0.5, "t00000 got worse"), (0.499, "losses counted 6 times outweigh gains")):
+        topics = (replace(first, share=share), *others)
+        assert words.line(altered(verdict, responsible_topics=topics)).startswith(said)
+
+
+def test_wins_that_stand_in_the_way_are_listed_as_the_largest():
+    shown = explain(VERDICTS["equivalent not shown"]()).splitlines()
+    assert shown[2:4] == ["  largest 5 of 23, baseline -> candidate:", "    t00000  0.65 -> 1.05"]
+
+
 def test_slices_come_riskiest_first_and_those_too_small_to_test_last():
     parts = [(part.value, part.risky) for part in Card(explained()).slices]
     assert parts == [("code", True), ("words", False), ("one word", None)]
     assert "By themselves, intent=code are significantly risky." in words.paragraph(
         altered(explained(), outcome="pass")
     )
+
+
+def test_a_failure_without_a_change_that_counts_lists_what_changed():
+    assert len(Card(asked(np.full(30, -1e-7), tolerance=0.0)).worst) == 30
+
+
+def test_the_largest_loss_is_named_whichever_topic_comes_first():
+    verdict = VERDICTS["no collapse"]()
+    turned = altered(verdict, responsible_topics=verdict.responsible_topics[::-1])
+    assert words.line(turned) == "no query lost more than 0.64; the largest loss is 0.60"
 
 
 def test_the_topic_on_which_a_failure_hangs_is_named():

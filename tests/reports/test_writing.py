@@ -28,7 +28,9 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one_and_no_remains(tmp_pat
 
 def test_a_link_keeps_pointing_and_its_file_keeps_its_mode(tmp_path):
     target, link = tmp_path / "real.json", tmp_path / "link.json"
-    target.write_text("old")
+    write_text(target, "old")
+    os.umask(mask := os.umask(0))
+    assert target.stat().st_mode & 0o777 == 0o666 & ~mask
     target.chmod(0o600)
     link.symlink_to(target)
     write_text(link, "new")

@@ -89,14 +89,6 @@ def test_expected_scores_have_the_totals_of_the_scores(pool):
     assert_allclose(expected.sum(axis=0), pool.sum(axis=0), atol=1e-12)
 
 
-@given(pools)
-def test_the_squares_of_z_add_up_to_chi_square(pool):
-    expected = risk.expected_scores(pool)
-    there = expected > 0
-    chi_square = ((pool - expected)[there] ** 2 / expected[there]).sum()  # Eq. 4
-    assert (z_scores(pool) ** 2).sum() == pytest.approx(chi_square, rel=1e-9, abs=1e-12)
-
-
 @given(pools, st.lists(alphas, min_size=1, max_size=5))
 def test_a_curve_is_its_points_to_the_bit(pool, several):
     for curve, point in ((zrisk_curve, risk.zrisk), (georisk_curve, risk.georisk)):
@@ -113,12 +105,6 @@ def test_order_moves_no_bit_of_a_large_pool(rng, kind):
     computed = risk.georisk(pool, alpha=1, kind=kind)
     assert risk.georisk(pool[systems][:, topics], alpha=1, kind=kind).tobytes() == computed[systems].tobytes()
     assert pool[0, topics].sum() != pool[0].sum()  # a plain sum is moved by that order
-
-
-def test_percent_changes_the_ranking_by_georisk():
-    pool = np.array([[0.30, 0.30, 0.30, 0.30], [0.20, 0.60, 0.20, 0.60], [0.28, 0.28, 0.28, 0.28]])
-    assert np.argmax(risk.georisk(pool, alpha=1)) == 1
-    assert np.argmax(risk.georisk(100 * pool, alpha=1)) == 0
 
 
 @given(pools, st.integers(0, 12), alphas)

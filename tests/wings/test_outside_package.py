@@ -6,10 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from pytest_riskguard import plugins
+from pytest_riskguard.hookspecs import hookimpl
 from tests.wings.outside_package import MODULE, install
 
 QUERIES = [f"q{place:02}" for place in range(30)]
@@ -179,6 +183,14 @@ def test_a_plugin_that_fails_is_named_and_nothing_passes(name, tmp_path):
     assert ended.returncode == (3 if name == "a measure" else 2), said
     assert name == "a measure" or "plugin 'outside'" in said  # a measure's name is its own
     assert words in said
+
+
+def test_plugins_answer_in_the_order_of_their_names(monkeypatch):
+    hook: dict[str, object] = {"riskguard_reports": staticmethod(hookimpl(lambda: {}))}
+    entries = [SimpleNamespace(name=name, value="", load=lambda: type("Module", (), hook)) for name in "bca"]
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: entries)
+    monkeypatch.setattr(plugins, "manager", cache(plugins.manager.__wrapped__))
+    assert list(plugins.answers("riskguard_reports")) == [("a", {}), ("b", {}), ("c", {})]
 
 
 @pytest.mark.slow

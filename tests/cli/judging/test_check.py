@@ -70,6 +70,7 @@ def test_gates_and_their_items_can_be_named(command, several):
     assert became["riskguard.yaml::no-risk[AP-5]"] == became["riskguard.yaml::no-collapse"] == "judged"
     assert set(became.values()) == {"judged", "deselected"}
     assert len(became) == 7
+    assert "ship" not in command("show report.json").out  # nothing is known of the others
 
 
 def test_without_riskguard_yaml_it_says_how_to_get_one(command, folder):
@@ -86,6 +87,7 @@ def test_it_is_found_above_and_by_its_path(command, folder, monkeypatch, tmp_pat
     monkeypatch.chdir(below)
     assert command("check").status == 0
     monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("riskguard.yaml").touch()
     assert command(f"check --config {folder}/riskguard.yaml").status == 0
 
 
@@ -147,7 +149,7 @@ def test_a_candidate_that_cannot_be_had_is_said_with_its_line_in_the_file_or_in_
 
 
 def test_a_run_can_take_the_place_of_the_candidate_and_of_a_stored_baseline(command, folder):
-    assert command("check --candidate loss.run -q").out.startswith("FAIL no-risk: loss against prod: ")
+    assert command("check --candidate new=loss.run -q").out.startswith("FAIL no-risk: new against prod: ")
     line = "check --candidate good.run --baseline prod=churn.run -o report.json"
     assert command(line).status in (0, 1)
     (verdict,) = read_report(folder / "report.json")["verdicts"]
@@ -164,7 +166,7 @@ def test_reports_name_the_command_that_judges_the_same_candidate_again(command, 
     assert command(line).status == 1
     assert f"<code>riskguard {line}</code>" in (folder / "report.html").read_text()
     (gate,) = json.loads((folder / "report.json").read_text())["gates"]
-    assert gate["command"] == f"riskguard {line}"
+    assert (gate["command"], gate["line"]) == (f"riskguard {line}", world.GATE_LINE)
     assert command("report report.json -o again.html").status == 0
     assert f"<code>riskguard {line}</code>" in (folder / "again.html").read_text()
     assert "pytest --riskguard" not in (folder / "again.html").read_text()

@@ -58,7 +58,7 @@ SAME: list[tuple[Any, ...]] = [
     ("_ltr", "# doc-2", "1:0.3 2:7 # doc-2"),
     ("_judgement_list", f"{IN_RESULTS}.judgmentRatings.0.ratings.3", {"docId": "waiting", "rating": ""}),
     ("_judgement_list", *ONE_MORE, {"_source": {"querySetQueries": []}}),
-    ("_rank_eval_response", "details.q01.hits.1.hit._score", None),
+    *(("_rank_eval_response", "details.q01.hits.1.hit._score", score) for score in (None, 99)),
     ("_rre", f"{GROUP}.queries.0.placeholders", {"$query": TEXT, "$rows": 10}),
     ("_rre", f"{GROUP}.queries.1", {"placeholders": {"$query": TEXT}}),
     (
@@ -82,6 +82,7 @@ def test_documents_may_stand_alone_in_a_list_or_in_an_object(write):
     snapshot, response = (json.loads(changed(name)) for name in ("_snapshot_json", "_rank_eval_response"))
     for name, other in (
         ("_pointwise", json.loads(changed("_pointwise"))["hits"]["hits"]),
+        ("_quepid_json", json.loads(changed("_quepid_json").replace(b'"doc-2":', b'" doc-2 ":'))),
         ("_snapshot_json", {"snapshots": [snapshot]}),
         ("_rank_eval_response", {"rank_eval": response}),
     ):
@@ -120,7 +121,7 @@ def test_the_median_of_the_judges_of_a_book_counts(write):
     assert qrels.grades == {"shoes": {"1": 2.5, "2": 0, "3": 1}}
 
 
-HEADER = "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position\r\n"
+HEADER = "Snapshot Name,Snapshot Time,Case Name,Query Text,Doc ID,Doc Position\r\n"
 
 
 def rows(*rows: tuple[str, str, object], name: str = "june", time: str = "2026-01") -> str:
@@ -142,6 +143,7 @@ LATER = rows(("shoes", "d2", 1), time="2026-02")
         (rows(*((cell, '"d,1"', 1) for cell in ODD)), None, {text: ["d,1"] for text in PLAIN}),
         (rows(("shoes", "d1", 1)) + JULY, "july, new", {"shoes": ["d2"]}),
         (rows(("shoes", "d1", 1)) + LATER, "2026-02", {"shoes": ["d2"]}),
+        (rows(("shoes", "d1", 1)), "7", {"shoes": ["d1"]}),
     ],
 )
 def test_rows_of_a_snapshot_are_ranked_by_position(write, content, part, expected):
@@ -151,7 +153,7 @@ def test_rows_of_a_snapshot_are_ranked_by_position(write, content, part, expecte
 
 LIST = f"{IN_RESULTS}.judgmentRatings.0"
 POINTWISE = [{"evaluationId": "v", "searchConfigurationId": "conf-2", "queryText": "tv"}]
-FAILED = {"q1": {"error": "late"}, "q2\x1b[2J": {}}
+FAILED: dict[str, Any] = dict.fromkeys(["q1", "q2\x1b[2J", *"abcd"])
 OTHERS: list[dict[str, Any]] = [{"_source": {"name": name, "judgmentRatings": []}} for name in ("b", "imported")]
 REFUSED: list[tuple[Any, ...]] = [
     ("_ltr", "# doc-3", "doc-3", ".txt:6: expected `rating qid:<id> # <docid> <query text>`"),
@@ -168,13 +170,13 @@ REFUSED: list[tuple[Any, ...]] = [
         "PROCESSING",
         "status: expected 'COMPLETED', found 'PROCESSING'; exp",
     ),
-    ("_rank_eval_response", "failures", FAILED, "found failures: an object with the keys 'q1', 'q2"),
+    ("_rank_eval_response", "failures", FAILED, r"the keys 'q1', 'q2\x1b[2J', 'a', 'b', 'c'; ask again"),
     ("_rre", f"{GROUP}.relevant_documents", {"high": ["1"]}, "relevant_documents: expected a number, found 'high'"),
     (
         "_rre",
         f"{GROUP}.relevant_documents",
-        {"1": {"boost": 1}},
-        "a key 'gain' with a value, found an object with the",
+        {"1": {}},
+        "a key 'gain' with a value, found an object with the keys (none)",
     ),
     ("_rre", f"{GROUP}.queries.0.placeholders", {"$a": "x"}, "queries.0: expected a key 'placeholders.$query' with"),
     ("_snapshot_csv", '2""",doc-2,2', '2""",doc-2,first', ".csv:21: expected a whole number as the rank of 'doc-2'"),
@@ -187,8 +189,16 @@ REFUSED: list[tuple[Any, ...]] = [
     ("_snapshot_csv", 'red shoes, ""size 2""",doc-2,2', 'a\nb",doc-2,1.5', ".csv:22: expected a whole number as the"),
     ("_snapshot_csv", ',1,19"" monitor', "", ".csv:2: expected 7 columns as in the header, and a query, found"),
     ("_pairwise", f"{IN_RESULTS}.results", POINTWISE, "expected a file with several rankings"),
+    ("_pointwise", f"{IN_RESULTS}.experimentVariantId", "conf-2", "expected each topic once, found"),
     ("_pointwise", "hits.total.value", 120, "expected all documents, but found 4 hits of {'value': 120, "),
-    ("_pointwise", "timed_out", True, "expected all documents, but hits are missing: timed_out is True; ask again"),
+    (
+        "_pointwise",
+        "hits.total.value",
+        9,
+        "timed_out",
+        True,
+        "expected all documents, but hits are missing: timed_out is True; ask again",
+    ),
 ]
 
 
@@ -198,6 +208,10 @@ def test_bad_content_is_refused_with_its_place(write, case):
     with pytest.raises(DataError) as caught:
         read(write, name, changed(name, *change))
     assert problem in str(caught.value)
+
+
+def test_other_tables_may_have_the_columns_of_a_snapshot(write):
+    assert ranked(write("s.csv", "Query Text,Doc ID,score\na,d,1\n")) == {"a": ["d"]}
 
 
 def test_one_of_several_snapshots_must_be_named(write):

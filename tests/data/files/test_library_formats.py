@@ -23,6 +23,7 @@ from tests.data.files.read import ranked
         ("a.json", '{"q1": {"d1": 1, "d1": 2}}', r"'d1' appears twice"),
         ("a.json", '{"q1": {"d1": "1"}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
         ("a.json", '{"q1": {"d1": true}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
+        ("a.json", "{}", r"expected rankings in a format that"),
         ("a.json", '{"q1": ["d1"]}', r"expected rankings in a format that .* tried: parquet, .*, trec"),
         (
             "a.tsv",
@@ -56,24 +57,33 @@ def test_scores_after_ranks_decide_as_in_trec_and_are_compared_with_them(write):
         read_run(write("b.tsv", "q1\td1\t1\t1\nq1\td2\t2\t2\nq1\td3\t3\t3\n"))
 
 
-MTEB = {"mteb_model_meta": {"model_name": "m"}, "de": {"test": {"q": {"d": 1}}}, "en": {"test": {"q": {"e": 2}}}}
+MTEB = {"mteb_model_meta": {"model_name": "m"}} | {part: {"test": {"q": {part: 1}}} for part in "abcde"}
 
 
 def test_one_part_of_several_predictions_is_named(write):
     path = write("predictions.json", json.dumps(MTEB))
-    with pytest.raises(RunFormatError, match=r"found 2; name one as in predictions.json#NAME: 'de/test', 'de'"):
-        read_run(path)
-    with pytest.raises(RunFormatError, match=r"expected one subset and split named 'test', found 2; name"):
-        read_run(GivenFile(path, part="test"))
-    with pytest.raises(RunFormatError, match=r"subset and split named 'fr', found 0; .*'de/test', 'de', 'en"):
-        read_run(GivenFile(path, part="fr"))
-    assert ranked(path, part="en/test") == ranked(path, part="en") == {"q": ["e"]}
+    for part, problem in (
+        (None, "expected one subset and split, found 5"),
+        ("test", "expected one subset and split named 'test', found 5"),
+        ("f", "expected one subset and split named 'f', found 0"),
+    ):
+        names = "'a/test', 'a', 'b/test', 'b', 'c/test', 'c', 'd/test', 'd'"
+        with pytest.raises(RunFormatError, match=f"{problem}; name one as in predictions.json#NAME: {names}$"):
+            read_run(GivenFile(path, part=part))
+    assert ranked(path, part="e/test") == ranked(path, part="e") == {"q": ["e"]}
+
+
+@pytest.mark.parametrize(("name", "found"), [("ranx", "'d1' of 'q1' has no number"), ("mteb", "another one")])
+def test_a_file_has_the_format_that_is_named(write, name, found):
+    with pytest.raises(RunFormatError, match=f"expected the format that was named, found {found}$"):
+        read_run(GivenFile(write("a.json", '{"q1": {"d1": "1"}}'), format=name))
 
 
 def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
     good = '{"query_id": 1, "query": "red", "results": [{"corpus_id": 7, "score": 0.5}]}'
     path = write("predictions.jsonl", f'{good}\n{{"query_id": "2", "query": "x", "results": []}}\n')
     assert ranked(path) == {"1": ["7"]}  # a query without results is not answered
+    assert read_run(path).source.texts == {"1": "red", "2": "x"}
     for bad, problem in (
         ('{"query_id": null, "results": []}', r":2: expected a key 'query_id' with a value"),
         (

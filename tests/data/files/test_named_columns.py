@@ -106,6 +106,7 @@ def test_scores_rank_documents_or_else_ranks(write, table, how: dict[str, Any], 
             RANKED + "q1,b,2,\n",
             r":3: expected a finite number as the score of 'b' in topic 'q1', found nothing",
         ),
+        ("qid,docno,score\n", "expected rankings, found none"),
         (UPSIDE_DOWN, r"run.csv:[23]: .*every ranking is upside down.*ties: as_returned"),
         (
             ",".join(map(str, range(21))),

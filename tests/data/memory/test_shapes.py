@@ -105,6 +105,8 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
     ),
     ({"1": {"a": np.array([1.0, 2.0])}}, "run, 'a' of topic '1': expected a number as the score, found array("),
     ({"1": ["a", ("b", 2)]}, "expected text or a whole number as the document, found ('b', 2)"),
+    ({"1": [("a", 1, 2)]}, "expected text or a whole number as the document, found ('a', 1, 2)"),
+    ({"1": {"a"}}, "a sequence of documents or pairs, for topic '1', found {'a'} (set)"),
     ({1: ["a"], "1": ["b"]}, "run: expected each topic once, found one as text and as a number"),
     ({"1": {"\ud800": 1.0}}, "expected text as the document, found half of a character"),
     (
