@@ -116,6 +116,8 @@ def test_what_is_no_mapping_is_a_type_error():
         TypeError, match=r"candidate: expected scores \(a mapping topic -> score, .* found 0.5 \(float\)"
     ):
         assert_not_significantly_risky(0.5, BASELINE)
+    with pytest.raises(TypeError, match=r"baselines: expected a mapping name -> scores .*, found float"):
+        assert_georisk_not_worse(BASELINE, 0.5)
 
 
 @pytest.mark.parametrize("kind", KINDS)

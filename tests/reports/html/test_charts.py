@@ -26,8 +26,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import Plot, json
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.html.charts import MAX_BARS, charts, named
-from pytest_riskguard.reports.html.charts.drawing import Colour, clipped, text_width
-from pytest_riskguard.reports.html.charts.plots import Scale, scale_of, tick_labels
+from pytest_riskguard.reports.html.charts.plots import Colour, Scale, clipped, scale_of, text_width, tick_labels
 from tests.reports.hostile import NAMES, STRINGS
 from tests.reports.html.drawings import Box, labels, marks, points, root_of, tooltips
 from tests.reports.html.verdicts import charts_of, hostile, pair, pool, systems, wide_pool

@@ -19,8 +19,7 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Inputs, Verdict
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.html import ensure_available, render
-from pytest_riskguard.reports.html.page import STATIC_ROWS
-from pytest_riskguard.reports.html.queries import topic_rows
+from pytest_riskguard.reports.html.page import STATIC_ROWS, topic_rows
 from pytest_riskguard.reports.html.whole_page import script_json
 from pytest_riskguard.reports.parts import GLOSSARY
 from pytest_riskguard.reports.warning_sentences import worded
