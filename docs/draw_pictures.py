@@ -20,7 +20,7 @@ from rich.text import Text
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import words as said_of
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.html.charts.drawing import Colour, disc, element, line, quoted, ring, text_width, words
+from pytest_riskguard.reports.html.charts.plots import Colour, disc, element, line, quoted, ring, text_width, words
 from pytest_riskguard.reports.json import read
 from pytest_riskguard.reports.numbers import brief, percent, plain
 

@@ -73,9 +73,10 @@ def web_address(text: str) -> str | None:
 def document_address(text: str) -> str:
     """The address of any document, which has ``{id}`` where its id goes; ``ValueError`` for anything else."""
     if web_address(text) != text or "{id}" not in text or "{" in text.replace("{id}", ""):
-        found = repr(text if len(text) <= 60 else text[:59] + "…")
-        example = "https://help.example.com/articles/{id}"
-        raise ValueError(f"expected an address with http or https that has {{id}}, such as {example}, found {found}")
+        example, found = "https://help.example.com/articles/{id}", clean(text, limit=60)
+        raise ValueError(
+            f"expected an address with http or https that has {{id}}, such as {example}, found {found!r}"
+        )
     return text
 
 

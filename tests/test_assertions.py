@@ -116,6 +116,8 @@ def test_what_is_no_mapping_is_a_type_error():
         TypeError, match=r"candidate: expected scores \(a mapping topic -> score, .* found 0.5 \(float\)"
     ):
         assert_not_significantly_risky(0.5, BASELINE)
+    with pytest.raises(TypeError, match=r"baselines: expected a mapping name -> scores .*, found float"):
+        assert_georisk_not_worse(BASELINE, 0.5)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -142,7 +144,7 @@ def test_assertions_take_every_option_of_their_kind(kind):
 
 def test_nothing_but_the_kinds_has_an_assertion():
     for name in ("not_inferior", "assert_nothing"):
-        with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
+        with pytest.raises(AttributeError, match=f"^module '{assertions.__name__}' has no attribute '{name}'$"):
             getattr(assertions, name)
 
 

@@ -41,6 +41,7 @@ def judged(tmp_path):
         grade: float = 1,
         rules: LabelRules | None = None,
         measure: str = "nDCG@10",
+        together: int = 1,
         **options: Any,
     ) -> Verdict:
         (tmp_path / "old.run").write_text(run_of(baseline))
@@ -55,7 +56,7 @@ def judged(tmp_path):
         )
         gate = gate_of("g", "not_significantly_risky", **options)
         question = Question(gate, RunFile(tmp_path / "new.run"), RunFile(tmp_path / "old.run"), measure)
-        return engine.verdict(question)
+        return engine.verdicts([question] * together, correction="auto")[0]
 
     return judge
 
@@ -88,6 +89,11 @@ def test_a_loss_that_stands_without_them_is_a_loss_and_names_them(judged):
         "relevant documents that are no longer in documents.tsv: 1, in 1 topic (q29); the outcome does not depend on "
         "them"
     )
+
+
+def test_what_stands_without_them_is_the_answer_of_the_gate_in_its_family(judged):
+    found = [judged(range(4, 30), table(range(29)), alpha=0, together=number) for number in (1, 2)]
+    assert [verdict.outcome for verdict in found] == ["fail", "pass"]
 
 
 def test_a_pass_that_rests_on_documents_that_are_gone_is_incomparable_too(judged):

@@ -26,6 +26,9 @@ class Named(Point):
     def __repr__(self) -> str:
         return self.name
 
+    def __eq__(self, other: object) -> bool:  # which takes the hash of the standard library away
+        return isinstance(other, Named) and self.x == other.x
+
 
 @frozen(eq=False)
 class Alone:
@@ -55,7 +58,8 @@ def test_equal_fields_make_equal_objects(kind):
 
 def test_classes_keep_their_own_methods_and_may_be_equal_to_themselves_alone():
     assert repr(Named(1)) == "P"
-    assert Named(1) == Named(1)
+    assert Named(1) == Named(1, note="other")
+    assert hash(Named(1)) == hash(Named(1))
     assert Alone(1) != Alone(1)
     assert len({Alone(1), Alone(1)}) == 2
 

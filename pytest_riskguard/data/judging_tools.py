@@ -220,7 +220,7 @@ def _rated(whole: JsonNode) -> Iterator[Row]:
         for judgement in () if given is None else given.items():
             rated, judge = judgement.find("rating"), judgement.find("user_email")
             if rated is not None and not at(judgement.value, "unrateable"):
-                name = "anonymous" if judge is None else judge.text()
+                name = "" if judge is None else judge.text()
                 yield pair["query_text"].text(), pair["doc_id"].text(), rated.number(), name, None
 
 

@@ -28,14 +28,13 @@ def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int
         guarded = protected_topics(gate.protected, topics, aligned.about.tags)
         limits["protected"] = np.array([topic in guarded for topic in topics])
     counted = losses > COUNTED
-    places = np.flatnonzero(counted & np.any([*limits.values()], axis=0)) if limits else np.arange(0)
+    places = np.flatnonzero(counted & np.any([*limits.values()], axis=0))
     return {place: tuple(name for name, beyond in limits.items() if beyond[place]) for place in places.tolist()}
 
 
 def beyond_allowed(gate: Gate, collapsed: Mapping[int, tuple[str, ...]], differences: FloatArray) -> tuple[int, ...]:
     """The topics that must go so that no more lose too much than may: protected ones, then the worst; by index."""
-    if not isinstance(gate, NoTopicCollapse):
-        return ()
+    assert isinstance(gate, NoTopicCollapse)
     protected = [place for place, exceeded in collapsed.items() if "protected" in exceeded]
     others = sorted((p for p in collapsed if p not in protected), key=lambda p: (round(float(differences[p]), 12), p))
     n, gone = differences.size - len(protected), 0

@@ -262,9 +262,7 @@ class Verdict(_Read):
     def advises(self) -> bool:
         """Whether reports name a command besides the one that judges again."""
         depends = self.judgements is not None and bool(self.judgements.depends)
-        return (
-            depends or self.reason == "bad_baseline" or any(w.code == "significantly_better" for w in self.warnings)
-        )
+        return depends or any(w.code == "significantly_better" for w in self.warnings)
 
     @property
     def identical_to(self) -> tuple[str, ...]:

@@ -56,9 +56,7 @@ def break_even(gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike,
     return _p_value(sizes, chances, which)
 
 
-def break_even_above(
-    gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, tolerated: float = 0.0
-) -> float:
+def break_even_above(gains: npt.ArrayLike, losses: npt.ArrayLike, lost: npt.ArrayLike, *, tolerated: float) -> float:
     """P(URisk >= the observed one), the other side of ``break_even``: how likely chance alone looks this good.
 
     Parameters, result and errors are those of ``break_even``; the observed URisk counts on both sides.
@@ -70,9 +68,7 @@ def break_even_above(
     return _p_value(sizes[able], 1 - chances[able], ~which[able], offset=-impossible)
 
 
-def break_even_quantile(
-    gains: npt.ArrayLike, losses: npt.ArrayLike, p_value: float, *, tolerated: float = 0.0
-) -> float:
+def break_even_quantile(gains: npt.ArrayLike, losses: npt.ArrayLike, p_value: float, *, tolerated: float) -> float:
     """The sum of trade-off scores at and below which the test has at most this p-value.
 
     To less than a hundredth of its spread. Minus infinity where the p-value is higher even if every changed topic is

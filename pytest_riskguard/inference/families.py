@@ -30,7 +30,7 @@ def holm(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
 
     The p-value of rank i among k, lowest first, becomes the largest of ``(k - j + 1) p_j`` over ranks j up to i, and
     at most 1. It holds for any dependence between tests. ``p_values``, shape (n_tests,), are in any order, which the
-    result keeps. ValueError with none, a second axis, or one outside [0, 1].
+    result keeps. ValueError with none, or one outside [0, 1].
     """
     p = _checked(p_values)
     order = np.argsort(p, kind="stable")
@@ -201,8 +201,6 @@ def _step_down(drawn: FloatArray, observed: FloatArray, order: list[int], change
 
 def _checked(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
     p = np.asarray(p_values, dtype=np.float64)
-    if p.ndim != 1:
-        raise ValueError(f"p-values must have one axis (tests), got shape {p.shape}")
     if p.size == 0:
         raise ValueError("expected at least one p-value, got none")
     wrong = np.flatnonzero(~((p >= 0) & (p <= 1)))

@@ -156,8 +156,6 @@ def _bca_significance(score: float, sample: Sample) -> float:
     bias = sample.bias
     if not math.isfinite(score):
         return float(score < 0)
-    if not math.isfinite(bias):  # every adjusted level is then an end of the law
-        return float(bias > 0)
     distance = score - bias
     stretch = 1 + sample.acceleration * distance
     if stretch <= 0:

@@ -5,7 +5,9 @@ Objectives need the extra ``ltr``; the rest needs nothing more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
     from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, LambdaMART
@@ -25,22 +27,12 @@ __all__ = [
     "faro_weights",
 ]
 
-_HOME = {
-    "GeoRisk": "objectives",
-    "JudgedQueries": "queries",
-    "LambdaMART": "objectives",
-    "QueryBaselines": "queries",
-    "RiskMetrics": "risk_metrics",
-    "TFARO": "objectives",
-    "TSARO": "objectives",
-    "UCRO": "objectives",
-    "faro_weights": "weights",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "ltr.objectives": "GeoRisk LambdaMART TFARO TSARO UCRO",
+        "ltr.queries": "JudgedQueries QueryBaselines",
+        "ltr.risk_metrics": "RiskMetrics",
+        "ltr.weights": "faro_weights",
+    },
+)

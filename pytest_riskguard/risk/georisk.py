@@ -101,12 +101,10 @@ def zrisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "li
     """ZRisk at several alphas from one pass, since it is affine in alpha.
 
     Shape (n_systems, n_alphas): column by column what ``zrisk`` gives. Parameters and errors are those of
-    ``topic_contributions``, and ``alphas`` has one axis and at least one alpha.
+    ``topic_contributions``; ``alphas`` has one axis.
     """
     scores = pool_scores(scores)
     weights = np.asarray(alphas, dtype=np.float64)
-    if weights.ndim != 1 or weights.size == 0:
-        raise ValueError(f"alphas must have one axis and hold at least 1, got shape {weights.shape}")
     for alpha in weights.tolist():
         loss_weight_of(kind, alpha)
     if kind == "smooth":

@@ -97,7 +97,7 @@ DATA = {
     "baseline update prod nowhere --note why": "nowhere: no such file",
     "power nowhere.run --baseline prod -o -": "nowhere.run: no such file",
     "power --baseline prdo": "did you mean 'prod'?",
-    f"power {LONG} --baseline prod": "File name too long",
+    f"power {LONG} --baseline prod": f" {LONG[:200]}…{LONG[:200]}: cannot be read (File name too long",
     "show nowhere.json": "nowhere.json: no such file",
     "show .": "expected a regular file, found a folder",
 }

@@ -16,7 +16,7 @@ def read(path: Path, *wanted: str) -> list[tuple[str, str, str]]:
 
 
 LINES = [
-    {"id": "a", "title": " Title \n of a ", "url": "https://user:secret@host:8080/a?b#c", "body": "text"},
+    {"_id": "b", "id": "a", "title": " Title \n of a ", "url": "https://user:secret@host:8080/a?b#c", "body": "text"},
     {"_id": "b", "title": None, "url": "javascript:alert(1)"},
     {"docid": 7, "title": "x" * 1000},
     {"docno": 0, "title": 1984},
@@ -75,12 +75,13 @@ def test_errors_say_where_and_what_was_expected(write, content, problem):
 
 
 def test_documents_that_may_be_wanted_later_are_read_at_once(write):
-    titled = [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}, {"id": "a", "title": "again"}]
+    rows = [("a", "A", "http://a"), ("b", "B", None), ("a", "again", "http://again")]
+    titled = [dict(zip(("id", "title", "url"), row, strict=True)) for row in rows]
     path = write("documents.txt", "\n".join(map(json.dumps, titled)))
     titles = DocumentTitles(path)
-    assert titles.of(["a", "x"], lambda: ["b"]) == ({"a": "A"}, {})
+    assert titles.of(["a", "x"], lambda: ["b"]) == ({"a": "A"}, {"a": "http://a"})
     path.unlink()
-    assert titles.of(["b", "a", "x"]) == ({"a": "A", "b": "B"}, {})
+    assert titles.of(["b", "a", "x"]) == ({"a": "A", "b": "B"}, {"a": "http://a"})
     with pytest.raises(MissingFileError):
         titles.of(["c"])
 

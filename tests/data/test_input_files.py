@@ -165,7 +165,7 @@ def test_a_damaged_gzip_says_how_it_is_damaged(path, content, problem):
 
 
 CONTENT = {
-    "run": "t1 Q0 d1 1 2 x\nt2 Q0 d1 1 2 x\n",
+    "run": "t1 Q0 d1 1 2 x\nt1 Q0 d2 2 1 x\nt2 Q0 d1 1 2 x\n",
     "qrels": "t 0 docA 1\nt 0 d 0\n",
     "documents": '{"id": 1}\n',
     "topics": "id\tquery\n1\ta\n2\tbcdefgh\n3\tc",
@@ -173,7 +173,7 @@ CONTENT = {
     "settings": "collection: {qrels: q}",
 }
 LIMITED = [
-    ("RUN_BYTES", "run", 30, "bytes of text in a run"),
+    ("RUN_BYTES", "run", 45, "bytes of text in a run"),
     ("TABLE_BYTES", "qrels", 19, "bytes of text in a table"),
     ("CORPUS_BYTES", "documents", 10, "bytes of text in a documents file"),
     ("LINES", "topics", 4, "lines"),
@@ -182,7 +182,7 @@ LIMITED = [
     ("CELLS", "scores", 4, "cells in a table (rows times columns)"),
     ("YAML_BYTES", "settings", 22, "bytes of settings"),
     ("JUDGEMENTS", "qrels", 2, "judgements"),
-    ("DOCUMENTS", "qrels", 2, "documents in a topic"),
+    *(("DOCUMENTS", reader, 2, "documents in a topic") for reader in ("run", "qrels")),
     *(("TOPICS", reader, 2, "topics") for reader in ("run", "scores")),
     ("TOPICS", "topics", 3, "topics"),
 ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.given_file import GivenFile, Ties
 from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.errors import RunFormatError
 from tests.data.engine_shapes import SHAPES, Hits
@@ -87,8 +87,8 @@ def changed(engine: str, place: str, value: Any) -> Any:
     return answer if place else value
 
 
-def run_of(write, engine: str, place: str, value: Any) -> Run:
-    run = read_run(GivenFile(written(write, "k.json", {"q": changed(engine, place, value)})))
+def run_of(write, engine: str, place: str, value: Any, ties: Ties | None = None) -> Run:
+    run = read_run(GivenFile(written(write, "k.json", {"q": changed(engine, place, value)}), ties=ties))
     assert isinstance(run, Run)
     return run
 
@@ -129,7 +129,7 @@ HYBRID = [{"hybrid_search_info": {"rank_fusion_score": score}, "text_match": 1} 
 )
 def test_scores_of_typesense(write, more, expected):
     found = [{"document": {"id": name}} | score for name, score in zip("ab", more, strict=True)]
-    run = run_of(write, "typesense", "hits", found)
+    run = run_of(write, "typesense", "hits", found, "docid")
     assert list(run.by_topic()["q"].values()) == expected
     assert not run.source.contradicted
 

@@ -41,6 +41,7 @@ def test_a_number_has_12_significant_digits_and_zero_no_sign():
 def test_what_was_written_reads_back():
     for made in (RankedDocument("d", None, 1, None, -0.5), Lines((0.1, 0.2), {"a": (1.5, None)})):
         assert decoded(type(made), to_plain(made)) == made
+    assert list(to_plain({"b": 1, "a": 2})) == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -75,6 +76,7 @@ def test_what_keeps_to_its_constraints_reads_back():
     for made in (Constrained(), Constrained("b", "of a later version", 1.0, 0.9, (1, 2, 3))):
         assert decoded(Constrained, to_plain(made)) == made
     assert math.isnan(decoded(Constrained, {"level": None}).level)
+    assert repr(decoded(Constrained, {"share": 1}).share) == "1"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,10 @@ def test_what_keeps_to_its_constraints_reads_back():
     [
         ({"word": "c"}, "made.word: expected 'a' or 'b', found 'c'"),
         ({"share": 1.1}, "made.share: expected a number, at most 1, found 1.1"),
+        ({"share": -1}, "made.share: expected a number, at least 0, found -1"),
+        ({"share": math.inf}, "made.share: expected a finite number, found inf"),
         ({"level": 1}, "made.level: expected a number below 1, found 1"),
+        ({"level": 0}, "made.level: expected a number above 0, found 0"),
         ({"items": [1]}, r"made.items: expected at least 2, found \[1\]"),
     ],
 )
@@ -112,10 +117,14 @@ def nested(depth: int, opening: str, closing: str) -> bytes:
     ("content", "problem"),
     [
         (b'{"a": 9223372036854775808}', "9223372036854775808 is a whole number of more than 64 bits"),
+        (b'{"a": -9223372036854775808}', "-9223372036854775808 is a whole number of more than 64 bits"),
         (b'{"a": 1' + 5000 * b"0" + b"}", "1" + 29 * "0" + " is a whole number of more than 64 bits"),
         (b'{"a": 1e309}', "1e309 is larger than any number of 64 bits"),
         (b'{"a": -Infinity}', "-Infinity is not a number"),
-        (b'{"a": {"b": 1, "b": 2}}', "key 'b' appears twice"),
+        (b'{"a": {"c": 0, "b": 1, "b": 2}}', "key 'b' appears twice"),
+        (b"[]", "expected an object, found a list"),
+        (b'{"a": "\xff"}', "not UTF-8: byte 0xff"),
+        (b'{\n"a": <<<\n}', "line 2: not JSON (Expecting value), found '\"a\": <<<'"),
         (nested(MAX_DEPTH, "[", "]"), f"nested too deeply (more than {MAX_DEPTH} levels)"),
         (nested(MAX_DEPTH, '{"a": [', "]}"), f"nested too deeply (more than {MAX_DEPTH} levels)"),
     ],

@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import io
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, cast
 from urllib.parse import unquote
@@ -189,20 +188,6 @@ def test_what_is_none_of_trecs_files_is_refused_with_file_and_line(write, kind, 
             read(path, kind)
         assert str(caught.value).startswith(f"{path}{problem}")
         assert caught.value.reason == ("bad_run" if kind == "rankings" else "bad_qrels")
-
-
-@pytest.mark.parametrize(
-    ("limit", "most"), [("RUN_BYTES", 840), ("ROW_BYTES", 28), ("LINES", 30), ("TOPICS", 3), ("DOCUMENTS", 10)]
-)
-def test_a_run_may_be_as_large_as_each_limit_and_no_larger(limit, most, write, set_limit):
-    text = "".join(f"{t} Q0 document-{t}-{d} {d} {9.5 - d:5} t\n" for t in range(3) for d in range(10))
-    assert (len(text), text.index("\n")) == (840, 27)
-    for name in ("a.run", "a.run.gz"):
-        path = write(name, text)
-        for number, is_read in ((most, True), (most - 1, limit == "ROW_BYTES"), (most - 2, False)):
-            set_limit(limit, number)
-            with nullcontext() if is_read else pytest.raises(RunFormatError, match="expected at most"):
-                read_run(path)
 
 
 IDS = ["red shoes", "a%20b", "100% wool", "tab\there", "plain", "é ü"]

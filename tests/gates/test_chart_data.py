@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pytest_riskguard.gates import explain
 from pytest_riskguard.gates.explain import ALPHAS
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
@@ -35,3 +36,10 @@ def test_what_has_no_law_or_no_alpha_has_no_chart():
     few = judge(gate_of("g"), topic_scores("new", OURS[:5]), topic_scores("old", BASE[:5]), report=True)
     assert set(few.exhibits.curves["upper"]) == {None}
     assert few.exhibits.curves["urisk"][0] == pytest.approx(np.mean(OURS[:5] - BASE[:5]))
+
+
+def test_of_very_many_topics_those_with_the_lowest_and_the_highest_parts_are_drawn(monkeypatch):
+    monkeypatch.setattr(explain, "MAX_LISTED", 3)
+    order = np.argsort(OURS - BASE, kind="stable")
+    drawn = sorted([*order[:3], *order[-3:]])
+    assert reported().exhibits.topics == tuple(f"t{place:05d}" for place in drawn)

@@ -13,6 +13,7 @@ from pytest_riskguard.gates.families import adjusted_by_draws, in_families
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.inference.families import joint_flips
 from tests.gates.conftest import pair, pooled
 from tests.strict import gate_of
 
@@ -162,6 +163,15 @@ def test_any_gate_whose_topics_do_not_count_alike_leaves_the_family_to_holm(aske
         {"clusters": np.arange(count)},
     ):
         assert drawn(replace(asked[0].evidence, **change)) is None
+
+
+def test_gates_on_the_same_topics_are_drawn_by_what_each_topic_would_win_or_lose():
+    asked = together(changed=60, n=60, tolerance=0.005)
+    gains, losses, lost = (np.array(of_all) for of_all in zip(*(one.ruling.bets for one in asked), strict=True))
+    drawn = np.minimum(2 * joint_flips(gains, losses, lost, n=60, tolerated=60 * 0.005), 1.0)
+    assert drawn[0] < 0.05
+    expected = np.maximum([one.p_value for one in asked], drawn)
+    assert [family.adjusted_p_value for family in in_families(asked)] == expected.tolist()
 
 
 @pytest.mark.parametrize("make", [apart, together])

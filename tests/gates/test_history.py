@@ -91,6 +91,8 @@ def test_what_is_no_slow_slide():
     back = newest(gate, [*slid, replace(slid[0], name="back")])  # made good
     assert back.lineage is not None
     assert (back.lineage.risky, slides(back)) == (False, False)
+    fallen = newest(gate, [*slid, lost])  # and seen to have
+    assert (fallen.outcome, slides(fallen)) == ("fail", False)
 
 
 @pytest.mark.parametrize("n", [1, 2, 9])

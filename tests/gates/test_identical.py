@@ -43,6 +43,8 @@ def test_the_same_run_passes_every_gate(options):
     assert words.line(verdict) == SAYS
     assert verdict.summary.endswith("The candidate is the same run as prod: no ranking changed.")
     assert "no_variation" not in {warning.code for warning in verdict.warnings}
+    asks_at_any_alpha = verdict.kind not in ("equivalent", "no_topic_collapse")
+    assert verdict.estimates.alpha_star == ("any" if asks_at_any_alpha else None)
 
 
 @pytest.mark.parametrize(("kind", "count"), [(KIND, 1), (KIND, 5), ("georisk_not_worse", 5)])

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates import explain
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import Card
 from tests.gates.conftest import pair
 
@@ -24,35 +20,15 @@ def differences(seed: int = 1, n: int = 400) -> np.ndarray:
     return np.round(rng.normal(-0.03, 0.08, n), 3) * (rng.random(n) < 0.7)
 
 
-def whole_and_cut(monkeypatch: pytest.MonkeyPatch, gate=RISK, d=None, **options) -> tuple[Verdict, Verdict]:
-    """The same verdict with all topics in its lists, and with the first few."""
-    candidate, baseline = pair(differences() if d is None else d)
-    whole = judge(gate, candidate, baseline, report=True, **options)
-    whole.to_dict()  # computes what is computed when first read
-    monkeypatch.setattr(explain, "MAX_LISTED", MOST)
-    cut = judge(gate, candidate, baseline, report=True, **options)
-    cut.to_dict()
-    return whole, cut
-
-
-@pytest.mark.slow
 def test_lists_hold_the_most_harmful_topics_and_say_how_many_they_leave_out(monkeypatch):
-    whole, cut = whole_and_cut(monkeypatch)
-    flips, left_out = whole.estimates.flip_set, cut.topics.left_out
-    assert whole.topics.left_out == {}
-    assert cut.responsible_topics == whole.responsible_topics[:MOST]
-    assert left_out["responsible_topics"] == len(whole.responsible_topics) - MOST > 0
-    assert cut.estimates.flip_set == flips[:MOST]
-    assert left_out["flip_set"] == len(flips) - MOST > 0
-    assert cut.outcome == whole.outcome == "fail"
-    assert cut.estimates == replace(whole.estimates, flip_set=flips[:MOST])
-    assert cut.topics == replace(whole.topics, left_out=left_out)
-
-
-def test_lists_below_the_limit_are_whole_and_nothing_is_added_to_the_json():
-    verdict = judge(RISK, *pair(differences()), report=True)
-    assert len(verdict.responsible_topics) > MOST
-    assert "left_out" not in verdict.to_dict()["topics"]
+    asked = RISK, *pair(differences())
+    whole = judge(*asked)
+    assert "left_out" not in whole.to_dict()["topics"]
+    losers, flips = whole.responsible_topics, whole.estimates.flip_set or ()
+    monkeypatch.setattr(explain, "MAX_LISTED", MOST)
+    cut = judge(*asked)
+    assert (cut.responsible_topics, cut.estimates.flip_set) == (losers[:MOST], flips[:MOST])
+    assert cut.topics.left_out == {"responsible_topics": len(losers) - MOST, "flip_set": len(flips) - MOST}
 
 
 def test_topics_that_collapsed_and_the_largest_loss_are_listed_before_more_harmful_ones(monkeypatch):

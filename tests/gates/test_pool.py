@@ -301,10 +301,11 @@ def test_systems_without_any_score_have_no_part_in_anything():
     assert compared(x, alpha=1.0).contributions.tolist() == [0.0] * 12
 
 
-def test_topics_of_a_pool_have_their_part_and_their_slices():
+@pytest.mark.parametrize("weighing", [{"alpha": 2.0}, {"tradeoff": "smooth"}])
+def test_topics_of_a_pool_have_their_part_and_their_slices(weighing):
     x = np.random.default_rng(6).uniform(0.2, 0.8, (3, 24))
     topics = Topics({}, {f"t{i:05d}": {"half": "ab"[i % 2]} for i in range(24)})
-    options: dict[str, Any] = {"alpha": 2.0, "method": "percentile", "level": 0.6}
+    options: dict[str, Any] = {**weighing, "method": "percentile", "level": 0.6}
     comparison = compared(x, topics=topics, reference="s2", **options)
     found = explain(comparison)
     losers = found.responsible_topics

@@ -155,3 +155,8 @@ def test_the_topics_responsible_in_a_slice_are_named_the_most_harmful_first(kind
     assert told["half=x"].responsible == tuple(f"t{place:05d}" for place in range(36, -1, -4))
     assert told["half=y"].responsible == ("t00001",)
     assert Card(verdict).share(told["half=y"]) == pytest.approx(0.6 / (0.6 + 3.36))
+
+
+def test_one_topic_is_no_group_however_much_it_lost():
+    lost = pair(np.where(np.arange(40) == 1, -0.6, 0.0))
+    assert Card(judge(gate_of("g"), *lost, topics=tagged(40, half=["x", "y"] * 20))).group is None

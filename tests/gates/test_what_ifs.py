@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.data import TopicScores, judged, read_qrels
+from pytest_riskguard.data import TopicScores, read_qrels
 from pytest_riskguard.data.given_file import AS_GIVEN, LabelRules
 from pytest_riskguard.data.judged import RankedRun
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import Qrels
 from pytest_riskguard.data.run_scores import score_run
-from pytest_riskguard.data.runs import Run, read_run
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scoring import labels_for
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.errors import UsageError
@@ -185,31 +185,3 @@ def test_an_unjudged_document_below_the_ranks_that_are_kept_counts_as_not_retrie
     ours, theirs = (score_run(run, qrels, ["AP"])[0] for run in (rows, deep))
     unjudged = Labels((ours, theirs), (candidate, baseline)).unjudged
     assert unjudged.ranks[unjudged.documents.strings().index("x000")].tolist() == [1, 0]
-
-
-REAL = {
-    "cranfield_runs": ("qrels.txt", "bm25s_lucene", ("partial_longquery_trunc", "ties_bm25s_int", "improved_rrf")),
-    "web2012_runs": ("qrels.adhoc.txt.gz", "ql-cata", ("rm-cata",)),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("collection", "measure"), [("cranfield_runs", "AP"), ("web2012_runs", "nDCG@10")])
-def test_real_runs(shared, collection, measure, monkeypatch):
-    monkeypatch.setattr(judged, "MAX_DEPTH", 1000)  # so that no rank is unknown
-    folder = shared / "data" / collection
-    file, baseline, candidates = REAL[collection]
-    qrels = read_qrels(folder / file)
-    if collection == "cranfield_runs":  # every document of the pool is judged: hide some
-        rng = random.Random(1)
-        qrels = read_qrels(
-            {
-                t: {d: g for d, g in judged.items() if rng.random() < 0.7} or dict(judged)
-                for t, judged in qrels.grades.items()
-            }
-        )
-    for candidate in candidates:
-        paths = [folder / "runs" / f"{name}.run.gz" for name in (candidate, baseline)]
-        pair = Compared([read_run(path) for path in paths], qrels, measure, paths)
-        pair.check()
-        pair.check_effects()

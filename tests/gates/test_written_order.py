@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard.data import TopicScores
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Family, Verdict
 from tests.gates.conftest import judge_pool, topic_scores
 from tests.strict import gate_of
 
@@ -67,6 +67,13 @@ def test_runs_that_both_tie_are_compared_in_one_order_at_a_time():
     pool = [scores("prod", docid_order, GOOD), scores("other", POOR)]
     gate = gate_of("g", kind="georisk_not_worse", alpha=1)
     assert judge_pool(gate, candidate, pool).outcome == "pass"
+
+
+def test_the_other_order_is_judged_at_the_level_that_a_family_leaves():
+    written = GOOD - np.where(np.arange(40) < 6, 0.2, 0.0)
+    asked = gate_of("g", alpha=0), scores("new", GOOD, written), scores("prod", GOOD)
+    found = [judge(*asked, family=family).outcome for family in (None, Family("holm", 5, 0.99, 1.0))]
+    assert found == ["incomparable", "pass"]
 
 
 def test_a_run_is_not_compared_with_itself_in_another_order():

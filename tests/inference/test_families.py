@@ -139,7 +139,7 @@ def test_pooled_draws_of_one_normal_test_are_students():
 
 def test_no_order_of_tests_or_topics_moves_a_p_value():
     rng = np.random.default_rng(1)
-    scores = [sparse(rng, m, n, -0.03) for m, n in ((12, 50), (5, 30), (20, 25))]
+    scores = [sparse(rng, m, n, -0.03) for m, n in ((12, 50), (5, 30), (20, 25), (1, 9))]
     found = pooled_draws(scores)
     assert pooled_draws([rng.permutation(x) for x in scores[::-1]])[::-1].tolist() == found.tolist()
     d = rng.normal(-0.01, 0.1, (3, 60))
@@ -163,6 +163,7 @@ def test_flips_of_one_test_are_the_break_even_test(alpha, tolerance):
     ("call", "message"),
     [
         (lambda: pooled_draws([]), "at least two topics each"),
+        (lambda: pooled_draws([[0.1, 0.2], [0.1]]), "at least two topics each"),
         (lambda: pooled_draws([[0.1, np.nan]]), "scores must be finite"),
     ],
 )

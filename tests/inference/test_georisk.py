@@ -127,6 +127,13 @@ def test_more_replicates_than_memory_holds_are_refused():
         replicates_for(level=1 - 1e-6, n_systems=5, n_topics=50, n_tests=8)
 
 
+def test_the_jackknife_leaves_out_whole_clusters():
+    scores, clusters = pool(7), np.arange(30) % 8
+    found = georisk_difference(scores, candidate=0, reference=1, alpha=1, replicates=9, clusters=clusters)
+    rests = [georisk(scores[:, clusters != cluster], alpha=1) for cluster in range(8)]
+    assert_allclose(found.left_out, [rest[0] - rest[1] for rest in rests], atol=1e-12)
+
+
 def test_twins_differ_by_nothing():
     scores = pool(4)
     scores[1] = scores[0]

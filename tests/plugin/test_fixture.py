@@ -29,7 +29,7 @@ def test_retrieve(riskguard):
     asked = []
     def search(query):
         asked.append(query)
-        return iter([("good", 2.0), ("bad1", 1), ("bad2", 0.5)])
+        return iter([("good", 1.0), ("other", 1), ("bad2", 0.5)])
     candidate = riskguard.retrieve(search, depth=2)
     verdict = riskguard.assert_not_significantly_risky(candidate, "prod")
     assert (verdict.candidate, verdict.estimates.candidate_mean) == ("candidate", 1.0)
@@ -168,6 +168,8 @@ def test_wrong_arguments_are_one_line_each_without_frames_of_ours(pytester, proj
 def test_a_mapping_is_judged_as_the_assertion_judges_it(pytester, project):
     project("good")
     pytester.makepyfile("""
+        from pytest_riskguard import score_run
+
         TOPICS = [f"t{number:02d}" for number in range(1, 31)]
 
         def test_against_a_stored_baseline(riskguard):
@@ -178,9 +180,18 @@ def test_a_mapping_is_judged_as_the_assertion_judges_it(pytester, project):
             same = dict.fromkeys(TOPICS, 0.5)
             assert riskguard.assert_not_significantly_risky(same, same).baselines == ("baseline",)
 
+        def test_scores_bring_their_measure(riskguard):
+            (scores,) = score_run("candidate.run", "qrels.txt", ["P(rel=1)@5"])
+            assert riskguard.check("not_significantly_risky", scores, "prod").measure == "P@5"
+
+        def test_ties(riskguard):
+            tied = riskguard.run({topic: {"good": 1.0, "other": 1.0} for topic in TOPICS}, ties="docid")
+            verdict = riskguard.check("not_significantly_risky", tied, "prod")
+            assert verdict.estimates.candidate_mean == 0.5, verdict
+
         def test_no_scores(riskguard):
             verdict = riskguard.check("not_significantly_risky", {"t01": float("nan")}, "prod")
             assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_scores"), verdict
     """)
     result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
-    result.assert_outcomes(passed=3)
+    result.assert_outcomes(passed=5)

@@ -126,7 +126,9 @@ def test_gates_that_the_first_failure_or_a_node_id_leaves_out_are_named(pytester
     result.stdout.no_fnmatch_line("not judged*")
     assert became(pytester) == {"riskguard.yaml::first": "not_collected", "riskguard.yaml::first-too": "judged"}
     pytester.makepyfile(test_own="def test_own(): raise ValueError")
-    assert run(pytester, "-x", "test_own.py", "riskguard.yaml").ret == 1
+    result = run(pytester, "-x", "test_own.py", "riskguard.yaml")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["not judged (*): riskguard.yaml::first, riskguard.yaml::first-too"])
     assert became(pytester) == {"riskguard.yaml::first": "not_run", "riskguard.yaml::first-too": "not_run"}
 
 

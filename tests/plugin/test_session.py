@@ -153,5 +153,16 @@ def test_the_summary_lists_every_gate_with_its_figures(pytester, project):
         ]
     )
     result.stdout.no_fnmatch_line("Ship*")
-    quiet = pytester.runpytest("--riskguard", "-q")
-    quiet.stdout.no_fnmatch_line("PASS*")
+
+
+def test_the_short_summary_lists_what_wants_attention_without_remarks(pytester, project):
+    project("good")
+    assert "PASS" not in pytester.runpytest("--riskguard", "-q").stdout.str()
+    with (pytester.path / "qrels.txt").open("a") as qrels:
+        qrels.write("t01 0 later 0\n")  # not those that the baseline was stored with
+    pytester.makepyfile(MIXED)
+    text = pytester.runpytest("--riskguard", "-q").stdout.str()
+    assert text.count("\nPASS") == 2  # of the gates that ask the store
+    assert text.count("\nFAIL") == 2
+    assert "each at its own level" not in text
+    assert "Don't ship" not in text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.reports import Plot, Section, Table, document
-from pytest_riskguard.reports.parts import GLOSSARY
+from pytest_riskguard.reports.parts import GLOSSARY, at_most, wrapped
 from pytest_riskguard.text import columns
 from tests.reports.hostile import STRINGS
 from tests.reports.test_hostile import Page, assert_plain
@@ -43,6 +43,15 @@ def test_names_give_way_in_the_middle_and_keep_their_ends():
     assert {columns(line.partition("0.5")[0]) for line in wide[1:]} == {columns(wide[1].partition("0.5")[0])}
     assert max(map(columns, wide)) <= 30
     assert [line.split()[1:] for line in lines[1:]] == [["0.5000", "ok"]] * 4
+
+
+def test_long_words_are_broken_where_they_may_be_and_commands_never_are():
+    text = f"one two `do this now` three {'x' * 15}"
+    lines = wrapped([text], width=12, breaks_words=True)
+    assert lines == ["  one two", "    `do this now`", "    three", "    xxxxxxxx", "    xxxxxxx"]
+    assert at_most(2, lines, text, 12) == ["  one two", "    `do thi…", "    do this now"]
+    assert at_most(5, lines, text, 12) == lines
+    assert len(Section("x " * 40).to_text(10).splitlines()[0]) == 59
 
 
 def test_gaps_give_way_before_lines_are_too_long():

@@ -109,13 +109,16 @@ def test_a_question_that_has_no_answer_is_refused_at_the_line_of_its_gate(comman
     assert problem in ended.err
 
 
-def test_a_bad_file_is_said_with_the_setting_that_names_it(command, folder):
+def test_a_bad_file_is_said_with_the_setting_that_names_it(command, folder, monkeypatch):
     folder.joinpath("qrels.txt").write_text("t01 0 good\n")
     ended = command("check")
     assert ended.status == 3
     assert "qrels.txt:1: expected 4 columns" in ended.out
     assert str(folder) not in ended.out
     assert "(the qrels named in riskguard.yaml:1)" in " ".join(ended.out.split())
+    monkeypatch.chdir(folder / "baselines")
+    ended = command("check --config ../riskguard.yaml")
+    assert f"{folder}/riskguard.yaml:1" in "".join(ended.out.split())
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ SAME: list[tuple[Any, ...]] = [
     ("_ltr", "# doc-2", "1:0.3 2:7 # doc-2"),
     ("_judgement_list", f"{IN_RESULTS}.judgmentRatings.0.ratings.3", {"docId": "waiting", "rating": ""}),
     ("_judgement_list", *ONE_MORE, {"_source": {"querySetQueries": []}}),
-    ("_rank_eval_response", "details.q01.hits.1.hit._score", None),
+    *(("_rank_eval_response", "details.q01.hits.1.hit._score", score) for score in (None, 99)),
     ("_rre", f"{GROUP}.queries.0.placeholders", {"$query": TEXT, "$rows": 10}),
     ("_rre", f"{GROUP}.queries.1", {"placeholders": {"$query": TEXT}}),
     (
@@ -82,6 +82,7 @@ def test_documents_may_stand_alone_in_a_list_or_in_an_object(write):
     snapshot, response = (json.loads(changed(name)) for name in ("_snapshot_json", "_rank_eval_response"))
     for name, other in (
         ("_pointwise", json.loads(changed("_pointwise"))["hits"]["hits"]),
+        ("_quepid_json", json.loads(changed("_quepid_json").replace(b'"doc-2":', b'" doc-2 ":'))),
         ("_snapshot_json", {"snapshots": [snapshot]}),
         ("_rank_eval_response", {"rank_eval": response}),
     ):
@@ -188,8 +189,16 @@ REFUSED: list[tuple[Any, ...]] = [
     ("_snapshot_csv", 'red shoes, ""size 2""",doc-2,2', 'a\nb",doc-2,1.5', ".csv:22: expected a whole number as the"),
     ("_snapshot_csv", ',1,19"" monitor', "", ".csv:2: expected 7 columns as in the header, and a query, found"),
     ("_pairwise", f"{IN_RESULTS}.results", POINTWISE, "expected a file with several rankings"),
+    ("_pointwise", f"{IN_RESULTS}.experimentVariantId", "conf-2", "expected each topic once, found"),
     ("_pointwise", "hits.total.value", 120, "expected all documents, but found 4 hits of {'value': 120, "),
-    ("_pointwise", "timed_out", True, "expected all documents, but hits are missing: timed_out is True; ask again"),
+    (
+        "_pointwise",
+        "hits.total.value",
+        9,
+        "timed_out",
+        True,
+        "expected all documents, but hits are missing: timed_out is True; ask again",
+    ),
 ]
 
 
@@ -199,6 +208,10 @@ def test_bad_content_is_refused_with_its_place(write, case):
     with pytest.raises(DataError) as caught:
         read(write, name, changed(name, *change))
     assert problem in str(caught.value)
+
+
+def test_other_tables_may_have_the_columns_of_a_snapshot(write):
+    assert ranked(write("s.csv", "Query Text,Doc ID,score\na,d,1\n")) == {"a": ["d"]}
 
 
 def test_one_of_several_snapshots_must_be_named(write):

@@ -23,6 +23,7 @@ from tests.data.files.read import ranked
         ("a.json", '{"q1": {"d1": 1, "d1": 2}}', r"'d1' appears twice"),
         ("a.json", '{"q1": {"d1": "1"}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
         ("a.json", '{"q1": {"d1": true}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
+        ("a.json", "{}", r"expected rankings in a format that"),
         ("a.json", '{"q1": ["d1"]}', r"expected rankings in a format that .* tried: parquet, .*, trec"),
         (
             "a.tsv",
@@ -82,6 +83,7 @@ def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
     good = '{"query_id": 1, "query": "red", "results": [{"corpus_id": 7, "score": 0.5}]}'
     path = write("predictions.jsonl", f'{good}\n{{"query_id": "2", "query": "x", "results": []}}\n')
     assert ranked(path) == {"1": ["7"]}  # a query without results is not answered
+    assert read_run(path).source.texts == {"1": "red", "2": "x"}
     for bad, problem in (
         ('{"query_id": null, "results": []}', r":2: expected a key 'query_id' with a value"),
         (

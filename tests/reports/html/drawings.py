@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from pytest_riskguard.reports.html.charts.drawing import text_width
-from pytest_riskguard.reports.html.charts.plots import Plot
+from pytest_riskguard.reports.html.charts.plots import Plot, text_width
 
 
 @dataclass(frozen=True)

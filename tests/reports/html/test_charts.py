@@ -26,8 +26,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import Plot, json
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.html.charts import MAX_BARS, charts, named
-from pytest_riskguard.reports.html.charts.drawing import Colour, clipped, text_width
-from pytest_riskguard.reports.html.charts.plots import Scale, scale_of, tick_labels
+from pytest_riskguard.reports.html.charts.plots import Colour, Scale, clipped, scale_of, text_width, tick_labels
 from tests.reports.hostile import NAMES, STRINGS
 from tests.reports.html.drawings import Box, labels, marks, points, root_of, tooltips
 from tests.reports.html.verdicts import charts_of, hostile, pair, pool, systems, wide_pool
@@ -43,13 +42,6 @@ def lines_of(root: Element, colour: str) -> list[list[tuple[float, float]]]:
     """The corners of each line of a colour."""
     paths = [e.attrib["d"] for e in root.iter("path") if e.get("stroke-linejoin") and e.get("stroke") == colour]
     return [[(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+),(-?[\d.]+)", path)] for path in paths]
-
-
-def whiskers(root: Element) -> list[tuple[float, float]]:
-    """The ends of each interval, lower one first."""
-    drawn = next(e for e in root.iter("path") if e.get("stroke-width") == "2" and e.get("stroke") == Colour.GREY)
-    heights = [float(y) for y in re.findall(r",(-?[\d.]+)", drawn.attrib["d"])]
-    return list(zip(heights[::2], heights[1::2], strict=True))
 
 
 def centres(plot: Plot) -> list[tuple[float, float]]:
@@ -222,37 +214,6 @@ def test_tooltips_have_the_decimals_that_tell_scores_apart_and_fall_back_on_ids(
         f"{('how do i ' * 60)[:159]}… (topic x): 0.00 → 0.88, +0.88",
     ]
     assert named("301", "كيف أعيد المنتج؟") == "كيف أعيد المنتج؟ (topic 301)"  # a word before the id turns nothing
-
-
-# ---- the risk
-
-
-def test_urisk_over_alpha_is_that_of_the_verdict():
-    verdict = pair(50, alpha=2.0, tolerance=0.05)
-    curve, root = verdict.exhibits, shown(verdict, "urisk")
-    values, dots = curve.curves["urisk"], [next(mark.iter("circle")).attrib for mark in marks(root)]
-    for text, at, value in zip(tooltips(root), curve.alphas, values, strict=True):
-        assert text.startswith(f"alpha {at:g}: ")
-        assert float(re.search(r"Risk ([-+][\d.]+)", text)[1]) == pytest.approx(value, abs=0.005)
-    heights = [float(dot["cy"]) for dot in dots]
-    assert np.corrcoef(values, heights)[0, 1] == pytest.approx(-1, abs=1e-4)
-    assert np.corrcoef(curve.alphas, [float(dot["cx"]) for dot in dots])[0, 1] == pytest.approx(1, abs=1e-4)
-    unit = (heights[-1] - heights[0]) / (values[0] - values[-1])
-    low, high = whiskers(root)[0]
-    assert low - high == pytest.approx((curve.curves["upper"][0] - curve.curves["lower"][0]) * unit, abs=0.05)
-    ((bound, _),) = lines_of(root, Colour.LIMIT)
-    assert (bound[1] - heights[0]) / unit == pytest.approx(values[0] + 0.05, abs=1e-3)
-
-
-def test_a_pool_shows_all_its_systems():
-    verdict, many = pool(), shown(wide_pool(40), "georisk")
-    curves = tooltips(shown(verdict, "georisk"))
-    systems = sorted(text.partition(":")[0] for text in curves)
-    assert systems == ["bm25", "dense", "new (candidate)", "old (reference)"]
-    assert {"candidate new", "reference old"} <= {label.text for label in labels(shown(verdict, "georisk"))}
-    ends = verdict.exhibits.curves["new"]
-    assert f": GeoRisk from {ends[0]:.3f} at alpha 0 to {ends[-1]:.3f} at alpha" in curves[-1]
-    assert len(tooltips(many)) == 40
 
 
 # ---- a chart of a plugin's report
