@@ -133,6 +133,8 @@ def test_gates_on_the_same_inputs_share_topics_and_rankings(verdict):
     assert len(data["topics"]) == 50
     rows = [tag for tag, attributes in page.tags if tag == "tr" and "/" in (attributes.get("id") or "")]
     assert len(rows) == STATIC_ROWS, "once for both gates"
+    part = altered(first, gate="part", exhibits=None, topics=replace(first.topics, count=9))
+    assert len(parsed(part, second).data[0]["topics"]) == 50, "those of the gate on all topics"
     assert "this gate: alpha 2" in page.said, "a chart is that of the first gate"
     assert "this gate: alpha 5" not in page.said
     for text in (
