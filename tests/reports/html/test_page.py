@@ -233,7 +233,10 @@ def test_every_number_of_a_topic_is_that_of_the_json(verdict):
 
 def test_beyond_the_budget_the_most_harmful_stay(monkeypatch):
     monkeypatch.setattr("pytest_riskguard.reports.html.page.MAX_BYTES", 20_000)
-    (data,) = Page(render(Report([pair(500)]))).data
+    monkeypatch.setattr("pytest_riskguard.reports.html.page._MAX_DRAWN", 0)
+    page = Page(render(Report([pair(500)])))
+    (data,) = page.data
+    assert "figure" not in {tag for tag, _ in page.tags}
     assert data["count"] == 500
     assert 50 < len(data["topics"]) < 500
     assert data["topics"] == [row.topic for row in topic_rows(pair(500))[: len(data["topics"])]]
