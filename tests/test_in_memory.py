@@ -136,6 +136,8 @@ def test_of_several_columns_of_scores_the_measure_asked_for_is_judged():
 def test_a_measure_gives_plain_scores_their_range():
     before = dict.fromkeys(TOPICS, 0.5)
     assert check(GATE, before, before, measure="AP").measure == "AP"
+    for name, measure in (("value", None), (" Score", None), ("clicks", "clicks")):
+        assert check(GATE, [{"qid": topic, name: 0.5} for topic in TOPICS], before).measure == measure
     beyond = check(GATE, before | {"t01": 1.5}, before, measure="AP")
     assert (beyond.outcome, beyond.reason) == ("incomparable", "bad_scores")
     assert "expected AP from 0 to 1, found 1.5 (topic 't01')" in str(beyond.problem)

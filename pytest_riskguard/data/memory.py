@@ -32,7 +32,7 @@ def is_of_ranx(data: object) -> bool:
 
 def is_frame(data: object) -> bool:
     """Whether an object has named columns; its class is asked, since polars warns when a lazy frame is."""
-    return hasattr(type(data), "columns") and not isinstance(data, Mapping)
+    return hasattr(type(data), "columns")
 
 
 def is_series(data: object) -> bool:
@@ -169,7 +169,7 @@ def _cells(about: Any, kind: Kind) -> Iterable[tuple[Any, ...]] | None:
     entries = list(about)
     if entries and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in entries):
         return ((document, score, None) for document, score in entries)
-    return ((document, None, rank) for rank, document in enumerate(entries, 1))
+    return ((document, None, rank) for rank, document in enumerate(entries))
 
 
 # What they hold. ``TypeError`` for data of another shape, the error of ``given`` for what a file could not hold.

@@ -111,7 +111,7 @@ class GateLog:
         if report.when == _CRASHED:
             test.ended = "crashed"
             test.crashes, test.failures = test.crashes + 1 + test.failures, 0
-        elif report.failed or str(report.outcome) == "rerun":  # the word of pytest-rerunfailures
+        elif report.failed:
             test.ended = "failed"
         elif report.skipped:
             test.ended = XFAILED if hasattr(report, "wasxfail") else "skipped"

@@ -109,19 +109,6 @@ def test_questions_that_have_no_answer_are_refused(options, message):
         Pool.of(scores, **options)
 
 
-SMALL = np.array([[0.3, 0.0, 0.9, 0.5], [0.2, 0.6, 0.1, 0.5], [0.0, 0.4, 0.8, 0.0]])
-COUNTS = np.array([[1, 4, 0, 0, 2, 1], [1, 0, 4, 0, 1, 2], [1, 0, 0, 3, 1, 0], [1, 0, 0, 1, 0, 1]], dtype=np.uint8)
-
-
-@pytest.mark.parametrize(("tradeoff", "alpha"), CASES)
-@pytest.mark.parametrize("scale", [1.0, 1e-9])
-def test_a_small_pool_has_the_georisk_of_the_definition_in_every_kind_of_replicate(tradeoff, alpha, scale):
-    georisks = PoolKernel(Pool.of(SMALL * scale, alpha=alpha, tradeoff=tradeoff)).replicates(COUNTS)
-    for row, counts in enumerate(COUNTS.T):
-        direct = georisk(replicate(SMALL * scale, counts), alpha=alpha, tradeoff=tradeoff)
-        assert_allclose(georisks[:, row], direct, rtol=0, atol=1e-13)
-
-
 # draws
 
 

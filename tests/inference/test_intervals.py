@@ -75,19 +75,6 @@ def test_limits_move_with_shift_and_scale(kind, method):
         assert (moved.upper - shift) / scale == pytest.approx(own.upper, abs=tolerance)
 
 
-@given(vectors)
-@settings(max_examples=25, deadline=None)
-def test_a_higher_level_gives_a_wider_interval(x):
-    slack = 1e-7 * max(1e-12, float(np.ptp(x)))
-    narrow = intervals(x, level=0.8)
-    for level in (0.95, 0.99, 0.999):
-        wide = intervals(x, level=level)
-        for inner, outer in zip(narrow, wide, strict=True):
-            assert outer.lower <= inner.lower + slack
-            assert outer.upper >= inner.upper - slack
-        narrow = wide
-
-
 @pytest.mark.parametrize("x", [[0.3, 0.3], [0.0] * 50, [-0.2] * 10, [1e-300, 0.0, -1e-300]])
 def test_without_variation_the_interval_is_the_mean(x):
     for limits in intervals(x):

@@ -10,7 +10,6 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.special import bdtr
 
 from pytest_riskguard.inference import studentized
 from pytest_riskguard.inference.intervals import interval
@@ -78,19 +77,6 @@ def test_few_topics_have_the_law_of_all_multisets(shape, n):
     for p in LEVELS:
         expected = statistics[np.searchsorted(below, p - 1e-13)]
         assert float(law.quantiles(p)) == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
-def test_two_scores_have_a_binomial_law():
-    n, ones = 40, 12
-    x = np.repeat([1.0, 0.0], [ones, n - ones])
-    law = studentized_law(x)
-    share = ones / n
-    k = np.arange(1, n)
-    t = (k / n - share) / np.sqrt(k / n * (1 - k / n) / (n - 1))
-    none, every = (1 - share) ** n, share**n
-    for before, after, drawn in zip(t, t[1:], k, strict=False):
-        expected = (bdtr(drawn, n, share) - none) / (1 - none - every)
-        assert law.cdf((before + after) / 2) == pytest.approx(expected, abs=1e-12)
 
 
 DRAWN = {

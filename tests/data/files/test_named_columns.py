@@ -128,7 +128,10 @@ MANY = "".join(f'"q{number}"\t"{number}"" monitor"\n' for number in range(5_000)
 @pytest.mark.parametrize(
     ("name", "table", "queries", "tags"),
     [
-        ("a.tsv", "lang\tquery\tqid\nen\tred shoes\tq1\n", {"q1": "red shoes"}, {"lang": "en"}),
+        (
+            *("a.csv", ",Unnamed: 0,__index_level_0__,lang,query,qid\n0,0,0,en,red shoes,q1\n"),
+            *({"q1": "red shoes"}, {"lang": "en"}),
+        ),
         ("a.tsv", 'qid\tquery\n"q1"\t"19"" monitor"\n"q2"\t"shoes"\n', {"q1": '19" monitor', "q2": "shoes"}, {}),
         ("a.tsv", 'qid\tquery\n"q1"\t"red shoes"\n"q2"\t"19"" monitor"\n', {"q2": '19" monitor'}, {}),
         ("a.tsv", f"qid\tquery\n{MANY}", {"q7": '7" monitor'}, {}),  # the bytes looked at end within quotes

@@ -134,5 +134,6 @@ def test_bad_series_are_incomparable(series, problem):
 
 def test_row_numbers_begin_at_zero_and_other_numbers_or_named_ones_are_topics():
     scores = pd.Series([0.5, 0.4, 0.3])
-    for series in (scores.rename_axis("topic"), scores.set_axis(pd.RangeIndex(1, 4))):
+    others = (pd.RangeIndex(1, 4), pd.RangeIndex(0, 6, 2))
+    for series in (scores.rename_axis("topic"), *map(scores.set_axis, others)):
         assert check("not_significantly_risky", series, dict(series.items())).topics.ties == 3

@@ -104,6 +104,7 @@ BAD_RANKINGS: list[tuple[Any, str]] = [
         "run, 'a' of topic '1': expected a finite number as the score of 'a' in topic '1', found nothing",
     ),
     ({"1": {"a": np.array([1.0, 2.0])}}, "run, 'a' of topic '1': expected a number as the score, found array("),
+    ({"1": {"a": np.True_}}, "run, 'a' of topic '1': expected a number as the score, found "),
     ({"1": ["a", ("b", 2)]}, "expected text or a whole number as the document, found ('b', 2)"),
     ({"1": [("a", 1, 2)]}, "expected text or a whole number as the document, found ('a', 1, 2)"),
     ({"1": {"a"}}, "a sequence of documents or pairs, for topic '1', found {'a'} (set)"),
