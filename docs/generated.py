@@ -28,7 +28,7 @@ from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.option_types import Option
 from pytest_riskguard.gates.warning_codes import REASONS_OF, WARNINGS
 from pytest_riskguard.limits import Limit
-from pytest_riskguard.plugin.options import add_options
+from pytest_riskguard.plugin import pytest_addoption
 
 PACKAGE = Path(__file__).resolve().parents[1] / "pytest_riskguard"
 SCHEMA_FILE = PACKAGE / "reports" / "riskguard-report-1.schema.json"
@@ -304,7 +304,7 @@ class _Parser:
 def plugin_settings() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Options of pytest and settings of its ini file that the plugin declares, with their help."""
     parser = _Parser()
-    add_options(parser)  # type: ignore[arg-type]
+    pytest_addoption(parser)  # type: ignore[arg-type]
     return parser.options, parser.settings
 
 

@@ -143,10 +143,10 @@ class _Parser:
 
 def pytest_settings() -> _Parser:
     """Options and ini settings of the plugin."""
-    from pytest_riskguard.plugin.options import add_options
+    from pytest_riskguard.plugin import pytest_addoption
 
     parser = _Parser()
-    add_options(parser)  # type: ignore[arg-type]
+    pytest_addoption(parser)  # type: ignore[arg-type]
     return parser
 
 

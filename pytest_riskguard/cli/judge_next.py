@@ -111,7 +111,7 @@ def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, li
         raise UsageError(f"--gate {name}: the gate names its baseline; give at most one run, its candidate")
     settings = load_gates(the_config())
     items = asked_for(all_items(settings), [name], also=_KINDS)
-    if any(item.gate.is_pool or len(item.baselines) > 1 for item in items):
+    if any(item.gate.is_pool for item in items):
         raise UsageError(f"--gate {name} compares a pool; judge-next is about one baseline")
     run, replaced = next(iter(inputs.runs), None), inputs.named_baselines
     declared, engine, files = declared_gates(settings, run, replaced, report=False)

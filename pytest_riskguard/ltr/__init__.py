@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from pytest_riskguard.lazily import lazily
 
 if TYPE_CHECKING:
-    from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, LambdaMART
+    from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, LambdaMART, faro_weights
     from pytest_riskguard.ltr.queries import JudgedQueries, QueryBaselines
     from pytest_riskguard.ltr.risk_metrics import RiskMetrics
-    from pytest_riskguard.ltr.weights import faro_weights
 
 __all__ = [
     "TFARO",
@@ -30,9 +29,8 @@ __all__ = [
 __getattr__ = lazily(
     __name__,
     {
-        "ltr.objectives": "GeoRisk LambdaMART TFARO TSARO UCRO",
+        "ltr.objectives": "GeoRisk LambdaMART TFARO TSARO UCRO faro_weights",
         "ltr.queries": "JudgedQueries QueryBaselines",
         "ltr.risk_metrics": "RiskMetrics",
-        "ltr.weights": "faro_weights",
     },
 )

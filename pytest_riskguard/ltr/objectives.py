@@ -1,7 +1,13 @@
-"""What LambdaMART and its risk-sensitive relatives share as objectives for LightGBM.
+"""LambdaMART and its risk-sensitive relatives as objectives for LightGBM, and T-FARO as weights of queries.
 
 An objective is one callable for ``lightgbm.train`` (``params["objective"]``) and for ``LGBMRanker(objective=...)``.
 Nothing is shared between objectives.
+
+References
+----------
+B. T. Dinçer, C. Macdonald, I. Ounis, "Hypothesis testing for the risk-sensitive evaluation of retrieval systems",
+SIGIR 2014, whose equation numbers these are unless the other is named; the same, "Risk-sensitive evaluation and
+learning to rank using multiple baselines", SIGIR 2016.
 """
 
 from __future__ import annotations
@@ -30,9 +36,8 @@ from pytest_riskguard.ltr.queries import (
     document_scores,
     is_count,
 )
-from pytest_riskguard.ltr.weights import adaptive_alpha
-from pytest_riskguard.risk import expected_scores, topic_contributions
-from pytest_riskguard.risk.checks import FloatArray, IntArray, loss_weight
+from pytest_riskguard.risk import expected_scores, standard_error, topic_contributions
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, loss_weight, per_topic
 
 if TYPE_CHECKING:
     from lightgbm import Dataset
@@ -247,7 +252,7 @@ class UCRO(_RiskObjective):
 
 @dataclass(eq=False)
 class TSARO(UCRO):
-    """T-SARO: U-CRO with alpha'_j = (1 - Phi(TR_j)) alpha, so that risky queries weigh more (Eq. 10).
+    """T-SARO: U-CRO with alpha'_j = (1 - Phi(TR_j)) alpha, so that risky queries weigh more (SIGIR 2016, Eq. 10).
 
     The standard deviation is re-estimated at every iteration.
     """
@@ -301,6 +306,57 @@ class GeoRisk(_RiskObjective):
             )
         now = GeoRiskNow(1.0 + self.alpha, float(ndcg.size), mean, place, math.sqrt(mean * phi))
         return SwapEffects(GEORISK, differences=ndcg - expected, inverse_roots=inverse, pool=now)
+
+
+def adaptive_alpha(scores: npt.ArrayLike, baseline: npt.ArrayLike, *, alpha: float) -> FloatArray:
+    """alpha'_j = (1 - Phi(TR_j)) alpha for each query (Eq. 25; SIGIR 2016, Eq. 10): shape (n_queries,), 0 to alpha.
+
+    TR_j is the query's trade-off score over the standard deviation of all (Eq. 21). A query that lost much has an
+    alpha' near alpha, one that won much near 0, and one that did not change alpha/2. Where no query differs from the
+    others in its trade-off score, none is riskier, and all have alpha/2.
+
+    Parameters
+    ----------
+    scores, baseline : array, shape (n_queries,)
+        Effectiveness of the model and of the baseline on the same queries, finite.
+    alpha : float
+        Extra weight of a loss, at least 0 and finite.
+
+    Raises
+    ------
+    ValueError
+        For arrays of different lengths or with values that are not finite, and a bad alpha.
+    """
+    weight = loss_weight(alpha)
+    model, reference = per_topic(scores, name="scores"), per_topic(baseline, name="baseline")
+    if model.size != reference.size:
+        raise ValueError(f"scores and baseline must hold the same queries, got {model.size} and {reference.size}")
+    differences = model - reference
+    # Eq. 11; refused where a weighted loss is too large for sums
+    x = per_topic(np.where(differences < 0, (1 + weight) * differences, differences), name="weighted differences")
+    levels = np.zeros(x.size)
+    if np.ptp(x) > ROUNDING_ERROR * max(1.0, float(np.max(np.abs(x)))):
+        levels = x / (standard_error(x) * math.sqrt(x.size))
+    alphas: FloatArray = weight * ndtr(-levels)
+    return alphas
+
+
+def faro_weights(scores: npt.ArrayLike, baselines: QueryBaselines, *, alpha: float) -> FloatArray:
+    """``1 + alpha'_j`` for each query, from 1 to ``1 + alpha``: shape (n_queries,).
+
+    What rankers make of weights:
+
+    - LightGBM takes them for rows, ``numpy.repeat(weights, group)``, and multiplies gradient and hessian by them.
+      ``lambdarank`` then learns what ``TFARO`` with the same truncation level does.
+    - XGBoost takes them for queries, ``DMatrix(..., weight=...)``, and divides them by their mean.
+    - CatBoost takes them for rows, ``Pool(..., group_weight=...)``. YetiRank, YetiRankPairwise, PairLogit,
+      PairLogitPairwise, QueryRMSE and QuerySoftMax multiply by them. LambdaMart and StochasticRank do not: there they
+      only enter the divisor of leaves, and heavy queries count for less (found with CatBoost 1.2.10).
+
+    ``scores``, the model's nDCG@k on each query, and ``alpha`` are as for ``adaptive_alpha``, and so are the errors.
+    Of several ``baselines``, ``baselines.mean()`` is that of T*-FARO.
+    """
+    return 1 + adaptive_alpha(scores, baselines.only(), alpha=alpha)
 
 
 #: ``WEIGHTED``: (1 + alpha_j) dM. ``TRADEOFF``: the change of the trade-off score. ``GEORISK``: that of GeoRisk.

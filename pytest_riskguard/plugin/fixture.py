@@ -24,8 +24,8 @@ from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, gate_of
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.gates.verdict import Verdict, incomparable
+from pytest_riskguard.plugin import CONFIG_NAME, typed_again
 from pytest_riskguard.plugin.mode import mode_of
-from pytest_riskguard.plugin.options import CONFIG_NAME, typed_again
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import record
 

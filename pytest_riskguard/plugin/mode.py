@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from pytest_riskguard import __version__, run_context
-from pytest_riskguard.plugin.options import CONFIG_NAME
+from pytest_riskguard.plugin import CONFIG_NAME
 
 #: Options that select tests. Only those that are typed count: if addopts select, gates left out are still noticed.
 _SELECTS = ("-k", "-m", "--deselect", "--ignore", "--lf", "--last-failed", "--sw", "--stepwise")

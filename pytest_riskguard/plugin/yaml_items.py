@@ -13,7 +13,7 @@ import pytest
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 from pytest_riskguard.live import declared_gates
-from pytest_riskguard.plugin.options import typed_again
+from pytest_riskguard.plugin import typed_again
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import current, record
 

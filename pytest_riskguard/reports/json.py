@@ -151,7 +151,7 @@ def _deciding(verdict: Verdict) -> Iterator[tuple[str, str]]:
         return
     if gate.by_topic:
         if estimates.flip_set is not None:
-            number = len(estimates.flip_set) + verdict.topics.left_out.get("flip_set", 0)
+            number = len(estimates.flip_set)
             yield f"a flip set of {counted(number, 'topic')}", "fail" if number else "pass"
         return
     family, p = verdict.family, estimates.decision_p_value

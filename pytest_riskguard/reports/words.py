@@ -224,7 +224,7 @@ def _must_show(card: Card) -> _Line:
     what, beyond = ("gain", gain) if same and gain > loss else ("loss", loss)
     if passed:
         return _Line(text, [f"the {what} is at most {size(beyond)}", f"{short(most)} is allowed"])
-    if beyond <= most:
+    if beyond < most - ROUNDING_ERROR:
         return _Line(text, ["so few changes could look this good by chance"])
     allowed = short(most) if most else "none"
     return _Line(text, [f"a {what} of {size(beyond)} cannot be excluded", f"{allowed} is allowed"])

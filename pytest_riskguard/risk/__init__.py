@@ -1,8 +1,8 @@
 """Risk measures: arrays in, numbers out; no files, no pytest."""
 
 from pytest_riskguard.risk import checks
-from pytest_riskguard.risk.components import principal_components
 from pytest_riskguard.risk.georisk import expected_scores, georisk, topic_contributions, zrisk
+from pytest_riskguard.risk.pools import principal_components
 from pytest_riskguard.risk.urisk import counts, standard_error, trisk, urisk
 
 __all__ = [

@@ -12,7 +12,8 @@ def place(store, number, name="prod"):
 
 def test_a_copy_is_no_replicate(store, add, replicate, collection):
     add()
-    replicate()
+    replicate(measures=["RR"])
+    assert store.read("prod", lambda entry: entry.replicate(1).manifest).measures == ("RR",)
     before = content(store.root)
     for run, where in (
         (collection.run, r"prod"),

@@ -195,6 +195,8 @@ def test_digests_of_texts_are_checked_and_hold_no_text(store, add):
     assert f"\nt3\t{sha256(b'query 3').hexdigest()[:16]}\n".encode() in content
     assert content.count(b"\n") == 14  # 13 topics with a relevant document
     assert to_bytes(from_bytes(content)) == content
+    rows = {"t1": {"query": "a"}, "t2": {"query": "b", "weight": "2.0", "cluster": "c"}}
+    assert from_bytes(to_bytes(rows)) == rows
     path.write_bytes(content.replace(b"t3\t", b"t3\ta"))
     assert "queries.tsv was changed after it was stored" in store.verify("prod")[0]
 

@@ -160,7 +160,10 @@ def test_damage_is_named_and_the_rest_is_still_shown(command, folder):
     shutil.copytree("baselines/prod", "baselines/a-copy")
     ended = command("baseline verify")
     assert ended.status == 3
-    assert ended.out.splitlines()[0].startswith("a-copy: ")
+    assert ended.out.startswith(
+        "a-copy: baselines/a-copy: manifest.json belongs to a baseline named 'prod': the folder was renamed or "
+        "copied, so this is not what was stored as 'a-copy'"
+    )
     assert ended.out.splitlines()[-1] == "prod: ok"
     assert "1 problem found" in ended.err
     assert command("baseline verify prod").out == "prod: ok\n"
@@ -172,6 +175,7 @@ def test_damage_is_named_and_the_rest_is_still_shown(command, folder):
     ended = command("baseline show prod")
     assert ended.status == 3
     assert "  name                   prod\n" in ended.out
+    assert "a-copy" in command("baseline list").err  # the first of two
     assert "scores.tsv was changed after it was stored" in ended.err
 
 

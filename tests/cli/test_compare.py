@@ -18,7 +18,7 @@ from tests.reports.schema import SCHEMA_FILE
 from tests.strict import STRICT_LINE
 
 QRELS = "--qrels qrels.txt --measure AP"
-RISK = "--gate not_significantly_risky"
+RISK, POOL = "--gate not_significantly_risky", "--gate georisk_not_worse"
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,28 @@ RISK = "--gate not_significantly_risky"
         ("good.run --baseline prdo", 3, "did you mean 'prod'?"),
         (r"good.run --baseline 'no\where'", 3, r"no\where: no such file"),
         ("loss.run --baseline prod --baseline nowhere.run", 3, "FAIL the mean fell"),
+        (
+            f"loss.run --baseline prod --baseline good.run --alpha 5 {POOL}",
+            1,
+            "FAIL riskier than prod; 12 of 30 queries lost, none gained (AP)",
+        ),
+        (f"loss.run --baseline prod --baseline good.run --set reference=good {POOL}", 1, "FAIL riskier than good; "),
+        (
+            f"good.run --baseline prod --baseline loss.run {POOL}",
+            0,
+            "GeoRisk difference +0.04, 95% interval +0.01 to +0.07",
+        ),
+        (
+            f"good.run --baseline prod --baseline nowhere.run {POOL}",
+            3,
+            "INCOMPARABLE baselines: no baseline 'nowhere.run'",
+        ),
     ],
 )
 def test_each_outcome_has_its_status(command, line, status, said):
-    ended = command(f"compare {line} --measure AP {RISK}")
+    ended = command(f"compare {RISK} {line} --measure AP")
     assert ended.status == status
-    assert said in ended.out
+    assert said in " ".join(ended.out.split())
     assert ended.err == ""
 
 
@@ -401,6 +417,12 @@ def test_of_many_systems_the_first_line_names_five(command):
     ended = command(f"compare a b c d e f {of_baselines} {QRELS} {RISK}")
     said = "a, b, c, d, e and 1 more against g, h, i, j, k and 1 more (baselines)"
     assert (ended.status, ended.out.splitlines()[0]) == (3, said)
+
+
+def test_a_pool_is_judged_in_a_family_too(command):
+    ended = command(f"compare good.run --baseline prod --baseline loss.run {QRELS} {POOL} --set family=auto -o -")
+    (verdict,) = json.loads(ended.out)["verdicts"]
+    assert (verdict["outcome"], verdict["family"]["size"]) == ("pass", 1)
 
 
 def test_roles_go_to_stderr_beside_json_and_are_not_said_with_q(command):

@@ -23,11 +23,13 @@ def test_names_and_help_are_those_of_the_commands(name):
     assert not command.deprecated
 
 
-def test_shells_complete_the_options_of_a_command():
+def test_shells_complete_the_options_of_a_command(monkeypatch):
     context = click.Context(cli, info_name="riskguard")
     assert {item.value for item in cli.shell_complete(context, "co")} == {"comment", "compare"}
     _, command, _ = cli.resolve_command(context, ["compare"])
     assert any("--baseline" in parameter.opts for parameter in command.params)
+    monkeypatch.setattr("pytest_riskguard.plugins.added", lambda *_: {"analyse": ("a plugin", command)})
+    assert cli.list_commands(context)[0] == "analyse"
 
 
 def test_a_working_folder_that_is_gone_is_no_fault_of_ours(command, tmp_path, monkeypatch):

@@ -21,6 +21,8 @@ USAGE = {
         "--set tolerence=1": "'tolerence' cannot be set here; did you mean 'tolerance'?",
         "--set tolerance=1 --set tolerance=2": "tolerance given twice",
         "--gate magic": "'magic' is not",
+        "--gate georisk_not_worse --set reference=bm25": "'bm25' is not a baseline of this gate; expected prod",
+        "--gate georisk_not_worse --set weighted=true": "weighted has no meaning for georisk_not_worse",
         "--measure nDGC@10": "nDCG@10",
         "--baseline old=": "expected the name or path of a run",
         "--nonsense": "No such option",

@@ -164,16 +164,17 @@ def test_gates_without_slices_open_no_file(load, folder):
 
 
 @pytest.mark.slow
-def test_looking_slices_up_loads_neither_scipy_nor_ir_measures(load, folder):
+def test_reading_settings_loads_no_numpy_and_looking_slices_up_no_scipy(load, folder):
     load(f"{GATE}, slice: kind")
     code = (
-        "import sys; from pathlib import Path; from pytest_riskguard.config.load import load_gates; "
-        "from pytest_riskguard.config.items import items_of; "
-        "config = load_gates(Path('riskguard.yaml')); print(len(items_of(config, config.gates[0]))); "
-        "print({'scipy', 'ir_measures'} & {*sys.modules})"
+        "import sys; from pathlib import Path; from pytest_riskguard.config.load import load_config; "
+        "from pytest_riskguard.config.items import items_of, look_up_slices; "
+        "print({'yaml', 'pydantic'} & {*sys.modules}); config = load_config(Path('riskguard.yaml')); "
+        "print({'numpy', 'pytest', 'filelock'} & {*sys.modules}); look_up_slices(config); "
+        "print(len(items_of(config, config.gates[0])), {'scipy', 'ir_measures'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
-    assert done.stdout == "2\nset()\n"
+    assert done.stdout == "set()\nset()\n2 set()\n"
 
 
 def test_gates_are_counted_before_any_is_made(errors, load, set_limit):

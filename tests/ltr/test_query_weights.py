@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_riskguard.ltr import TFARO
-from pytest_riskguard.ltr.weights import adaptive_alpha, faro_weights
+from pytest_riskguard.ltr.objectives import adaptive_alpha, faro_weights
 from tests.ltr import plain_lambdas as plain
 from tests.ltr.ltr_data import Array, Data, made, scored
 

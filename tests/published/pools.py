@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from pytest_riskguard.risk import georisk, trisk, urisk, zrisk
 from pytest_riskguard.risk.georisk import georisk_curve, zrisk_curve
-from pytest_riskguard.risk.reference import reference_scores
+from pytest_riskguard.risk.pools import reference_scores
 from pytest_riskguard.risk.urisk import minus
 from tests.published import test_airs2019, test_ecir2014, test_sigir2016, web2012
 from tests.published.tables import as_csv

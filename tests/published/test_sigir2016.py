@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 from pytest_riskguard.risk import georisk, topic_contributions, trisk, zrisk
 from pytest_riskguard.risk.georisk import georisk_curve, z_scores, zrisk_curve
-from pytest_riskguard.risk.reference import reference_scores
+from pytest_riskguard.risk.pools import reference_scores
 from tests.published.web2012 import PUBLISHED, TOPICS, of_paper, rows
 
 FIVE = [f"t{number}" for number in range(1, 6)]

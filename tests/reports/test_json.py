@@ -6,6 +6,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
+from pytest_riskguard.gates.verdict import FLIPS, Family
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.comparisons import Report
 from tests.reports.cases import CASES
@@ -18,7 +19,14 @@ OTHERS = ("smooth", "loss, weighted", "loss, beyond noise", "too weak", "nothing
 LOSS = CASES["loss"]()
 #: Rounding may put a p-value on either side of the level.
 AT_LEVEL = altered(LOSS, estimates=replace(LOSS.estimates, decision_p_value=0.05))
+#: A family that draws lets a gate pass that fails by itself.
+DRAWN = altered(LOSS, outcome="pass", reason=None, family=Family(FLIPS, 3, 0.95, 0.2))
+NOISE = VERDICTS["loss, beyond noise"]()
+#: Where noise is subtracted, a gate may fail at alpha 0 alone.
+AT_0 = altered(NOISE, intervals=tuple(replace(one, upper=0.1) for one in NOISE.intervals))
 KINDS = {
+    "at alpha 0": lambda: AT_0,
+    "drawn": lambda: DRAWN,
     "at the level": lambda: AT_LEVEL,
     **CASES,
     **{name: VERDICTS[name] for name in OTHERS},

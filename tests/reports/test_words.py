@@ -325,6 +325,12 @@ def test_a_failure_without_a_change_that_counts_lists_what_changed():
     assert len(Card(asked(np.full(30, -1e-7), tolerance=0.0)).worst) == 30
 
 
+def test_a_limit_on_the_bound_itself_cannot_be_excluded():
+    verdict = VERDICTS["not inferior not shown"]()
+    on_bound = altered(verdict, intervals=tuple(replace(one, lower=-0.05) for one in verdict.intervals))
+    assert words.line(on_bound).endswith("; a loss of 0.05 cannot be excluded, 0.05 is allowed")
+
+
 def test_the_largest_loss_is_named_whichever_topic_comes_first():
     verdict = VERDICTS["no collapse"]()
     turned = altered(verdict, responsible_topics=verdict.responsible_topics[::-1])

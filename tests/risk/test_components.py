@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pytest_riskguard.risk.components import principal_components
+from pytest_riskguard.risk.pools import principal_components
 
 POOL = np.random.default_rng(8).random((5, 12))
 

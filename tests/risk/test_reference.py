@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pytest_riskguard.risk.reference import KINDS, reference_scores
+from pytest_riskguard.risk.pools import KINDS, reference_scores
 
 scores = st.integers(-1000, 1000).map(lambda k: k / 1000)
 pools = st.tuples(st.integers(1, 9), st.integers(1, 12)).flatmap(

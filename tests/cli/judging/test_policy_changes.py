@@ -33,17 +33,20 @@ def test_a_run_of_files_alone_has_nothing_to_do_with_a_riskguard_yaml(command):
     assert "changed by" not in ended.out
 
 
-def test_show_report_and_comment_say_it_from_the_json_report(command, loosened):
+def test_show_report_and_comment_say_it_from_the_json_report(command, loosened, monkeypatch):
     assert command("check -q -o r.json -o r.md -o r.html -o r.xml").status == 0
     for name in ("r.md", "r.html", "r.xml"):
         assert "tolerance of no-risk" in (loosened / name).read_text(encoding="utf-8"), name
-    commit(loosened, "third")
+    head = commit(loosened, "third")
     for line in ("show r.json", "show r.json -q"):
         assert SAID in command(line).out.splitlines()
     judged = json.loads((loosened / "r.json").read_text(encoding="utf-8"))["provenance"]["commit"]
     assert "tolerance of no-risk" in command(f"comment r.json --commit {judged}").out
     command("report r.json -o again.md")
     assert (loosened / "again.md").read_bytes() == (loosened / "r.md").read_bytes()
+    monkeypatch.chdir(loosened.parent)
+    report = json.loads(command(f"check --config {loosened}/riskguard.yaml -o -").out)
+    assert report["provenance"]["commit"] == head
 
 
 def test_json_on_standard_output_stays_json(command):

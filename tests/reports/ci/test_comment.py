@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,10 @@ def test_where_a_run_left_nothing_it_says_that_nothing_is_known():
 
 
 def test_a_failure_says_what_broke_for_whom_and_what_to_do():
-    warned = altered(FAIL, warnings=(VerdictWarning("changed_inputs", "scored 0.5 -> 0.4"),))
-    report = Report([PASS, warned], (known("judged", 1), known("crashed")), policy_changes=["tolerance 0 -> 1"])
+    warnings = tuple(VerdictWarning("changed_inputs", f"scored 0.{place} -> 0.4") for place in range(6))
+    warned = altered(FAIL, warnings=warnings)
+    gates = (replace(known("judged", 1), failures=2), known("crashed"))
+    report = Report([PASS, warned, altered(warned, gate="b")], gates, policy_changes=["tolerance 0 -> 1"])
     golden(Path(__file__).parents[1] / "golden" / "comment.md", verdict(RUN, report))
 
 

@@ -133,6 +133,8 @@ def test_gates_on_the_same_inputs_share_topics_and_rankings(verdict):
     assert len(data["topics"]) == 50
     rows = [tag for tag, attributes in page.tags if tag == "tr" and "/" in (attributes.get("id") or "")]
     assert len(rows) == STATIC_ROWS, "once for both gates"
+    part = altered(first, gate="part", exhibits=None, topics=replace(first.topics, count=9))
+    assert len(parsed(part, second).data[0]["topics"]) == 50, "those of the gate on all topics"
     assert "this gate: alpha 2" in page.said, "a chart is that of the first gate"
     assert "this gate: alpha 5" not in page.said
     for text in (
@@ -231,7 +233,10 @@ def test_every_number_of_a_topic_is_that_of_the_json(verdict):
 
 def test_beyond_the_budget_the_most_harmful_stay(monkeypatch):
     monkeypatch.setattr("pytest_riskguard.reports.html.page.MAX_BYTES", 20_000)
-    (data,) = Page(render(Report([pair(500)]))).data
+    monkeypatch.setattr("pytest_riskguard.reports.html.page._MAX_DRAWN", 0)
+    page = Page(render(Report([pair(500)])))
+    (data,) = page.data
+    assert "figure" not in {tag for tag, _ in page.tags}
     assert data["count"] == 500
     assert 50 < len(data["topics"]) < 500
     assert data["topics"] == [row.topic for row in topic_rows(pair(500))[: len(data["topics"])]]
