@@ -329,6 +329,9 @@ def test_a_limit_on_the_bound_itself_cannot_be_excluded():
     verdict = VERDICTS["not inferior not shown"]()
     on_bound = altered(verdict, intervals=tuple(replace(one, lower=-0.05) for one in verdict.intervals))
     assert words.line(on_bound).endswith("; a loss of 0.05 cannot be excluded, 0.05 is allowed")
+    passed = VERDICTS["pass, tolerated"]()
+    as_much = altered(passed, estimates=replace(passed.estimates, mean_difference=-0.1))
+    assert ", not shown to be more than the tolerated 0.1; " in words.line(as_much)
 
 
 def test_the_largest_loss_is_named_whichever_topic_comes_first():
