@@ -120,9 +120,8 @@ class RiskguardSession:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
         """Listen for verdicts while a test runs."""
-        listeners = (*run_context.current().listeners, self.log.waiting.append)
         report_wanted = bool(self.config.getoption("riskguard_report"))
-        with run_context.changed(listeners=listeners, report_wanted=report_wanted):
+        with run_context.changed(listeners=(self.log.waiting.append,), report_wanted=report_wanted):
             return (yield)
 
     @pytest.hookimpl(wrapper=True)

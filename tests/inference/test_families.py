@@ -129,6 +129,10 @@ def test_residuals_of_few_changes_are_as_large_as_changes():
     assert pooled_draws(scores) == pytest.approx(slow_pooled(scores, 0.0, 6000), abs=4.5 * np.sqrt(0.25 / 6000))
 
 
+def test_a_single_change_shows_no_law_to_draw_from():
+    assert pooled_draws([[-0.1, 0.0], [0.0, 0.0]]).tolist() == [1.0, 1.0]
+
+
 def test_pooled_draws_of_one_normal_test_are_students():
     from scipy.stats import ttest_1samp
 

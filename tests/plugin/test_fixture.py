@@ -184,6 +184,11 @@ def test_a_mapping_is_judged_as_the_assertion_judges_it(pytester, project):
             (scores,) = score_run("candidate.run", "qrels.txt", ["P(rel=1)@5"])
             assert riskguard.check("not_significantly_risky", scores, "prod").measure == "P@5"
 
+        def test_a_column_is_chosen(riskguard):
+            rows = [{"topic": topic, "P@5": 0.1, "AP": 0.5} for topic in TOPICS]
+            for options, measure in (({}, "AP"), ({"measure": "P@5"}, "P@5")):
+                assert riskguard.check("not_significantly_risky", rows, "prod", **options).measure == measure
+
         def test_ties(riskguard):
             tied = riskguard.run({topic: {"good": 1.0, "other": 1.0} for topic in TOPICS}, ties="docid")
             verdict = riskguard.check("not_significantly_risky", tied, "prod")
@@ -194,4 +199,4 @@ def test_a_mapping_is_judged_as_the_assertion_judges_it(pytester, project):
             assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_scores"), verdict
     """)
     result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
-    result.assert_outcomes(passed=5)
+    result.assert_outcomes(passed=6)

@@ -71,12 +71,22 @@ def test_verbosity_chooses_how_many_topics_are_listed(pytester, project, option,
     assert len(table(pytester.runpytest("--riskguard", option))) == rows
 
 
+CHECKED = """
+    from pytest_riskguard import check
+
+    def test_own():
+        check("not_significantly_risky", dict.fromkeys("abc", 0.1), dict.fromkeys("abc", 0.5))
+"""
+
+
 def test_a_failure_is_said_once(pytester, project):
     project("loss")
     text = pytester.runpytest("--riskguard").stdout.str()
     assert text.count("the mean fell 0.50 -> 0.34") == 2  # the failure, and pytest's own summary
     assert text.count("URisk -0.32") == 1
     assert "\nFAIL " in pytester.runpytest("--riskguard", "--tb=no").stdout.str()
+    pytester.makepyfile(CHECKED)
+    assert "\nINCONCLUSIVE " in pytester.runpytest("--riskguard", "--riskguard-no-yaml").stdout.str()
 
 
 def test_the_command_to_run_it_again_starts_where_pytest_was_called_with_the_options_that_chose_the_settings(

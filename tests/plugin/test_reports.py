@@ -100,7 +100,9 @@ def test_github_is_told_of_a_broken_file_and_of_a_run_that_judged_nothing(pytest
     monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
     (pytester.path / "riskguard.yaml").write_text(world.YAML.replace("kind:", "knid:") % "1")
-    (said,) = commands(pytester.runpytest("--riskguard"))
+    with monkeypatch.context() as inside:
+        inside.chdir(pytester.mkdir("inner"))
+        (said,) = commands(pytester.runpytest("--riskguard", "--rootdir=..", ".."))
     summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith(
         "## riskguard: No verdict: no gate was judged\n\n- not judged (its file cannot be read): riskguard"
