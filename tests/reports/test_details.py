@@ -62,6 +62,9 @@ def test_judgements_say_whether_the_verdict_rests_on_them():
         "+0.0200",
         "pass",
     ]
+    for measure, depth in (("AP", 10), ("P@20", 20), ("P@500", 100)):
+        said = section(altered(verdict, measure=measure), "Unjudged documents").text[0]
+        assert said.endswith(f" 14 unjudged documents in the first {depth} ranks.")
     where = "14 unjudged documents in the first 10 ranks"
     cases: list[tuple[dict[str, Any], str]] = [
         ({}, f"This verdict rests on {where}."),

@@ -272,14 +272,6 @@ def test_the_line_of_a_slice_names_the_slice_whatever_group_stands_out_in_it():
     assert words.line(altered(whole, slice="lang=en")).startswith("lang=en queries got worse; ")
 
 
-def test_a_tag_that_most_topics_have_is_no_explanation_of_the_losses():
-    losses = np.concatenate([np.full(10, -0.6), [-0.6], np.zeros(49)])
-    common = tagged(60, kind=["code"] * 10 + ["prose"] + ["code"] * 38 + ["prose"] * 11)
-    rare = tagged(60, kind=["code"] * 10 + ["prose"] * 50)
-    assert "kind=code" not in words.line(asked(losses, common))  # 91% of the loss, 80% of the topics
-    assert words.line(asked(losses, rare)).startswith("kind=code queries got worse; ")
-
-
 @pytest.mark.parametrize(
     ("inside", "outside", "codes", "said"),
     [
@@ -329,6 +321,17 @@ def test_a_limit_on_the_bound_itself_cannot_be_excluded():
     verdict = VERDICTS["not inferior not shown"]()
     on_bound = altered(verdict, intervals=tuple(replace(one, lower=-0.05) for one in verdict.intervals))
     assert words.line(on_bound).endswith("; a loss of 0.05 cannot be excluded, 0.05 is allowed")
+    passed = VERDICTS["pass, tolerated"]()
+    as_much = altered(passed, estimates=replace(passed.estimates, mean_difference=-0.1))
+    assert ", not shown to be more than the tolerated 0.1; " in words.line(as_much)
+
+
+def test_what_a_gate_asks_for_says_how_many_topics_may_collapse():
+    asks = [words.required(VERDICTS[kind]()) for kind in ("collapse of one", "tail", "equivalent shown")]
+    assert asks == ["no topic collapses", "at most 5 topics collapse", "equivalent"]
+    pool = VERDICTS["GeoRisk pass"]()
+    equal = altered(pool, estimates=replace(pool.estimates, georisk_difference=0.0))
+    assert words.line(equal).startswith("no riskier than prod; ")
 
 
 def test_the_largest_loss_is_named_whichever_topic_comes_first():
@@ -399,6 +402,7 @@ def test_what_an_error_says_to_do_is_the_only_step_about_it():
     error = BaselineError("no baseline 'prod'", remedy=Remedy("store it with {}", "add prod RUN"))
     verdict = incomparable(gate_of("g"), error, measure="AP", candidate="new", baselines=("prod",))
     assert [step.text for step in words.steps(verdict)] == ["store it with `riskguard baseline add prod RUN`"]
+    assert next(words.steps(verdict, commands=Commands(remedy="as typed"))).text == "as typed"
     assert (verdict.problem, words.line(verdict, after_word=True)) == ("no baseline 'prod'",) * 2
     assert error.remedy is not None
     typed = error.remedy.here(lambda name: ["--config", "a b.yaml"] if name == "add" else [])
