@@ -154,7 +154,7 @@ SCORE = f"expected a finite number as the score (column 5), {MOST}"
 GRADE = "expected a number from -1000 to 1000 as the grade"
 TWICE = "expected each document once per topic, found 'd1' of topic '1' also on line 1"
 LFS = "found a Git LFS pointer instead of the file; run `git lfs pull`"
-FIRST, JUDGED = "1 Q0 d1 1 2.5 t\n", "1 0 d1 1\n"
+FIRST, JUDGED = f"1 Q0 d1 1 2.{'5' * 62} t\n", "1 0 d1 1\n"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ def values(scores: tuple[TopicScores, ...]) -> dict[str | None, list[float]]:
         {"map": {"1": 0.1, "2": 0.2}, "mrr": {"1": 0.5, "2": 1.0}},
         pd.DataFrame(LONG),
         pl.DataFrame(LONG | {"name": ["bm25"] * 4}),
-        pd.concat([pd.DataFrame(LONG), pd.DataFrame({"qid": ["all"], "measure": ["map"], "value": [0.15]})]),
+        pd.concat(
+            [pd.DataFrame(LONG), pd.DataFrame({"qid": ["all", "amean", "mean"], "measure": "map", "value": 0.15})]
+        ),
         pl.DataFrame({"topic": ["1", "2"], "AP": [0.1, 0.2], "RR": [0.5, 1.0], "query": ["a", "c"]}),
         pd.DataFrame(EXPECTED, index=["1", "2"]).rename_axis("topic"),
         [{"query_id": t, "measure": m, "value": v} for t, m, v in zip(*LONG.values(), strict=True)],
