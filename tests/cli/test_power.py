@@ -72,6 +72,12 @@ def test_from_scores_every_column_is_planned_for(command, folder):
     assert command("power --scores a.csv --baseline old=b.csv --measure AP --set missing=zero").status == 0
 
 
+def test_with_fewer_than_ten_topics_it_says_that_every_gate_is_inconclusive(command, folder):
+    for count in (9, 10):
+        folder.joinpath("few.csv").write_text("topic,AP\n" + "".join(f"t{i},{i / 20}\n" for i in range(count)))
+        assert ("too few topics" in command("power --scores --baseline few.csv").out) == (count == 9)
+
+
 def test_the_baseline_comes_first(command):
     named = command("power churn.run --baseline prod.run --qrels qrels.txt --measure AP")
     assert command("power prod.run churn.run --qrels qrels.txt --measure AP") == named

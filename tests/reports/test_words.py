@@ -19,7 +19,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
 from pytest_riskguard.gates.warning_codes import REASONS
-from pytest_riskguard.reports import words
+from pytest_riskguard.reports import numbers, words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.ci.github import annotation
 from pytest_riskguard.reports.comparisons import Report
@@ -356,6 +356,26 @@ def test_the_topic_on_which_a_failure_hangs_is_named():
 def test_a_limit_is_the_one_that_was_given(limit, printed):
     verdict = asked([-0.45, *([-0.44] * 2), *ONE_LOSS[3:]], kind="no_topic_collapse", max_loss=limit)
     assert f"lost more than {printed}; none may" in words.line(verdict)
+
+
+def test_figures_have_another_form_from_their_limits_on():
+    assert [numbers.plain(value) for value in (1e9, 999_999_999.0)] == ["1.0e+09", "999999999.0000"]
+    assert [numbers.signed(value) for value in (0.00005, -0.00004, -0.0)] == ["+0.0001", "-4.0e-05", "+0.0000"]
+    assert [numbers.size(value) for value in (1e9, 0.00005, 0.00004, -0.5)] == [
+        "1.0e+09",
+        "0.0001",
+        "4.0e-05",
+        "0.50",
+    ]
+    assert [numbers.share(part) for part in (1.0, 0.996, 0.004, 0.0)] == ["100%", "over 99%", "under 1%", "0%"]
+    assert [numbers.floored(star) for star in (0.99999, 1.999, 1e9, 2e9)] == [
+        "0.999",
+        "1.99",
+        "1000000000.00",
+        "2e+09",
+    ]
+    assert [numbers.probability(value) for value in (1e-4, 0.00009)] == ["0.0001", "< 0.0001"]
+    assert [numbers.decimals([value]) for value in (0.0051, 0.0049, 1e-5)] == [2, 3, 4]
 
 
 def test_a_figure_has_as_many_decimals_as_it_takes_not_to_mislead():
