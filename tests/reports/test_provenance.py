@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.build import Build
-from pytest_riskguard.gates.origins import Origin, Origins
+from pytest_riskguard.gates.verdict import Origin, Origins
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.parts import Table
