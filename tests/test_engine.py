@@ -117,7 +117,7 @@ def promoted(folder, *later):
     options = {"qrels": folder / "qrels.txt", "topics": None, "measures": ["RR"]}
     store.add("prod", folder / "good.run", **options)
     for run in ("poor.run", *later):
-        store.update("prod", folder / run, **options)
+        store.update("prod", folder / run, note="accepted", **options)
     return store
 
 
@@ -132,6 +132,9 @@ def test_a_verdict_tells_of_the_changes_that_its_baseline_went_through(folder):
     assert "slow_slide" not in [notice.code for notice in verdict.warnings]
     collapse = gate_of("g", kind="no_topic_collapse")
     assert engine.verdict(Question(collapse, RunFile(folder / "poor.run"), Stored("prod"), "RR")).lineage is None
+    engine.sources.store.remove("prod")
+    again = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
+    assert (again.reason, verdict.origins.baselines[0].note) == ("missing_input", "accepted")
 
 
 def test_the_chain_of_a_baseline_begins_with_the_earlier_run_that_is_asked_about(folder):
@@ -173,6 +176,8 @@ def test_a_pool_is_judged_whole_and_in_families(folder):
 def test_a_topics_file_about_none_of_the_judged_topics_is_refused(folder):
     (folder / "other.tsv").write_text("x1\ta query\nx2\tanother\n")
     engine = Engine(qrels=folder / "qrels.txt", topics=folder / "other.tsv")
-    verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), "RR"))
+    verdict = engine.verdict(question(folder))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_topics")
+    (folder / "other.tsv").write_text("q01\ta query\n")
+    assert engine.verdict(question(folder)).outcome == "fail"
     assert "other.tsv ('x1', ...) and qrels.txt" in (verdict.problem or "")

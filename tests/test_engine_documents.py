@@ -55,7 +55,17 @@ def test_a_failure_tells_of_documents_and_a_pass_only_where_a_report_is_written(
     written = judged(folder, good, prod, report=True)
     assert {topic.topic for topic in written.documents.topics} >= {"t29", "t30"}
     assert written.judgements.documents > 0
+    written = judged(folder, prod, loss, report=True)
+    assert (written.outcome, written.judgements.depends) == ("pass", True)
     assert "rests_on_unjudged" not in {notice.code for notice in written.warnings}
+
+
+def test_unjudged_documents_are_asked_about_at_the_level_that_a_family_leaves(folder):
+    runs = RunFile(folder / "candidate.run"), RunFile(folder / "prod.run")
+    p = engine(folder).verdict(Question(gate_of("g"), *runs, "AP")).estimates.decision_p_value
+    asked = Question(gate_of("g", level=1 - 1.5 * p), *runs, "AP")
+    verdict = engine(folder, report=True).verdicts([asked, asked], correction="auto")[0]
+    assert verdict.outcome == verdict.judgements.cases[0].outcome == "pass"
 
 
 def test_files_live_runs_and_stored_baselines_tell_the_same(folder):

@@ -98,6 +98,7 @@ def test_scores_without_a_run_are_said_to_be_unbacked(folder):
     assert (judged.outcome, codes(judged).count("unbacked_scores")) == ("pass", 1)
     (warning,) = [warning for warning in judged.warnings if warning.code == "unbacked_scores"]
     assert warning.message.startswith("prod: stored without the run")
+    assert ask(folder, "prod.run", on_changed_inputs="fail").outcome == "pass"  # no input changed
 
 
 def test_a_rescored_baseline_shows_its_mean_before_and_after(folder):

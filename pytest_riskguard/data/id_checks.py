@@ -221,7 +221,5 @@ def matches(qrels: Qrels, run: JudgedRun) -> list[list[int]]:
 def is_chance(own: int, other: int) -> bool:
     """Whether the own topics match no more than other topics do, if matches are independent (Poisson)."""
     average, expected = own / OTHER_TOPICS, (other + 1) / OTHER_TOPICS  # never 0, which proves nothing
-    if average <= expected:
-        return True
     terms = (math.exp(-expected + k * math.log(expected) - math.lgamma(k + 1)) for k in range(math.ceil(average)))
     return 1 - math.fsum(terms) > UNLIKELY

@@ -188,8 +188,6 @@ class ScoreCache:
         known = self._origin(candidate)
         if isinstance(candidate, Ranked):
             known = replace(known, ties=self._ties.get(candidate))
-        if isinstance(candidate, LiveRun) and isinstance(run := self._results.get(candidate), Run):
-            known = replace(known, ties=run.source.ties)
         return Origins(known, tuple(map(self._origin, baselines)))
 
     def _origin(self, source: Source) -> Origin:

@@ -5,9 +5,7 @@ Objectives need the extra ``ltr``; the rest needs nothing more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pytest_riskguard.lazily import lazily
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pytest_riskguard.ltr.objectives import TFARO, TSARO, UCRO, GeoRisk, LambdaMART, faro_weights
@@ -26,11 +24,22 @@ __all__ = [
     "faro_weights",
 ]
 
-__getattr__ = lazily(
-    __name__,
-    {
-        "ltr.objectives": "GeoRisk LambdaMART TFARO TSARO UCRO faro_weights",
-        "ltr.queries": "JudgedQueries QueryBaselines",
-        "ltr.risk_metrics": "RiskMetrics",
-    },
-)
+_HOME = {
+    "GeoRisk": "objectives",
+    "JudgedQueries": "queries",
+    "LambdaMART": "objectives",
+    "QueryBaselines": "queries",
+    "RiskMetrics": "risk_metrics",
+    "TFARO": "objectives",
+    "TSARO": "objectives",
+    "UCRO": "objectives",
+    "faro_weights": "objectives",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -59,7 +59,10 @@ def refused(run: Run, judged: Grades | Qrels, problem: str) -> str:
 @pytest.mark.parametrize(
     ("written", "cause"),
     [
-        (lambda name: f"doc:{name}", "ids of the run begin with 'doc:', which the others lack"),
+        (
+            lambda name: f"{'x' if name == '105' else 'doc:'}{name}",
+            "ids of the run begin with 'doc:', which the others lack",
+        ),
         (lambda name: f"{name}-en", "ids of the run end with '-en', which the others lack"),
         (
             lambda name: f"000{name}",
@@ -135,7 +138,12 @@ def not_relevant() -> tuple[Run, Grades]:
     return {t: [f"n{int(t)}", f"d{(int(t) + 2) % 12}", *(f"x{t}-{n}" for n in range(8))] for t in judged}, judged
 
 
-WEAK: dict[str, tuple[tuple[Run, Grades], Judged]] = {
+def complete(run: Run, judged: Grades) -> tuple[Run, Qrels]:
+    return run, read_qrels(judged, labels=LabelRules(is_complete=True))
+
+
+WEAK: dict[str, tuple[tuple[Run, Grades | Qrels], Judged]] = {
+    "few documents are relevant": (complete(*answered(2, of=40)), Judged(40, 2, 0.05)),
     "other numbers": (
         ({t: [docid(int(t), 0) if int(t) < 3 else str(5000 + 13 * int(t))] for t in JUDGED}, JUDGED),
         Judged(30, 3, 0.1),

@@ -44,4 +44,4 @@ def test_ids_and_texts_of_exactly_the_limit_are_taken(set_limit: Callable[[str, 
     assert rows.ids(["abc"], "docid").strings() == ["abc"]
     assert rows.ids(["abcd"], "query text", is_text=True).strings() == ["abcd"]
     with pytest.raises(DataError, match="found 4"):
-        rows.ids(["abc", "abcd"], "docid")
+        rows.ids(["abc", "abcd", "abcde"], "docid")

@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.data.measures import bounds, measure_name, out_of_range, parse_measure, provider_of, span
+from pytest_riskguard.data.measures import (
+    bounds,
+    measure_name,
+    out_of_range,
+    parse_measure,
+    provider_of,
+    refuse_uninformative,
+    span,
+)
 from pytest_riskguard.errors import UsageError
 
 CANONICAL = {
@@ -24,7 +32,7 @@ CANONICAL = {
     "AP(judged_only=True,rel=2)@100": "AP(rel=2,judged_only=True)@100",
     'nDCG(dcg="exp-log2")@20': "nDCG(dcg='exp-log2')@20",
     "nDCG(gains={2: 10, 1: 5, 3: 3})@10": "nDCG(gains={1:5,2:10})@10",
-    "nDCG(gains={0:-1})": "nDCG(gains={0:-1})",
+    "nDCG(gains={0:-1000})": "nDCG(gains={0:-1000})",
     "NumRelRet": "NumRet(rel=1)",
     "SetF(beta=2)": "SetF(beta=2.0)",
     "IPrec@0.1": "IPrec@0.1",
@@ -71,6 +79,7 @@ def test_a_measure_is_the_one_that_ir_measures_parses(text):
         ("map", "AP"),
         ("set_F", "SetF"),
         ("hit_rate@5", "Success@5"),
+        ("DGC@5", "DCG@5"),
         ("err(max_rel=5)@20", "ERR(max_rel=5)@20"),
     ],
 )
@@ -105,9 +114,12 @@ def test_an_unknown_measure_names_the_nearest(text, near):
         ("AP(rel=0)", "rel must be from 1 to 1000, got 0"),
         ("nDCG(dcg='log10')@5", "dcg must be one of 'log2', 'exp-log2', got 'log10'"),
         ("nDCG(judged_only=1)@5", "judged_only must be True or False, got 1"),
-        ("nDCG(gains={1: 100000000})", "gains must be a mapping of integers to integers, none beyond 1000"),
         ("IPrec@0.123", "recall must be a number with two decimals at most, got 0.123"),
+        ("nDCG(gains={1: -1001})", "gains must be a mapping of integers to integers, none beyond 1000"),
         ("SetF(beta=1e999)", "beta must be from 0 to 1.79"),
+        ("alpha_nDCG(alpha=1.1)@5", "alpha must be from 0 to 1, got 1.1"),
+        ("SDCG(min_rel=-1,max_rel=4)@5", "min_rel must be from 0 to 1000, got -1"),
+        ("RBP(rel=1,p=-0.1)", "p must be from 0 to 1, got -0.1"),
         ("RBP(rel=1,max_rel=3)", "no parameter 'max_rel'"),
     ],
 )
@@ -135,7 +147,7 @@ def test_no_text_raises_anything_but_a_usage_error(text):
         ("infAP", "computed by pytrec_eval, which is not installed; run `pip install 'ir-measures[pytrec-eval]'`"),
         ("NumRel(rel=2)", "no provider that computes this combination"),
         ("RBP", "no provider that computes this combination"),
-        ("nDCG(dcg='exp-log2',judged_only=True)", "no provider that computes this combination"),
+        *((f"nDCG(dcg='exp-log2',{more})", "no provider that") for more in ("judged_only=True", "gains={1: 2}")),
         ("alpha_nDCG@10", "needs judgements per subtopic"),
     ],
 )
@@ -167,6 +179,15 @@ def test_the_range_of_a_measure_is_known_and_rounding_is_no_reason_to_refuse_a_v
     for value in (low - 0.001, high + 0.001, math.nan):
         assert out_of_range(measure, limits, "q", value) is not None
     assert span("any column of a table") == math.inf
+
+
+def test_a_count_in_which_no_ranking_is_better_is_refused():
+    for text, counted in (("NumQ", "topics"), (" NumRel", "judgements"), ("NumRet", "documents")):
+        with pytest.raises(
+            UsageError, match=f"^'{text}' counts {counted}: no ranking is better or worse, so no gate"
+        ):
+            refuse_uninformative(text)
+    refuse_uninformative("NumRet(rel=1)")
 
 
 def test_ir_measures_is_not_loaded_for_a_measure_with_a_kernel():

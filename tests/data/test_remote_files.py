@@ -26,9 +26,9 @@ def bucket():
 @pytest.mark.parametrize(
     ("path", "address"),
     [
-        ("s3://bucket/a/run.gz", "s3://bucket/a/run.gz"),
+        ("s3://bucket/a@b/run.gz", "s3://bucket/a@b/run.gz"),
         ("GS://bucket/run", "gs://bucket/run"),
-        ("file:///data/run", "file:///data/run"),
+        *((f"{scheme}:///data/run", f"{scheme}:///data/run") for scheme in ("file", "local")),
         ("memory:/a", "memory://a"),
     ],
 )
@@ -77,9 +77,9 @@ def test_a_large_file_is_refused_while_it_is_copied(bucket, set_limit):
 
 def test_errors_about_the_copy_name_the_address(bucket):
     with pytest.raises(RunFormatError) as refused, local_copy(bucket / "run.txt", RUN_BYTES) as copy:
-        raise RunFormatError(copy, 3, "expected another line")
-    assert str(refused.value) == "memory://bucket/run.txt:3: expected another line"
-    assert refused.value.problem == "run.txt:3: expected another line"
+        raise RunFormatError(copy, 3, "expected another line", "mend it")
+    assert str(refused.value) == "memory://bucket/run.txt:3: expected another line; mend it"
+    assert refused.value.problem == "run.txt:3: expected another line; mend it"
     with pytest.raises(RunFormatError, match=r"^else\.run: other"), local_copy(bucket / "run.txt", RUN_BYTES):
         raise RunFormatError(Path("else.run"), None, "other")
 
@@ -92,7 +92,8 @@ def test_what_a_package_raises_is_an_error_of_the_file(bucket, monkeypatch):
     is_refused(bucket / "run.txt", r"memory://bucket/run\.txt: cannot be read \(RuntimeError: no permission")
 
 
-def test_a_package_that_is_missing_is_named(monkeypatch):
+def test_a_file_or_a_package_that_is_missing_is_named(bucket, monkeypatch):
+    is_refused(bucket / "gone.run", r"memory://bucket/gone\.run: no such file")
     is_refused(Path("zzz://bucket/run"), r"zzz://bucket/run: cannot be read \(ValueError: Protocol not known: zzz")
     monkeypatch.setitem(sys.modules, "fsspec.core", None)
     is_refused(Path("memory://bucket/run"), r"needs fsspec: pip install 'pytest-riskguard\[remote\]'", UsageError)

@@ -31,6 +31,7 @@ SAME = {
     "perquery.csv": (
         "name,qid,measure,value\nBM25,q1,nDCG@10,0.5\nBM25,q1,map,0.25\nBM25,q2,nDCG@10,1\nBM25,q2,map,0.125\n"
     ),
+    "pytrec_eval.json": json.dumps({"q2": {"ndcg_cut_10": 1, "map": 0.125}, "q1": {"ndcg_cut_10": 0.5, "map": 0.25}}),
     "ranx.json": json.dumps({"ndcg@10": {"q2": 1, "q1": 0.5}, "map": {"q1": 0.25, "q2": 0.125}}),
 }
 
@@ -132,6 +133,7 @@ ID = "on one line, without spaces around it, found"
         ),
         ("a.tsv", "q1\tAP\t0.5\nq1\tAP\n", ":2: expected 3 columns (topic, measure, value), found 2"),
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{"x":1}\n', f":2: expected a topic {ID} ''"),
+        ("a.tsv", "q1\tAP\thigh\n", f":1: {WIDE}, found another first line"),
         # named columns
         ("a.csv", "qid,measure,value\nq1,AP,-\n", ":2: expected a number as the value, found '-'"),
         # JSON

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates import explain
 from pytest_riskguard.gates.explain import ALPHAS
 from pytest_riskguard.gates.judge import judge
@@ -16,7 +17,8 @@ OURS = np.clip(np.round(BASE + RNG.normal(-0.03, 0.12, 60), 3), 0, 1)
 
 def reported(**options):
     gate = gate_of("g", **{"alpha": 2.0, **options})
-    return judge(gate, topic_scores("new", OURS), topic_scores("old", BASE), report=True)
+    topics = Topics({}, {"t00001": {"kind": "brand"}})
+    return judge(gate, topic_scores("new", OURS), topic_scores("old", BASE), topics=topics, report=True)
 
 
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])
@@ -27,6 +29,7 @@ def test_the_curve_has_the_verdicts_figures_at_its_alpha(kind):
     assert curve.curves["urisk"][at] == verdict.estimates.urisk
     assert (curve.curves["lower"][at], curve.curves["upper"][at]) == (decisive.lower, decisive.upper)
     assert list(curve.alphas) == sorted({*ALPHAS, 2.5})
+    assert curve.tags == {"kind": ("", "brand", *[""] * 58)}
     assert all(np.diff(curve.curves["urisk"]) < 0), "a loss that counts more lowers URisk"
 
 

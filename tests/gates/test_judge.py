@@ -88,7 +88,8 @@ def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive():
 @pytest.mark.parametrize("noise", [-9e-13, 9e-13])
 def test_rounding_noise_is_no_change_at_any_alpha(noise):
     verdict = judge(gate_of("g", alpha=1000), *pair(np.full(50, noise), level=0.0))
-    assert (verdict.outcome, verdict.topics.changed, verdict.estimates.urisk) == ("pass", 0, 0.0)
+    assert (verdict.outcome, verdict.topics.changed) == ("pass", 0)
+    assert verdict.estimates.urisk == verdict.estimates.mean_difference == 0.0
     assert codes(verdict) == {"no_variation", "cannot_fail"}  # the baseline scores 0 everywhere
 
 

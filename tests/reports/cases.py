@@ -95,7 +95,7 @@ def explained() -> Verdict:
                     True,
                     (
                         moved("manual-17", 2, 1, 20, -0.4),
-                        moved("manual-3", 1, 3, None, -0.1),
+                        moved("manual-3", None, 3, None, -0.1),
                         moved("faq-9", 1, 4, 12, -0.05),
                         moved("faq-2", 1, None, 2, 0.1),
                         moved("blog-99", None, None, 1),

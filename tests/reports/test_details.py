@@ -7,16 +7,13 @@ from typing import Any
 
 from pytest_riskguard.gates.findings import (
     ChainedRun,
-    Documents,
     Lineage,
-    RankedDocument,
-    TopicDocuments,
 )
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import Section, Table
-from pytest_riskguard.reports.details import details, settings
+from pytest_riskguard.reports.details import details, figures, settings
 from tests.plugin.world import LOSS
-from tests.reports.cases import CASES, explained, judged, pool
+from tests.reports.cases import CASES, explained, judged
 from tests.verdicts import altered
 
 
@@ -29,19 +26,6 @@ def table(verdict: Verdict, title: str, place: int = 0) -> Table:
     assert found is not None
     tables = [part for part in found.parts if isinstance(part, Table)]
     return tables[place].filled
-
-
-def test_a_document_is_told_from_its_rank_to_its_rank():
-    documents = (
-        RankedDocument("d", 2, 1, 14, -0.4),
-        RankedDocument("e", None, 3, None, -0.1),
-        RankedDocument("n", 0, None, 1),  # whose move has no effect
-    )
-    verdict = replace(judged(LOSS), documents=Documents(10, (TopicDocuments("t07", True, documents),)))
-    assert table(verdict, "Documents that moved").cells == [
-        ["t07", "d", "2", "1 -> 14", "-0.4000"],
-        ["t07", "e", "unjudged", "3 -> -", "-0.1000"],
-    ]
 
 
 def test_slices_have_their_figures_and_of_a_gate_on_single_topics_no_test():
@@ -62,6 +46,9 @@ def test_judgements_say_whether_the_verdict_rests_on_them():
         "+0.0200",
         "pass",
     ]
+    for measure, depth in (("AP", 10), ("P@20", 20), ("P@500", 100)):
+        said = section(altered(verdict, measure=measure), "Unjudged documents").text[0]
+        assert said.endswith(f" 14 unjudged documents in the first {depth} ranks.")
     where = "14 unjudged documents in the first 10 ranks"
     cases: list[tuple[dict[str, Any], str]] = [
         ({}, f"This verdict rests on {where}."),
@@ -72,31 +59,16 @@ def test_judgements_say_whether_the_verdict_rests_on_them():
         assert found.text[0].startswith(said)
 
 
-def test_a_pool_lists_its_systems_by_georisk():
-    verdict = pool()
-    estimates = replace(
-        verdict.estimates,
-        georisk={"candidate": 0.42, "prod": 0.45, "bm25": 0.5, "dense": 0.48},
-        zrisk={"candidate": -1.5, "prod": -0.25, "bm25": 0.125},
-        georisk_difference=-0.03,
-    )
-    other = altered(verdict, estimates=estimates, figures=())
-    assert table(other, "Pool").cells == [
-        ["bm25", "0.5000", "+0.1250"],
-        ["dense", "0.4800", ""],
-        ["prod (reference)", "0.4500", "-0.2500"],
-        ["candidate (candidate)", "0.4200", "-1.5000"],
-    ]
-    said = section(other, "Statistics").text
-    assert "GeoRisk(alpha=1): 0.4500 -> 0.4200; difference -0.0300; rank 4 of 4" in said
-
-
 def test_a_lineage_says_what_is_lost_in_all():
     runs = (ChainedRun("first", 0.5, 0.0), ChainedRun("second", 0.48, -0.05), ChainedRun("candidate", 0.45, -0.125))
     verdict = altered(judged(LOSS), lineage=Lineage(runs, -0.2, -0.1, risky=True), figures=())
     assert ("1 accepted change since first; in total -0.0500, URisk -0.1250 [-0.2000, -0.1000]") in section(
         verdict, "Statistics"
     ).text
+
+
+def test_the_interval_that_decides_is_shown_whatever_its_method():
+    assert ", basic [-0.4600, -0.1833] (decisive), " in "".join(figures(judged(LOSS, method="basic")))
 
 
 def settings_of(verdict: Verdict) -> dict[str, str]:

@@ -19,7 +19,7 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Commands, Inputs, Verdict, incomparable
 from pytest_riskguard.gates.warning_codes import REASONS
-from pytest_riskguard.reports import words
+from pytest_riskguard.reports import numbers, words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.ci.github import annotation
 from pytest_riskguard.reports.comparisons import Report
@@ -272,14 +272,6 @@ def test_the_line_of_a_slice_names_the_slice_whatever_group_stands_out_in_it():
     assert words.line(altered(whole, slice="lang=en")).startswith("lang=en queries got worse; ")
 
 
-def test_a_tag_that_most_topics_have_is_no_explanation_of_the_losses():
-    losses = np.concatenate([np.full(10, -0.6), [-0.6], np.zeros(49)])
-    common = tagged(60, kind=["code"] * 10 + ["prose"] + ["code"] * 38 + ["prose"] * 11)
-    rare = tagged(60, kind=["code"] * 10 + ["prose"] * 50)
-    assert "kind=code" not in words.line(asked(losses, common))  # 91% of the loss, 80% of the topics
-    assert words.line(asked(losses, rare)).startswith("kind=code queries got worse; ")
-
-
 @pytest.mark.parametrize(
     ("inside", "outside", "codes", "said"),
     [
@@ -329,6 +321,17 @@ def test_a_limit_on_the_bound_itself_cannot_be_excluded():
     verdict = VERDICTS["not inferior not shown"]()
     on_bound = altered(verdict, intervals=tuple(replace(one, lower=-0.05) for one in verdict.intervals))
     assert words.line(on_bound).endswith("; a loss of 0.05 cannot be excluded, 0.05 is allowed")
+    passed = VERDICTS["pass, tolerated"]()
+    as_much = altered(passed, estimates=replace(passed.estimates, mean_difference=-0.1))
+    assert ", not shown to be more than the tolerated 0.1; " in words.line(as_much)
+
+
+def test_what_a_gate_asks_for_says_how_many_topics_may_collapse():
+    asks = [words.required(VERDICTS[kind]()) for kind in ("collapse of one", "tail", "equivalent shown")]
+    assert asks == ["no topic collapses", "at most 5 topics collapse", "equivalent"]
+    pool = VERDICTS["GeoRisk pass"]()
+    equal = altered(pool, estimates=replace(pool.estimates, georisk_difference=0.0))
+    assert words.line(equal).startswith("no riskier than prod; ")
 
 
 def test_the_largest_loss_is_named_whichever_topic_comes_first():
@@ -353,6 +356,26 @@ def test_the_topic_on_which_a_failure_hangs_is_named():
 def test_a_limit_is_the_one_that_was_given(limit, printed):
     verdict = asked([-0.45, *([-0.44] * 2), *ONE_LOSS[3:]], kind="no_topic_collapse", max_loss=limit)
     assert f"lost more than {printed}; none may" in words.line(verdict)
+
+
+def test_figures_have_another_form_from_their_limits_on():
+    assert [numbers.plain(value) for value in (1e9, 999_999_999.0)] == ["1.0e+09", "999999999.0000"]
+    assert [numbers.signed(value) for value in (0.00005, -0.00004, -0.0)] == ["+0.0001", "-4.0e-05", "+0.0000"]
+    assert [numbers.size(value) for value in (1e9, 0.00005, 0.00004, -0.5)] == [
+        "1.0e+09",
+        "0.0001",
+        "4.0e-05",
+        "0.50",
+    ]
+    assert [numbers.share(part) for part in (1.0, 0.996, 0.004, 0.0)] == ["100%", "over 99%", "under 1%", "0%"]
+    assert [numbers.floored(star) for star in (0.99999, 1.999, 1e9, 2e9)] == [
+        "0.999",
+        "1.99",
+        "1000000000.00",
+        "2e+09",
+    ]
+    assert [numbers.probability(value) for value in (1e-4, 0.00009)] == ["0.0001", "< 0.0001"]
+    assert [numbers.decimals([value]) for value in (0.0051, 0.0049, 1e-5)] == [2, 3, 4]
 
 
 def test_a_figure_has_as_many_decimals_as_it_takes_not_to_mislead():
@@ -399,6 +422,7 @@ def test_what_an_error_says_to_do_is_the_only_step_about_it():
     error = BaselineError("no baseline 'prod'", remedy=Remedy("store it with {}", "add prod RUN"))
     verdict = incomparable(gate_of("g"), error, measure="AP", candidate="new", baselines=("prod",))
     assert [step.text for step in words.steps(verdict)] == ["store it with `riskguard baseline add prod RUN`"]
+    assert next(words.steps(verdict, commands=Commands(remedy="as typed"))).text == "as typed"
     assert (verdict.problem, words.line(verdict, after_word=True)) == ("no baseline 'prod'",) * 2
     assert error.remedy is not None
     typed = error.remedy.here(lambda name: ["--config", "a b.yaml"] if name == "add" else [])

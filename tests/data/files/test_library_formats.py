@@ -31,7 +31,7 @@ from tests.data.files.read import ranked
             r"its first line is 'q1\\td1\\t0.7', not 3 columns \(qid, pid, rank\), the third a whole number",
         ),
         ("a.tsv", "q1\td1\t1\thigh\n", r"its first line is 'q1\\td1\\t1\\thigh', not 3 columns"),
-        ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns \(qid, pid, rank\), found 2"),
+        ("a.tsv", "q1\t0\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns \(qid, pid, rank\), found 2"),
         ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a number as the rank, found 'x'"),
         (
             "a.tsv",
@@ -71,6 +71,7 @@ def test_one_part_of_several_predictions_is_named(write):
         with pytest.raises(RunFormatError, match=f"{problem}; name one as in predictions.json#NAME: {names}$"):
             read_run(GivenFile(path, part=part))
     assert ranked(path, part="e/test") == ranked(path, part="e") == {"q": ["e"]}
+    assert len({read_run(GivenFile(path, part=part)).source.digest for part in "abe"}) == 3
 
 
 @pytest.mark.parametrize(("name", "found"), [("ranx", "'d1' of 'q1' has no number"), ("mteb", "another one")])
@@ -102,7 +103,8 @@ def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
 
 def test_the_corpus_of_beir_is_no_topics_file(write):
     with pytest.raises(TopicsFormatError, match=r"its objects have titles and texts: they are documents"):
-        read_topics(write("corpus.jsonl", '{"_id": "1", "title": "Red", "text": "A red shoe"}\n'))
+        read_topics(write("corpus.jsonl", document := '{"_id": "1", "title": "Red", "text": "A red shoe"}'))
+    assert read_topics(write("a.jsonl", document.replace("}", ', "query": "red"}'))).queries == {"1": "red"}
 
 
 def test_a_first_line_may_be_long(write):

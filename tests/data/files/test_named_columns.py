@@ -22,10 +22,10 @@ from pytest_riskguard.errors import FileError, QrelsFormatError, RunFormatError
     [
         "query_id,doc_id,title,text,relevance\nq1,d1,A,a,2\nq1,d2,B,b,0\n",
         "qid;docno;label\r\nq1;d1;2.0\r\nq1;d2;0\r\n",
-        '\ufeff"QID"\t"docno"\t"label"\n"q1"\t"d1"\t2\n"q1"\t"d2"\t0\n',
+        '\ufeff"QID"\t"docno"\t"label"\t"a; b"\n"q1"\t"d1"\t2\t\n"q1"\t"d2"\t0\t\n',
         ",qid,docid,docno,label\n0,q1,17,d1,2\n1,q1,18,d2,0\n",  # a frame with its index and inner ids
         "qid;docno;label;one, two, three, four, or five\nq1;d1;2;\nq1;d2;0;\n",
-        'qid,docno,label,note\nq1,d1,2,"red, or 19"" wide\nin two lines"\nq1,d2,0,\nq1,d3,,not judged yet\n',
+        'qid,docno,label,query\nq1,d1,2,"red, or 19"" wide\nin two lines"\nq1,d2,0,\nq1,d3,,\n',
         "qid, docno ,label\n\nq1 ,d1, 2\n,,\nq1,\u00a0d2,0\n",
     ],
 )
@@ -38,6 +38,7 @@ def test_columns_that_are_named_in_another_way_are_given(write):
     columns = {"topic": "session", "document": "SKU", "grade": "stars"}
     qrels, turned = (read_qrels(GivenFile(path, columns=dict(of))) for of in (columns, reversed(columns.items())))
     assert (qrels.grades, qrels.digest) == ({"q1": {"d1": 2}}, turned.digest)
+    assert read_qrels(GivenFile(path, columns=columns | {"document": "docno"})).digest != qrels.digest
     with pytest.raises(QrelsFormatError, match=r"it has no column 'session_id', only 'session', 'sku', 'docno'"):
         read_qrels(GivenFile(path, columns=columns | {"topic": "session_id"}))
     with pytest.raises(QrelsFormatError, match=r"the nearest is csv, but .* it has no column 'sku', only 'x', 'y'"):
@@ -50,6 +51,11 @@ RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
+        (
+            '[{"qid": "q1", "docno": "d1", "label": 1}, {"qid": "q1", "docno": [], "label": 1}]',
+            r":2: expected text or a whole number as the document, found \[\]",
+        ),
+        ("query,docno,label\na,d1,1\n,d2,1\n", r":3: expected a query, found nothing"),
         ("qid,docno,label\nq1,d1,1_0\n", r":2: expected a number as the grade, found '1_0'"),
         (
             'qid,docno,label\nq1,"d1,1\n',
@@ -129,13 +135,13 @@ MANY = "".join(f'"q{number}"\t"{number}"" monitor"\n' for number in range(5_000)
     ("name", "table", "queries", "tags"),
     [
         (
-            *("a.csv", ",Unnamed: 0,__index_level_0__,lang,query,qid\n0,0,0,en,red shoes,q1\n"),
-            *({"q1": "red shoes"}, {"lang": "en"}),
+            *("a.csv", ',Unnamed: 0,__index_level_0__,lang,query,qid\n0,0,0,en,"red, shoes",q1\n'),
+            *({"q1": "red, shoes"}, {"lang": "en"}),
         ),
         ("a.tsv", 'qid\tquery\n"q1"\t"19"" monitor"\n"q2"\t"shoes"\n', {"q1": '19" monitor', "q2": "shoes"}, {}),
         ("a.tsv", 'qid\tquery\n"q1"\t"red shoes"\n"q2"\t"19"" monitor"\n', {"q2": '19" monitor'}, {}),
         ("a.tsv", f"qid\tquery\n{MANY}", {"q7": '7" monitor'}, {}),  # the bytes looked at end within quotes
-        ("a.csv", "query\nred shoes\n", {"red shoes": "red shoes"}, {}),
+        ("a.csv", "Keywords\nred shoes\n", {"red shoes": "red shoes"}, {}),
     ],
 )
 def test_topics_have_tags_and_their_columns_any_order(write, name, table, queries, tags):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.memory import as_run
 from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.runs import MAX_RUN_SCORE, read_run
-from pytest_riskguard.errors import QrelsFormatError, RunFormatError
 
 #: Any text on one line without spaces around it: commas, quotes, tabs inside, marks, other scripts.
 ids = (
@@ -58,19 +56,3 @@ def test_what_was_written_is_read_as_it_was(folder, name, scores, grades):
         (folder / kind).write_bytes(written(name, rows))
     assert read_run(GivenFile(folder / "rankings", format=name)).by_topic() == as_run(scores).by_topic()
     assert read_qrels(GivenFile(folder / "judgements", format=name)).grades == judged
-
-
-@given(
-    content=st.one_of(
-        st.binary(max_size=60),
-        st.text(st.sampled_from('qid,docno;score\trank\n"1 {}[]:.-e'), max_size=60).map(str.encode),
-        st.sampled_from([b"PAR1", b"ARROW1\0\0", b"\xff\xff\xff\xff"]).flatmap(
-            lambda magic: st.binary(max_size=60).map(lambda rest: magic + rest)
-        ),
-    )
-)
-def test_any_bytes_are_read_or_refused(folder, content):
-    (folder / "any").write_bytes(content)
-    for read, error in ((read_run, RunFormatError), (read_qrels, QrelsFormatError)):
-        with suppress(error):
-            read(folder / "any")

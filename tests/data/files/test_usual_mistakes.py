@@ -14,7 +14,7 @@ ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
     ("name", "content", "problem"),
     [
         (
-            "a.csv",
+            "a.csv.gz",
             ROWS.encode(),
             r"the nearest is csv, .* names no column for document .*; `format:` and `columns:`",
         ),

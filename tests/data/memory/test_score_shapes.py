@@ -30,7 +30,9 @@ def values(scores: tuple[TopicScores, ...]) -> dict[str | None, list[float]]:
         {"map": {"1": 0.1, "2": 0.2}, "mrr": {"1": 0.5, "2": 1.0}},
         pd.DataFrame(LONG),
         pl.DataFrame(LONG | {"name": ["bm25"] * 4}),
-        pd.concat([pd.DataFrame(LONG), pd.DataFrame({"qid": ["all"], "measure": ["map"], "value": [0.15]})]),
+        pd.concat(
+            [pd.DataFrame(LONG), pd.DataFrame({"qid": ["all", "amean", "mean"], "measure": "map", "value": 0.15})]
+        ),
         pl.DataFrame({"topic": ["1", "2"], "AP": [0.1, 0.2], "RR": [0.5, 1.0], "query": ["a", "c"]}),
         pd.DataFrame(EXPECTED, index=["1", "2"]).rename_axis("topic"),
         [{"query_id": t, "measure": m, "value": v} for t, m, v in zip(*LONG.values(), strict=True)],
@@ -67,7 +69,8 @@ def test_metrics_of_ir_measures_and_an_evaluated_run_of_ranx():
 
 def test_of_several_systems_one_is_chosen_by_name():
     data = pd.DataFrame(LONG | {"name": ["old", "old", "new", "new"], "measure": ["map"] * 4})
-    assert values(read_scores(data, name="new")) == {"AP": [0.5, 1.0]}
+    new = read_scores(data, name="new")
+    assert (values(new), new[0].name) == ({"AP": [0.5, 1.0]}, "new")
     wide = pl.DataFrame({"name": ["old", "new"] * 2, "qid": ["1", "1", "2", "2"], "AP": [0.1, 0.5, 0.2, 1.0]})
     assert values(read_scores(wide, name="new")) == {"AP": [0.5, 1.0]}
     with pytest.raises(DataError, match="expected the scores of one system, found those of old, new: say whose with"):

@@ -188,8 +188,9 @@ def test_topics_have_texts_weights_and_tags():
     mapping = read_topics({"1": {"query": "red dress", "lang": "de", "weight": 2}, "2": {"query": "tv", "weight": 1}})
     assert dict(mapping.queries) == {"1": "red dress", "2": "tv"}
     assert ({**mapping.tags["1"]}, {**mapping.weights}) == ({"lang": "de"}, {"1": 2.0, "2": 1.0})
-    table = pl.DataFrame({"qid": [1, 2], "query": ["red dress", "tv"], "lang": ["de", None], "weight": [2, 1]})
-    assert read_topics(table).tags["1"] == {"lang": "de"}
+    tags = {"lang": ["de", None], "size": [40.0, None], "new": [True, False]}
+    table = pl.DataFrame({"qid": [1, 2], "query": ["red dress", "tv"], "weight": [2, 1], **tags})
+    assert read_topics(table).tags["1"] == {"lang": "de", "size": "40", "new": "true"}
     assert (
         read_topics({"1": "red dress", "2": "tv"}).digest
         == read_topics([Query("1", "red dress"), Query("2", "tv")]).digest

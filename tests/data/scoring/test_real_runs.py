@@ -41,21 +41,30 @@ def web(shared):
 
 
 @pytest.mark.slow
-def test_cranfield_scores_are_those_of_trec_eval(cranfield):
-    # scores_*.csv: pytrec_eval-terrier 0.5.11, ten decimals; the same as trec_eval 10.0-rc3 to its four.
-    qrels = read_qrels(cranfield / "qrels.txt")
-    expected = {
-        measure: table(cranfield / f"scores_{name}.csv")
-        for measure, name in (("AP", "ap"), ("nDCG@10", "ndcg10"), ("RR", "rr"))
-    }
-    runs = sorted((cranfield / "runs").glob("*.run.gz"))
-    assert len(runs) == 20
+@pytest.mark.parametrize(
+    ("folder", "qrels", "tables", "ending", "atol", "count"),
+    [
+        # scores_*.csv: pytrec_eval-terrier 0.5.11, ten decimals; the same as trec_eval 10.0-rc3 to its four.
+        ("cranfield_runs", "qrels.txt", {"AP": "ap", "nDCG@10": "ndcg10", "RR": "rr"}, "", 5.1e-11, 20),
+        # pytrec_eval, eight decimals.
+        (
+            *("web2012_runs", "qrels.adhoc.txt.gz"),
+            *({"AP": "map", "nDCG@20": "ndcg_cut_20", "RR": "recip_rank"}, ".run", 5.1e-9, 8),
+        ),
+    ],
+)
+def test_scores_are_those_of_trec_eval(shared, folder, qrels, tables, ending, atol, count):
+    data = shared / "data" / folder
+    judged = read_qrels(data / qrels)
+    expected = {measure: table(data / f"scores_{name}.csv") for measure, name in tables.items()}
+    runs = sorted((data / "runs").glob("*.run.gz"))
+    assert len(runs) == count
     for run in runs:
-        for scores in score_run(run, qrels, list(expected)):
+        for scores in score_run(run, judged, list(tables)):
             rows = expected[scores.measure]
             assert set(scores.topics) == set(rows)
-            column = [float(rows[topic][scores.name]) for topic in scores.topics]
-            assert_allclose(scores.values, column, rtol=0, atol=5.1e-11)
+            column = [float(rows[topic][scores.name + ending]) for topic in scores.topics]
+            assert_allclose(scores.values, column, rtol=0, atol=atol)
 
 
 def test_a_run_that_answers_little_scores_zero_elsewhere(cranfield):
@@ -80,20 +89,6 @@ def test_err_and_ndcg_are_those_of_gdeval(web, run):
     assert set(err.topics) == set(gdeval) - {"amean"}
     assert_allclose(err.values, [float(gdeval[t]["err@20"]) for t in err.topics], rtol=0, atol=5.0001e-6)
     assert_allclose(ndcg.values, [float(gdeval[t]["ndcg@20"]) for t in ndcg.topics], rtol=0, atol=5.0001e-6)
-
-
-@pytest.mark.slow
-def test_web_2012_scores_are_those_of_trec_eval(web):
-    # scores_*.csv: pytrec_eval, eight decimals.
-    qrels = read_qrels(web / "qrels.adhoc.txt.gz")
-    expected = {
-        measure: table(web / f"scores_{name}.csv")
-        for measure, name in (("AP", "map"), ("nDCG@20", "ndcg_cut_20"), ("RR", "recip_rank"))
-    }
-    for run in WEB_RUNS:
-        for scores in score_run(web / f"runs/{run}.run.gz", qrels, list(expected)):
-            column = [float(expected[scores.measure][topic][f"{run}.run"]) for topic in scores.topics]
-            assert_allclose(scores.values, column, rtol=0, atol=5.1e-9)
 
 
 #: ``ERR@20`` is compared with gdeval's figures.

@@ -179,24 +179,6 @@ def test_drawings_are_those_that_were_looked_at():
 # ---- every topic
 
 
-def test_bars_are_as_long_as_the_differences_and_say_which_topic_they_are():
-    verdict = pair(50, tolerance=0.05)
-    columns = verdict.exhibits
-    scores = zip(columns.topics, columns.candidate, columns.baseline, strict=True)
-    differences = {topic: ours - theirs for topic, ours, theirs in scores}
-    bars = {mark.attrib["data-topic"]: mark for mark in marks(shown(verdict, "topics"))}
-    changed = sorted((topic for topic in differences if differences[topic]), key=lambda topic: differences[topic])
-    assert [differences[topic] for topic in bars] == [differences[topic] for topic in changed], "largest loss first"
-    scales = set()
-    for topic, bar in bars.items():
-        (shape,) = bar.iter("rect")
-        assert shape.get("fill") == (Colour.LOSS if differences[topic] < 0 else Colour.WIN)
-        if abs(differences[topic]) > 0.05:
-            scales.add(round(float(shape.get("height")) / abs(differences[topic])))
-        assert bar.find("title").text.startswith(f"how do I reset my washing machine {topic} (topic {topic}): 0.")
-    assert len(scales) == 1
-
-
 def test_of_very_many_topics_those_that_changed_most_are_shown():
     verdict = pair(MAX_BARS + 100)
     chart, columns = charts_of(verdict)["topics"], verdict.exhibits

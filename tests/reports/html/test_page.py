@@ -213,24 +213,6 @@ def test_data_cannot_end_their_element():
     assert not set("<>&\u2028\u2029") & set(written)
 
 
-def test_every_number_of_a_topic_is_that_of_the_json(verdict):
-    (data,) = parsed(verdict).data
-    report = verdict.to_dict()
-    columns = report["exhibits"]
-    place_of = {topic: place for place, topic in enumerate(columns["topics"])}
-    share_of = {row["topic"]: row["share"] for row in report["responsible_topics"]}
-    for place, topic in enumerate(data["topics"]):
-        at = place_of[topic]
-        assert data["candidate"][place] == columns["candidate"][at]
-        assert data["baseline"][place] == columns["baseline"][at]
-        assert data["difference"][place] == pytest.approx(
-            columns["candidate"][at] - columns["baseline"][at], abs=1e-11
-        )
-        assert data["contribution"][place] == columns["contributions"][at]
-        assert data["standardised"][place] == columns["standardised"][at]
-        assert data["share"][place] == share_of.get(topic)
-
-
 def test_beyond_the_budget_the_most_harmful_stay(monkeypatch):
     monkeypatch.setattr("pytest_riskguard.reports.html.page.MAX_BYTES", 20_000)
     monkeypatch.setattr("pytest_riskguard.reports.html.page._MAX_DRAWN", 0)
