@@ -104,7 +104,7 @@ def _checked(
 
 
 def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> FloatArray:
-    """Chances of loss, from 1 on sure, by which the sum is ``-tolerated`` on average; a loss moves it by ``sizes``."""
+    """Chances of loss, from 1 on sure; by them the sum is ``-tolerated`` on average, a loss takes ``sizes``."""
     fair = gains / sizes
     chances, sure = fair, np.zeros(fair.size, dtype=np.bool_)
     while tolerated > 0 and not np.all(sure):
