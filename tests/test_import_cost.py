@@ -31,7 +31,6 @@ NOT_FOR_FILES = (
     "pyarrow",
     "numpy.f2py",
     "numpy.testing",
-    "pytest_riskguard.gates.history",
     "pytest_riskguard.inference.studentized",
     "pytest_riskguard.inference.georisk",
     "pytest_riskguard.live.candidates",

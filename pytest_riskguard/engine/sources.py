@@ -21,7 +21,7 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics, read_topics
 from pytest_riskguard.engine.question import LiveRun, Ranked, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import DataError, RiskguardError, ScoringError, UsageError
-from pytest_riskguard.gates.origins import Origin, Origins
+from pytest_riskguard.gates.verdict import Origin, Origins
 
 if TYPE_CHECKING:
     from ir_measures import Measure

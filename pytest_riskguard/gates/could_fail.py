@@ -144,7 +144,7 @@ def _excused(comparison: Comparison) -> VerdictWarning | None:
     aligned = comparison.aligned
     candidate, baseline, replicates = aligned.candidate, aligned.baseline, aligned.replicates
     alone = replace(aligned, systems=aligned.systems[:2])
-    if not replicates or comparison.identical or not comparison.fails(aligned=alone):
+    if not replicates or not comparison.fails(aligned=alone):
         return None
     for replicate in replicates:
         same_run = candidate.digest is not None and candidate.digest == replicate.digest
@@ -174,7 +174,7 @@ def _outweighed(comparison: Comparison) -> VerdictWarning | None:
     lost have less than ``MIN_SHARE`` of all weight.
     """
     gate, aligned = comparison.gate, comparison.aligned
-    if aligned.weights is None or comparison.identical:
+    if aligned.weights is None:
         return None
     losses, weights = np.maximum(0.0, -comparison.differences), aligned.weights / np.max(aligned.weights)
     lost = losses > NEXT_TO_NOTHING * exact_sum(losses) / max(int(np.count_nonzero(losses)), 1)

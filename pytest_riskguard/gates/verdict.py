@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pytest_riskguard.data.given_file import Ties
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates import SHOWN
@@ -29,12 +30,11 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.kinds import KINDS, METHODS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.gates.warning_codes import REASONS, WARNINGS
-from pytest_riskguard.serialization import Bounds, JsonError, Words, decoded, to_plain
+from pytest_riskguard.serialization import UNLESS_EMPTY, Bounds, JsonError, Words, decoded, to_plain
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
     from pytest_riskguard.data.scores import TopicScores
-    from pytest_riskguard.gates.origins import Origins
 
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
@@ -64,6 +64,29 @@ class Inputs:
     qrels: str | None = None
     candidate: str | None = None
     baselines: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@frozen
+class Origin:
+    """A system of a verdict; of a stored baseline what the store knows.
+
+    ``stored`` is when (ISO 8601, UTC), from ``commit``. ``ties`` says which order counts where scores are equal; None
+    where no rankings were read.
+    """
+
+    name: str
+    commit: str | None = field(default=None, metadata=UNLESS_EMPTY)
+    note: str = field(default="", metadata=UNLESS_EMPTY)
+    stored: str | None = field(default=None, metadata=UNLESS_EMPTY)
+    ties: Ties | None = field(default=None, metadata=UNLESS_EMPTY)
+
+
+@frozen
+class Origins:
+    """Where the systems of one verdict come from."""
+
+    candidate: Origin
+    baselines: tuple[Origin, ...]
 
 
 #: What ``auto`` chooses: Holm's method, or draws of what all gates together would show if nothing were lost, pooled

@@ -168,8 +168,7 @@ def _as_plain(verdict: Verdict) -> dict[str, Any]:
 
 def _as_verdict(data: dict[str, Any]) -> Verdict:
     """The verdict that ``_as_plain`` wrote."""
-    from pytest_riskguard.gates.origins import Origins
-    from pytest_riskguard.gates.verdict import Commands, Verdict
+    from pytest_riskguard.gates.verdict import Commands, Origins, Verdict
 
     beside: dict[str, Any] = {
         key: decoded(kind, data[key], where=key)

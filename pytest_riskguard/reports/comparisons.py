@@ -196,7 +196,7 @@ class Answer:
     tone: Tone
     advice: str
     counts: str
-    is_divided: bool = False
+    is_divided: bool
 
     @property
     def mark(self) -> str:

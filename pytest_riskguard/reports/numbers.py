@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pytest_riskguard.gates.findings import ROUNDING_ERROR
 
@@ -47,11 +47,10 @@ def short(value: float) -> str:
     return f"{value:.12g}"
 
 
-def decimals(values: Iterable[float], *, apart: Sequence[tuple[float, float]] = ()) -> int:
+def decimals(values: Sequence[float], *, apart: Sequence[tuple[float, float]] = ()) -> int:
     """The least number of decimals at which no value looks like 0, and no pair looks equal, unless it is."""
-    finite = [value for value in values if math.isfinite(value)]
     for digits in range(MIN_DECIMALS, MAX_DECIMALS):
-        misleading = any(value and not round(value, digits) for value in finite)
+        misleading = any(value and not round(value, digits) for value in values)
         misleading |= any(one != other and round(one, digits) == round(other, digits) for one, other in apart)
         if not misleading:
             return digits

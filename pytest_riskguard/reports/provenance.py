@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.origins import Origin
+from pytest_riskguard.gates.verdict import Origin
 from pytest_riskguard.reports.parts import Section, Table
 from pytest_riskguard.text import clean, counted, web_address
 

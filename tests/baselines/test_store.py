@@ -278,20 +278,24 @@ def test_each_stored_file_has_its_own_limit(store, add, collection, set_limit, l
 
 def test_a_folder_with_files_of_others_is_neither_replaced_nor_deleted(store, add, collection):
     add()
-    readme = store.root / "prod/README.md"
-    readme.write_text("ask Ann")
+    readme, *others = (store.root / "prod" / name for name in ("README.md", "a", "b", "c"))
+    for path in (readme, *others):
+        path.write_text("ask Ann")
     scoring = {"qrels": collection.qrels, "topics": None}
     for write in (
         lambda: store.update("prod", collection.other_run(), measures=MEASURES, **scoring),
         lambda: store.rescore("prod", **scoring),
         lambda: store.remove("prod"),
     ):
-        with pytest.raises(BaselineError, match=r"prod: holds files that riskguard did not write \(README\.md\)"):
+        with pytest.raises(
+            BaselineError, match=r"prod: holds files that riskguard did not write \(README\.md, a, b, c\)"
+        ):
             write()
     assert readme.read_text() == "ask Ann"
     (store.root / "prod/manifest.json").unlink()
     with pytest.raises(BaselineError, match=r"missing; restore it .* `riskguard"):
         store.update("prod", collection.other_run(), measures=MEASURES, **scoring)
-    readme.unlink()
+    for path in (readme, *others):
+        path.unlink()
     store.remove("prod")
     assert [path.name for path in store.root.iterdir()] == [".lock"]

@@ -14,25 +14,27 @@ from tests.plugin import world
 from tests.snapshots import golden
 
 #: What the gate sees of URisk itself; where churn only warns, falls are those of the mean.
-STRICT = "power loss.run --baseline prod --measure AP --set tolerance=0 --set on_churn=fail"
+STRICT = "power loss.run --baseline prod --measure AP --set on_churn=fail"
+ASKED = "--set tolerance=0.002 --set level=0.99 --power 0.9"
 LOSS = np.array([ours - theirs for theirs, ours in world.differences(world.LOSS).values()])
 
 
 def test_from_two_runs_it_says_what_the_gate_sees(command):
-    ended = command(f"{STRICT} --alpha 0 --alpha 1 --set method=student_t -o -")
+    ended = command(f"{STRICT} --alpha 0 --alpha 1 --set method=student_t {ASKED} -o -")
     assert ended.status == 0
     report = json.loads(ended.out)
     assert report["schema"] == "riskguard-power/1"
     for plan, alpha in zip(report["plans"], (0, 1), strict=True):
         sd = float(np.std(linear(LOSS, alpha=alpha), ddof=1))
-        seen = minimum_detectable_effect(sd, 30, level=0.95)
+        seen = 0.002 + minimum_detectable_effect(sd, 30, level=0.99, power=0.9)
         assert (plan["candidate"], plan["baseline"], plan["measure"]) == ("loss", "prod", "AP")
         assert (plan["alpha"], plan["topics"], plan["changed"]) == (alpha, 30, 12)
+        assert (plan["tolerance"], plan["power"], plan["level"]) == (0.002, 0.9, 0.99)
         assert plan["standard_deviation"] == pytest.approx(sd)
         assert plan["minimum_detectable_effect"] == pytest.approx(seen)
         assert [effect["size"] for effect in plan["effects"]] == [0.005, 0.01, 0.02, 0.05]
         for effect in plan["effects"]:
-            assert effect["topics_needed"] == topics_needed(sd, effect["size"], level=0.95)
+            assert effect["topics_needed"] == topics_needed(sd, effect["size"] - 0.002, level=0.99, power=0.9)
         # on a terminal the same, with four decimals
         assert f"{sd:.4f}" in ended.err
         assert f"{seen:.4f}" in ended.err
@@ -40,7 +42,7 @@ def test_from_two_runs_it_says_what_the_gate_sees(command):
 
 
 def test_on_a_terminal_it_is_a_table_with_words(command):
-    ended = command(f"{STRICT} --effect 0.1 --effect 0.2")
+    ended = command(f"{STRICT} --set tolerance=0 --effect 0.1 --effect 0.2")
     assert (ended.status, ended.err) == (0, "")
     assert max(map(len, ended.out.splitlines())) <= 100
     alone = [command(f"power --baseline ./loss.run --measure AP --alpha {alpha}").out for alpha in (0, 1)]
@@ -70,16 +72,10 @@ def test_from_scores_every_column_is_planned_for(command, folder):
     assert command("power --scores a.csv --baseline old=b.csv --measure AP --set missing=zero").status == 0
 
 
-def test_tolerance_power_and_level_are_asked_for(command):
-    line = "power loss.run --baseline prod --measure AP --set on_churn=fail --set method=student_t -o -"
-    sd = float(np.std(linear(LOSS, alpha=1), ddof=1))
-    (plan,) = json.loads(command(f"{line} --set tolerance=0.03 --power 0.9 --set level=0.99 --effect 0.03").out)[
-        "plans"
-    ]
-    expected = 0.03 + minimum_detectable_effect(sd, 30, level=0.99, power=0.9)
-    assert plan["minimum_detectable_effect"] == pytest.approx(expected)
-    assert (plan["tolerance"], plan["power"], plan["level"]) == (0.03, 0.9, 0.99)
-    assert plan["effects"][0]["topics_needed"] is None
+def test_with_fewer_than_ten_topics_it_says_that_every_gate_is_inconclusive(command, folder):
+    for count in (9, 10):
+        folder.joinpath("few.csv").write_text("topic,AP\n" + "".join(f"t{i},{i / 20}\n" for i in range(count)))
+        assert ("too few topics" in command("power --scores --baseline few.csv").out) == (count == 9)
 
 
 def test_the_baseline_comes_first(command):

@@ -122,7 +122,7 @@ SITUATIONS = {
         "riskguard compare prod 'my new.run'", ("riskguard judge-next prod 'my new.run' --measure AP",)
     ),
     "compare, a baseline that is a file, and a better run": Situation(
-        "riskguard compare prod.run good.run --qrels qrels.txt --measure AP", ()
+        "riskguard compare old=prod.run good.run --qrels qrels.txt --measure AP", ()
     ),
     "compare, a stored baseline from another folder": Situation(
         "riskguard compare prod ../good.run --config ../riskguard.yaml",

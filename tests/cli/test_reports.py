@@ -39,7 +39,7 @@ def page(monkeypatch):
     return module
 
 
-@pytest.mark.parametrize(("name", "status"), [("good", 0), ("loss", 1)])
+@pytest.mark.parametrize(("name", "status"), [("good", 0), ("loss", 1), ("nowhere", 3)])
 def test_what_was_judged_is_shown_again_with_the_same_words_and_status(command, name, status):
     judged = command(f"{COMPARE.format(name)} -o r.json")
     again = command("show r.json")
@@ -81,14 +81,6 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
     assert second.startswith(f"PASS WITH CARE [2J{'n' * 56}…: loss against old: ")
 
 
-def test_it_is_said_what_could_not_be_judged(command):
-    out = command(COMPARE.format("nowhere") + " -q -o r.json").out
-    again = command("show r.json")
-    assert again.status == 3
-    assert again.out.startswith("INCOMPARABLE nowhere.run: no such file (missing_input, AP)\n")
-    assert out.startswith("INCOMPARABLE nowhere against prod: nowhere.run: no such file (missing_input)\n")
-
-
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -100,6 +92,7 @@ def test_it_is_said_what_could_not_be_judged(command):
         ("compare loss.run --baseline prod -o riskguard.yaml", "riskguard.yaml would overwrite"),
         ("compare loss.run --baseline prod -o topics.tsv", "topics.tsv would overwrite"),
         ("check -o candidate.run", "candidate.run would overwrite"),
+        ("comment r.json --commit 0123456 -o r.json", "r.json would overwrite"),
         ("check --candidate loss.run -o loss.run", "loss.run would overwrite"),
         ("check --baseline prod=loss.run -o loss.run", "loss.run would overwrite"),
         ("judge-next loss.run --baseline prod -o qrels.txt", "qrels.txt would overwrite"),

@@ -87,7 +87,8 @@ def test_tables_of_scores_have_slices_too(command, folder):
 
 
 def test_plans_are_made_for_a_slice(command):
-    ended = command("power loss.run --baseline prod --measure AP --slice kind=code -o -")
-    (plan,) = json.loads(ended.out)["plans"]
+    ended = command("power loss.run --baseline prod --measure AP --slice kind=code --slice kind=words -o -")
+    plan, _ = json.loads(ended.out)["plans"]
     assert (plan["slice"], plan["topics"], plan["changed"]) == ("kind=code", 12, 12)
     assert "AP, kind=code, 12 topics, 12 changed" in ended.err
+    assert "AP, kind=words, " in ended.err

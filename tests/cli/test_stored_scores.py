@@ -76,3 +76,4 @@ def test_gates_of_a_file_compare_with_stored_scores(command, files):
     ended = command("check -v")
     assert ended.status == 3
     assert f"topics.tsv: another query text in {len(TOPICS)} topics" in " ".join(ended.out.split())
+    assert "baseline rescore" not in ended.out

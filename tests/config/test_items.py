@@ -91,6 +91,7 @@ def test_ids_made_of_other_peoples_text_are_safe_and_unique(items):
     assert not any(character in text for text in inner for character in " :/[]")
     assert [text for text in inner if "~" not in text] == ["code", "a_b__c_" + "x" * 33]
     assert len(set(inner)) == 4
+    assert [len(text.partition("~")[2]) for text in inner if "~" in text] == [6, 6]
 
 
 def test_baselines_stand_before_slices_and_all_are_one_family(load):

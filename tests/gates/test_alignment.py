@@ -13,6 +13,7 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.alignment import align, on_one_list, refuse_other_order
+from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 
 STRICT, LENIENT = gate_of("g"), gate_of("g", missing="zero")
@@ -199,3 +200,12 @@ def test_an_order_of_equal_scores_that_decides_is_refused(gate, candidate, other
         refuse_other_order(gate, (candidate, *others), "pass", lower_is_worse)
     assert refused.value.reason == "order_as_written"
     assert str(refused.value) == f"the order of equal scores decides: {changes}. {ONE_OF_TWO}"
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(0.9, 0.3), (0.3, 0.9)])
+def test_without_a_range_an_unanswered_topic_counts_as_the_best_score_of_either_side(ours, theirs):
+    numbers = [f"{number:02}" for number in range(1, 40)]
+    candidate = system("new", {"00": 0.2, **dict.fromkeys(numbers, ours)})
+    baseline = system("old", {"00": 0.0, **dict.fromkeys(numbers, theirs)}, unanswered=("00",))
+    found = [judge(gate_of("g", "no_topic_collapse", max_loss=most), candidate, baseline) for most in (0.69, 0.71)]
+    assert [verdict.reason for verdict in found] == ["bad_baseline", None]

@@ -7,8 +7,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.alignment import align
-from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, NotInferior, gate_of
@@ -113,10 +111,6 @@ def test_a_clear_gain_is_not_equivalence_and_its_wins_are_responsible():
     assert len(named) == 37  # all that won, none that lost
     assert sum(topic.share or 0.0 for topic in verdict.responsible_topics) == pytest.approx(1)
     assert verdict.responsible_topics[0].flagged
-
-
-def test_it_has_no_p_value():
-    assert Comparison(gate(0.1), align(gate(0.1), *pair(samples(0)))).p_value is None
 
 
 def test_a_pass_does_not_ask_for_a_new_baseline():

@@ -12,7 +12,6 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.explain import explain
 from pytest_riskguard.gates.findings import Estimates
 from pytest_riskguard.gates.judge import compare
-from pytest_riskguard.gates.power import Basis
 from tests.gates.conftest import topic_scores
 from tests.strict import gate_of
 
@@ -60,17 +59,3 @@ def test_weighted_estimates_and_those_less_the_noise_of_replicates():
     noise_urisk = np.where(noise < 0, 3 * noise, noise).mean()
     assert noisy.noise_urisk == pytest.approx(noise_urisk, abs=1e-14)
     assert noisy.urisk == pytest.approx((1.05 - 2.7) / 12 - noise_urisk, abs=1e-14)
-
-
-def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_it():
-    lost = compared(gate_of("g", alpha=0, method="student_t"), D - 0.15)
-    found = explain(lost)
-    assert lost.answer == ("fail", "loss")
-    assert [interval.method for interval in found.intervals if interval.decisive] == ["student_t"]
-    assert len(found.intervals) == 4
-    assert (found.responsible_topics[0].topic, found.estimates.flip_set) == ("t00000", ("t00000",))
-    assert found.estimates.alpha_star is None
-    assert found.estimates.decision_p_value == lost.p_value
-    assert (found.topics.count, found.topics.wins, found.topics.losses, found.topics.left_out) == (12, 3, 8, {})
-    assert found.power.minimum_detectable_effect == Basis(lost.ruling).minimum_detectable_effect
-    assert [warning.code for warning in found.warnings] == ["few_topics"]

@@ -7,7 +7,6 @@ import pytest
 
 from pytest_riskguard.gates.ruling import Ruling, limit_of, margin_of
 from pytest_riskguard.inference.intervals import Interval, interval
-from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import evidence
 from tests.strict import NotSignificantlyRisky, gate_of
 
@@ -119,15 +118,6 @@ def test_where_churn_only_warns_the_p_value_and_the_gate_ask_both_conditions(tol
         of_mean = Ruling(NotSignificantlyRisky("g", alpha=0.0), evidence(d))
         assert both.p_value == max(strict.p_value, of_mean.p_value)
         assert both.lets_through == (strict.lets_through or of_mean.lets_through)
-
-
-def test_a_method_that_is_named_takes_the_place_of_bca():
-    rng = np.random.default_rng(3)
-    d = rng.normal(0.02, 0.2, 50)
-    for method in ("student_t", "basic", "percentile", "bca"):
-        ruling = Ruling(NotSignificantlyRisky("g", method=method), evidence(d))
-        assert ruling.deciding.method == method
-        assert ruling.interval(method).upper == interval(linear(d, alpha=1), method=method).upper
 
 
 def test_an_upper_limit_must_reach_the_bound_and_a_lower_one_lie_above_it():

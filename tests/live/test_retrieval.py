@@ -177,6 +177,11 @@ def test_a_long_query_and_a_long_message_are_cut(length, ending):
     assert f": t ('{'q' * 79}) failed: ValueError: {'x' * 300}{ending}" in said
 
 
+def test_a_syntax_error_is_told_with_its_line():
+    said = failure(lambda _: compile("1\n  2", "code/own.py", "exec"), Queried(), {"t": Topic("q")})
+    assert said.endswith("failed: IndentationError: unexpected indent (own.py:2)")
+
+
 def test_on_a_terminal_the_topics_are_counted_meanwhile(monkeypatch):
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)

@@ -23,8 +23,7 @@ from pytest_riskguard.gates.findings import (
     Slice,
     TopicDocuments,
 )
-from pytest_riskguard.gates.origins import Origin
-from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
+from pytest_riskguard.gates.verdict import Origin, Verdict, VerdictWarning
 from pytest_riskguard.reports.provenance import Provenance
 from tests.plugin.world import LOSS, TOPICS, differences
 from tests.verdicts import altered

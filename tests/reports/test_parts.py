@@ -43,6 +43,8 @@ def test_names_give_way_in_the_middle_and_keep_their_ends():
     assert {columns(line.partition("0.5")[0]) for line in wide[1:]} == {columns(wide[1].partition("0.5")[0])}
     assert max(map(columns, wide)) <= 30
     assert [line.split()[1:] for line in lines[1:]] == [["0.5000", "ok"]] * 4
+    two = Table("", {"a": "name", "b": "name"}, [("n" * 30, "m" * 30)])  # those on the right give way first
+    assert two.lines(40)[1].split() == ["nnnnnnnnnnnnnn…nnnnnnnnnnnnn", "mmmm…mmm"]
 
 
 def test_long_words_are_broken_where_they_may_be_and_commands_never_are():

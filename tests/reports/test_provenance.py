@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.build import Build
-from pytest_riskguard.gates.origins import Origin, Origins
+from pytest_riskguard.gates.verdict import Origin, Origins
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.parts import Table
@@ -71,7 +71,7 @@ def test_a_line_says_the_change_and_the_age_of_baselines():
         False,
         True,
     ]
-    baselines = (PROD, *(Origin(name, stored=DATE, ties="docid") for name in "xyz"))
+    baselines = (PROD, *(Origin(name, stored=DATE[:-1], ties="docid") for name in "xyz"))
     several = replace(provenance(), baselines=baselines)
     assert line(several).endswith(" since); baseline x stored today; baseline y stored today")
     (systems,) = section(several).parts

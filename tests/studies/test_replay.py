@@ -114,6 +114,7 @@ def test_what_has_no_answer_is_neither_stopped_nor_passed(releases):
     few = replayed([scores(run.values[:9], run.name) for run in releases[:2]], regretted=["better"])
     assert ({answer.outcome for answer in few.releases[0].answers}, few.regretted) == ({"inconclusive"}, ())
     assert "too few topics: below 10 every gate is inconclusive" in said(few)
+    assert "too few topics" not in said(replayed([scores(run.values[:10], run.name) for run in releases[:2]]))
     run = scores(np.full(12, 0.5), "a")
     (again,) = replayed([replace(run, digest="sha256:1"), replace(run, name="b", digest="sha256:1")]).releases
     assert (again.alpha_star, again.worst_topic) == ("any", None)

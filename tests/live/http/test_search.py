@@ -137,7 +137,7 @@ MATCH = {"query": {"match": {"body": "{query}"}}}
         ("elasticsearch", {"body": MATCH | {"size": 1}}, f"/{INDEX}/_search", {"size": 1}, 1),
         ("elasticsearch", {"at": f"/{INDEX}?size={{depth}}", "body": MATCH}, f"/{INDEX}/_search", {"size": ["2"]}, 3),
         ("solr", {"at": f"/solr/{INDEX}?rows=1"}, f"/solr/{INDEX}/select", {"rows": ["1"]}, 1),
-        ("solr", {"at": f"/solr/{INDEX}?fq=a&fq=b"}, f"/solr/{INDEX}/select", {"fq": ["a", "b"]}, 2),
+        ("solr", {"at": f"/solr/{INDEX}?fq=a&fq=b"}, f"/solr/{INDEX}/select", {"fq": ["a", "b"], "q": [QUERY]}, 2),
         (
             "general",
             {"at": "/find", "body": {"words": "{query}", "most": "{depth}"}, "hits": "data.found[].doc.ref"},

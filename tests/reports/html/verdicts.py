@@ -21,8 +21,7 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.origins import Origin
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Origin, Verdict
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.html.charts import charts
