@@ -24,6 +24,15 @@ def test_the_smooth_coefficients_are_the_cubic_regression_through_the_five_point
     assert intercept == pytest.approx(0.01725, abs=5e-6)  # what the paper drops, so that 0 stays 0
 
 
+def test_the_smooth_function_is_strictly_increasing():
+    # The derivative is a parabola that opens upwards and has no root: the discriminant is below 0.
+    cubic, square, plain = SMOOTH
+    a, b, c = 3 * cubic, 2 * square, plain
+    assert a > 0
+    assert b**2 - 4 * a * c == pytest.approx(-0.856, abs=5e-4)  # the paper prints -0.005
+    assert np.all(np.diff(smooth(np.linspace(-1, 1, 2001))) > 0)
+
+
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=20))
 def test_the_smooth_function_is_the_polynomial_as_printed(d):
     by_hand = [1.38426 * v**3 - 0.51659 * v**2 + 0.11578 * v for v in d]
