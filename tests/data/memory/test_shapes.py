@@ -222,3 +222,6 @@ def test_what_a_plugin_reads_has_the_shapes_of_data_in_memory(kind, content, err
         error, match=r"format shelf fails|a.shelf: 'a' of topic '1': expected a number as the grade, found 'x'"
     ):
         added.reader(kind)(InputFile(Path("a.shelf"), error=FileError, content=b""))
+    shelf = AddedFormat("shelf", "", "scores", plugin="p", readers={"scores": lambda _: {"1": 0.5}})
+    (found,) = shelf.reader("scores")(InputFile(Path("a.shelf"), error=FileError, content=b""))
+    assert (found.measure, found.values.tolist()) == ("shelf", [0.5])

@@ -106,4 +106,5 @@ def test_rules_that_change_scores_change_the_digest(clicks):
     ]
     assert len(set(digests)) == len(digests)
     assert clicks(is_complete=True).digest == digests[0]
+    assert (LabelRules(is_complete=True).ungraded, LabelRules().ungraded) == (0, None)
     assert clicks(relevant_from=1).digest == clicks(relevant_from=1.0).digest
