@@ -208,10 +208,12 @@ def test_data_that_know_queries_by_their_texts_find_the_topics():
     (scores,) = score_run(frame, GRADES, ["RR"], queries=texts)
     assert scores.values.tolist() == score_run(WORSE, GRADES, ["RR"])[0].values.tolist()
     grades = columns(GRADES, "qid", "docid", "rating")
-    judged = pl.DataFrame({**grades, "query": [texts[topic] for topic in grades["qid"]]}).drop("qid")
-    (by_text,) = score_run(frame, judged, ["RR"])
+    judged = pl.DataFrame({**grades, "query": [texts[topic] for topic in grades["qid"]]})
+    (by_text,) = score_run(frame, judged.drop("qid"), ["RR"])
     assert sorted(by_text.values) == sorted(scores.values)
     assert by_text.queries["QUERY NUMBER 07"] == "QUERY NUMBER 07"
+    verdict = check(GATE, RUNS["PyTerrier"](WORSE), BASELINE, qrels=judged, measure="RR")
+    assert verdict.responsible_topics[0].query == "QUERY NUMBER 07"  # not the run's
 
 
 def test_a_path_is_no_system_and_the_error_says_what_reads_it():

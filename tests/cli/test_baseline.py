@@ -203,13 +203,17 @@ def test_without_a_riskguard_yaml_the_files_are_given(command, folder, again):
 def test_rescoring_says_what_changes(command, folder):
     text = folder.joinpath("qrels.txt").read_text()
     folder.joinpath("qrels.txt").write_text(
-        text.replace("t02 0 good 1\n", "").replace("t03 0 bad1 0", "t03 0 bad1 1")
+        text.replace("t02 0 good 1\n", "").replace("t03 0 bad1 0", "t03 0 bad1 1") + "t04 0 new 1\n"
     )
     ended = command("baseline rescore prod")
-    assert ended.out.splitlines()[1:] == ["  AP 0.5000 -> 0.5172 (+0.0172)", "  no longer scored: t02"]
+    assert ended.out.splitlines()[1:] == [
+        "  AP 0.5000 -> 0.5086 (+0.0086)",
+        "    1 of 29 topics falls: t04 0.5000 -> 0.2500",
+        "  no longer scored: t02",
+    ]
     folder.joinpath("qrels.txt").write_text(text)
     assert command("baseline rescore prod").out.splitlines()[1:] == [
-        "  AP 0.5172 -> 0.5000 (-0.0172)",
+        "  AP 0.5086 -> 0.5000 (-0.0086)",
         "    1 of 29 topics falls: t03 1.0000 -> 0.5000",
         "  scored from now on: t02",
     ]

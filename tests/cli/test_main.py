@@ -24,9 +24,11 @@ def test_names_and_help_are_those_of_the_commands(name):
 
 
 def test_shells_complete_the_options_of_a_command(monkeypatch):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     context = click.Context(cli, info_name="riskguard")
     assert {item.value for item in cli.shell_complete(context, "co")} == {"comment", "compare"}
     _, command, _ = cli.resolve_command(context, ["compare"])
+    assert "OPENBLAS_NUM_THREADS" not in os.environ  # or what a command starts would have one thread
     assert any("--baseline" in parameter.opts for parameter in command.params)
     monkeypatch.setattr("pytest_riskguard.plugins.added", lambda *_: {"analyse": ("a plugin", command)})
     assert cli.list_commands(context)[0] == "analyse"

@@ -160,11 +160,12 @@ def test_all_errors_of_a_file_are_told_at_once_by_line(write):
     assert (error.line, error.fault) == (4, "unknown key 'stroe' in the file; did you mean 'store'?")
 
 
-def test_hundreds_of_errors_do_not_flood_the_terminal(write):
-    path = write(HEAD + "gates:\n" + "  - 1\n" * 300)
+@pytest.mark.parametrize("count", [51, 300])
+def test_many_errors_do_not_flood_the_terminal(write, count):
+    path = write(HEAD + "gates:\n" + "  - 1\n" * count)
     with pytest.raises(ConfigError) as caught:
         load_config(path)
-    assert len(caught.value.errors) == 300
+    assert len(caught.value.errors) == count
     assert len(str(caught.value).splitlines()) == 51
 
 

@@ -168,6 +168,12 @@ def test_flips_of_one_test_are_the_break_even_test(alpha, tolerance):
     assert p == pytest.approx(exact, abs=4.5 * np.sqrt(exact / DRAWS))
 
 
+def test_flips_of_tests_that_went_opposite_ways_are_opposite():
+    sizes, lost = np.ones((2, 60)), np.arange(60) < 36
+    exact = 2 * break_even(sizes[0], sizes[0], lost)
+    assert joint_flips(sizes, sizes, [lost, ~lost], n=80)[0] == pytest.approx(exact, abs=4.5 * np.sqrt(exact / DRAWS))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
