@@ -104,7 +104,7 @@ def _checked(
 
 
 def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> FloatArray:
-    """Chances of loss with which the sum is ``-tolerated`` on average; a loss moves the sum by ``sizes``."""
+    """Chances of loss, from 1 on sure; by them the sum is ``-tolerated`` on average, a loss takes ``sizes``."""
     fair = gains / sizes
     chances, sure = fair, np.zeros(fair.size, dtype=np.bool_)
     while tolerated > 0 and not np.all(sure):
@@ -115,7 +115,7 @@ def chances_of_loss(gains: FloatArray, sizes: FloatArray, tolerated: float) -> F
         if not np.any(further):
             break
         sure |= further
-    return np.minimum(chances, 1.0)
+    return chances
 
 
 def _p_value(sizes: FloatArray, chances: FloatArray, lost: BoolArray, *, offset: float = 0.0) -> float:

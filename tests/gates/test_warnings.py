@@ -174,8 +174,8 @@ def test_what_a_run_lacks_and_what_nobody_judged_is_said():
     assert found["unknown_topics"] == {"topics": ("x", "y")}
     unanswered = {"system": "the baseline", "topics": ("t00029",)}
     assert _of(candidate, without, missing="zero")["missing_topics"] == unanswered
-    accepted = {"system": "the baseline", "topics": NAMES[15:30], "count": 30}
-    assert _of(candidate, half, missing="zero")["free_wins"] == accepted
+    accepted = {"system": "the baseline", "topics": NAMES[15:29], "count": 30}  # neither side answered the last
+    assert _of(replace(candidate, unanswered=NAMES[29:30]), half, missing="zero")["free_wins"] == accepted
     assert _of(candidate, baseline, alpha=0) == {}
 
 

@@ -94,6 +94,8 @@ def test_p_is_a_probability_above_zero_whatever_the_order(values, tolerated, ran
 def test_nothing_changed_or_lost_means_p_of_one():
     assert break_even([], [], []) == 1.0
     assert break_even([0.1, 0.2], [0.1, 0.3], [False, False]) == 1.0
+    gains, losses, _ = topics(250, 0.0)
+    assert break_even(gains, losses, gains < 0.2) == 1.0  # by all but nothing, and elsewhere it errs upwards
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,11 @@ def test_a_single_change_shows_no_law_to_draw_from():
     assert pooled_draws([[-0.1, 0.0], [0.0, 0.0]]).tolist() == [1.0, 1.0]
 
 
+def test_a_test_without_changes_moves_no_other():
+    x = sparse(np.random.default_rng(5), 12, 30, -0.03)
+    assert pooled_draws([np.zeros(9), x]).tolist() == [1.0, *pooled_draws([x])]
+
+
 def test_pooled_draws_of_one_normal_test_are_students():
     from scipy.stats import ttest_1samp
 

@@ -107,6 +107,7 @@ def test_questions_that_have_no_answer_are_refused(options, message):
     scores = [[20.0, 0.1], [0.3, 0.2]]
     with pytest.raises(ValueError, match=message):
         Pool.of(scores, **options)
+    assert Pool.of([[1.0, 0.1], [0.3, 0.2]], alpha=1, tradeoff="smooth").smooth
 
 
 # draws
@@ -131,7 +132,7 @@ def test_a_chunk_is_the_one_it_always_was():
 def test_counts_are_binomial_and_every_topic_is_as_likely(n):
     counts = np.hstack([draw_counts(n, chunk=chunk) for chunk in range(8)])
     rows = counts.shape[1]
-    for k in range(6):
+    for k in range(8):
         share, expected = float(np.mean(counts == k)), float(binom.pmf(k, n, 1 / n))
         # cells of a replicate hang together a little; n rows independent cells would have this deviation, or less
         assert abs(share - expected) < 5 * math.sqrt(expected * (1 - expected) / (n * rows)) * math.sqrt(2) + 1e-5

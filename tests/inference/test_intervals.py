@@ -83,6 +83,10 @@ def test_without_variation_the_interval_is_the_mean(x):
         assert [upper_p_value(x, method=limits.method, bound=bound) for bound in bounds] == [1.0, 0.0]
 
 
+def test_a_basic_limit_that_only_rounding_keeps_from_0_is_0():
+    assert interval([0.0, -0.1, -0.2, -0.2, 0.1, -0.3, -0.3, 0.1, 0.0], method="basic").upper == 0.0
+
+
 def test_bca_shifts_the_percentiles_as_the_paper_says():
     x = dense(60) ** 3
     law = Sample.of(x)

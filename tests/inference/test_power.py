@@ -87,6 +87,14 @@ def test_no_number_of_topics_finds_what_is_no_loss():
     assert topics_needed(0.3, -0.05, level=0.95) is None
 
 
+def test_a_critical_value_above_students_asks_for_more_topics_as_far_as_its_excess_lasts():
+    found, excess = topics_needed(0.3, 0.1, level=0.95, critical=2.6, n=50), 2.6 - critical_value(50, level=0.95)
+    assert found is not None
+    for n, suffices in ((found, True), (found - 1, False)):
+        critical = critical_value(n, level=0.95) + excess * math.sqrt(50 / n)
+        assert (minimum_detectable_effect(0.3, n, level=0.95, critical=critical) <= 0.1) is suffices
+
+
 def test_topics_are_counted_up_to_a_trillion():
     assert topics_needed(1.0, 2.7e-6, level=0.95) == pytest.approx((2.8016 / 2.7e-6) ** 2, rel=1e-4)
     assert topics_needed(1.0, 2.6e-6, level=0.95) is None

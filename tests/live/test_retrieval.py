@@ -178,8 +178,8 @@ def test_a_long_query_and_a_long_message_are_cut(length, ending):
 
 
 def test_a_syntax_error_is_told_with_its_line():
-    said = failure(lambda _: compile("1\n  2", "code/own.py", "exec"), Queried(), {"t": Topic("q")})
-    assert said.endswith("failed: IndentationError: unexpected indent (own.py:2)")
+    said = failure(lambda _: compile("1\n2\n  3", "code/own.py", "exec"), Queried(), {"t": Topic("q")})
+    assert said.endswith("failed: IndentationError: unexpected indent (own.py:3)")
 
 
 def test_on_a_terminal_the_topics_are_counted_meanwhile(monkeypatch):

@@ -109,11 +109,11 @@ def test_gates_are_known_if_every_worker_crashes(pytester, two_gates):
 def test_a_broken_file_is_named_and_the_gates_of_others_are_judged(pytester, project):
     project("good", into="a")
     project("good", into="b")
-    (pytester.path / "b" / "riskguard.yaml").write_text("collection: {qrels: [}\n")
+    (pytester.path / "b" / "riskguard.yaml").write_text("measures: [AP]\ncollection: {qrels: [}\n")
     pytester.makeini("[pytest]\nriskguard_config = a/riskguard.yaml b/riskguard.yaml")
     assert run(pytester).ret == 1
     assert became(pytester) == {"a/riskguard.yaml::no-risk": "judged", "b/riskguard.yaml::configuration": "broken"}
-    assert gates(pytester)["b/riskguard.yaml::configuration"]["line"] == 1
+    assert gates(pytester)["b/riskguard.yaml::configuration"]["line"] == 2
     run(pytester, "-k", "no-risk").stdout.no_fnmatch_line("*Once it is released*")
     assert became(pytester)["b/riskguard.yaml::configuration"] == "broken"
 

