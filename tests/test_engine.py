@@ -59,6 +59,13 @@ def test_a_part_of_a_folder_of_scores_that_is_written_anew_is_read_anew(tmp_path
         assert (verdict.outcome, verdict.candidate) == (outcome, "new")
 
 
+def test_query_texts_are_those_of_the_topics_file_else_those_beside_the_judgements(tmp_path):
+    (tmp_path / "qrels.ltr").write_text("1 qid:q1 # d1 of judgements\n")
+    (tmp_path / "topics.tsv").write_text("q1\tof topics\n")
+    for topics, text in ((None, "of judgements"), (tmp_path / "topics.tsv", "of topics")):
+        assert Engine(qrels=tmp_path / "qrels.ltr", topics=topics).sources.queries == {"q1": text}
+
+
 def test_a_run_is_scored_once_for_all_measures(folder, monkeypatch):
     calls = []
     monkeypatch.setattr(

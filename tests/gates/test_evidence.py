@@ -27,6 +27,11 @@ def test_the_smooth_trade_off_leaves_the_plain_mean_as_it_is():
     assert evidence.scores(0.0).tolist() == D.tolist()
 
 
+@pytest.mark.parametrize(("loss", "outcome"), [(-1.0, "inconclusive"), (-1.01, "incomparable")])
+def test_the_smooth_trade_off_takes_a_difference_of_1_and_none_beyond(loss, outcome):
+    assert judge(gate_of("g", tradeoff="smooth"), *pair([loss, 0.1])).outcome == outcome
+
+
 def test_noise_is_taken_off_topic_by_topic():
     evidence = Evidence(D, NOISE)
     own = np.mean([linear(row, alpha=5) for row in NOISE], axis=0)

@@ -110,6 +110,7 @@ def test_two_systems_are_compared_but_not_ranked(command):
     ended = command("study pool good.run loss.run --measure AP")
     assert ended.status == 0
     assert "two systems are not enough" in " ".join(ended.out.split())
+    assert "closest" not in ended.out
     found = report(command("study pool good.run loss.run --measure AP -o -"))
     assert found["agreements"] == []
     (one,) = found["measures"][0]["alphas"]

@@ -87,6 +87,7 @@ def test_documents_may_stand_alone_in_a_list_or_in_an_object(write):
         ("_rank_eval_response", {"rank_eval": response}),
     ):
         assert read(write, name, json.dumps(other).encode()) == read(write, name, changed(name))
+    assert "only-rated" not in read(write, "_snapshot_json", changed("_snapshot_json"))[TEXT]
     data = json.loads(changed("_rre"))
     for other in ({"query_groups": data["topics"][0]["query_groups"]}, json.loads(changed("_rre_of_quepid"))):
         assert read(write, "_rre", json.dumps(other).encode()) == read(write, "_rre", changed("_rre"))
