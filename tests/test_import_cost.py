@@ -117,8 +117,7 @@ def test_help_of_pytest_loads_no_more_of_the_package_than_its_options(tmp_path):
         "    print('LOADED', sorted(name for name in sys.modules if name.startswith('pytest_riskguard')))\n"
     )
     out = fresh("-m", "pytest", "--help", folder=tmp_path)
-    modules = ["pytest_riskguard", *(f"pytest_riskguard.{name}" for name in ("lazily", "plugin", "plugin.options"))]
-    assert f"LOADED {modules}" in out
+    assert "LOADED ['pytest_riskguard', 'pytest_riskguard.lazily', 'pytest_riskguard.plugin']" in out
 
 
 def test_help_of_the_command_loads_no_command():
