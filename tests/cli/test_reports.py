@@ -271,7 +271,6 @@ def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(comman
             "r.json: verdicts[0]: missing key 'gate'",
         ),
         ("\xff", "not UTF-8"),
-        ("<html>", "not JSON"),
         ("version https://git-lfs.github.com/spec/v1\n", "git-lfs"),
     ],
 )
