@@ -64,6 +64,9 @@ def test_query_texts_are_those_of_the_topics_file_else_those_beside_the_judgemen
     (tmp_path / "topics.tsv").write_text("q1\tof topics\n")
     for topics, text in ((None, "of judgements"), (tmp_path / "topics.tsv", "of topics")):
         assert Engine(qrels=tmp_path / "qrels.ltr", topics=topics).sources.queries == {"q1": text}
+    (tmp_path / "m.csv").write_text("topic,m\nq1,0.5\n")
+    table = Engine(qrels=None, topics=topics).sources.scored(ScoreFile(tmp_path / "m.csv"), "m")
+    assert table.scores.queries == {"q1": "of topics"}
 
 
 def test_a_run_is_scored_once_for_all_measures(folder, monkeypatch):
@@ -178,6 +181,7 @@ def test_a_pool_is_judged_whole_and_in_families(folder):
     missing = Question(gate_of("g", kind="georisk_not_worse"), poor, good, "RR", pool=(RunFile(folder / "no.run"),))
     lost = engine.verdict(missing)
     assert (lost.outcome, lost.reason, lost.baselines) == ("incomparable", "missing_input", ("good", "no"))
+    assert lost.inputs.baselines == {"good": None, "no": None}
 
 
 def test_a_topics_file_about_none_of_the_judged_topics_is_refused(folder):
