@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question, RunFile, ScoreFile, Stored
@@ -112,6 +113,7 @@ def test_a_report_names_a_file_by_its_path_in_the_project_and_the_screen_its_fol
         (RunFile(Path("x.run")), None, "a run needs a measure"),
         (Stored("prod"), "RR", "no run and no store for baseline 'prod'"),
         (RunFile(Path("x.run")), "ndcg@10", "nDCG@10"),
+        (RunFile(Path("x.run")), "NumRet", "'NumRet' counts documents"),
     ],
 )
 def test_a_wrong_question_is_no_verdict(folder, candidate, measure, message):
@@ -119,6 +121,11 @@ def test_a_wrong_question_is_no_verdict(folder, candidate, measure, message):
         Engine(qrels=folder / "qrels.txt").verdict(
             Question(gate_of("g"), candidate, RunFile(folder / "good.run"), measure)
         )
+
+
+def test_two_systems_of_one_file_can_be_compared(folder):
+    one, other = (RunFile(GivenFile(folder / "good.run", part=part)) for part in "ab")
+    Question(gate_of("g"), one, other, "RR").refuse_without_answer(None)
 
 
 def promoted(folder, *later):
