@@ -138,6 +138,8 @@ def test_a_push_is_no_pull_request(monkeypatch, tmp_path):
         monkeypatch.setenv(name, value)
     build = this_build(tmp_path)
     assert build == Build("abc1234", "12", None, "https://host/o/r", RUNS["GitHub Actions"])
+    monkeypatch.setenv("GITHUB_BASE_REF", "main")  # of pull_request_target: what is checked out is no merge
+    assert this_build(tmp_path).base == Base("main")
 
 
 def test_values_that_are_not_what_they_should_be_are_dropped(monkeypatch, tmp_path):

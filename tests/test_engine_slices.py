@@ -112,10 +112,6 @@ def test_auto_says_what_it_used_and_gates_keep_their_level(collections):
     found = engine(whole).verdicts(questions, correction="auto")
     assert {(one.family.correction, one.family.level) for one in found} == {("joint_flips", 0.95)}
     assert {one.decisive_interval.level for one in found} == {0.95}
-    for verdict in found:
-        own, adjusted = verdict.estimates.decision_p_value, verdict.family.adjusted_p_value
-        assert adjusted >= own
-        assert (verdict.outcome == "fail") == (adjusted <= 0.05)
     slices = [question(whole, gate_of("g", slice=f"kind={value}"), "risk") for value in ("code", "words")]
     assert {one.family.correction for one in engine(whole).verdicts(slices, correction="auto")} == {"holm"}
 

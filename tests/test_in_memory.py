@@ -212,8 +212,9 @@ def test_data_that_know_queries_by_their_texts_find_the_topics():
     (by_text,) = score_run(frame, judged.drop("qid"), ["RR"])
     assert sorted(by_text.values) == sorted(scores.values)
     assert by_text.queries["QUERY NUMBER 07"] == "QUERY NUMBER 07"
-    verdict = check(GATE, RUNS["PyTerrier"](WORSE), BASELINE, qrels=judged, measure="RR")
-    assert verdict.responsible_topics[0].query == "QUERY NUMBER 07"  # not the run's
+    for given, query in ((judged, "QUERY NUMBER 07"), (GRADES, "query number 07")):  # only there is it the run's
+        verdict = check(GATE, RUNS["PyTerrier"](WORSE), BASELINE, qrels=given, measure="RR")
+        assert verdict.responsible_topics[0].query == query
 
 
 def test_a_path_is_no_system_and_the_error_says_what_reads_it():

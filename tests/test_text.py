@@ -78,4 +78,5 @@ def test_lists_and_counts_read_as_english():
 
 
 def test_no_part_of_credentials_stays_in_an_address():
+    assert [web_address("https://a/".ljust(length, "x")) is None for length in (2000, 2001)] == [False, True]
     assert web_address("https://me@example.org:secret@example.org/x") == "https://example.org/x"

@@ -59,7 +59,7 @@ def held_names(root: Path) -> set[str]:
         return set()
     # twice: one that gets another name while they are listed may be missed
     names = {path.name.removeprefix(_OLD) for _ in range(2) for path in root.iterdir()}
-    return {name for name in names if not name.startswith(".") and newest(root, name) is not None}
+    return {name for name in names if newest(root, name) is not None}
 
 
 @contextmanager

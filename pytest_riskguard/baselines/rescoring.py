@@ -127,7 +127,7 @@ def _compared(entry: Entry, scored: Scored, qrels: Qrels | None, topics: Topics 
         if names and file is not None
     ]
     if said and not accept:
-        commands = [f"rescore {entry.name}"] * entry.manifest.has_run + [entry.renewal] * bool(scored.rephrased)
+        commands = [f"rescore {entry.name}"] * entry.manifest.run_kept + [entry.renewal] * bool(scored.rephrased)
         raise entry.error(
             f"{'; '.join(said)}; where a file changed after the baseline was stored, a loss would hardly show",
             Remedy(f"restore the files, or accept this with {' or '.join(['{}'] * len(commands))}", *commands),

@@ -133,7 +133,7 @@ class Store:
                 with self._reading():
                     return work(entry)
             except DataError:
-                if _stamp(self.entry(name)) == before:
+                if _stamp(entry) == before:
                     raise
         raise self._missing(f"{name} is replaced again and again, try again later")
 

@@ -127,7 +127,7 @@ class Comparison:
     def answer(self) -> Answer:
         """The outcome, and the reason if it is not a pass; a family that draws may let pass what fails alone."""
         outcome, reason = self.alone
-        if self.family is None or not self.family.draws or outcome == "inconclusive" or self.identical:
+        if self.family is None or not self.family.draws or self.identical:
             return outcome, reason
         if outcome == "fail" and self.family.adjusted_p_value <= 1 - self.own_level:
             return outcome, reason

@@ -279,7 +279,7 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
         is_open[order[:count]] = False
         return all(case.outcome == rejudged.as_judged.outcome for case in rejudged.cases(labels.if_judged(is_open)))
 
-    count = bisect_left(range(len(order)), True, lo=1, key=settles)
+    count = bisect_left(range(len(order)), True, key=settles)
     return tuple(names[place] for place in order[:count])
 
 

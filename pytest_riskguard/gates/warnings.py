@@ -36,7 +36,7 @@ def _about_the_data(comparison: Comparison, names: Sequence[str]) -> Iterator[Ve
     systems = list(zip(names, aligned.systems, aligned.missing, strict=False))  # nothing is said of replicates
     answered = {*candidate.topics} - {*aligned.missing[0]}
     for name, scores, missing in systems:
-        free = () if scores is candidate else tuple(topic for topic in missing if topic in answered)
+        free = tuple(topic for topic in missing if topic in answered)
         if len(free) > candidate.a_few:  # fewer decide nothing, see ``alignment.refuse_if_unanswered_decide``
             yield warning("free_wins", system=name, topics=free, count=len(candidate.topics))
         elif missing:

@@ -382,7 +382,7 @@ def _table(title: str, matrix: Matrix, names: Sequence[str], form: str, *, diago
         (i + 1, names[i], *("." if i == j and not diagonal else value for j, value in enumerate(row)))
         for i, row in enumerate(matrix)
     ]
-    return Table(title, columns, rows, none="-" if diagonal else ".")
+    return Table(title, columns, rows, none="-")
 
 
 def _rank_tests(ranking: Ranking) -> str:

@@ -246,7 +246,7 @@ def durbin_test(values: npt.ArrayLike) -> RankTest | None:
     between = float(np.sum(np.nansum(centred, axis=1) ** 2))
     statistic = (n - 1) * between / within
     # with the same order everywhere the rank sums of neighbours are n - 2 apart
-    concordance = n * between / ((n - 2) * (n + 1) * within)
+    concordance = min(n * between / ((n - 2) * (n + 1) * within), 1.0)
     return RankTest(statistic, float(chdtrc(n - 1, statistic)), concordance)
 
 

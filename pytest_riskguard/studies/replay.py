@@ -131,8 +131,7 @@ def _release(run: TopicScores, before: TopicScores, verdicts: Sequence[Verdict],
         if verdict.outcome == "incomparable":
             return replace(release, problem="; ".join(filter(None, (verdict.problem, verdict.remedy))))
     estimates = verdicts[0].estimates
-    lost = [topic for topic in verdicts[0].responsible_topics if topic.difference < 0]
-    worst = min(lost, key=lambda topic: topic.difference, default=None)
+    worst = min(verdicts[0].responsible_topics, key=lambda topic: topic.difference, default=None)
     return replace(
         release,
         mean_difference=estimates.mean_difference,
@@ -165,7 +164,7 @@ def section(replays: Sequence[Replay]) -> Section:
 
 def _of_measure(replay: Replay) -> Section:
     releases = replay.releases
-    one = len({release.against for release in releases}) == 1 and len(releases) > 1
+    one = len({release.against for release in releases}) == 1
     compared = f"against {clean(releases[0].against)}" if one else "each against the one before it"
     return Section(
         f"{clean(replay.measure or 'scores')}, {counted(replay.topics, 'topic')}, "

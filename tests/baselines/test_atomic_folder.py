@@ -10,6 +10,7 @@ from pytest_riskguard.baselines.atomic_folder import held_names, newest
 def test_a_folder_that_is_back_in_its_place_while_it_is_looked_for_is_found(tmp_path, monkeypatch):
     old = tmp_path / ".tmp-old-prod"
     old.mkdir()
+    assert held_names(tmp_path) == {"prod"}
     is_folder = type(tmp_path).is_dir
 
     def look_and_put_back(path: Path) -> bool:

@@ -35,6 +35,7 @@ def test_each_manifest_names_its_predecessor(store, chain):
     assert [one.number for one in held] == [1, 2, 3]
     assert [one.note for one in held] == ["the first", "change 1", "change 2"]
     assert held[0].predecessor is None
+    assert not (place(store, 2) / "history").exists()
     for meant, number in (("oldest", 1), ("1", 1), ("0002", 2), ("3", 3)):
         assert store.manifest("prod", earlier=meant).number == number
     for meant in ("4", "change 1", ""):

@@ -6,10 +6,6 @@ from pytest_riskguard.errors import UsageError
 from tests.baselines.conftest import content
 
 
-def place(store, number, name="prod"):
-    return store.root / name / "replicates" / str(number)
-
-
 def test_a_copy_is_no_replicate(store, add, replicate, collection):
     add()
     replicate(measures=["RR"])
@@ -23,16 +19,6 @@ def test_a_copy_is_no_replicate(store, add, replicate, collection):
         with pytest.raises(UsageError, match=rf"baselines/{where}: already holds this run; a replicate is "):
             replicate(run=run)
     assert content(store.root) == before
-
-
-def test_a_replicate_becomes_the_baseline_and_leaves_no_copy_of_itself(store, add, replicate, update):
-    add()
-    replicate()
-    digest = store.read("prod", lambda entry: entry.replicate(1).manifest).digests.run
-    update(place(store, 1) / "run.gz")
-    assert store.manifest("prod").digests.run == digest
-    assert not store.manifest("prod").replicates
-    assert store.verify("prod") == []
 
 
 def test_an_update_with_the_same_run_changes_nothing(store, add, replicate, update, collection):

@@ -208,7 +208,9 @@ def test_digests_of_texts_are_checked_and_hold_no_text(store, add):
         ("AP", all_zero("t5"), "qrels.txt has changed since it was scored", "inputs_changed"),
     ],
 )
-def test_without_its_run_a_baseline_can_only_be_stored_again(store, add, changed, measure, edit, problem, reason):
+def test_without_its_run_a_baseline_can_only_be_stored_again(
+    store, add, changed, texts, measure, edit, problem, reason
+):
     add(keep_run=False)
     with pytest.raises(BaselineError) as caught:
         store.scores("prod", measure, qrels=changed(edit), accept=True)
@@ -216,6 +218,9 @@ def test_without_its_run_a_baseline_can_only_be_stored_again(store, add, changed
         caught.value.problem == f"baselines/prod: {problem}, and its run was not kept; store it again with {UPDATE}"
     )
     assert caught.value.reason == reason
+    others = texts(lambda line: line.replace("query 3", "another"))
+    with pytest.raises(BaselineError, match=rf"another query text in 1 topic \(t3\); .* accept this with {UPDATE}$"):
+        store.scores("prod", "AP", qrels=changed(same), topics=others)
 
 
 def test_relevant_is_what_the_stored_measure_takes_for_relevant(store, add, changed):

@@ -445,9 +445,3 @@ def test_runs_can_be_named_stored_or_scores(command, folder):
     shutil.copy(folder / "loss.run", folder / "k=5.run")
     assert command(f"compare prod.run k=5.run {QRELS} {ALONE_OF}").status == 1
     assert outcomes(folder)[0][0] == "k=5"
-
-
-def test_gates_of_riskguard_yaml_are_for_check(command):
-    ended = command("compare good.run")
-    assert (ended.status, "no baseline: write it first" in ended.err) == (2, True)
-    assert "riskguard check --candidate RUN asks the gates of a riskguard.yaml" in " ".join(ended.err.split())

@@ -80,24 +80,6 @@ def test_a_stored_baseline_is_asked_with_its_run(command, folder):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "said"),
-    [
-        ("judge-next none.run --baseline ./prod.run --qrels qrels.txt", 3, "none.run: no such file"),
-        ("judge-next loss.run --baseline ./prod.run --qrels qrels.txt --measure nope", 2, "no measure 'nope'"),
-        (
-            "judge-next loss.run --baseline ./prod.run --qrels qrels.txt --gate no_topic_collapse --set tolerance=1",
-            2,
-            "",
-        ),
-    ],
-)
-def test_what_cannot_be_answered_is_said(command, arguments, status, said):
-    ended = command(arguments)
-    assert (ended.status, ended.out) == (status, "")
-    assert said in ended.err
-
-
-@pytest.mark.parametrize(
     ("document", "cell"),
     [("d-1", "d-1"), ("-12", "-12"), ("@user", " @user"), ("=1+1", " =1+1"), ("+cmd|'/C'!A0", " +cmd|'/C'!A0")],
 )

@@ -35,14 +35,14 @@ USAGE = {
     },
     "compare": {
         "": "Missing argument",
-        "good.run --qrels qrels.txt": "riskguard compare BASELINE CANDIDATE --qrels QRELS, or give --baseline",
+        "good.run --qrels qrels.txt": "no baseline: write it first, as in riskguard compare BASELINE CANDIDATE "
+        "--qrels QRELS, or give --baseline; riskguard check --candidate RUN asks the gates of a riskguard.yaml",
         "prod.run good.run good.run --qrels qrels.txt": "CANDIDATE: good given twice",
     },
     "report": {
         "report.json": "nothing to write: give --output",
     },
     "power good.run --baseline prod --measure AP -o -": {
-        "--alpha nan": "expected a number from 0 to 1e+09, found the number nan",
         "--effect inf": "expected a finite number, above 0, found the number inf",
         "--effect 0": "expected a finite number, above 0, found the number 0.0",
         "--power 1": "expected a number above 0 and below 1, found the number 1.0",
@@ -80,6 +80,8 @@ USAGE = {
         "prod.run loss.run --budget 0": "--budget",
         "prod.run loss.run -o none/list.tsv --qrels qrels.txt": "none/list.tsv: cannot write",
         "prod.run loss.run --gate georisk_not_worse": "compares a pool",
+        "prod.run loss.run --gate no_topic_collapse --set tolerance=1": "tolerance",
+        "prod.run loss.run --qrels qrels.txt --measure nope": "no measure 'nope'",
         "prod.run loss.run --gate no-risk": "at most one run, its candidate",
         "--gate no-rsk": "did you mean 'no-risk'?",
         "--gate no_topic_colapse": "did you mean 'no_topic_collapse'?",
@@ -95,6 +97,7 @@ DATA = {
     "baseline add new loss.run --qrels nowhere.txt": "nowhere.txt",
     "baseline show prdo": "did you mean 'prod'?",
     "baseline update prod nowhere --note why": "nowhere: no such file",
+    "judge-next none.run --baseline ./prod.run --qrels qrels.txt": "none.run: no such file",
     "power nowhere.run --baseline prod -o -": "nowhere.run: no such file",
     "power --baseline prdo": "did you mean 'prod'?",
     f"power {LONG} --baseline prod": f" {LONG[:200]}…{LONG[:200]}: cannot be read (File name too long",

@@ -91,6 +91,8 @@ def test_each_verdict_says_its_gate_and_its_systems(command):
         ("compare loss.run --baseline prod -o qrels.txt", "qrels.txt would overwrite"),
         ("compare loss.run --baseline prod -o riskguard.yaml", "riskguard.yaml would overwrite"),
         ("compare loss.run --baseline prod -o topics.tsv", "topics.tsv would overwrite"),
+        ("study pool good.run loss.run -o loss.run", "loss.run would overwrite"),
+        ("study replay good.run loss.run -o loss.run", "loss.run would overwrite"),
         ("check -o candidate.run", "candidate.run would overwrite"),
         ("comment r.json --commit 0123456 -o r.json", "r.json would overwrite"),
         ("check --candidate loss.run -o loss.run", "loss.run would overwrite"),
@@ -269,7 +271,6 @@ def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(comman
             "r.json: verdicts[0]: missing key 'gate'",
         ),
         ("\xff", "not UTF-8"),
-        ("<html>", "not JSON"),
         ("version https://git-lfs.github.com/spec/v1\n", "git-lfs"),
     ],
 )

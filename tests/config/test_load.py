@@ -192,16 +192,8 @@ def test_many_errors_do_not_flood_the_terminal(write, count):
             "baselines of gate 'g': expected one of `baseline` and `baselines`, such as `baseline: NAME`",
         ),
         (
-            "name: g, kind: not_significantly_risky, baselines: [a, a]",
-            "baselines of gate 'g': a appears twice",
-        ),
-        (
             "name: g, kind: georisk_not_worse, baselines: [a, b], reference: c",
             "reference of gate 'g': expected one of a, b, found 'c'",
-        ),
-        (
-            "name: g, kind: not_significantly_risky, baseline: a, reference: a",
-            "reference of gate 'g': it has no meaning for not_significantly_risky; leave it out",
         ),
         (
             "name: g, kind: equivalent, baseline: a",
@@ -244,17 +236,8 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
             "alpha: -0.1",
             "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found the number -0.1",
         ),
-        (
-            "alpha: .nan",
-            "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found '.nan'",
-        ),
-        ("alpha: []", "alpha of gate 'no-risk': expected a number or a list of them, found an empty list"),
         ("alpha: [1, 2, 1.0]", "alpha of gate 'no-risk': 1.0 appears twice"),
         ("alpha:", "alpha of gate 'no-risk': expected a number from 0 to 1e+09, found nothing"),
-        (
-            "level: 1",
-            f"level of gate 'no-risk': {LEVEL}, found the number 1",
-        ),
         (
             "tolerance: -1",
             "tolerance of gate 'no-risk': expected a finite number, at least 0, found the number -1",
@@ -264,7 +247,6 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
             "method of gate 'no-risk': expected auto, student_t, basic, studentized, percentile or bca, found 'BCA'; "
             "did you mean 'bca'?",
         ),
-        ("tradeoff: 3", "tradeoff of gate 'no-risk': expected linear or smooth, found the number 3"),
         ("weighted: yes", "weighted of gate 'no-risk': expected true or false, found 'yes'"),
         ("max_loss: 0.5", "max_loss of gate 'no-risk': it has no meaning for not_significantly_risky; leave it out"),
         (
@@ -272,7 +254,6 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
             "tradeoff of gate 'no-risk': smooth is for alpha 1 only, found alpha 5",
         ),
         ("on_churn: no", "on_churn of gate 'no-risk': expected fail or warn, found 'no'"),
-        ("measure: [AP, AP]", "measure of gate 'no-risk': AP appears twice"),
         (
             "measure: 10",
             "measure of gate 'no-risk': expected a measure such as nDCG@10, found the number 10; put it in quotes",
@@ -470,7 +451,6 @@ def test_a_gate_of_each_kind_is_read(items):
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ("method: bca", "method of gate 'c': it has no meaning for no_topic_collapse; leave it out"),
         ("max_share: 2", "max_share of gate 'c': expected a share from 0 to 1 such as 0.5, found the number 2"),
         (
             "max_loss: null",
@@ -481,7 +461,6 @@ def test_a_gate_of_each_kind_is_read(items):
             "protected: [151]",
             "protected of gate 'c': expected a topic or TAG=VALUE, found the number 151; put it in quotes",
         ),
-        ("protected: [a, a]", "protected of gate 'c': a appears twice"),
     ],
 )
 def test_what_a_collapse_gate_takes(errors, options, problem):
@@ -530,7 +509,6 @@ def test_a_risk_gate_on_several_baselines_is_a_family_for_each_measure_and_alpha
     ("family", "gate", "problem"),
     [
         ("bonferroni", OTHER, "family: expected none or auto, found 'bonferroni'"),
-        ("[auto]", OTHER, "family: expected none or auto, found a list"),
         (
             "auto",
             f"{OTHER}, level: 0.9",

@@ -33,12 +33,12 @@ B = system("b", {"2": 0.75, "1": 1.0})
 
 def test_a_topic_of_one_side_scores_0_on_the_other_and_is_named():
     longer = system("longer", {"1": 0.5, "3": 0.25, "0": 1.0})
-    aligned = align(LENIENT, longer, replace(B, unanswered=("1",)), A)
+    aligned = align(LENIENT, longer, replace(B, unanswered=("1",)), system("r", {"1": 0.5, "3": 0.75}))
     assert values_of(aligned.candidate) == {"0": 1.0, "1": 0.5, "2": 0.0, "3": 0.25}
     assert values_of(aligned.baseline) == {"0": 0.0, "1": 1.0, "2": 0.75, "3": 0.0}
     assert aligned.missing[0] == ("2",)
     assert aligned.missing[1] == ("0", "1", "3")
-    assert [values_of(other) for other in aligned.replicates] == [{"0": 0.0, "1": 0.5, "2": 0.25, "3": 0.0}]
+    assert [values_of(other) for other in aligned.replicates] == [{"0": 0.0, "1": 0.5, "2": 0.0, "3": 0.75}]
 
 
 def test_three_systems_are_put_on_the_topics_of_all():
@@ -198,6 +198,7 @@ ONE_OF_TWO = (
 def test_an_order_of_equal_scores_that_decides_is_refused(gate, candidate, others, changes):
     with pytest.raises(DataError) as refused:
         refuse_other_order(gate, (candidate, *others), "pass", lower_is_worse)
+    refuse_other_order(STRICT, (tied("a", FIVE, TWO), *others[:1]), "pass", lower_is_worse)  # it changes too little
     assert refused.value.reason == "order_as_written"
     assert str(refused.value) == f"the order of equal scores decides: {changes}. {ONE_OF_TWO}"
 
@@ -207,5 +208,8 @@ def test_without_a_range_an_unanswered_topic_counts_as_the_best_score_of_either_
     numbers = [f"{number:02}" for number in range(1, 40)]
     candidate = system("new", {"00": 0.2, **dict.fromkeys(numbers, ours)})
     baseline = system("old", {"00": 0.0, **dict.fromkeys(numbers, theirs)}, unanswered=("00",))
-    found = [judge(gate_of("g", "no_topic_collapse", max_loss=most), candidate, baseline) for most in (0.69, 0.71)]
-    assert [verdict.reason for verdict in found] == ["bad_baseline", None]
+    found = [
+        judge(gate_of("g", "no_topic_collapse", max_loss=most), candidate, baseline) for most in (0.5, 0.69, 0.71)
+    ]
+    at_half = "bad_baseline" if ours > theirs else "collapse"
+    assert [verdict.reason for verdict in found] == [at_half, "bad_baseline", None]

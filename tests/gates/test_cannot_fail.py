@@ -40,10 +40,11 @@ def codes(verdict: Verdict) -> set[str]:
         ({"tolerance": 0.5}, LOW, "tolerance 0.5"),
         ({"alpha": 5.0, "tolerance": 1.5}, LOW, "tolerance 1.5"),
         ({"alpha": 5.0, "tolerance": 1.5, "on_churn": "warn"}, LOW, "tolerance 1.5"),
-        ({"kind": "not_inferior", "tolerance": 0.6}, LOW, "tolerance 0.6"),
+        ({"kind": "equivalent", "tolerance": 0.6}, LOW, "tolerance 0.6"),
         ({"method": "student_t", "tolerance": 0.5}, LOW, "tolerance 0.5"),
         (OF_ONE, LOW, "warned"),  # the usual limit would not be exceeded either
         (OF_ONE, HIGH, "max_loss 0.9"),
+        ({**OF_ONE, "max_loss": 0.3, "allowed": 0.05}, OUTLIER, "warned"),  # as the usual gate
         ({**OF_ONE, "slice": "a=b"}, HIGH, "warned"),
         (OF_SHARES, HIGH, "warned"),  # of limits that are off none is at fault
         ({"level": 0.9999}, EIGHT, "level 0.9999"),
@@ -86,6 +87,7 @@ def test_scores_of_0_on_both_sides_are_no_evidence(kind):
     verdict = judge(gate_of("g", kind=kind), *nothing)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
     assert (verdict.problem or "").startswith("every score of every system is 0, so nDCG@10 says nothing")
+    assert "cannot_fail" in codes(judge(gate_of("g", kind=kind), BETTER, nothing[1]))
     own = [replace(system, measure="clicks") for system in nothing]  # 0 need not be the least
     assert judge(gate_of("g", kind=kind), *own).outcome == "pass"
 
@@ -107,9 +109,9 @@ def test_a_pool_without_scores_and_a_tolerance_beyond_georisk_are_refused():
     assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
 
 
-def weighted_by(weight: float, **options: Any) -> Verdict:
-    """30 of 40 topics lose 0.1 and have this weight; the other ten, of weight 1, win as much."""
-    loses = np.arange(40) < 30
+def weighted_by(weight: float, losing: int = 30, **options: Any) -> Verdict:
+    """So many of 40 topics lose 0.1 and have this weight; the others, of weight 1, win as much."""
+    loses = np.arange(40) < losing
     baseline = topic_scores("prod", np.full(40, 0.5) + np.arange(40) / 200)
     candidate = topic_scores("candidate", baseline.values + np.where(loses, -0.1, 0.1))
     weights = dict(zip(baseline.topics, np.where(loses, weight, 1.0).tolist(), strict=True))
@@ -132,6 +134,7 @@ def test_weights_that_leave_the_losing_topics_little_give_a_warning():
     assert told.parameters["share"] == pytest.approx(0.6 / 10.6)
     assert "outweighed" not in codes(weighted_by(0.04))  # a tenth of the weight
     assert weighted_by(1.0).outcome == "fail"
+    assert weighted_by(0.02, losing=4).outcome == "pass"  # as without weights
 
 
 def test_next_to_nothing_lost_in_heavy_topics_does_not_hide_what_the_others_lost():

@@ -118,10 +118,10 @@ def test_a_sum_that_does_not_give_the_scores_is_not_claimed():
 
 def test_of_many_documents_those_with_the_largest_effects_are_kept(monkeypatch):
     names = [f"d{number:02}" for number in range(20, 0, -1)]
-    pair = Pair({"t": ["x", *names]}, {"t": names}, {"t": dict.fromkeys(names, 1)}, measure="nDCG")
+    pair = Pair({"t": names}, {"t": ["x", *names]}, {"t": dict.fromkeys(names, 1)}, measure="nDCG")
     assert (len(of(pair).moved), of(pair).exact) == (20, True)
     monkeypatch.setattr(module, "MAX_MOVED", 2)
-    assert ([m.document for m in of(pair).moved], of(pair).exact) == (["d20", "d19"], False)
+    assert ([m.document for m in of(pair).moved], of(pair).exact) == (["d19", "d20"], False)
     ten = of(replace(pair, measure="AP"))  # moved back are those with the highest ranks
     assert {m.document for m in ten.moved} <= {*names[:10]}
 
@@ -138,6 +138,9 @@ def test_of_many_documents_those_with_the_largest_effects_are_kept(monkeypatch):
         ("P@5", ["x"], ["y"], False, {}),  # nothing relevant was retrieved
         ("RR", ["x", "a", "z", "b"], ["x", "b", "a"], False, {"a": 1 / 6}),
         ("RR", ["x", "a"], ["a", "x"], False, {"a": -0.5}),
+        ("AP@5", ["x", "b"], ["x", "a"], False, {"a": -1 / 3, "b": 0.25}),
+        ("Judged@5", ["v", "a"], ["a", "v"], False, {}),  # one of two, wherever it stands
+        ("Judged@5", ["x"], ["x", "v", "a"], False, {"a": 1 / 3}),  # a ranking as long as that rank
     ],
 )
 def test_which_documents_have_an_effect_and_in_which_order(measure, candidate, baseline, exact, moved):

@@ -40,6 +40,7 @@ def test_estimates_of_two_systems():
     assert found.trisk == pytest.approx(test.statistic, rel=1e-12)
     assert found.p_value == pytest.approx(test.pvalue, rel=1e-12)
     assert found.noise_urisk is None
+    assert estimates(compared(RISK, np.tile([0.1, 0.1, -0.2], 4))).mean_difference == 0  # whatever the rounding
 
 
 def test_weighted_estimates_and_those_less_the_noise_of_replicates():

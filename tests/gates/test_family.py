@@ -213,3 +213,4 @@ def test_what_a_gate_of_a_family_could_detect_is_more_than_alone():
     assert (weak.outcome, weak.reason) == ("inconclusive", "too_weak")
     excused = judge(gate_of("g", max_mde=1e-6), *harmed(), family=Family("joint_flips", 10, 0.95, 0.9))
     assert excused.outcome == "inconclusive"
+    assert judge(gate_of("g", max_mde=1e-6), *harmed()).estimates.flip_set is None  # it never passes

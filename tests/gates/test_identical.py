@@ -10,6 +10,7 @@ import pytest
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.warning_sentences import worded
 from tests.gates.conftest import judge_pool, topic_scores
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("few_draws")
 
 VALUES = np.round(np.random.default_rng(3).uniform(0.2, 1.0, 40), 3)
 SAYS = "identical to prod"
-KIND = "not_significantly_risky"
+RISKY, FAMILY = "not_significantly_risky", Family("joint_flips", 2, 0.95, 1.0)
 
 
 def run(name: str, digest: str = "same", values: np.ndarray = VALUES) -> TopicScores:
@@ -38,16 +39,16 @@ def run(name: str, digest: str = "same", values: np.ndarray = VALUES) -> TopicSc
     ],
 )
 def test_the_same_run_passes_every_gate(options):
-    verdict = worded(judge(gate_of("g", **options), run("candidate"), run("prod")))
+    verdict = worded(judge(gate_of("g", **options), run("candidate"), run("prod"), family=FAMILY))
     assert (verdict.outcome, verdict.reason, verdict.identical_to) == ("pass", None, ("prod",))
     assert words.line(verdict) == SAYS
     assert verdict.summary.endswith("The candidate is the same run as prod: no ranking changed.")
-    assert "no_variation" not in {warning.code for warning in verdict.warnings}
+    assert verdict.warnings == ()
     asks_at_any_alpha = verdict.kind not in ("equivalent", "no_topic_collapse")
     assert verdict.estimates.alpha_star == ("any" if asks_at_any_alpha else None)
 
 
-@pytest.mark.parametrize(("kind", "count"), [(KIND, 1), (KIND, 5), ("georisk_not_worse", 5)])
+@pytest.mark.parametrize(("kind", "count"), [(RISKY, 1), (RISKY, 5), ("georisk_not_worse", 5)])
 def test_the_same_run_passes_even_with_few_topics(kind, count):
     few = [run(name, values=VALUES[:count]) for name in ("candidate", "prod")]
     verdict = worded(judge(gate_of("g", kind=kind), *few))
@@ -79,7 +80,7 @@ def test_a_pool_says_which_baseline_it_is():
     gate = gate_of("g", kind="georisk_not_worse")
     verdict = worded(judge_pool(gate, run("candidate"), [run("prod"), old]))
     assert (verdict.outcome, verdict.identical_to) == ("pass", ("prod",))
-    assert words.line(verdict) == SAYS
+    assert (words.line(verdict), verdict.warnings) == (SAYS, ())
     verdict = worded(judge_pool(gate, run("candidate"), [old, run("prod")]))  # compared with the better one
     assert (verdict.outcome, verdict.identical_to) == ("fail", ("prod",))
     assert words.line(verdict).startswith("riskier than old")

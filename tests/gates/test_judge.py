@@ -42,6 +42,7 @@ def codes(verdict: Verdict) -> set[str]:
 def test_outcome_and_reason(example, alpha, outcome, reason):
     verdict = judge(gate_of("g", alpha=alpha), *pair(EXAMPLES[example]))
     assert (verdict.outcome, verdict.reason) == (outcome, reason)
+    assert (verdict.decisive_interval is None) == (outcome == "inconclusive")
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -50,6 +50,7 @@ def wins(m: int, n: int, *losses: float) -> np.ndarray:
 def test_too_few_changes_show_nothing(alpha, m):
     verdict = judge(gate(alpha=alpha), *pair(wins(m, 100) + np.linspace(0, 1e-4, 100) * (wins(m, 100) > 0)))
     assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_few_changes")
+    assert judge(gate(alpha=alpha), *pair(-wins(m, 100))).reason == "not_shown"
 
 
 def test_intervals_that_a_little_luck_explains_show_nothing():

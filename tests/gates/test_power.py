@@ -24,6 +24,7 @@ from pytest_riskguard.inference.power import (
 )
 from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import pair
+from tests.inference.test_power import beta_differences
 from tests.strict import gate_of
 
 
@@ -93,12 +94,6 @@ def test_where_nothing_changed_there_is_nothing_to_plan_from():
     assert planned(0.01 * noise(60), effects=(0.5,)).effects[0].topics_needed == 10  # a verdict needs as many
 
 
-def beta_differences(rng: np.random.Generator, n: int) -> np.ndarray:
-    difficulty = np.clip(rng.beta(1.2, 2, n), 1e-3, 1 - 1e-3)
-    d = rng.beta(10 * difficulty, 10 * (1 - difficulty)) - rng.beta(10 * difficulty, 10 * (1 - difficulty))
-    return np.where(rng.random(n) < 0.2, 0.0, d)
-
-
 # Shares of pairs of equal systems at which a gate at this alpha fires, 4000 simulated pairs each, in percent
 # (docs/explanation/alpha.md). A plan foresees them from one pair; what it foresees varies from pair to pair.
 @pytest.mark.slow
@@ -113,7 +108,7 @@ def beta_differences(rng: np.random.Generator, n: int) -> np.ndarray:
 )
 def test_the_chance_that_churn_alone_fails_is_the_one_that_simulation_finds(n, alpha, method, fires):
     rng = np.random.default_rng(n)
-    foreseen = [planned(beta_differences(rng, n), alpha=alpha, method=method).churn_power for _ in range(25)]
+    foreseen = [planned(beta_differences(rng, (n,)), alpha=alpha, method=method).churn_power for _ in range(25)]
     assert 100 * float(np.mean(foreseen)) == pytest.approx(fires, abs=5)
 
 

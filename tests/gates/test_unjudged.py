@@ -91,3 +91,6 @@ def test_one_document_that_settles_the_verdict_is_all_that_is_listed():
         "highest": "pass",
     }
     assert judge_next(pair.rejudged()) == (ToJudge("t0", "u"),)
+    rows = {"t0": ["rel", "b"], "t1": ["b"]}
+    alike = Pair({**rows, "t0": ["z", "y"]}, rows, {"t0": {"rel": 1, "b": 1}, "t1": {"b": 1}}, "P@5", pair.gate)
+    assert judge_next(alike.rejudged()) == (ToJudge("t0", "y"), ToJudge("t0", "z"))

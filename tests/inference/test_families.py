@@ -45,12 +45,7 @@ def test_order_is_irrelevant_and_adjusted_values_keep_it(p, random):
     order = list(range(len(p)))
     random.shuffle(order)
     assert holm([p[i] for i in order]).tolist() == adjusted[order].tolist()
-    for i, first in enumerate(p):
-        for j, second in enumerate(p):
-            if first == second:
-                assert adjusted[i] == adjusted[j]
-            if first < second:
-                assert adjusted[i] <= adjusted[j]
+    assert np.all(np.diff(adjusted[np.argsort(p)]) >= 0)
 
 
 def test_thresholds_by_hand():
@@ -136,14 +131,6 @@ def test_a_single_change_shows_no_law_to_draw_from():
 def test_a_test_without_changes_moves_no_other():
     x = sparse(np.random.default_rng(5), 12, 30, -0.03)
     assert pooled_draws([np.zeros(9), x]).tolist() == [1.0, *pooled_draws([x])]
-
-
-def test_pooled_draws_of_one_normal_test_are_students():
-    from scipy.stats import ttest_1samp
-
-    x = np.random.default_rng(2).normal(-0.02, 0.1, 100)
-    (p,) = pooled_draws([x])
-    assert p == pytest.approx(ttest_1samp(x, 0.0, alternative="less").pvalue, abs=0.01)
 
 
 def test_no_order_of_tests_or_topics_moves_a_p_value():

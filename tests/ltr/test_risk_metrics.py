@@ -125,14 +125,6 @@ def test_trisk_is_zero_where_nothing_changed_and_infinite_where_all_changed_alik
         assert metrics.values(data.labels, model, data.group) == [("trisk", statistic)]
 
 
-def test_ndcg_is_that_of_the_baselines():
-    data = JudgedQueries(TRAIN.labels, TRAIN.group, k=2, gain="linear")
-    metrics = RiskMetrics(QueryBaselines.from_document_scores(data, {"b": TRAIN.labels}), measures=["ndcg"])
-    scores = TRAIN.features[:, 2]
-    ((_, found),) = metrics.values(TRAIN.labels, scores, TRAIN.group)
-    assert found == pytest.approx(data.ndcg(scores).mean())
-
-
 @pytest.mark.parametrize(
     ("labels", "group"), [(HELD.labels, HELD.group), (TRAIN.labels, np.roll(TRAIN.group, 1)), ([1, 0], [2])]
 )

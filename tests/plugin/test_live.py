@@ -150,7 +150,7 @@ def ask(query):
     calls[query] = calls.get(query, 0) + 1
     if calls[query] == 2 and query[-1] in TOPICS:
         return []
-    return [("good", 1.0), ("bad1", 0.5)]
+    return [("good", 1.0), ("bad1", 0.5)][: 3 - calls[query]]
 """
 
 
@@ -160,7 +160,9 @@ def test_answers_that_change_a_lot_make_the_run_incomparable(pytester, asked_of,
     pytester.path.joinpath("own.py").write_text(CHANGING.replace("TOPICS", repr(topics)))
     result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=int(is_refused), passed=int(not is_refused))
-    said = "*Nothing was compared: asked twice, it gave 6 of 10 topics another first result (t01*make it repeatable*"
+    said = (
+        "*Nothing was compared: asked twice, it gave 6 of 10 topics another first result (t01, t04, t07, *repeatable*"
+    )
     assert fnmatch(flat(result), said) == is_refused
 
 

@@ -102,9 +102,3 @@ def test_overlap_is_symmetric_and_largest_with_itself(pair):
     assert overlap == turned
     assert 0 <= overlap.lower <= upper(overlap) <= 1 + 1e-12
     assert upper(rank_biased_overlap(pair[0], pair[0])) == pytest.approx(1)
-
-
-def test_the_top_counts_more_than_the_bottom():
-    above = rank_biased_overlap(values("bacdef", "abcdef"), values("abcdef", "abcdef"))
-    below = rank_biased_overlap(values("abcdfe", "abcdef"), values("abcdef", "abcdef"))
-    assert above.lower < below.lower

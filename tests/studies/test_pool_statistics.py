@@ -44,11 +44,12 @@ def test_correlations_are_symmetric_and_bounded(table):
     assert np.all(np.abs(known) <= 1)
 
 
-@pytest.mark.parametrize("alpha", [0, 1, 10])
-def test_every_cell_is_urisk_and_trisk_of_the_pair(alpha):
-    computed = every_baseline(POOL, alpha=alpha)
-    for i, candidate in enumerate(POOL):
-        for j, baseline in enumerate(POOL):
+@pytest.mark.parametrize(("alpha", "topics"), [(0, 30), (1, 2), (10, 30)])
+def test_every_cell_is_urisk_and_trisk_of_the_pair(alpha, topics):
+    pool = POOL[:, :topics]
+    computed = every_baseline(pool, alpha=alpha)
+    for i, candidate in enumerate(pool):
+        for j, baseline in enumerate(pool):
             pair = trisk(candidate - baseline, alpha=alpha)
             assert computed.urisk[i, j] == pytest.approx(pair.estimate, abs=1e-15)
             if pair.statistic is None:
@@ -56,14 +57,6 @@ def test_every_cell_is_urisk_and_trisk_of_the_pair(alpha):
                 assert np.isnan(computed.trisk[i, j])
             else:
                 assert computed.trisk[i, j] == pytest.approx(pair.statistic, rel=1e-12)
-
-
-@given(scores, st.floats(0, 20))
-def test_two_systems_cannot_both_gain_from_each_other(table, alpha):
-    urisk = every_baseline(table, alpha=alpha).urisk
-    # URisk(i, j) + URisk(j, i) = -alpha mean|d|
-    apart = np.mean(np.abs(table[:, None, :] - table[None, :, :]), axis=2)
-    np.testing.assert_allclose(urisk + urisk.T, -alpha * apart, rtol=1e-9, atol=1e-9)
 
 
 def test_without_variation_trisk_keeps_its_side():

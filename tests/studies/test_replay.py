@@ -87,9 +87,10 @@ def test_the_price_is_what_every_sufficient_alpha_stops_too(releases, made):
     lost = replace(made, releases=tuple(replace(one, regretted=one.name == "lost") for one in made.releases))
     assert (lost.stops_regretted_above, lost.price) == (None, ())
     assert "every alpha stops all regretted releases (lost)" in said(lost)
-    missed = replayed([releases[0], scores(releases[0].values + 0.1, "risen")], regretted=["risen"])
+    both = tuple(replace(one, regretted=one.name in ("better", "churned")) for one in made.releases)
+    missed = replace(made, releases=both)
     assert (missed.stops_regretted_above, missed.price) == ("any", ())
-    assert "no alpha stops risen" in said(missed)
+    assert "no alpha stops better release" in said(missed)
     assert "--regretted NAME marks a release" in said(replayed(releases[:2]))
 
 
@@ -103,7 +104,10 @@ def test_an_alpha_below_alpha_star_passes_and_one_above_stops(releases, made):
 def test_an_alpha_stops_every_release_that_passes_no_larger_one():
     one = PastRelease("a", "x", True, answers=(AnswerAt(1.0, "pass", None),), alpha_star=2.0)
     same, later = replace(one, name="b", regretted=False), replace(one, name="c", regretted=False, alpha_star=2.5)
-    assert Replay("AP", 0.95, "auto", 0.0, 60, (1.0,), (one, same, later)).price == ("b",)
+    sooner = replace(one, alpha_star=1.0)
+    assert Replay("AP", 0.95, "auto", 0.0, 60, (1.0,), (one, sooner, same, later)).price == ("b",)
+    never = replace(one, alpha_star=None)
+    assert Replay("AP", 0.95, "auto", 0.0, 60, (1.0,), (never, replace(never, regretted=False))).price == ("a",)
 
 
 def test_what_has_no_answer_is_neither_stopped_nor_passed(releases):
@@ -151,7 +155,7 @@ def test_a_stored_baseline_stands_for_all_runs_that_it_held(command, folder):
     ("line", "words"),
     [
         ("./good.run --measure AP", "one run has no release before it"),
-        ("good.run loss.run --measure AP --regretted nobody", "expected one of loss, found 'nobody'"),
+        ("good.run loss.run --measure AP --regretted good", "expected one of loss, found 'good'"),
         ("good.run loss.run --measure AP --alpha 1 --alpha 1", "--alpha: 1 given twice"),
         ("good.run good.run --measure AP", "RUN: good given twice"),
         ("./prod.run good.run --measure AP --set tolerance=5", "could never fail"),

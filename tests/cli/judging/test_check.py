@@ -71,6 +71,7 @@ def test_gates_and_their_items_can_be_named(command, several):
     assert set(became.values()) == {"judged", "deselected"}
     assert len(became) == 7
     assert "ship" not in command("show report.json").out  # nothing is known of the others
+    assert command("check no-risk -q").out.count("no-risk[") == 4
 
 
 def test_without_riskguard_yaml_it_says_how_to_get_one(command, folder):
