@@ -68,8 +68,6 @@ def test_options_reach_the_gate(options, passes):
     [
         ({"alpha": -1}, ValueError),
         ({"method": "magic"}, ValueError),
-        ({"tradeoff": "smooth", "tolerance": 0.1}, ValueError),
-        ({"tradeoff": "smooth", "max_mde": 0.1}, ValueError),
         ({"weights": {**dict.fromkeys(BASELINE, 1.0), "t00": math.nan}}, ValueError),
         ({"weights": {**dict.fromkeys(BASELINE, 1.0), "t00": "2"}}, ValueError),
         ({"weights": dict.fromkeys([*BASELINE, 7, "7"], 1.0)}, ValueError),

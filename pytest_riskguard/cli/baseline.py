@@ -201,7 +201,7 @@ def _tell_changes(changes: Changes) -> None:
         click.echo(f"  {after.measure} {plain(before.mean)} -> {plain(after.mean)} ({difference})")
         old, new = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in (before, after))
         both = old.keys() & new.keys()
-        falls = sorted((new[t] - old[t], t) for t in both if not new[t] >= old[t] - ROUNDING_ERROR)
+        falls = sorted((new[t] - old[t], t) for t in both if new[t] < old[t] - ROUNDING_ERROR)
         if falls:
             worst = tuple(
                 f"{clean(topic, limit=60)} {plain(old[topic])} -> {plain(new[topic])}" for _, topic in falls

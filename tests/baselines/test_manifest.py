@@ -67,6 +67,7 @@ def changed(*path, value, manifest=MANIFEST):
         ),
         (changed("format", value=...), "format: expected 2, found null"),
         (changed("format", value=1), "format: expected 2, found 1; store the run again"),
+        (changed("format", value=2.0), "format: expected 2, found 2.0"),
         (changed("note", value=...), "missing key 'note'"),
         (changed("host", value="x"), "unknown key 'host'"),
         (changed("digests", "run", value=None), "digests.run: expected text, found null"),

@@ -151,8 +151,9 @@ def test_a_topic_is_diluted_to_nothing_where_what_counts_has_left_the_first_rank
     assert (scored.emptied, scored.diluted) == ((), {"t2": 0.0})
 
 
-def test_a_topic_judged_since_is_one_that_the_run_was_not_asked(store, add, changed, collection):
-    add()
+def test_a_topic_judged_since_is_one_that_the_run_was_not_asked(store, add, replicate, changed, collection):
+    add(allow_unanswered=True)
+    replicate()
     more = changed(lambda line: f"{line}\nt20 0 d1 1" if line == "t13 0 d1 0" else line)
     assert store.scores("prod", "AP", qrels=more).unasked == ("t20",)
     with collection.qrels.open("a") as file:
@@ -199,6 +200,8 @@ def test_digests_of_texts_are_checked_and_hold_no_text(store, add):
     assert from_bytes(to_bytes(rows)) == rows
     path.write_bytes(content.replace(b"t3\t", b"t3\ta"))
     assert "queries.tsv was changed after it was stored" in store.verify("prod")[0]
+    path.unlink()
+    assert "queries.tsv is missing" in store.verify("prod")[0]
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, 
     ended = command("baseline update new good.run --note why")
     assert ended.out.startswith("replaced new: 30 topics; AP 0.6361; ")
     assert ended.out.splitlines()[-1] == "kept the old run as new/0001"
+    assert "history: 1 change accepted since " in command("baseline show new").out
     assert command("compare prod.run --baseline new --measure AP --alpha 5").status == 1
 
     assert command("baseline remove new").out == "removed new\n"
@@ -112,11 +113,13 @@ def test_an_update_says_what_changes_and_where_the_old_run_is(command, folder, a
     assert command("baseline add prod again-1.run --replicate").status == 0
     settings = folder / "riskguard.yaml"
     settings.write_text(settings.read_text().replace("[AP]", "[P@5]"))
+    with folder.joinpath("qrels.txt").open("a") as file:
+        file.write("t01 0 new 1\n")  # both are scored with what is judged now
     first, *changes, last = command("baseline update prod good.run --note why").out.splitlines()
-    assert first.startswith("replaced prod: 30 topics; AP 0.6361, P@5 0.2000; 17% judged; ")
+    assert first.startswith("replaced prod: 30 topics; AP 0.6194, P@5 0.2000; 17% judged; ")
     assert "replicate" not in first
     assert changes[:2] == [
-        "  AP 0.5000 -> 0.6361 (+0.1361)",
+        "  AP 0.4917 -> 0.6194 (+0.1278)",
         "    2 of 30 topics fall: t30 0.5000 -> 0.2500, t29 0.5000 -> 0.3333",
     ]
     assert last == "kept the old run as prod/0001 with 1 replicate"
@@ -147,12 +150,13 @@ def test_a_dry_run_says_what_would_change_and_writes_nothing(command, folder, ru
 
 def test_git_keeps_the_line_ends_of_a_new_store(command, folder):
     file = folder / "riskguard.yaml"
-    file.write_text(file.read_text().replace("store: baselines", "store: of/search"))
-    assert command("baseline add prod prod.run").status == 0
+    text = file.read_text().replace("store: baselines", "store: of/search")
+    file.write_text(text.replace("on_churn", "measure: RR, on_churn"))
+    assert "; P@5 0.2000; " in command("baseline add prod prod.run --measure P@5").out
     assert folder.joinpath("of/search/.gitattributes").read_bytes() == b"* -text\n"
     assert folder.joinpath("of/search/.gitignore").read_bytes() == b".lock\n.tmp-*\n"
     folder.joinpath("of/search/.gitattributes").unlink()
-    assert command("baseline add next good.run").status == 0
+    assert "; AP 0.6361, RR 0.6361; " in command("baseline add next good.run").out
     assert not folder.joinpath("of/search/.gitattributes").exists()  # a user may have removed it
 
 

@@ -101,10 +101,6 @@ class Situation:
 
 
 SITUATIONS = {
-    "compare, a loss with unjudged documents": Situation(
-        "riskguard compare prod.run 'my new.run' --qrels qrels.txt --measure AP --gate not_significantly_risky",
-        ("riskguard judge-next prod.run 'my new.run' --qrels qrels.txt --measure AP",),
-    ),
     "compare, options of the gate": Situation(
         "riskguard compare old=prod.run 'new=my new.run' --qrels qrels.txt --topics topics.tsv --measure AP "
         "--set level=0.9 --alpha 5 --set tolerance=0.01 --set on_churn=fail --gate not_significantly_risky",

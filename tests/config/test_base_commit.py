@@ -76,7 +76,7 @@ def said(project: Path) -> str | None:
          "collection.unjudged unset -> true"),
         ("candidate: candidate.run", "candidate: {command: [search]}",
          "candidate candidate.run -> unset; candidate.command unset -> search"),
-        ("collection:", "store: elsewhere\ncollection:", "store unset -> elsewhere"),
+        ("collection:", "store: ../elsewhere\ncollection:", "store unset -> ../elsewhere"),
         ("candidate: candidate.run", "candidate: b.run\nfamily: auto",
          "family unset -> auto; candidate candidate.run -> b.run"),
     ],
@@ -138,7 +138,9 @@ def test_files_that_git_ignores_are_nobodys_change(project):
 def test_what_is_not_committed_yet_counts_as_well(project):
     commit(project, "second")
     replaced(project, "0.01", "0.05")
-    assert said(project) == "changed by this commit: tolerance of no-risk 0.01 -> 0.05"
+    link = project.with_name("link")
+    link.symlink_to(project)
+    assert said(link) == said(project) == "changed by this commit: tolerance of no-risk 0.01 -> 0.05"
 
 
 def test_the_same_tree_gives_the_same_answer_and_a_long_one_is_cut(project):
@@ -266,7 +268,8 @@ def test_the_commit_of_the_pull_request_itself_without_its_history_is_not_enough
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth", "2", "--branch", "topic", f"file://{pull_request}", str(clone))
     on_github(monkeypatch, clone, base=git(pull_request, "rev-parse", "main"))
-    assert said(clone) == LACKING  # the parent of HEAD is there, but it is not the base
+    files = [clone / name for name in ("riskguard.yaml", "candidate.run")]
+    assert policy_changes(files) == (LACKING,)  # the parent of HEAD is there, but it is not the base
 
 
 def test_a_job_that_judges_with_the_files_of_the_target_branch_has_nothing_to_say(

@@ -70,6 +70,8 @@ def test_the_rules_go_with_the_judgements(project, tmp_path, text, rules):
         ("grades: [0, high]", "expected a number from -1000 to 1000, found 'high'"),
         ("relevant_from: yes", "expected a number from -1000 to 1000, found 'yes'"),
         ("chunks: ''", "expected a text such as '#', found ''"),
+        ("documents: {url: 'https:///{id}'}", "expected an address with http or https that has {id}"),
+        ("documents: {url: 'https://a/{id}/{doc}'}", "expected an address with http or https that has {id}"),
         ("unjudged: all", "expected warn or ignore, found 'all'"),
     ],
 )

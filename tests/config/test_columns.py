@@ -65,6 +65,7 @@ def test_a_column_that_the_table_does_not_have_is_named(folder, capsys):
             "columns: session",
             r"expected a mapping of topic, query, weight to",
         ),
+        ("{topic: session, query: typed}", "{}", "to columns, such as"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(folder, right, wrong, problem):

@@ -250,7 +250,7 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
         ("weighted: yes", "weighted of gate 'no-risk': expected true or false, found 'yes'"),
         ("max_loss: 0.5", "max_loss of gate 'no-risk': it has no meaning for not_significantly_risky; leave it out"),
         (
-            "alpha: 5, tradeoff: smooth",
+            "alpha: [1, 5], tradeoff: smooth",
             "tradeoff of gate 'no-risk': smooth is for alpha 1 only, found alpha 5",
         ),
         ("on_churn: no", "on_churn of gate 'no-risk': expected fail or warn, found 'no'"),

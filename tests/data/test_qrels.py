@@ -72,7 +72,7 @@ TWICE = "expected each document once per topic, found 'a' of topic 't'"
         ("t a 0, u a -1", "", {}, "judged: expected at least one relevant document (grade above 0), found none"),
         ("t a 2", "", {"relevant_from": 2.5}, "(grade 2.5 or more (relevant_from)), found none"),
         (
-            "t a 1, t b 4",
+            "t a 3, t c 0, t b 4",
             "",
             {"scale": (0, 3)},
             "expected grades from 0 to 3 (scale), found 4 (topic 't', document 'b')",

@@ -164,8 +164,9 @@ def test_the_digest_is_that_of_the_file_or_of_the_content_whatever_the_order_of_
 
 
 def test_rankings_are_rows_in_groups():
-    listed = [("u", "ab", [1, 2], 1), ("t", "a", [1], 2), ("v", "", None, 3)]
-    assert run_of_rankings(data(), listed).by_topic() == {"t": {"a": 1.0}, "u": {"b": 2.0, "a": 1.0}}
+    listed = [("u", "ab", [1, 2], 1), ("t", "a", [1], 2), ("v", "ba", None, 3)]
+    of_topic = {"t": {"a": 1.0}, "u": {"b": 2.0, "a": 1.0}, "v": {"b": 2.0, "a": 1.0}}
+    assert run_of_rankings(data(), listed).by_topic() == of_topic
     with pytest.raises(DataError, match="row 4: expected each topic once, found 'v' again"):
         run_of_rankings(data(), [*listed, ("v", "", None, 4)])
     for line, where in ((4, "run, row 4"), (None, "run")):
@@ -177,14 +178,14 @@ KEYS = {"q2": "cafe\u0301  shoes", "q10": "boots", "q7": "New"}
 
 
 def test_rankings_are_keyed_by_their_texts():
-    rows, expected = "{} a 1 1, boots a 3 1, boots b 9 2, boots c 5 3, new x 1 1", {"new", "q10", "q2"}
+    rows, expected = "{} a 1 1, boots a 3 1, boots b 9 2, boots c 5 3, new x 1 1, new y 2 2", {"new", "q10", "q2"}
     for name in ("caf\u00e9 shoes", " cafe\u0301 shoes\n"):
         by_text = of_rows(rows, name, by_text=True)
         assert (set(by_text.topics), by_text.source.by_text) == ({"boots", "new", name}, True)
         run = runs.keyed(data(), by_text, KEYS)
         assert run.topics == tuple(sorted(expected))
         assert (run.by_topic()["q2"], run.by_topic()["q10"]) == ({"a": 1.0}, {"a": 3.0, "b": 9.0, "c": 5.0})
-        assert run.source.contradicted == ("q10",)
+        assert run.source.contradicted == ("new", "q10")
         assert run.source.texts == {"q2": name, "q10": "boots", "new": "new"}
         assert runs.keyed(data(), run, {"q3": "q2"}) is run
     with pytest.raises(DataError, match=r"beside each row; found the query 'a' is the text of 2"):

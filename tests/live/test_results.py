@@ -38,7 +38,7 @@ SHAPES: dict[str, Any] = {
     "ids": ["a", "b", "c"],
     "ids of numpy": np.array(["a", "b", "c"]),
     "a mapping, by score": {"c": 1.0, "a": 3.0, "b": np.float32(2)},
-    "hits of Elasticsearch": [{"_index": "i", "_id": d, "_score": s, "_source": {"id": "x"}} for d, s in PAIRS],
+    "hits of Elasticsearch": [{"_id": d, "_score": s, "relevance": 0, "_source": {"id": "x"}} for d, s in PAIRS],
     "hits that were sorted": [{"_id": d, "_score": None, "sort": [7]} for d, _ in PAIRS],
     "hits of Algolia": [{"objectID": d} for d, _ in PAIRS],
     "a generator of hits": generated(),

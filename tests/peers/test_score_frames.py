@@ -77,6 +77,8 @@ def test_ranks_stand_for_scores_and_an_order_may_count():
     judgements = pd.DataFrame({"qid": ["a"], "docno": ["y"], "label": [1]})
     rankings = pd.DataFrame({"qid": ["a"] * 2, "docno": ["x", "y"], "rank": [2, 1]})
     assert score_frame(rankings, judgements, "RR").value.tolist() == [1.0]
+    upside_down = rankings.assign(score=[2.0, 1.0])  # which only a whole run shows
+    assert score_frame(upside_down, judgements, "RR").value.tolist() == [0.5]
     tied = pd.DataFrame({"qid": ["a"] * 2, "docno": ["x", "y"], "score": [1.0, 1.0]})
     assert score_frame(tied, judgements, "RR").value.tolist() == [1.0]
     assert score_frame(tied, judgements, "RR", ties="as_returned").value.tolist() == [0.5]

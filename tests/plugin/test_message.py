@@ -6,8 +6,6 @@ import re
 
 import pytest
 
-from tests.plugin import world
-
 PLAIN = """
     from pytest_riskguard import assert_not_significantly_risky
 
@@ -63,12 +61,7 @@ def test_the_statistics_are_there_for_those_who_ask(pytester, project):
             "  reproduce: pytest --riskguard riskguard.yaml::no-risk",
         ]
     )
-
-
-@pytest.mark.parametrize(("option", "rows"), [("-q", 5), ("-v", 12)])
-def test_verbosity_chooses_how_many_topics_are_listed(pytester, project, option, rows):
-    project("loss")
-    assert len(table(pytester.runpytest("--riskguard", option))) == rows
+    assert len(table(result)) == 12
 
 
 CHECKED = """
@@ -114,17 +107,6 @@ def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
     assert "0.50 -> 0.10" in shown[0]
     shown = [line for line in pytester.runpytest("-v").outlines if "  0.5000 -> " in line]
     assert len(shown) == 20
-
-
-def test_churn_says_what_it_means_and_what_can_be_done(pytester, project):
-    project("churn")
-    text = world.flat(pytester.runpytest("--riskguard"))
-    said = "The mean itself is not significantly down, but with losses counted 6 times the loss is beyond chance; "
-    assert f"{said}on_churn: warn would let it pass." in text
-    assert "A change like this that leaves the mean alone would fail in about 97% of cases." in text
-    text = world.flat(pytester.runpytest("--riskguard", "-v"))
-    assert "it would pass up to alpha 1.58" in text
-    assert "15 wins, 15 losses" in text
 
 
 def test_churn_let_through_passes_with_its_warning_in_the_summary(pytester, project):

@@ -21,7 +21,7 @@ def missing(name, became="deselected"):
 
 
 def test_gates_are_read_as_they_were_written(tmp_path):
-    gates = (gate(failures=2), missing("b", "crashed"), missing("c", "a later word"))
+    gates = (gate(failures=2), missing("b", "crashed"), replace(missing("c", "a later word"), command="a"))
     path = tmp_path / "report.json"
     path.write_text(dumps(Report([PASSED], gates)))
     assert read(path).gates == gates
@@ -30,14 +30,11 @@ def test_gates_are_read_as_they_were_written(tmp_path):
     assert read(path).gates == ()
 
 
-def test_a_gate_is_judged_again_by_its_command_or_by_pytest(tmp_path):
+def test_a_gate_is_judged_again_by_its_command_or_by_pytest():
     own = replace(gate("b"), command="riskguard check\x1b[2J --candidate new.run")
     assert gate("a b").reproduce == "pytest --riskguard 'riskguard.yaml::a b'"
     assert own.reproduce.startswith("riskguard check")
     assert own.reproduce.isprintable()
-    path = tmp_path / "report.json"
-    path.write_text(dumps(Report([PASSED], [own])))
-    assert read(path).gates == (own,)
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,9 @@ def test_texts_are_kept_and_find_the_topics(write):
     assert qrels.texts == {"red shoes": "red shoes", "=1+1, please": "=1+1, please"}
     keys = {"q1": "Red shoes", "q2": "red  shoes"}
     assert set(read_qrels(write("case.csv", CASE), keys).grades) == {"q2", "=1+1, please"}
-    assert read_qrels(write("r.txt", "3 qid:12 # d1 red shoes\n")).texts == {"12": "red shoes"}
+    assert read_qrels(write("r.txt", "3 qid:12 # d1 red shoes\n1 qid:12 # d2 red shoe\n")).texts == {
+        "12": "red shoes"
+    }
     assert read_topics(write("w.jsonl", QUERIES)).tags == {
         "tv": {"referenceAnswer": "a", "lang": "en", "stock": "true"},
         "car": dict.fromkeys(("referenceAnswer", "lang", "stock"), ""),
@@ -141,7 +143,7 @@ LATER = rows(("shoes", "d2", 1), time="2026-02")
     [
         (rows(*(("a", f"d{place}", place) for place in (2, 10, 1))), None, {"a": ["d1", "d2", "d10"]}),
         (rows(("a", "d1", 1), ("nothing found", "", "")), None, {"a": ["d1"]}),
-        (rows(*((cell, '"d,1"', 1) for cell in ODD)), None, {text: ["d,1"] for text in PLAIN}),
+        (rows(*((cell, '" d,1"', 1) for cell in ODD)), None, {text: ["d,1"] for text in PLAIN}),
         (rows(("shoes", "d1", 1)) + JULY, "july, new", {"shoes": ["d2"]}),
         (rows(("shoes", "d1", 1)) + LATER, "2026-02", {"shoes": ["d2"]}),
         (rows(("shoes", "d1", 1)), "7", {"shoes": ["d1"]}),
@@ -191,6 +193,7 @@ REFUSED: list[tuple[Any, ...]] = [
     ("_snapshot_csv", ',1,19"" monitor', "", ".csv:2: expected 7 columns as in the header, and a query, found"),
     ("_pairwise", f"{IN_RESULTS}.results", POINTWISE, "expected a file with several rankings"),
     ("_pointwise", f"{IN_RESULTS}.experimentVariantId", "conf-2", "expected each topic once, found"),
+    ("_pointwise", "hits.total.relation", "gte", "expected all documents, but found 4 hits of {'value': 4, "),
     ("_pointwise", "hits.total.value", 120, "expected all documents, but found 4 hits of {'value': 120, "),
     (
         "_pointwise",

@@ -71,8 +71,10 @@ def test_of_several_systems_one_is_chosen_by_name():
     data = pd.DataFrame(LONG | {"name": ["old", "old", "new", "new"], "measure": ["map"] * 4})
     new = read_scores(data, name="new")
     assert (values(new), new[0].name) == ({"AP": [0.5, 1.0]}, "new")
-    wide = pl.DataFrame({"name": ["old", "new"] * 2, "qid": ["1", "1", "2", "2"], "AP": [0.1, 0.5, 0.2, 1.0]})
-    assert values(read_scores(wide, name="new")) == {"AP": [0.5, 1.0]}
+    wide = pl.DataFrame(
+        {"name": ["old", "new"] * 2, "qid": ["1", "1", "2", "2"], "AP": [0.1, 0.5, 0.2, 1.0], "RR": [0.5] * 4}
+    )
+    assert values(read_scores(wide, ["AP"], name="new")) == {"AP": [0.5, 1.0]}
     with pytest.raises(DataError, match="expected the scores of one system, found those of old, new: say whose with"):
         read_scores(data)
 

@@ -106,16 +106,6 @@ def test_the_page_and_its_data_are_those_that_were_looked_at():
     golden_json(GOLDEN / "page.json", Page(page).data)
 
 
-def test_the_title_is_the_verdict(verdict):
-    def title(*verdicts: Verdict) -> str:
-        return re.search(r"<title>(.*?)</title>", page_of(*verdicts))[1]
-
-    passed = bare(pair(50, shift=0.03, name="fine"))
-    assert title(verdict).startswith("✗ Don&#39;t ship: ")
-    assert title(verdict, passed) == "✗ Don&#39;t ship: 1 of 2 gates failed · riskguard"
-    assert title(passed, bare(pair(20, shift=0.1, name="good"))) == "✓ Ship: 2 gates passed · riskguard"
-
-
 @pytest.mark.parametrize("address", ["javascript:alert(1)", "//example.org/x", 'https://example.org/"onclick="'])
 def test_only_web_addresses_become_links(verdict, address):
     known = replace(with_rankings(verdict).documents, urls={"d-1": address})
