@@ -113,6 +113,7 @@ def test_a_report_names_a_file_by_its_path_in_the_project_and_the_screen_its_fol
         (RunFile(Path("x.run")), None, "a run needs a measure"),
         (Stored("prod"), "RR", "no run and no store for baseline 'prod'"),
         (RunFile(Path("x.run")), "ndcg@10", "nDCG@10"),
+        (ScoreFile(Path("x.csv")), "ndcg@10", "nDCG@10"),  # the other system is a run
         (RunFile(Path("x.run")), "NumRet", "'NumRet' counts documents"),
     ],
 )

@@ -122,6 +122,8 @@ def test_of_many_documents_those_with_the_largest_effects_are_kept(monkeypatch):
     assert (len(of(pair).moved), of(pair).exact) == (20, True)
     monkeypatch.setattr(module, "MAX_MOVED", 2)
     assert ([m.document for m in of(pair).moved], of(pair).exact) == (["d19", "d20"], False)
+    turned = replace(pair, candidate=pair.baseline, baseline=pair.candidate)
+    assert [m.document for m in of(turned).moved] == ["d20", "d19"]
     ten = of(replace(pair, measure="AP"))  # moved back are those with the highest ranks
     assert {m.document for m in ten.moved} <= {*names[:10]}
 

@@ -128,6 +128,7 @@ def together(seed=0, *, gates=3, changed=60, n=80, means=(-0.03, 0.0, -0.01), **
         (apart(gates=3, changed=9), "holm"),
         (apart(gates=2, changed=30), "holm"),
         ([*apart(gates=2, changed=30), *apart(gates=5, changed=0)[4:]], "holm"),
+        (apart(level=0.99), "pooled_draws"),
         (apart(level=0.999), "holm"),
         (apart(gates=4, changed=600, n=700), "holm"),
         ([*apart(gates=3), ask(gate_of("other", alpha=3), sparse(np.random.default_rng(0), 12, 40))], "holm"),
@@ -144,7 +145,7 @@ def test_auto_says_which_correction_suits_the_gates(asked, used):
     assert {family.correction for family in found} == {used}
     assert {family.size for family in found} == {len(asked)}
     if used != "holm":
-        assert {family.level for family in found} == {0.95}
+        assert {family.level for family in found} == {asked[0].gate.level}
 
 
 @pytest.mark.parametrize("asked", [apart(), together()])

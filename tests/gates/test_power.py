@@ -91,7 +91,8 @@ def test_where_nothing_changed_there_is_nothing_to_plan_from():
     assert plan.changed == 0
     assert plan.minimum_detectable_effect is plan.churn_power is plan.topics_for_tolerance is None
     assert plan.effects[0].topics_needed is None
-    assert planned(0.01 * noise(60), effects=(0.5,)).effects[0].topics_needed == 10  # a verdict needs as many
+    plan = planned(0.01 * noise(60), tolerance=0.1, effects=(0.5,))
+    assert plan.effects[0].topics_needed == plan.topics_for_tolerance == 10  # a verdict needs as many
 
 
 # Shares of pairs of equal systems at which a gate at this alpha fires, 4000 simulated pairs each, in percent

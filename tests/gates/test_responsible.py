@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.verdict import Family
 from tests.gates.conftest import pair
 from tests.strict import gate_of
 
@@ -18,10 +19,12 @@ def test_a_topic_is_flagged_outside_the_critical_values_and_only_there():
     x = np.where(d < 0, 2 * d, d)
     critical = 2.0095752  # t, 49 degrees of freedom, 0.975: any table
     outside = {f"t{i:05d}" for i in np.flatnonzero(x / x.std(ddof=1) < -critical)}
-    losers = judge(gate_of("g", alpha=1), *pair(d, level=0.8)).responsible_topics
     assert outside == {"t00049"}
-    assert {topic.topic for topic in losers if topic.flagged} == outside
-    assert len(losers) > 10
+    for level, family in ((0.95, None), (0.3, Family("holm", 2, 0.95, 1.0))):  # a family leaves a gate its level
+        verdict = judge(gate_of("g", alpha=1, level=level), *pair(d, level=0.8), family=family)
+        losers = verdict.responsible_topics
+        assert {topic.topic for topic in losers if topic.flagged} == outside
+        assert len(losers) > 10
 
 
 def test_losses_by_hand():
