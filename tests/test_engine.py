@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.data.run_scores import scored_run
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.question import Question, RunFile, ScoreFile, Stored
@@ -64,6 +65,9 @@ def test_query_texts_are_those_of_the_topics_file_else_those_beside_the_judgemen
     (tmp_path / "topics.tsv").write_text("q1\tof topics\n")
     for topics, text in ((None, "of judgements"), (tmp_path / "topics.tsv", "of topics")):
         assert Engine(qrels=tmp_path / "qrels.ltr", topics=topics).sources.queries == {"q1": text}
+    (tmp_path / "m.csv").write_text("topic,m\nq1,0.5\n")
+    table = Engine(qrels=None, topics=topics).sources.scored(ScoreFile(tmp_path / "m.csv"), "m")
+    assert table.scores.queries == {"q1": "of topics"}
 
 
 def test_a_run_is_scored_once_for_all_measures(folder, monkeypatch):
@@ -109,6 +113,7 @@ def test_a_report_names_a_file_by_its_path_in_the_project_and_the_screen_its_fol
         (RunFile(Path("x.run")), None, "a run needs a measure"),
         (Stored("prod"), "RR", "no run and no store for baseline 'prod'"),
         (RunFile(Path("x.run")), "ndcg@10", "nDCG@10"),
+        (RunFile(Path("x.run")), "NumRet", "'NumRet' counts documents"),
     ],
 )
 def test_a_wrong_question_is_no_verdict(folder, candidate, measure, message):
@@ -116,6 +121,11 @@ def test_a_wrong_question_is_no_verdict(folder, candidate, measure, message):
         Engine(qrels=folder / "qrels.txt").verdict(
             Question(gate_of("g"), candidate, RunFile(folder / "good.run"), measure)
         )
+
+
+def test_two_systems_of_one_file_can_be_compared(folder):
+    one, other = (RunFile(GivenFile(folder / "good.run", part=part)) for part in "ab")
+    Question(gate_of("g"), one, other, "RR").refuse_without_answer(None)
 
 
 def promoted(folder, *later):
@@ -178,6 +188,7 @@ def test_a_pool_is_judged_whole_and_in_families(folder):
     missing = Question(gate_of("g", kind="georisk_not_worse"), poor, good, "RR", pool=(RunFile(folder / "no.run"),))
     lost = engine.verdict(missing)
     assert (lost.outcome, lost.reason, lost.baselines) == ("incomparable", "missing_input", ("good", "no"))
+    assert lost.inputs.baselines == {"good": None, "no": None}
 
 
 def test_a_topics_file_about_none_of_the_judged_topics_is_refused(folder):

@@ -130,11 +130,11 @@ def test_unjudged_documents_are_looked_for_once_and_judged_in_cases_once_a_measu
     monkeypatch.setattr(unjudged, "unjudged_documents", lambda *runs: looked.append(runs) or search(*runs))
     monkeypatch.setattr(unjudged.Labels, "if_judged", lambda *asked: judged_cases.append(asked) or cases(*asked))
     one = engine(folder, report=True)
-    for measure in ("AP@10", "nDCG@10"):  # both rank alike, and cut at 10
+    for measure in ("AP@10", "nDCG@10", "P@5"):  # all rank alike, and the first two cut at 10
         for gate in (gate_of("g"), gate_of("h", alpha=5.0), gate_of("c", kind="no_topic_collapse")):
             question = Question(gate, RunFile(folder / "candidate.run"), RunFile(folder / "prod.run"), measure)
             assert one.verdict(question).judgements is not None
-    assert (len(looked), len(judged_cases)) == (1, 2)
+    assert (len(looked), len(judged_cases)) == (2, 3)
 
 
 def test_a_run_held_for_one_order_of_ties_is_read_again_for_another(folder):

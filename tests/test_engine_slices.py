@@ -83,24 +83,13 @@ def comparable(verdict):
 def test_a_slice_is_judged_as_if_there_were_no_other_topics(collections, kind):
     whole, alone = collections
     asked = question(whole, replace(GATES[kind], slice="kind=code"), kind)
-    found = engine(whole, report=True).verdict(asked)
+    judge = engine(whole, report=True)
+    everything = judge.verdict(question(whole, GATES[kind], kind))
+    found = judge.verdict(asked)
     expected = engine(alone, report=True).verdict(question(alone, GATES[kind], kind))
     assert (found.slice, found.topics.count) == ("kind=code", len(CODE))
     assert comparable(found) == comparable(expected)
-    everything = engine(whole).verdict(question(whole, GATES[kind], kind))
     assert (everything.slice, everything.topics.count) == (None, len(TOPICS))
-
-
-def test_a_family_over_slices_is_corrected_over_them(collections):
-    whole, _ = collections
-    questions = [question(whole, gate_of("g", slice=f"kind={value}"), "risk") for value in ("code", "words")]
-    found = engine(whole).verdicts(questions, correction="auto")
-    assert [verdict.family.size for verdict in found] == [2, 2]
-    p = [verdict.estimates.decision_p_value for verdict in found]
-    alone = [engine(whole).verdict(asked).estimates.decision_p_value for asked in questions]
-    assert p == alone
-    adjusted = [verdict.family.adjusted_p_value for verdict in found]
-    assert min(adjusted) == pytest.approx(min(1, 2 * min(p)))
 
 
 def test_auto_says_what_it_used_and_gates_keep_their_level(collections):

@@ -151,7 +151,7 @@ class Engine:
         The judged topics are those of the qrels, or of a ``source`` that holds scores. Raises ``UsageError``
         if there is no such slice or none with enough topics, ``DataError`` if a file is bad or missing.
         """
-        holds_scores = isinstance(source, ScoreFile | TopicScores)
+        holds_scores = isinstance(source, ScoreFile)
         judged = self.scores(source, measure).topics if holds_scores else self.sources.qrels.topics
         with _about_slices():
             return tuple(part for entry in entries for part in slices_of(entry, judged, self._tags_for(entry)))

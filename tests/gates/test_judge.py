@@ -80,6 +80,7 @@ def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive():
     assert verdict.estimates.flip_set is None
     assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_weak")
     assert not verdict.passed
+    assert not judge(gate_of("g", on_inconclusive="warn"), *pair(LOSS)).passed
     assert judge(gate_of("g", max_mde=0.01, on_inconclusive="warn"), *pair(BETTER)).passed
     assert judge(gate_of("g", max_mde=0.2), *pair(BETTER)).outcome == "pass"
     seen = judge(gate_of("g"), *pair(BETTER)).power.minimum_detectable_effect

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -110,6 +111,7 @@ def test_what_no_gate_may_ask_is_refused_in_words(kind, options, error, message)
 )
 def test_a_gate_that_some_scores_from_0_to_1_fail_is_let_through(kind, options):
     refuse_options(gate_of("g", kind, **options), 1.0)
+    refuse_options(gate_of("g", "no_topic_collapse", max_share=1.0, max_loss=None), math.inf)  # below 0
 
 
 TOO_MUCH = "{} is at least the most that can be lost ({}), so {}; choose a smaller one, or leave it out"

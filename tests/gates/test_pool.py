@@ -204,7 +204,7 @@ def test_fewer_than_ten_topics_are_inconclusive_and_one_is_not_computed():
     for n in (1, 2, 9):
         verdict = judged(systems(8, n=n), alpha=5.0)
         assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_few_topics")
-        assert verdict.estimates.georisk_difference is None
+        assert (verdict.estimates.georisk_difference, verdict.estimates.flip_set) == (None, None)
         assert verdict.estimates.georisk is not None
     assert judged(systems(8, n=10), alpha=5.0).reason != "too_few_topics"
 

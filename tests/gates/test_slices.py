@@ -97,3 +97,10 @@ def test_topics_without_any_tag_say_where_tags_come_from():
         slices_of("intent", ["q1"], {"q1": {}})
     with pytest.raises(ValueError, match=r"no value of 'intent' has 25 judged topics \(largest: none\)"):
         slices_of("intent", ["q1"], {"q1": {"intent": ""}})
+
+
+@pytest.mark.parametrize(("count", "more"), [(12, ""), (13, ", ...")])
+def test_twelve_values_are_named_and_no_more(count, more):
+    tags = {f"q{number}": {"n": f"v{number:02}"} for number in range(count)}
+    with pytest.raises(ValueError, match=f"n=v11{more}$"):
+        slices_of("n=zzz", list(tags), tags)
