@@ -31,7 +31,6 @@ USAGE = {
         "--alpha 1 --alpha 1.0": "--alpha: 1 given twice",
         "--baseline ./prod.run": "--baseline: prod given twice; NAME=RUN gives one of them another name",
         "--slice kind": "slice: no judged topic has tags",
-        "--slice =code": "expected TAG=VALUE or TAG",
     },
     "compare": {
         "": "Missing argument",
@@ -48,7 +47,6 @@ USAGE = {
         "--power 1": "expected a number above 0 and below 1, found the number 1.0",
         "--correlation 0.5": "--correlation is only for plans without CANDIDATE",
         "churn.run": "give at most one run beside the baselines",
-        "-o nowhere/plan.json": "cannot write",
         "-o plan.xml": "expected .json or .html",
     },
     "power": {
