@@ -125,6 +125,8 @@ def test_gates_that_the_first_failure_or_a_node_id_leaves_out_are_named(pytester
     assert result.ret == 0
     result.stdout.no_fnmatch_line("not judged*")
     assert became(pytester) == {"riskguard.yaml::first": "not_collected", "riskguard.yaml::first-too": "judged"}
+    strict = run(pytester, "--riskguard-strict", "riskguard.yaml::first-too")
+    strict.stdout.fnmatch_lines(["not judged (not collected): riskguard.yaml::first"])
     pytester.makepyfile(test_own="def test_own(): raise ValueError")
     result = run(pytester, "-x", "test_own.py", "riskguard.yaml")
     assert result.ret == 1
