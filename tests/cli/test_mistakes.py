@@ -11,8 +11,6 @@ USAGE = {
     "compare good.run --baseline prod --measure AP -o -": {
         "--alpha nan": "expected a number from 0 to 1e+09, found the number nan",
         "--alpha 1e10": "expected a number from 0 to 1e+09, found the number 10000000000.0",
-        "--set level=1": "expected a number between 0.000001 and 0.999999 such as 0.95, found the number 1.0",
-        "--set tolerance=-0.1": "expected a finite number, at least 0, found the number -0.1",
         "--gate no_topic_collapse --set allowed=1.5": "expected a share of the topics from 0 to below 1",
         "--set allowed=2": "allowed: without --gate the default gates are asked",
         "--set method=magic": "expected auto, student_t",
