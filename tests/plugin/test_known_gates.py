@@ -82,11 +82,13 @@ def test_attempts_that_ended_with_their_worker_count_as_failures_before_the_last
     pytester.makeconftest("""
         import pytest
 
-        def pytest_runtest_protocol(item):
-            for _ in range({"first": 2, "second": 1}[item.name]):  # as xdist does where a worker died
-                report = pytest.TestReport(item.nodeid, ("", None, ""), (), "failed", "crashed", "???")
-                item.ihook.pytest_runtest_logreport(report=report)
-            return True if item.name == "first" else None
+        def pytest_runtest_protocol(item):  # as xdist does where a worker died
+            report = pytest.TestReport(item.nodeid, ("", None, ""), (), "failed", "crashed", "???")
+            item.ihook.pytest_runtest_logreport(report=report)
+
+        def pytest_runtest_teardown(item):
+            if item.name == "first":  # whose verdict has come
+                pytest_runtest_protocol(item)
     """)
     run(pytester)
     ended = {name: (gate["became"], gate["failures"]) for name, gate in gates(pytester).items()}
