@@ -45,6 +45,7 @@ def test_a_failure_is_an_assertion_error_that_carries_the_verdict():
     assert raised.value.verdict.gate == "tests/test_assertions.py::" + (
         "test_a_failure_is_an_assertion_error_that_carries_the_verdict"
     )
+    assert "--riskguard-report" not in str(raised.value)  # which knows nothing of an assertion
     assert RiskyError.__module__ == "builtins"
     copy = pickle.loads(pickle.dumps(raised.value))  # noqa: S301 - as process pools send it
     assert str(copy) == str(raised.value)

@@ -26,9 +26,9 @@ from pytest_riskguard.gates.option_types import OneOf, Text, shown
 
 
 def _target(name: str) -> str:
-    module, colon, function = name.partition(":")
+    module, _, function = name.partition(":")
     parts = [*module.split("."), *function.split(".")]
-    if not colon or not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
+    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
         raise ValueError(f"expected package.module:function, found {shown(name)}")
     return name
 

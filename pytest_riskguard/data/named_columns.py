@@ -91,7 +91,7 @@ def _number_of(cell: Any) -> float | None:
     """The number in a cell, NaN for nothing; None of others."""
     if _is_nothing(cell) or (isinstance(cell, str) and not cell.strip()):
         return math.nan
-    if isinstance(cell, bool) or not isinstance(cell, str | int | float):
+    if not isinstance(cell, str | int | float):
         return None
     value = number(str(cell).strip())
     return None if math.isnan(value) else value

@@ -34,7 +34,7 @@ from pytest_riskguard.errors import DataError, InternalError, RiskguardError, Us
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.documents import documents
-from pytest_riskguard.gates.judge import compare, judge, with_lineage
+from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.kinds import Gate, Response
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.unjudged import Labels, Rejudged
@@ -275,6 +275,8 @@ class Engine:
             chain = self.sources.lineage(baseline, candidate.measure)
             if not chain:
                 return verdict
+            from pytest_riskguard.gates.history import with_lineage
+
             runs = _scores(self._restricted(gate, chain))
             return with_lineage(verdict, runs, candidate, topics=self.sources.topics)
         except DataError as error:

@@ -1,10 +1,9 @@
-"""From scores to a verdict and its explanation, of two systems or of a pool, and beside it the baseline's history."""
+"""From scores to a verdict and its explanation, of two systems or of a pool."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 from pytest_riskguard.data.scores import TopicScores
@@ -14,10 +13,9 @@ from pytest_riskguard.gates.alignment import align, refuse_if_unanswered_decide,
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.could_fail import doubts
 from pytest_riskguard.gates.explain import exhibits, explain
-from pytest_riskguard.gates.findings import ChainedRun, Lineage
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool import PoolComparison
-from pytest_riskguard.gates.verdict import Deferred, Family, Findings, Verdict, refused, unanswered, warning
+from pytest_riskguard.gates.verdict import Deferred, Family, Findings, Verdict, refused, unanswered
 
 
 def compare(
@@ -72,34 +70,3 @@ def judge(
 
     drawn = exhibits(comparison) if report else None
     return replace(question, outcome=outcome, reason=reason, findings=Deferred(found), exhibits=drawn)
-
-
-def with_lineage(
-    verdict: Verdict, accepted: Sequence[TopicScores], candidate: TopicScores, *, topics: Topics | None = None
-) -> Verdict:
-    """The verdict with its baseline's chain, at least two accepted runs, and a warning if there is a slow slide.
-
-    Losses too small to detect can pass every gate and add up, visible only against the oldest run. The figures
-    describe, so they are not corrected for the number of changes. A slow slide: by this gate the mean is
-    significantly down against the oldest run, but the candidate passes, and every change of the chain would have
-    passed. A pool's gate compares two runs here, too. Raises like ``align``.
-    """
-    gate, runs = verdict.asked, (*accepted, candidate)
-
-    def pair(later: TopicScores, earlier: TopicScores) -> Comparison:
-        return Comparison(gate, align(gate, later, earlier, topics=topics))
-
-    against_oldest = [pair(run, runs[0]) for run in runs]
-    figures = tuple(
-        ChainedRun(run.name, one.evidence.mean(one.aligned.candidate.values), one.evidence.estimate(gate.alpha))
-        for run, one in zip(runs, against_oldest, strict=True)
-    )
-    ruling = against_oldest[-1].ruling
-    if not ruling.enough_topics:
-        return replace(verdict, lineage=Lineage(figures))
-    limits = ruling.deciding
-    verdict = replace(verdict, lineage=Lineage(figures, limits.lower, limits.upper, risky=not ruling.holds))
-    slid = verdict.outcome == "pass" and not ruling.holds and not ruling.plain.passes
-    if slid and all(pair(later, earlier).ruling.holds for earlier, later in pairwise(accepted)):
-        return verdict.warned(warning("slow_slide"))
-    return verdict

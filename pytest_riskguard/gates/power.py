@@ -38,7 +38,7 @@ def power_of_verdict(ruling: Ruling) -> Power:
     basis = Basis(ruling)
     if ruling.gate.is_tested:
         return Power(basis.minimum_detectable_effect, churn_failure_rate=basis.churn_power if ruling.alpha else None)
-    if not (ruling.gate.must_show and ruling.has_intervals):
+    if not ruling.has_intervals:
         return Power()
     return Power(topics_for_tolerance=_in_topics(basis.units_to_show, ruling.evidence))
 

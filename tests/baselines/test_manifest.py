@@ -63,7 +63,7 @@ def changed(*path, value, manifest=MANIFEST):
         (b"version https://git-lfs.github.com/spec/v1\n", "found 'version https://git-lfs"),
         (
             MANIFEST.to_bytes().replace(b'  "note"', b'<<<<<<< HEAD\n  "note"'),
-            r"line \d+: not JSON .*, found '<<<<<<< HEAD'",
+            "line 21: not JSON .*, found '<<<<<<< HEAD'",
         ),
         (changed("format", value=...), "format: expected 2, found null"),
         (changed("format", value=1), "format: expected 2, found 1; store the run again"),

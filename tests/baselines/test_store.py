@@ -48,6 +48,7 @@ def test_scores_are_read_back_bit_for_bit(store, add, replicate, update, collect
     assert store.verify("prod") == []
     scored = read[0].scores
     assert (scored.unanswered, scored.unknown, scored.without_relevant) == (("t14",), ("t99",), ("t13",))
+    assert scored.accepted == ()
 
 
 def test_the_manifest_says_where_the_scores_come_from(store, add, collection, monkeypatch):

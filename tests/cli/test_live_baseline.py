@@ -12,7 +12,7 @@ def ask(query):
     print("asked")
     return [("bad2", 3.0), ("good", 2.0), ("bad1", 1.0)]
 def tagged(topic):
-    return [topic.tags["kind"]]
+    return [("bad2", 1.0), (topic.tags["kind"], 1.0)]
 def alone():
     pass
 number = 7
@@ -50,7 +50,9 @@ def test_a_baseline_is_replaced_by_what_the_candidate_answers(command, live):
 def test_a_search_gets_the_tags_of_a_topic(command, live):
     rows = [f"{topic}\t{topic}\tgood\n" for topic in world.TOPICS]
     (live / "topics.tsv").write_text("topic\tquery\tkind\n" + "".join(rows))
-    (live / "riskguard.yaml").write_text((live / "riskguard.yaml").read_text().replace(":ask", ":tagged"))
+    (live / "riskguard.yaml").write_text(
+        (live / "riskguard.yaml").read_text().replace(":ask'", ":tagged', ties: docid")
+    )
     assert command("baseline add now").out.startswith("stored now: 30 topics; AP 1.0000; ")
 
 

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from pytest_riskguard.cli.main import LazyCommand, cli
+from pytest_riskguard.errors import DataError
 
 
 @pytest.mark.parametrize("name", cli.commands)
@@ -52,3 +53,7 @@ def test_an_error_of_the_system_about_a_file_is_no_fault_of_ours(command, monkey
     monkeypatch.setattr("pytest_riskguard.cli.check.load_gates", refuse)
     ended = command("check")
     assert (ended.status, ended.err) == (3, "Error: locked/riskguard.yaml: Permission denied\n")
+
+
+def test_a_path_is_named_as_it_is_typed_in_the_first_folder(tmp_path):
+    assert DataError("bad", where=tmp_path / "a" / "b").seen_from(tmp_path / "c", tmp_path) == "../a/b: bad"

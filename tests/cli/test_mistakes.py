@@ -11,8 +11,6 @@ USAGE = {
     "compare good.run --baseline prod --measure AP -o -": {
         "--alpha nan": "expected a number from 0 to 1e+09, found the number nan",
         "--alpha 1e10": "expected a number from 0 to 1e+09, found the number 10000000000.0",
-        "--set level=1": "expected a number between 0.000001 and 0.999999 such as 0.95, found the number 1.0",
-        "--set tolerance=-0.1": "expected a finite number, at least 0, found the number -0.1",
         "--gate no_topic_collapse --set allowed=1.5": "expected a share of the topics from 0 to below 1",
         "--set allowed=2": "allowed: without --gate the default gates are asked",
         "--set method=magic": "expected auto, student_t",
@@ -31,7 +29,6 @@ USAGE = {
         "--alpha 1 --alpha 1.0": "--alpha: 1 given twice",
         "--baseline ./prod.run": "--baseline: prod given twice; NAME=RUN gives one of them another name",
         "--slice kind": "slice: no judged topic has tags",
-        "--slice =code": "expected TAG=VALUE or TAG",
     },
     "compare": {
         "": "Missing argument",
@@ -48,7 +45,6 @@ USAGE = {
         "--power 1": "expected a number above 0 and below 1, found the number 1.0",
         "--correlation 0.5": "--correlation is only for plans without CANDIDATE",
         "churn.run": "give at most one run beside the baselines",
-        "-o nowhere/plan.json": "cannot write",
         "-o plan.xml": "expected .json or .html",
     },
     "power": {

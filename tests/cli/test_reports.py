@@ -250,7 +250,7 @@ def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(comman
         ("", "r.json: expected a JSON report of riskguard: line 1: not JSON"),
         ("[]", "r.json: expected a JSON report of riskguard: expected an object, found a list"),
         ('{"a": ' * 100_000, "r.json: expected a JSON report of riskguard: nested too deeply"),
-        ('{"schema": "a", "schema": "b"}', "key 'schema' appears twice"),
+        ('{"a": 1, "schema": "a", "schema": "b"}', "key 'schema' appears twice"),
         ("{}", "expected a JSON report of riskguard (schema: 'riskguard-report/1'), found schema None"),
         (
             '{"schema": "sarif"}',

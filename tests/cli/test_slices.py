@@ -47,7 +47,6 @@ def test_slices_alphas_and_their_family(command):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--slice kinds", "slice: there is no tag 'kinds'; did you mean 'kind'?"),
         (
             "--slice kind",
             "no value of 'kind' has 25 judged topics (largest: words 16, code 12, name 2); name the slices",

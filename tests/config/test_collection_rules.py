@@ -66,6 +66,7 @@ def test_the_rules_go_with_the_judgements(project, tmp_path, text, rules):
     ("text", "problem"),
     [
         ("grades: [3, 0]", "expected the lowest and the highest grade, such as [0, 3]"),
+        ("grades: [3, 3]", "expected the lowest and the highest grade, such as [0, 3]"),
         ("grades: 3", "expected the lowest and the highest grade, such as [0, 3]"),
         ("grades: [0, high]", "expected a number from -1000 to 1000, found 'high'"),
         ("relevant_from: yes", "expected a number from -1000 to 1000, found 'yes'"),

@@ -82,8 +82,8 @@ def test_each_kind_of_topic_is_counted_where_it_belongs(write):
     assert scores.digest is not None
     texts = {"2": "two"}
     for given in (None, {"2": "II"}):
-        found = score_run(read_run(run).with_source(texts=texts), qrels, ["AP"], queries=given)[0]
-        assert found.queries == (given or texts)
+        found = score_run(read_run(run).with_source(texts=texts, name="a"), qrels, ["AP"], name="b", queries=given)[0]
+        assert (found.queries, found.name) == (given or texts, "b")
 
 
 NEAR = 1 + 2**-30  # the same as 1 in 32 bits

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.gates.comparison import protected_topics
+from pytest_riskguard.gates.collapse import protected_topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict

@@ -13,7 +13,8 @@ from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.findings import Lineage
-from pytest_riskguard.gates.judge import judge, with_lineage
+from pytest_riskguard.gates.history import with_lineage
+from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference.intervals import interval

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from pytest_riskguard.gates.slices import slices
 from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.risk import georisk, topic_contributions, zrisk
-from tests.gates.conftest import judge_pool, pooled, topic_scores
+from tests.gates.conftest import judge_pool, pooled, topic_scores, without
 from tests.strict import gate_of
 
 pytestmark = pytest.mark.usefixtures("few_draws")
@@ -193,9 +192,10 @@ def test_churn_may_only_warn():
 
 def test_a_candidate_that_is_its_reference_does_not_differ():
     pool = systems(7)
-    pool[0] = replace(pool[1], name="s0")
+    pool[0] = pool[1]
     verdict = judged(pool, alpha=5.0)
     assert verdict.outcome == "pass"
+    assert next(iter(verdict.estimates.georisk)) == "s1 (candidate)"
     assert [(i.lower, i.upper) for i in verdict.intervals] == [(0, 0)] * 3
     assert [notice.code for notice in verdict.warnings][:1] == ["no_variation"]
 
@@ -221,6 +221,7 @@ def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive(on_churn):
     assert judged(pool, on_churn=on_churn, max_mde=effect * 0.99).reason == "too_weak"
     tolerant: dict[str, Any] = {"alpha": 5.0, "tolerance": 0.2}
     at_alpha, at_0 = seen(**tolerant), seen(alpha=0.0)
+    assert at_alpha == pytest.approx(0.2 + seen(alpha=5.0))
     assert seen(**tolerant, on_churn=on_churn) == (at_alpha if on_churn == "fail" else max(at_alpha, at_0))
 
 
@@ -240,6 +241,12 @@ def test_what_is_asked_of_a_pool_is_what_the_verdict_has():
     x = np.array([system.values for system in pool])
     assert [values[at] for values in verdict.exhibits.curves.values()] == georisk(x, alpha=2.0).tolist()
     assert judged(pool).exhibits is None
+
+
+def test_topics_that_the_candidate_lacks_are_named():
+    pool = systems(10)
+    pool[0] = without(pool[0], ["t00003"])
+    assert judged(pool, missing="zero").topics.missing_in_candidate == ("t00003",)
 
 
 # ---- topics
@@ -331,13 +338,14 @@ def in_clusters(clusters: np.ndarray = CLUSTERS) -> Topics:
 )
 def test_the_standard_error_is_that_of_the_jackknife_over_clusters(alpha, row, clusters):
     pool, asked = needs(), gate(alpha=alpha, reference=f"s{row}")
-    found = pooled(asked, *pool, topics=in_clusters(clusters)).ruling.difference
+    ruling = pooled(asked, *pool, topics=in_clusters(clusters)).ruling
+    found = ruling.difference
     scores = np.array([system.values for system in pool])
     rests = [georisk(scores[:, clusters != cluster], alpha=alpha) for cluster in range(NEEDS)]
     left = np.array([values[0] - values[row] for values in rests])
     error = np.sqrt((NEEDS - 1) / NEEDS * np.sum((left - left.mean()) ** 2))
     assert found.standard_error == pytest.approx(error, rel=1e-9)
-    assert found.left_out.size == NEEDS
+    assert found.left_out.size == ruling.units == NEEDS
     assert found.standard_error > pooled(asked, *pool).ruling.difference.standard_error
 
 

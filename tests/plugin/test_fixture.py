@@ -168,13 +168,13 @@ def test_a_mapping_is_judged_as_the_assertion_judges_it(pytester, project):
                 assert riskguard.check("not_significantly_risky", rows, "prod", **options).measure == measure
 
         def test_ties(riskguard):
-            tied = riskguard.run({topic: {"good": 1.0, "other": 1.0} for topic in TOPICS}, ties="docid")
+            tied = riskguard.run({topic: {"good": 1.0, "other": 1.0} for topic in TOPICS}, ties="as_returned")
             verdict = riskguard.check("not_significantly_risky", tied, "prod")
-            assert verdict.estimates.candidate_mean == 0.5, verdict
+            assert verdict.estimates.candidate_mean == 1.0, verdict
 
         def test_no_scores(riskguard):
-            verdict = riskguard.check("not_significantly_risky", {"t01": float("nan")}, "prod")
-            assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_scores"), verdict
+            verdict = riskguard.check("not_significantly_risky", {"t01": float("nan")}, "prod", measure="AP")
+            assert (verdict.outcome, verdict.reason, verdict.measure) == ("incomparable", "bad_scores", "AP")
     """)
     result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
     result.assert_outcomes(passed=6)

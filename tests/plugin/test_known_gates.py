@@ -82,11 +82,13 @@ def test_attempts_that_ended_with_their_worker_count_as_failures_before_the_last
     pytester.makeconftest("""
         import pytest
 
-        def pytest_runtest_protocol(item):
-            for _ in range({"first": 2, "second": 1}[item.name]):  # as xdist does where a worker died
-                report = pytest.TestReport(item.nodeid, ("", None, ""), (), "failed", "crashed", "???")
-                item.ihook.pytest_runtest_logreport(report=report)
-            return True if item.name == "first" else None
+        def pytest_runtest_protocol(item):  # as xdist does where a worker died
+            report = pytest.TestReport(item.nodeid, ("", None, ""), (), "failed", "crashed", "???")
+            item.ihook.pytest_runtest_logreport(report=report)
+
+        def pytest_runtest_teardown(item):
+            if item.name == "first":  # whose verdict has come
+                pytest_runtest_protocol(item)
     """)
     run(pytester)
     ended = {name: (gate["became"], gate["failures"]) for name, gate in gates(pytester).items()}
@@ -125,6 +127,8 @@ def test_gates_that_the_first_failure_or_a_node_id_leaves_out_are_named(pytester
     assert result.ret == 0
     result.stdout.no_fnmatch_line("not judged*")
     assert became(pytester) == {"riskguard.yaml::first": "not_collected", "riskguard.yaml::first-too": "judged"}
+    strict = run(pytester, "--riskguard-strict", "riskguard.yaml::first-too")
+    strict.stdout.fnmatch_lines(["not judged (not collected): riskguard.yaml::first"])
     pytester.makepyfile(test_own="def test_own(): raise ValueError")
     result = run(pytester, "-x", "test_own.py", "riskguard.yaml")
     assert result.ret == 1

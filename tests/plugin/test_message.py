@@ -68,7 +68,7 @@ CHECKED = """
     from pytest_riskguard import check
 
     def test_own():
-        check("not_significantly_risky", dict.fromkeys("abc", 0.1), dict.fromkeys("abc", 0.5))
+        check("not_significantly_risky", dict.fromkeys(range(12), 0.1), dict.fromkeys(range(12), 0.5))
 """
 
 
@@ -79,7 +79,9 @@ def test_a_failure_is_said_once(pytester, project):
     assert text.count("URisk -0.32") == 1
     assert "\nFAIL " in pytester.runpytest("--riskguard", "--tb=no").stdout.str()
     pytester.makepyfile(CHECKED)
-    assert "\nINCONCLUSIVE " in pytester.runpytest("--riskguard", "--riskguard-no-yaml").stdout.str()
+    assert "\nFAIL " in pytester.runpytest("--riskguard", "--riskguard-no-yaml").stdout.str()
+    pytester.makepyfile(CHECKED.replace("0.1", "0.5") + "        assert False")  # for another reason
+    assert "\nPASS " in pytester.runpytest("--riskguard", "--riskguard-no-yaml").stdout.str()
 
 
 def test_the_command_to_run_it_again_starts_where_pytest_was_called_with_the_options_that_chose_the_settings(
@@ -88,9 +90,9 @@ def test_the_command_to_run_it_again_starts_where_pytest_was_called_with_the_opt
     project("loss")
     pytester.makeini("[pytest]")
     monkeypatch.chdir(pytester.mkdir("inner"))
-    result = pytester.runpytest(
-        "--riskguard", "-c", "../tox.ini", "--rootdir", "..", "-o", "addopts=", "../riskguard.yaml"
-    )
+    options = ("-c", "../tox.ini", "--rootdir", "..", "-o", "addopts=", "--riskguard-report=../inner/r.md")
+    result = pytester.runpytest("--riskguard", *options, "../riskguard.yaml")
+    assert list(pytester.path.glob("inner/r.md"))
     result.stdout.fnmatch_lines(
         ["  reproduce: pytest --riskguard -c ../tox.ini --rootdir .. -o addopts= ../riskguard.yaml::no-risk"]
     )

@@ -78,6 +78,8 @@ def test_judging_none_of_the_gates_is_red_too(pytester, project):
     result = pytester.runpytest("--riskguard")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["ERROR riskguard is on and no gate was judged (1 known)"])
+    pytester.makepyfile(test_own="def test_own(): assert False")
+    pytester.runpytest("--riskguard").stdout.no_fnmatch_line("ERROR*")
 
 
 @pytest.mark.slow

@@ -91,7 +91,6 @@ def test_each_measure_and_alpha_is_an_item_and_can_be_selected(pytester, project
     assert collected(pytester.runpytest(*collect, items[1])) == items[1:2]
     assert collected(pytester.runpytest(*collect, "-k", "strict and AP")) == items[:2]
     assert collected(pytester.runpytest(*collect, "--deselect", items[4])) == items[:4]
-    assert collected(pytester.runpytest(*collect, "-m", "not slow")) == items
 
 
 def test_last_failed_runs_the_failed_gate_only(pytester, project):

@@ -37,6 +37,7 @@ def test_the_order_is_that_of_a_stable_sort(kind):
 
 @given(st.lists(st.integers(-3, 3).map(float), max_size=40), st.integers(0, 45))
 def test_the_first_in_order_are_those_of_a_stable_sort(values, count):
+    assert first_in_order(np.array([1.0, 0.0, 0.0]), 1).tolist() == [1]
     array = np.array(values)
     assert first_in_order(array, count).tolist() == np.argsort(array, kind="stable")[:count].tolist()
 

@@ -58,8 +58,3 @@ def test_where_there_is_nothing_to_explain_there_is_no_axis():
 def test_scores_of_any_size_have_the_same_shares(scale):
     expected = principal_components(POOL, centred=True).shares
     np.testing.assert_allclose(principal_components(POOL * scale, centred=True).shares, expected, rtol=1e-9)
-
-
-def test_one_system_is_no_pool():
-    with pytest.raises(ValueError, match="at least 2 systems, got 1"):
-        principal_components([[0.1, 0.2]], centred=False)

@@ -61,7 +61,8 @@ RANKED = "qid,docno,rank,score\nq1,a,1,2\n"
             'qid,docno,label\nq1,"d1,1\n',
             r":2: expected lines that end with LF or CRLF, and quotes around whole cells only",
         ),
-        ("qid,docno,label,label\nq1,d1,1,2\n", r"expected one column 'label', found 2"),
+        ("qid,docno,label,Label\nq1,d1,1,2\n", r"expected one column 'label', found 2"),
+        ("qid,docno,label\nq1,a,\nq1,b,1\nq1,b,0\n", ":4: .* found 'b' of topic 'q1' also on line 3"),
         (
             "qid,docno\nq1,d1\n",
             r"the nearest is csv, but its columns do not fit: it names no column for grade \(grade, label, rating, "

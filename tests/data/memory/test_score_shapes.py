@@ -83,7 +83,7 @@ def test_of_several_systems_one_is_chosen_by_name():
     ("data", "problem"),
     [
         (
-            pd.DataFrame(LONG | {"value": [0.1, 0.2, 0.5, None]}),
+            pd.DataFrame(LONG | {"value": [0.1, 0.2, 0.5, pd.NA]}),
             "scores, row 4: expected RR from 0 to 1, found nan",
         ),
         (
@@ -110,6 +110,7 @@ def test_bad_scores(data, problem):
             pl.Series([0.5, 0.4]),
             "candidate: expected an index of topics, found another one; give a mapping",
         ),
+        (pd.DataFrame(LONG).groupby(["qid", "measure"]).value.mean(), "an index of topics, found another one"),
         (pd.Series([0.5, 0.4]), "candidate: expected an index of topics, found row numbers; "),
     ],
 )

@@ -287,7 +287,14 @@ def test_a_secret_is_hidden_however_it_is_written(said, monkeypatch):
     key = 'a "secret"  of & two/words'
     monkeypatch.setenv("ENGINE_KEY", key)
     with serving("meilisearch") as server:
-        for written in (key, json.dumps(key), html.escape(key), quote(key, safe=""), quote_plus(key)):
+        for written in (
+            key,
+            " ".join(key.split()),
+            json.dumps(key),
+            html.escape(key),
+            quote(key, safe=""),
+            quote_plus(key),
+        ):
             server.instead = [Instead(500, said.format(written).encode())]
             text = str(failure("meilisearch", server))
             assert "***" in text, written
