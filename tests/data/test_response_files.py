@@ -28,7 +28,9 @@ def answers(engine: str) -> dict[str, dict[str, Any]]:
 @every_engine
 def test_the_query_stands_beside_its_answer_or_among_its_keys(write, engine):
     kept = answers(engine)
-    beside: list[dict[str, Any]] = [{"query_id": topic, "response": answer} for topic, answer in kept.items()]
+    beside: list[dict[str, Any]] = [
+        {"query_id": topic, "response": {"query_id": "other"} | answer} for topic, answer in kept.items()
+    ]
     among = [{"qid": topic} | answer for topic, answer in kept.items()]
     texts = zip(("query", "query_text", "queryText"), kept, strict=True)
     by_text = [{"_id": topic * 2, name: QUERIES[topic], "body": kept[topic]} for name, topic in texts]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import ir_measures
 import pytest
@@ -67,7 +68,7 @@ def test_values_are_those_of_ir_measures_for_each_measure_alone(collection, writ
 def test_each_kind_of_topic_is_counted_where_it_belongs(write):
     qrels = read_qrels(write("q", "2 0 a 1\n10 0 a 1\n3 0 a 0\n"))
     run = write("my.system.v2.run.gz", "10 Q0 a 1 1 t\n3 Q0 a 1 1 t\n7 Q0 a 1 1 t\n5 Q0 a 1 1 t\n")
-    (scores,) = score_run(run, qrels, ["AP"], queries={"10": "ten"})
+    (scores,) = score_run(run, replace(qrels, texts={"10": "zehn"}), ["AP"], queries={"10": "ten"})
     assert scores.topics == ("10", "2")
     assert scores.values.tolist() == [1.0, 0.0]
     assert scores.unanswered == ("2",)

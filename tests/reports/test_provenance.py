@@ -22,7 +22,7 @@ DATE = "2026-02-05T12:00:00Z"
 
 
 def provenance() -> Provenance:
-    return provenance_of([replace(verdict_with("x"), origins=ORIGINS)], BUILD, DATE)
+    return provenance_of([replace(verdict_with("prod"), origins=one) for one in (ORIGINS, None)], BUILD, DATE)
 
 
 def test_it_says_the_build_and_the_systems():

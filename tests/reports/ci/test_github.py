@@ -42,6 +42,8 @@ def test_files_are_named_from_the_root_of_the_checkout(tmp_path, monkeypatch):
     for root in ("repo", "elsewhere"):
         monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / root))
         assert place(file) == "search/riskguard.yaml"
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    assert place(file) == "repo/search/riskguard.yaml"
     monkeypatch.delenv("GITHUB_WORKSPACE")
     assert place(tmp_path / "repo" / "x" / ".." / "search" / "riskguard.yaml") == "search/riskguard.yaml"
 
