@@ -43,7 +43,7 @@ def test_warnings_are_said():
     warned = altered(
         LOST, warnings=(VerdictWarning("changed_inputs", "scored again"), VerdictWarning("churn", "as said"))
     )
-    assert "Warning (<code>changed_inputs</code>): scored again" in render(Report([warned]))
+    assert render(Report([warned] * 2)).count("Warning (<code>changed_inputs</code>): scored again") == 1
     assert "as said" not in render(Report([warned]))
     missing = replace(LOST.topics, missing_in_candidate=("t01",))  # which the paragraph says
     warned = altered(LOST, warnings=(VerdictWarning("missing_topics", "unanswered"),), topics=missing)
@@ -89,6 +89,7 @@ def test_every_kind_of_verdict_is_a_document():
     document = render(Report([make() for make in CASES.values()]))
     html = MarkdownIt("commonmark", {"html": True}).enable("table").render(document)
     assert "| ---" not in html
+    assert "### **INCOMPARABLE**" in document
 
 
 def test_prose_keeps_its_figures_readable():

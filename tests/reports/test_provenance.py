@@ -15,21 +15,20 @@ from pytest_riskguard.reports.provenance import Provenance, line, provenance_of,
 from pytest_riskguard.serialization import JsonError, decoded, to_plain
 from tests.reports.hostile import verdict_with
 
-PROD = Origin("prod", "a" * 40, "release 7", "2026-01-01T00:00:00Z")
+PROD = Origin("prod", "a" * 40, "release 7", "2026-01-01T02:00:00+02:00")
 ORIGINS = Origins(Origin("c"), (PROD,))
+OTHER = replace(ORIGINS, candidate=Origin("d"))
 BUILD = Build("b" * 40, "topic", "12", "https://host/o/r", "https://host/run/1")
 DATE = "2026-02-05T12:00:00Z"
 
 
 def provenance() -> Provenance:
-    return provenance_of([replace(verdict_with("prod"), origins=one) for one in (ORIGINS, None)], BUILD, DATE)
+    return provenance_of([replace(verdict_with("prod"), origins=one) for one in (ORIGINS, None, OTHER)], BUILD, DATE)
 
 
 def test_it_says_the_build_and_the_systems():
     found = provenance()
-    assert (found.date, found.commit, found.pull_request, found.run_url) == (DATE, "b" * 40, "12", BUILD.run_url)
-    assert found.candidate == ORIGINS.candidate
-    assert found.baselines == (PROD,)
+    assert (found.run_url, found.candidate, found.baselines) == (BUILD.run_url, ORIGINS.candidate, (PROD,))
     assert found.days(PROD) == 35
 
 
@@ -54,7 +53,6 @@ def test_it_is_read_back_as_written():
         ({"run_url": "javascript:alert(1)"}, "provenance.run_url: expected an address with http or https"),
         ({"date": 3}, "provenance.date: expected text, found a whole number"),
         ({"baselines": [{}]}, r"missing key 'provenance.baselines\[0\].name'"),
-        ({"candidate": {"name": 1}}, "expected text, found a whole number"),
     ],
 )
 def test_anything_else_is_refused(changes, problem):

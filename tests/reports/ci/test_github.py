@@ -21,11 +21,7 @@ def test_an_annotation_names_file_line_and_gate():
     )
 
 
-def test_what_has_no_place_has_no_file():
-    assert str(Annotation("riskguard", ["nothing was judged"])) == "::error title=riskguard::nothing was judged"
-
-
-@pytest.mark.parametrize("count", [0, 10, 11])
+@pytest.mark.parametrize("count", [10, 11])
 def test_no_more_are_written_than_github_shows(count):
     said = commands([annotation(LOST)] * count)
     assert len(said) == min(count, 10)
@@ -58,7 +54,7 @@ def test_the_summary_of_the_step_is_written_behind_what_is_there(tmp_path):
 def test_the_summary_of_the_step_stays_within_what_github_takes(tmp_path):
     path = tmp_path / "summary.md"
     path.write_text("x" * (SUMMARY_LIMIT - 1_000))
-    append_summary(path, Report([LOST] * 20), [Annotation("riskguard", ["x" * 99])])
+    append_summary(path, Report([LOST] * 20), [Annotation("riskguard", ["é" * 300])])
     assert path.stat().st_size <= SUMMARY_LIMIT + 1
     assert "Left out to save space" in path.read_text(encoding="utf-8")
 

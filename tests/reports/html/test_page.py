@@ -223,6 +223,8 @@ def test_ten_thousand_topics_with_long_queries_stay_below_five_megabytes():
 
 def test_no_verdict_is_a_page_too():
     assert "This report has no verdicts." in parsed().said
+    lost = KnownGate("a.py::b", 1, "lost", 0, ())
+    assert "<title>! No verdict: " in render(Report([pair(12, shift=0.2)], [lost]))
 
 
 def test_many_comparisons_stay_small(verdict):
