@@ -14,7 +14,6 @@ from pytest_riskguard.gates.could_fail import cannot_fail, could_fail, few_chang
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky
-from pytest_riskguard.gates.power import plan_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.warnings import warnings
 from tests.gates.conftest import pair
@@ -95,10 +94,9 @@ def test_the_more_a_topic_can_lose_the_fewer_losses_exceed_a_tolerance(largest_l
 
 
 def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not():
-    # the break-even test can fail with two, BCa cannot: there was no warning, and an effect of 0.096
+    # the break-even test can fail with two, BCa cannot: there was no warning
     for m, stuck in ((2, True), (3, False)):
-        gate = gate_of(alpha=5)
-        comparison = compare(gate, *pair(0.4 * losses(m, 100)))
+        comparison = compare(gate_of(alpha=5), *pair(0.4 * losses(m, 100)))
         assert (comparison.answer[0] == "pass") is stuck
         assert cannot_fail(comparison.ruling) is stuck
         found = {w.code: w.parameters for w in warnings(comparison)}
@@ -106,9 +104,6 @@ def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not():
         if stuck:
             assert found["few_changed_topics"]["cannot_fail"]
             assert not found["few_changed_topics"]["needs_student_t"]
-        plan = plan_of(gate, *pair(0.4 * losses(m, 100)), power=0.8, effects=(0.05,))
-        assert (plan.changes_needed, plan.cannot_fail) == (3, stuck)
-        assert (plan.minimum_detectable_effect is None) is stuck
 
 
 @pytest.mark.parametrize(("options", "stuck"), [({}, False), ({"on_churn": "warn"}, True)])
