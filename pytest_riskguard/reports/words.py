@@ -150,7 +150,7 @@ def _collapse(card: Card) -> _Line:
     may = f"{'at most ' * (verdict.outcome == 'fail')}{allowed} may" if allowed else "none may"
     if not lost:
         worst = card.largest_loss
-        loss = "" if worst is None or worst.difference >= 0 else f"the largest loss is {size(worst.difference)}"
+        loss = "" if worst is None else f"the largest loss is {size(worst.difference)}"
         return _Line(f"no query lost {more_than(verdict, 1)}", [loss])
     if count == 1 and not allowed:
         return _Line("{} lost {}", [_fall(lost[0]), may], (lost[0].topic, size(lost[0].difference)))

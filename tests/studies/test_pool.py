@@ -101,11 +101,6 @@ def test_runs_and_stored_baselines_by_measure_and_alpha(command):
     assert "prod has no correlation" in text
 
 
-def test_one_system_is_no_pool(command):
-    ended = command("study pool prod --measure AP")
-    assert (ended.status, "a pool has 2 to 200 systems; found 1" in ended.err) == (2, True)
-
-
 def test_two_systems_are_compared_but_not_ranked(command, folder):
     for name, value in (("a", 0.4), ("b", 0.3)):
         write(folder, name, [value], topics=["q1"])
