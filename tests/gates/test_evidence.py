@@ -123,8 +123,6 @@ def test_differences_of_two_systems_and_of_each_replicate():
     assert reach == [1.0, np.inf]
     with pytest.raises(DataError, match=r"'t00001' differ by 1\.5"):
         between([0.5, 0.5], [0.5, 0.5], [0.5, 2.0], tradeoff="smooth")
-    alone = Evidence.of(np.array([0.5, -0.25]))
-    assert (alone.differences.tolist(), alone.noise.shape, alone.noisy, alone.n) == ([0.5, -0.25], (0, 2), False, 2)
 
 
 def test_what_rounding_leaves_of_equal_candidate_and_noise_is_no_change_at_any_alpha():

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics
 from pytest_riskguard.gates.power import plan_of
 from tests.gates.conftest import pair
@@ -17,18 +16,12 @@ from tests.strict import gate_of
 SPREADS = np.repeat([0.05, 0.1, 0.3, 0.1], [30, 20, 12, 3])
 
 
-def systems() -> tuple[TopicScores, TopicScores]:
-    rng = np.random.default_rng(4)
-    d = rng.normal(size=SPREADS.size) * SPREADS
-    candidate, baseline = pair(d.tolist())
-    baseline = replace(baseline, values=baseline.values + rng.normal(0, 0.1, SPREADS.size))
-    return replace(candidate, values=baseline.values + d), baseline
-
-
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_copies_of_topics_plan_as_the_topics_do(alpha):
     """Each topic three times in a cluster: the same power, and three times the topics."""
-    candidate, baseline = systems()
+    rng = np.random.default_rng(4)
+    d = rng.normal(size=SPREADS.size) * SPREADS
+    candidate, baseline = pair(d, level=0.5 + rng.normal(0, 0.1, SPREADS.size))
     names = tuple(f"{topic}-{copy}" for topic in baseline.topics for copy in range(3))
     thrice = [replace(one, topics=names, values=np.repeat(one.values, 3)) for one in (candidate, baseline)]
     topics = Topics({}, {topic: {"cluster": str(place // 3)} for place, topic in enumerate(names)})
