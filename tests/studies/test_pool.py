@@ -78,7 +78,6 @@ def test_on_a_terminal_it_is_tables_and_words(command, monkeypatch):
 def test_kin_alone_have_a_fair_yardstick(command):
     text = " ".join(command("study pool --scores kin0.csv kin1.csv kin2.csv --alpha 0").out.split())
     assert "every baseline gives the same order: any of them is a fair yardstick here" in text
-    assert "is closest to the others" in text
 
 
 def test_runs_and_stored_baselines_by_measure_and_alpha(command):

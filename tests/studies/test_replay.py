@@ -75,9 +75,7 @@ def test_each_release_is_judged_against_the_one_before_it_as_a_gate_would(releas
 
 
 def test_a_stated_baseline_takes_the_place_of_the_release_before(releases):
-    made = replayed(releases[1:], baseline=releases[0])
-    assert [(r.name, r.against) for r in made.releases] == [(run.name, "first") for run in releases[1:]]
-    assert "4 releases against first" in said(made)
+    assert "4 releases against first" in said(replayed(releases[1:], baseline=releases[0]))
 
 
 def test_the_price_is_what_every_sufficient_alpha_stops_too(releases, made):
@@ -156,7 +154,6 @@ def test_a_stored_baseline_stands_for_all_runs_that_it_held(command, folder):
     [
         ("./good.run --measure AP", "one run has no release before it"),
         ("good.run loss.run --measure AP --regretted good", "expected one of loss, found 'good'"),
-        ("good.run loss.run --measure AP --alpha 1 --alpha 1", "--alpha: 1 given twice"),
         ("good.run good.run --measure AP", "RUN: good given twice"),
         ("./prod.run good.run --measure AP --set tolerance=5", "could never fail"),
     ],
