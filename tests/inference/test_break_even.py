@@ -123,6 +123,7 @@ def test_a_win_that_chance_excludes_has_no_probability():
     stakes = np.array([1.0, 0.01]), np.array([1.9, 0.1]), np.array([False, True])
     assert break_even_above(*stakes, tolerated=1.95) < 1e-300
     assert break_even_above(stakes[0], stakes[1], np.array([True, True]), tolerated=1.95) == 1
+    assert break_even_quantile(*stakes[:2], 0.9, tolerated=1.95) == pytest.approx(-1.89)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 1e6])

@@ -112,6 +112,7 @@ def test_a_mean_at_the_tolerance_is_shown_by_no_number_of_topics():
 def test_without_variation_the_mean_alone_decides():
     assert observed_critical([0.1, 0.1], Interval("bca", 0.95, 0.1, 0.1)) is None
     assert minimum_detectable_effect(0.0, 2, level=0.95) == 0
+    assert minimum_detectable_effect(0.3, 50, level=0.95, power=0.01) == 0  # no gain is a loss
     assert [power_of(effect, 0.0, 2, level=0.95) for effect in (1e-9, 0.0)] == [1.0, 0.0]
 
 
