@@ -32,7 +32,9 @@ def topic_scores(name: str, values: Sequence[float] | np.ndarray) -> TopicScores
     return TopicScores(name, "nDCG@10", topics, np.asarray(values, dtype=float))
 
 
-def pair(differences: Sequence[float] | np.ndarray, *, level: float = 0.5) -> tuple[TopicScores, TopicScores]:
+def pair(
+    differences: Sequence[float] | np.ndarray, *, level: float | np.ndarray = 0.5
+) -> tuple[TopicScores, TopicScores]:
     """A candidate and a baseline that differ by these values; the baseline scores ``level`` everywhere."""
     base = np.zeros(len(differences)) + level
     return topic_scores("candidate", base + np.asarray(differences)), topic_scores("baseline", base)

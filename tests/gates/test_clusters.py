@@ -24,9 +24,9 @@ SIZES = RNG.integers(1, 6, 30)
 UNEQUAL = np.repeat(np.arange(30), SIZES)
 
 
-def evidence_of(clusters, *, weights=None, replicates: int = 0, seed: int = 5) -> Evidence:
+def evidence_of(clusters, *, weights=None, replicates: int = 0) -> Evidence:
     """Differences of which half belongs to the cluster."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(5)
     d = 0.1 * (rng.normal(size=clusters.max() + 1)[clusters] + rng.normal(size=clusters.size)) - 0.03
     return Evidence(d, rng.normal(0, 0.05, (replicates, d.size)), weights, "linear", clusters)
 
@@ -44,6 +44,7 @@ def test_the_estimate_is_that_of_topics_and_its_spread_the_jackknife_over_cluste
     evidence = evidence_of(UNEQUAL, weights=weights)
     assert evidence.estimate(alpha) == replace(evidence, clusters=None).estimate(alpha)
     scores = evidence.scores(alpha)
+    assert evidence.uneven
     assert scores.size == evidence.units == 30
     assert scores.mean() == pytest.approx(evidence.estimate(alpha), abs=1e-15)
     left = np.array([evidence.only(np.flatnonzero(cluster != UNEQUAL)).estimate(alpha) for cluster in range(30)])
@@ -102,14 +103,7 @@ def test_clusters_come_from_the_topics_file_and_a_topic_without_one_stands_alone
     names = list(baseline.topics)
     tags = {names[0]: {"cluster": names[3]}, names[1]: {"cluster": ""}, names[5]: {"cluster": names[3]}, names[2]: {}}
     aligned = align(gate_of("g"), candidate, baseline, topics=Topics({}, tags))
-    assert aligned.clusters.tolist() == [
-        0,
-        1,
-        2,
-        3,
-        4,
-        0,
-    ]  # though one is named like the cluster
+    assert aligned.clusters.tolist() == [0, 1, 2, 3, 4, 0]  # though one is named like the cluster
     single = Topics({}, {names[0]: {"cluster": "a"}, names[1]: {"cluster": "b"}})
     assert align(gate_of("g"), candidate, baseline, topics=single).clusters is None
 

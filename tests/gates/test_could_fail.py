@@ -14,7 +14,6 @@ from pytest_riskguard.gates.could_fail import cannot_fail, could_fail, few_chang
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import compare
 from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky
-from pytest_riskguard.gates.power import plan_of
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.warnings import warnings
 from tests.gates.conftest import pair
@@ -33,10 +32,6 @@ def losses(m: int, n: int, *, sizes: np.ndarray | None = None) -> np.ndarray:
     d = np.zeros(n)
     d[:m] = -1.0 if sizes is None else -sizes
     return d
-
-
-def fails(gate: Gate, differences: np.ndarray) -> bool:
-    return not Ruling(gate, Evidence.of(differences)).lets_through
 
 
 def many_sizes(m: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -63,7 +58,8 @@ def test_no_losses_whatever_fail_a_gate_that_is_said_not_to_fail(n, on_churn, to
         needed = fewest(gate, n, largest_loss=largest_loss) or n + 1
         m = needed - 1
         tried = many_sizes(m, rng) if m < 6 else islice(many_sizes(m, rng), 12)  # laws of many sizes take long
-        assert m == 0 or not any(fails(gate, losses(m, n, sizes=sizes)) for sizes in tried), (alpha, level, m)
+        rulings = (Ruling(gate, Evidence.of(losses(m, n, sizes=sizes))) for sizes in tried)
+        assert m == 0 or all(ruling.lets_through for ruling in rulings), (alpha, level, m)
 
 
 @pytest.mark.parametrize(
@@ -95,10 +91,9 @@ def test_the_more_a_topic_can_lose_the_fewer_losses_exceed_a_tolerance(largest_l
 
 
 def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not():
-    # the break-even test can fail with two, BCa cannot: there was no warning, and an effect of 0.096
+    # the break-even test can fail with two, BCa cannot: there was no warning
     for m, stuck in ((2, True), (3, False)):
-        gate = gate_of(alpha=5)
-        comparison = compare(gate, *pair(0.4 * losses(m, 100)))
+        comparison = compare(gate_of(alpha=5), *pair(0.4 * losses(m, 100)))
         assert (comparison.answer[0] == "pass") is stuck
         assert cannot_fail(comparison.ruling) is stuck
         found = {w.code: w.parameters for w in warnings(comparison)}
@@ -106,9 +101,6 @@ def test_two_changes_at_alpha_5_are_warned_of_and_three_are_not():
         if stuck:
             assert found["few_changed_topics"]["cannot_fail"]
             assert not found["few_changed_topics"]["needs_student_t"]
-        plan = plan_of(gate, *pair(0.4 * losses(m, 100)), power=0.8, effects=(0.05,))
-        assert (plan.changes_needed, plan.cannot_fail) == (3, stuck)
-        assert (plan.minimum_detectable_effect is None) is stuck
 
 
 @pytest.mark.parametrize(("options", "stuck"), [({}, False), ({"on_churn": "warn"}, True)])

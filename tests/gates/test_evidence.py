@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.data import TopicScores
 from pytest_riskguard.data.topics import Topics
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
@@ -62,19 +62,13 @@ def test_a_topic_has_changed_where_it_has_a_part_in_the_estimate():
     assert Evidence(differences, noise).changed(5.0) == 2
 
 
-def noisy_loss() -> list[TopicScores]:
-    """A candidate that lost 0.03 nearly everywhere, against a baseline that moves by 0.2 from run to run."""
-    rng = np.random.default_rng(5)
-    base = np.full(60, 0.5)
-    noise = np.where(rng.random(60) < 0.5, 0.2, -0.2)
-    candidate = base - 0.03 + rng.normal(0, 0.02, 60)
-    runs = [candidate, base, base + noise, base - noise]
-    return [topic_scores(f"run{i}", values) for i, values in enumerate(runs)]
-
-
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])
 def test_a_larger_alpha_never_excuses_a_loss_by_the_baselines_noise(kind):
-    candidate, baseline, *others = noisy_loss()
+    """A candidate that lost 0.03 nearly everywhere, against a baseline that moves by 0.2 from run to run."""
+    rng = np.random.default_rng(5)
+    noise = np.where(rng.random(60) < 0.5, 0.2, -0.2)
+    runs = [rng.normal(0.47, 0.02, 60), np.full(60, 0.5), 0.5 + noise, 0.5 - noise]
+    candidate, baseline, *others = (topic_scores(f"run{i}", values) for i, values in enumerate(runs))
     gates = [gate_of("g", kind=kind, alpha=alpha) for alpha in (0.0, 5.0)]
     plain, weighed = [judge(gate, candidate, baseline, replicates=others) for gate in gates]
     assert plain.outcome == weighed.outcome == "fail"
@@ -89,17 +83,12 @@ def test_a_larger_alpha_never_excuses_a_loss_by_the_baselines_noise(kind):
         assert p <= plain.estimates.decision_p_value
 
 
-def weighted_verdict(differences, weights, **options):
-    candidate, baseline = pair(differences)
-    topics = Topics({}, weights=dict(zip(candidate.topics, weights, strict=True)))
-    return judge(gate_of("g", weighted=True, **options), candidate, baseline, topics=topics)
-
-
 def test_equal_weights_are_none_whatever_their_size():
-    d = D[:30]
-    bare = judge(gate_of("g"), *pair(d))
+    both = pair(D)
+    bare = judge(gate_of("g"), *both)
     for size in (1.0, 1e308, 5e-324):
-        verdict = weighted_verdict(d, np.full(30, size))
+        topics = Topics({}, weights=dict.fromkeys(both[0].topics, size))
+        verdict = judge(gate_of("g", weighted=True), *both, topics=topics)
         assert verdict.estimates.urisk == pytest.approx(bare.estimates.urisk, abs=1e-15)
         assert [notice.code for notice in verdict.warnings] == [notice.code for notice in bare.warnings]
 
@@ -130,10 +119,10 @@ def test_differences_of_two_systems_and_of_each_replicate():
     assert evidence.differences.tolist() == [0.25, -0.25, 0.0]
     assert evidence.noise == pytest.approx(np.array([[0.0, 0.25, 0.0], [0.25, 0.0, -0.25]]), abs=2e-13)
     assert (evidence.n, evidence.noisy, evidence.weights, evidence.kind) == (3, True, None, "linear")
-    reach = [between([0.5], [score]).largest_loss for score in (1.0, 1.5)]  # percentages are beyond the measure
+    reach = [between([0.5], [score]).largest_loss for score in (1.0 + 1e-13, 1.5)]  # percentages are beyond
     assert reach == [1.0, np.inf]
-    alone = Evidence.of(np.array([0.5, -0.25]))
-    assert (alone.differences.tolist(), alone.noise.shape, alone.noisy, alone.n) == ([0.5, -0.25], (0, 2), False, 2)
+    with pytest.raises(DataError, match=r"'t00001' differ by 1\.5"):
+        between([0.5, 0.5], [0.5, 0.5], [0.5, 2.0], tradeoff="smooth")
 
 
 def test_what_rounding_leaves_of_equal_candidate_and_noise_is_no_change_at_any_alpha():
@@ -147,3 +136,4 @@ def test_the_effective_number_of_topics_is_kishs():
     assert uneven.effective == pytest.approx(16 / 6, rel=1e-15)
     assert uneven.changed(0.0) == 2
     assert Evidence.of(D).effective == 40.0
+    assert not Evidence(D, NONE, np.linspace(1, 2, 40)).uneven

@@ -8,51 +8,34 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.families import adjusted_by_draws, in_families
 from pytest_riskguard.gates.judge import compare, judge
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.gates.verdict import Family, Verdict
-from pytest_riskguard.inference.families import joint_flips
+from pytest_riskguard.gates.verdict import Family
+from pytest_riskguard.inference.families import joint_flips, pooled_draws
 from tests.gates.conftest import pair, pooled
 from tests.strict import gate_of
-
-
-def family_of(
-    seed: int, *, size: int = 8, level: float = 0.95, on_churn: str = "fail"
-) -> list[tuple[float, Family, Comparison, Verdict | None]]:
-    """Gates on comparisons some of which are losses: p-value, family, answer at its level, and of one the verdict."""
-    rng = np.random.default_rng(seed)
-    gates = [gate_of(f"g{i}", alpha=float(i % 3), level=level, on_churn=on_churn) for i in range(size)]
-    pairs = [pair(rng.normal(-0.06 * (i % 4) / 3, 0.15, int(rng.integers(12, 80)))) for i in range(size)]
-    compared = [compare(gate, *both) for gate, both in zip(gates, pairs, strict=True)]
-    families = in_families(compared)
-    return [
-        (
-            one.p_value,
-            family,
-            one.within(family),
-            judge(one.gate, *both, family=family, known=one if seed % 2 else None) if i == seed % size else None,
-        )
-        for i, (one, both, family) in enumerate(zip(compared, pairs, families, strict=True))
-    ]
 
 
 @pytest.mark.parametrize("on_churn", ["fail", "warn"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_gate_fails_exactly_where_its_adjusted_p_value_and_its_interval_say_so(seed, on_churn):
-    for p, family, comparison, verdict in family_of(seed, on_churn=on_churn):
+    rng = np.random.default_rng(seed)
+    pairs = [pair(rng.normal(-0.06 * (i % 4) / 3, 0.15, int(rng.integers(12, 80)))) for i in range(8)]
+    compared = [compare(gate_of("g", alpha=float(i % 3), on_churn=on_churn), *both) for i, both in enumerate(pairs)]
+    for one, both, family in zip(compared, pairs, in_families(compared), strict=True):
+        comparison = one.within(family)
         interval = comparison.ruling.deciding
         failed = comparison.answer[0] == "fail"
         assert failed == (family.adjusted_p_value <= 0.05)
-        assert failed == (p <= 1 - family.level)
+        assert failed == (one.p_value <= 1 - family.level)
         assert interval.level == family.level >= 0.95 - 1e-12
         if on_churn == "fail":
             assert failed == (interval.upper < -1e-12)
-        if verdict is not None:
+        if one is compared[seed]:
+            verdict = judge(one.gate, *both, family=family, known=one if seed % 2 else None)
             assert (verdict.outcome == "fail") == failed
-            assert verdict.family == family
-            assert verdict.level == 0.95
+            assert (verdict.family, verdict.level) == (family, 0.95)
             assert verdict.decisive_interval.level == family.level
             assert verdict.decisive_interval.upper == interval.upper
 
@@ -130,11 +113,14 @@ def together(seed=0, *, gates=3, changed=60, n=80, means=(-0.03, 0.0, -0.01), **
         ([*apart(gates=2, changed=30), *apart(gates=5, changed=0)[4:]], "holm"),
         (apart(level=0.99), "pooled_draws"),
         (apart(level=0.999), "holm"),
-        (apart(gates=4, changed=600, n=700), "holm"),
-        ([*apart(gates=3), ask(gate_of("other", alpha=3), sparse(np.random.default_rng(0), 12, 40))], "holm"),
+        (apart(changed=500, n=600), "pooled_draws"),
+        (apart(changed=501, n=600), "holm"),
+        ([*apart(gates=3), *apart(alpha=3)[3:]], "holm"),
+        ([*apart(gates=3), *apart(tolerance=0.1)[3:]], "holm"),
+        ([*apart(gates=3), *apart(tradeoff="smooth")[3:]], "holm"),
         (together(), "joint_flips"),
         (together(gates=2, changed=40), "joint_flips"),
-        (together(changed=39), "holm"),
+        ([*together(), *together(gates=1, changed=39)], "holm"),
         ([*together(), *together(alpha=5)], "joint_flips"),
         ([*together(), *apart(gates=1)], "holm"),
         ([*together()[:1]], "holm"),
@@ -144,19 +130,29 @@ def test_auto_says_which_correction_suits_the_gates(asked, used):
     found = in_families(asked)
     assert {family.correction for family in found} == {used}
     assert {family.size for family in found} == {len(asked)}
+    assert max(family.adjusted_p_value for family in found) <= 1
     if used != "holm":
         assert {family.level for family in found} == {asked[0].gate.level}
 
 
-@pytest.mark.parametrize("asked", [apart(), together()])
-def test_any_gate_whose_topics_do_not_count_alike_leaves_the_family_to_holm(asked):
+@pytest.mark.parametrize(("most", "used"), [(179, "holm"), (180, "joint_flips")])
+def test_more_changes_than_can_be_flipped_are_left_to_holm(most, used, monkeypatch):
+    monkeypatch.setattr("pytest_riskguard.gates.families.MOST_FLIPPED", most)
+    assert in_families(together())[0].correction == used
+
+
+@pytest.mark.parametrize(("asked", "by_measure"), [(apart(), True), (together(), False)])
+def test_any_gate_whose_topics_do_not_count_alike_leaves_the_family_to_holm(asked, by_measure):
     rulings, n = [one.ruling for one in asked], len(asked)
 
-    def drawn(evidence):
+    def drawn(evidence, measure=None):
         changed = [Ruling(rulings[0].gate, evidence), *rulings[1:]]
-        return adjusted_by_draws(changed, [0.01] * n, topics=[one.topics for one in asked], measures=[None] * n)
+        return adjusted_by_draws(
+            changed, [0.01] * n, topics=[one.topics for one in asked], measures=[measure, *[None] * (n - 1)]
+        )
 
     assert drawn(asked[0].evidence) is not None
+    assert (drawn(asked[0].evidence, "AP") is None) is by_measure
     count = asked[0].n
     for change in (
         {"weights": np.linspace(1, 2, count)},
@@ -166,13 +162,18 @@ def test_any_gate_whose_topics_do_not_count_alike_leaves_the_family_to_holm(aske
         assert drawn(replace(asked[0].evidence, **change)) is None
 
 
-def test_gates_on_the_same_topics_are_drawn_by_what_each_topic_would_win_or_lose():
-    asked = together(changed=60, n=60, tolerance=0.005)
-    gains, losses, lost = (np.array(of_all) for of_all in zip(*(one.ruling.bets for one in asked), strict=True))
-    drawn = np.minimum(2 * joint_flips(gains, losses, lost, n=60, tolerated=60 * 0.005), 1.0)
-    assert drawn[0] < 0.05
-    expected = np.maximum([one.p_value for one in asked], drawn)
-    assert [family.adjusted_p_value for family in in_families(asked)] == expected.tolist()
+def test_gates_are_drawn_by_what_each_topic_would_win_or_lose_or_from_the_pool_of_their_scores():
+    same, others = together(changed=60, n=60, tolerance=0.005), apart(tolerance=0.02)
+    gains, losses, lost = (np.array(of_all) for of_all in zip(*(one.ruling.bets for one in same), strict=True))
+    flipped = joint_flips(gains, losses, lost, n=60, tolerated=60 * 0.005)
+    assert flipped[0] < 0.025
+    scores = [one.evidence.scores(one.gate.alpha) for one in others]
+    for asked, drawn in ((same, flipped), (others, pooled_draws(scores, bound=-0.02))):
+        expected = np.maximum([one.p_value for one in asked], np.minimum(2 * drawn, 1.0))
+        assert [family.adjusted_p_value for family in in_families(asked)] == expected.tolist()
+    x = sparse(np.random.default_rng(0), 50, 100, -0.06)
+    apart_in_one = in_families([ask(gate_of("a"), x), ask(gate_of("b"), x[::-1])])  # no topic changed in both
+    assert max(family.adjusted_p_value for family in apart_in_one) < 0.05
 
 
 @pytest.mark.parametrize("make", [apart, together])

@@ -54,12 +54,12 @@ def test_a_loss_everywhere_has_no_flip_set_and_equal_losses_go_by_topic():
     assert flip_set(compare(gate, *pair(d))) == flip_set(compare(gate, *pair(d + rng.normal(0, 1e-16, 60))))
 
 
-def pool(seed: int, *, n: int = 30, **options: Any) -> PoolComparison:
+def pool(seed: int, **options: Any) -> PoolComparison:
     """A candidate that is a little riskier than its baseline, mostly for a few topics."""
     rng = np.random.default_rng(seed)
-    base = rng.uniform(0.4, 0.6, n)
-    x = np.clip(base + rng.normal(0, 0.02, (3, n)), 0, 1)
-    x[0] = base - 0.002 + rng.normal(0, 0.01, n)
+    base = rng.uniform(0.4, 0.6, 18)
+    x = np.clip(base + rng.normal(0, 0.02, (3, 18)), 0, 1)
+    x[0] = base - 0.002 + rng.normal(0, 0.01, 18)
     x[0, : int(rng.integers(1, 4))] -= 0.35
     gate = gate_of("g", kind="georisk_not_worse", **{"level": 0.5, "method": "student_t", **options})
     candidate, *baselines = (topic_scores(f"s{row}", values) for row, values in enumerate(x))
@@ -76,7 +76,7 @@ def pool(seed: int, *, n: int = 30, **options: Any) -> PoolComparison:
 def test_a_pool_flips_as_a_pair_does(options):
     flipped = 0
     for seed in range(2):
-        comparison = pool(seed, n=18, **options)
+        comparison = pool(seed, **options)
         if comparison.answer[0] != "fail":
             continue
         order = comparison.order
@@ -126,9 +126,27 @@ def test_alpha_star_is_the_first_failure_of_a_scan(options, noisy):
         assert failure == (0 if star is None else None)
         return
     assert isinstance(star, float)
+    assert star == float(f"{star:.6g}")
     assert ruling.at(star).passes
     assert not ruling.at(star * 1.0003 + 1e-9).passes
     assert failure is None or scan[failure - 1] <= star * 1.0001 < scan[failure] * 1.0001
+
+
+WON = np.append(np.linspace(0.1, 0.11, 30), np.zeros(70))
+LOST = np.random.default_rng(1).normal(-0.03, 0.1, 60)
+
+
+@pytest.mark.parametrize(
+    ("options", "differences", "star"),
+    [
+        ({"kind": "equivalent", "tolerance": 0.2}, WON, "None"),
+        ({"tradeoff": "smooth"}, WON, "None"),
+        ({"kind": "not_inferior", "tolerance": 0.02}, WON, "12.1"),  # wins show less, the more a loss counts
+        ({"on_churn": "warn", "tolerance": 0.02}, LOST, "0.18"),  # the mean alone fails, which is no churn
+    ],
+)
+def test_alpha_star_of_other_gates(options, differences, star):
+    assert str(judge(gate_of("g", **options), *pair(differences)).estimates.alpha_star)[:4] == star
 
 
 def test_a_gate_that_passes_again_at_a_higher_alpha_has_the_alpha_of_its_first_failure():

@@ -121,8 +121,7 @@ def test_beyond_the_pole_of_bca_the_limit_is_the_outermost_score_and_p_follows()
 def test_on_the_other_side_of_the_pole_bca_has_limits_that_no_level_moves_and_p_is_0_beyond_them():
     x = -np.append(np.random.default_rng(2).normal(size=59) * 1e-3, 1.0)
     sample = Sample.of(x)
-    law = sample
-    furthest = float(law.at_scores(np.array([float(ndtri(law.sums.mid)) - 1 / sample.acceleration]))[0])
+    furthest = float(sample.at_scores(np.array([float(ndtri(sample.sums.mid)) - 1 / sample.acceleration]))[0])
     uppers = [interval(x, level=1 - 10.0**-k).upper for k in range(2, 16)]
     assert uppers == sorted(uppers)
     assert uppers[-1] < furthest < sample.x[-1]

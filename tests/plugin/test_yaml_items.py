@@ -180,6 +180,7 @@ def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
             "*: runs?nowhere.run: no such file* (the candidate named in riskguard.yaml:4)*",
         ),
         ("qrels.txt", "nowhere.txt", "*: nowhere.txt: * (the qrels named in riskguard.yaml:1)*"),
+        ("topics.tsv", "nowhere.tsv", "*: nowhere.tsv: * (the topics named in riskguard.yaml:1)*"),
         ("candidate: candidate.run", "candidate: {retrieve: 'nowhere:search'}", "*'nowhere:search'*pythonpath*"),
     ],
 )
