@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_riskguard.data import read_scores, score_frame, write_scores
+from pytest_riskguard.data.given_file import LabelRules
 from pytest_riskguard.data.memory import run
 from pytest_riskguard.data.run_scores import score_run
 from pytest_riskguard.errors import DataError, ScoresFormatError, UsageError
@@ -76,11 +77,11 @@ def test_scores_of_parts_are_those_of_one_machine_to_the_last_bit(seed, parts):
 def test_ranks_stand_for_scores_and_an_order_may_count():
     judgements = pd.DataFrame({"qid": ["a"], "docno": ["y"], "label": [1]})
     rankings = pd.DataFrame({"qid": ["a"] * 2, "docno": ["x", "y"], "rank": [2, 1]})
-    assert score_frame(rankings, judgements, "RR").value.tolist() == [1.0]
+    passages = rankings.assign(docno=["x", "y#1"])
+    assert score_frame(passages, judgements, "RR", labels=LabelRules(separator="#")).value.tolist() == [1.0]
     upside_down = rankings.assign(score=[2.0, 1.0])  # which only a whole run shows
     assert score_frame(upside_down, judgements, "RR").value.tolist() == [0.5]
     tied = pd.DataFrame({"qid": ["a"] * 2, "docno": ["x", "y"], "score": [1.0, 1.0]})
-    assert score_frame(tied, judgements, "RR").value.tolist() == [1.0]
     assert score_frame(tied, judgements, "RR", ties="as_returned").value.tolist() == [0.5]
 
 
