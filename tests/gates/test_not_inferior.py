@@ -77,7 +77,7 @@ def test_wins_alone_pass_and_say_which_losses_would_overturn_it():
     assert size == pytest.approx(0.077, abs=5e-4)
 
 
-def test_losses_that_were_seen_are_not_unseen():
+def test_losses_that_no_topic_shows_are_told_only_where_no_topic_shows_one():
     seen = np.full(60, 0.05)
     seen[0] = -0.3
     below = judge(gate(alpha=1, tolerance=0.002), *pair(np.where(seen > 0, 0.01, seen)))

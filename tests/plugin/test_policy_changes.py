@@ -27,7 +27,7 @@ def loosened(pytester, project):
     return pytester
 
 
-def test_the_summary_says_it_however_short_and_that_of_a_github_step(loosened, monkeypatch):
+def test_the_summary_lists_the_changes_with_q_too_and_so_does_that_of_a_github_step(loosened, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(loosened.path / "summary.md"))
     result = loosened.runpytest("--riskguard", "-q", "--riskguard-report=r.json")
     assert result.ret == 0
@@ -51,7 +51,7 @@ def test_a_file_that_only_tests_with_the_fixture_use_counts_too(loosened, worker
     assert "changed by this commit: inner/riskguard.yaml: riskguard.yaml added" in result.outlines
 
 
-def test_github_has_it_as_a_notice(loosened, monkeypatch):
+def test_github_shows_the_changes_as_a_notice(loosened, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     result = loosened.runpytest("--riskguard")
     assert result.ret == 0
