@@ -31,8 +31,7 @@ def mode_of(config: pytest.Config) -> Mode:
     """The mode this run is in: the command line wins over the ini file."""
     asked = config.getoption("riskguard", default=None)
     on = bool(config.getini("riskguard") if asked is None else asked)
-    default = config.rootpath / CONFIG_NAME
-    files = [Path(path) for path in config.getini("riskguard_config")] or [default] * default.is_file()
+    files = files_of_ini(config)
     if on:
         for path in files:
             if not path.is_file():
@@ -49,6 +48,12 @@ def mode_of(config: pytest.Config) -> Mode:
         if path.resolve() not in map(Path.resolve, files):
             files.append(path)
     return Mode(on, "ini" if asked is None else "command line", tuple(files))
+
+
+def files_of_ini(config: pytest.Config) -> list[Path]:
+    """The gate files of the ini file, by default that of the rootdir."""
+    default = config.rootpath / CONFIG_NAME
+    return [Path(path) for path in config.getini("riskguard_config")] or [default] * default.is_file()
 
 
 def _gate_files(config: pytest.Config, argument: Path, *, on: bool) -> list[Path]:
