@@ -36,7 +36,7 @@ def _home(folder: InputFile) -> Path:
     if folder.path.name == "qrels":
         homes = [folder.path.parent]
     if not homes or (homes[0] != folder.path and len(homes) > 1):
-        found = listed(tuple(home.name for home in homes), most=5) or "none"
+        found = listed(tuple(home.name for home in homes), most=5) or "a folder without one"
         raise folder.refuse(None, f"expected a file, or a folder with qrels/test.tsv as BEIR has, found {found}")
     return homes[0]
 

@@ -1,6 +1,7 @@
-"""Mistakes that look like a loss: a run that is cut off, rankings upside down, documents of another collection.
+"""Mistakes that look like a loss: a run that is cut off, too few results a query, rankings upside down.
 
 Each function says whether the figures of two systems show its mistake; none of them decides a verdict.
+Ids of another collection are refused before anything is scored (``data.id_checks``).
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from pytest_riskguard.data.ids import IntArray
-from pytest_riskguard.data.judged import FIRST_RANKS
 from pytest_riskguard.data.measures import cutoff_of, has_kernel
 from pytest_riskguard.data.scoring import kernel_of
 from pytest_riskguard.gates.unjudged import Labels
@@ -23,8 +23,6 @@ MUCH_MISSING = 0.25
 FEW_RESULTS = 0.9
 #: Rankings are upside down if turning them round makes up for this share of the loss.
 RESTORED = 0.75
-#: Documents are others if so few are judged, and so few are in the lists of the other system.
-FEW_KNOWN = 0.05
 
 
 def is_cut_off(missing: int, count: int) -> bool:
@@ -47,11 +45,6 @@ def is_upside_down(*, baseline: float, candidate: float, reverse: float) -> bool
     return reverse - candidate >= RESTORED * (baseline - candidate) > 0
 
 
-def are_others(documents: set[str], known: set[str]) -> bool:
-    """Whether hardly any of these documents is among the known ones."""
-    return len(documents & known) < FEW_KNOWN * len(documents)
-
-
 def cause_of(verdict: Verdict, labels: Labels | None) -> VerdictWarning | None:
     """The likeliest mistake behind a verdict that does not pass; ``labels`` are None where there are no runs."""
     return next(_causes(verdict, labels), None)
@@ -72,9 +65,6 @@ def _causes(verdict: Verdict, labels: Labels | None) -> Iterator[VerdictWarning]
     if (wanted := wanted_results(ours.retrieved, theirs.retrieved, cutoff_of(labels.measure))) is not None:
         most = int(ours.retrieved.max(initial=0))
         yield warning("suspicious_run", about="few_results", most=most, wanted=wanted)
-    share, lists = ours.judged.share, labels.runs[1].first(theirs.depth)
-    if share < FEW_KNOWN and are_others(labels.runs[0].first(FIRST_RANKS), lists):
-        yield warning("suspicious_run", about="other_documents", share=share)
 
 
 def _reverse(labels: Labels) -> float | None:

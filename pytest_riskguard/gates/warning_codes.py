@@ -57,7 +57,7 @@ WARNINGS: Mapping[str, str] = {
     "churn": "Churn that passes because of `on_churn: warn`.",
     "suspicious_run": (
         "A failure that the run itself seems to cause: no result for a quarter of the queries, rankings upside down, "
-        "fewer results than the measure looks at, or documents of another collection."
+        "or fewer results than the measure looks at."
     ),
     "few_changed_topics": "So few topics changed that only Student-t could fail the gate, or nothing could.",
     "few_topics": (
@@ -112,10 +112,6 @@ SAID: Mapping[str, str] = {
     "few_results": (
         "the candidate has at most {most} results a query, where the baseline has more and {wanted} count: ask the "
         "search for {wanted}"
-    ),
-    "other_documents": (
-        "only {share:.0%} of the candidate's first 10 documents are judged, and the baseline returns hardly any: "
-        "they may be documents, or ids, of another collection"
     ),
     "order_as_written": (
         "{system} has equal scores (trec_eval compares 32 bits), which are ranked by document id: {topics} topics "

@@ -33,7 +33,7 @@ def _question(verdict: Verdict) -> object:
 def _place(verdicts: Sequence[Verdict]) -> tuple[int, bool, float, float]:
     first = verdicts[0]
     mean, risk = first.estimates.candidate_mean, Card(first).risk
-    return min(map(urgency, verdicts)), mean is None, -(mean or 0.0), -(risk or 0.0)
+    return -min(map(urgency, verdicts)), mean is None, -(mean or 0.0), -(risk or 0.0)
 
 
 def _table(ranked: Sequence[Sequence[Verdict]]) -> Table:
