@@ -6,6 +6,7 @@ import socket
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def postgresql(monkeypatch):
     for name in ("PGUSER", "PGDATABASE"):
         monkeypatch.setenv(name, "postgres")
     folder = tempfile.mkdtemp()  # pytest's own folders are closed to other users
-    somebody = {}
+    somebody: dict[str, Any] = {}
     if os.getuid() == 0:
         import pwd  # not on every system
 
