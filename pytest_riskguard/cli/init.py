@@ -75,7 +75,7 @@ _A_LIVE_ONE = _LIVE.format('"mypackage.search:retrieve"')
 @click.option("--candidate", metavar="RUN|SEARCH", help="What to judge: a run, or package.module:function.")
 @click.option("-o", "--output", type=FILE, default="riskguard.yaml", show_default=True, help="Where to write.")
 def init(qrels: Path | None, topics: Path | None, measure: str, candidate: str | None, output: Path) -> None:
-    """Write a first riskguard.yaml about what is there.
+    """Write a first riskguard.yaml.
 
     Looks by content in its folder, and up to two folders down, for judgements, runs, topics and functions that
     search, and imports none. Two runs are judged before it writes. Contains the three gates that compare asks too,
@@ -83,8 +83,12 @@ def init(qrels: Path | None, topics: Path | None, measure: str, candidate: str |
     """
     from pytest_riskguard.data.measures import measure_name
 
-    if output.exists():
-        raise _there_is(output)
+    try:
+        if output.exists():
+            raise _there_is(output)
+        output.parent.stat()
+    except OSError as error:
+        raise unwritable(output, error) from None
     measure = measure_name(measure)
     plan = planned(output.parent, qrels, topics, candidate)
     for line in plan.lines:

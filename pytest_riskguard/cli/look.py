@@ -87,7 +87,7 @@ def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: st
             judgements = read_qrels(folder / qrels)
             judged = frozenset(judgements.topics)
     chosen: Path | str | None = candidate
-    if candidate is not None and ((folder / candidate).exists() or not _TARGET.fullmatch(candidate)):
+    if candidate is not None and (not _TARGET.fullmatch(candidate) or (folder / candidate).exists()):
         chosen = Path(candidate)
     runs = sorted((run for run in runs if run.path != chosen), key=lambda run: run.role)
     runs = [run for run in runs if run.topics & judged] or runs
