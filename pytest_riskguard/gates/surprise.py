@@ -15,8 +15,8 @@ from pytest_riskguard.gates.findings import (
     TopicDocuments,
 )
 from pytest_riskguard.gates.kinds import NoSurprise
-from pytest_riskguard.gates.rankings import DEPTH, Change, Rankings, changes
-from pytest_riskguard.gates.verdict import Deferred, Findings, Inputs, Verdict
+from pytest_riskguard.gates.rankings import DEPTH, Change, Rankings, cause, changes
+from pytest_riskguard.gates.verdict import Deferred, Findings, Inputs, Verdict, VerdictWarning
 from pytest_riskguard.text import counted, listed
 
 #: What the figures of a topic are.
@@ -70,7 +70,9 @@ def judge_rankings(
     ]
     empty = [one.topic for one in found if one.is_empty]
     lists = {"responsible_topics": len(shown), "missing_in_candidate": len(empty)}
+    why = cause(baseline.lists, candidate.lists) if broken else ""
     findings = Findings(
+        warnings=(VerdictWarning("suspicious_run", why),) if why else (),
         topics=TopicCounts(
             count=len(found),
             changed=len(changed),
