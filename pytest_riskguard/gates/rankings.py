@@ -129,8 +129,8 @@ def cause(before: Lists, after: Lists) -> str:
         return ""
     if sum({*one}.isdisjoint(other) for one, other in pairs) >= MOST * len(pairs):
         return (
-            f"nearly no query has a document in both, as in {pairs[0][0][0]!r:.60} and {pairs[0][1][0]!r:.60}: are "
-            "these ids of another collection, or written in another way?"
+            f"nearly no query has a document in both, whose first ones are {pairs[0][0][0]!r:.60} and "
+            f"{pairs[0][1][0]!r:.60}: they may be ids of another collection, or written in another way"
         )
     reversed_, comparable = 0, 0
     for one, other in pairs:
@@ -139,9 +139,9 @@ def cause(before: Lists, after: Lists) -> str:
         comparable += len(common) > 2
         reversed_ += len(common) > 2 and common[::-1] == [document for document in other if document in inside]
     if comparable and reversed_ >= MOST * comparable:
-        return "the order of nearly every ranking is reversed: are distances, or ranks, written as scores?"
+        return "the order of nearly every ranking is reversed: distances, or ranks, may be written as scores"
     longest = max(len(other) for _, other in pairs)
     cut = sum(len(other) == longest < len(one) for one, other in pairs)
     if cut >= MOST * len(pairs) and longest < DEPTH:
-        return f"nearly every ranking of the candidate ends at rank {longest}: is its run cut at k = {longest}?"
+        return f"nearly every ranking of the candidate ends at rank {longest}: its run may be cut at k = {longest}"
     return ""

@@ -11,7 +11,7 @@ from pytest_riskguard.gates.slices import groups
 from pytest_riskguard.reports.json import document
 from pytest_riskguard.reports.numbers import plain
 from pytest_riskguard.reports.parts import Section, Table
-from pytest_riskguard.text import clean, counted
+from pytest_riskguard.text import clean, counted, sentence
 
 SCHEMA = "riskguard-diff/1"
 #: Queries whose rankings a terminal and a page show, and that their tables list.
@@ -97,7 +97,7 @@ def section(difference: Difference, *, steps: Sequence[str], page: bool = False)
     rankings = [_rankings(one, difference.queries.get(one.topic)) for one in changed[:shown]]
     next_ = Section("To judge first", steps)
     parts += [next_, *rankings] if page else [*rankings, next_]  # of a page nobody reads the end
-    cause = [f"First look here: {difference.cause}"] if difference.cause else []
+    cause = [sentence(difference.cause)] if difference.cause else []
     return Section(title, [*cause, *_summary(changes)], parts, notes=[_LEGEND])
 
 
