@@ -63,6 +63,12 @@ def status_of(verdicts: Iterable[Verdict]) -> ExitStatus:
 
 #: Characters of a line of an error.
 MAX_LINE = 10_000
+#: Options as others call them, and their names here.
+CALLED = {
+    **dict.fromkeys(("--metric", "--metrics"), "--measure"),
+    **dict.fromkeys(("--judgements", "--judgments", "--ratings", "--labels"), "--qrels"),
+    "--queries": "--topics",
+}
 #: Commands that need numpy whatever they are asked.
 COMPUTING = ("check", "compare", "judge-next", "power")
 
@@ -179,6 +185,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _say(ExitStatus.INTERRUPTED, "interrupted")
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption) and (name := CALLED.get(error.option_name)):
+            error = click.UsageError(f"{error.message} It is called {name}.", error.ctx)
         shown = io.StringIO()
         error.show(file=shown)
         message = error.format_message()

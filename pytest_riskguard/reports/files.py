@@ -75,7 +75,7 @@ def check(path: Path) -> None:
         ensure_available()
     problem = link_problem(path)
     if not path.absolute().parent.is_dir():
-        problem = os.strerror(errno.ENOENT)
+        problem = f"there is no folder {path.parent}: make it first"
     elif path.is_dir():
         problem = os.strerror(errno.EISDIR)
     if problem:
