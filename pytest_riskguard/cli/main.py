@@ -70,7 +70,7 @@ CALLED = {
     "--queries": "--topics",
 }
 #: Commands that need numpy whatever they are asked.
-COMPUTING = ("check", "compare", "judge-next", "power")
+COMPUTING = ("check", "compare", "diff", "judge-next", "power")
 
 
 class LazyCommand(click.Command):
@@ -153,6 +153,7 @@ for name, place, about in (
     ("check", "check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     ("comment", "report:comment", "Write the comment on a pull request, as Markdown."),
     ("compare", "compare:compare", "Judge runs against baselines."),
+    ("diff", "diff:diff", "Show what changed between two runs, without judgements."),
     ("init", "init:init", "Write a first riskguard.yaml."),
     ("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),
     ("power", "power:power", "Plan how many topics a gate needs."),
