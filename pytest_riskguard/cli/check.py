@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard import live
-from pytest_riskguard.cli.options import NamedPath, config_option, reader_here, repeated, system, the_config
+from pytest_riskguard.cli.options import (
+    Command,
+    NamedPath,
+    config_option,
+    reader_here,
+    repeated,
+    system,
+    the_config,
+)
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present, typed_command
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.data.given_file import GivenFile
@@ -26,17 +34,25 @@ if TYPE_CHECKING:
     from pytest_riskguard.engine.declared_gates import DeclaredGates
 
 
+def judged_options(command: Command) -> Command:
+    """Which riskguard.yaml is judged, and runs in the place of those that it names."""
+    candidate = click.option(
+        "--candidate", type=system, metavar="RUN", help="Judge this run instead of those of the file."
+    )
+    against = repeated(
+        "--baseline",
+        "baselines",
+        type=system,
+        metavar="NAME=RUN",
+        help="Compare with this run where a gate names the stored baseline NAME.",
+    )
+    decorated: Command = config_option(candidate(against(command)))
+    return decorated
+
+
 @click.command()
 @click.argument("gate", nargs=-1)
-@config_option
-@click.option("--candidate", type=system, metavar="RUN", help="Judge this run instead of those of the file.")
-@repeated(
-    "--baseline",
-    "baselines",
-    type=system,
-    metavar="NAME=RUN",
-    help="Compare with this run where a gate names the stored baseline NAME.",
-)
+@judged_options
 @output_options("the report", ".md", ".xml (JUnit)")
 @detail_options
 def check(
@@ -62,7 +78,7 @@ def check(
     outputs.check(*files)
     with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
-    reader = reader_here()
+    reader = reader_here(outputs.report)
     verdicts = [declared.advised(verdict, item, reader) for verdict, item in zip(verdicts, items, strict=True)]
     file = Path(os.path.relpath(settings.path)).as_posix()
     asked = {item.id: place for place, item in enumerate(items)}

@@ -77,7 +77,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     if inputs.kind is None and not inputs.collection.scores:
         questions, notes = _with_fitting_limits(questions)
     verdicts = inputs.engine.verdicts(questions, correction=inputs.correction)
-    reader = reader_here()
+    reader = reader_here(outputs.report)
     verdicts = [advised(verdict, question, reader) for question, verdict in zip(questions, verdicts, strict=True)]
     config = inputs.config
     del inputs, questions  # reports need nothing of the runs

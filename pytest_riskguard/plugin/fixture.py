@@ -24,7 +24,7 @@ from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, gate_of
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.gates.verdict import Verdict, incomparable
-from pytest_riskguard.plugin import CONFIG_NAME, typed_again
+from pytest_riskguard.plugin import CONFIG_NAME, json_report, typed_again
 from pytest_riskguard.plugin.mode import mode_of
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import record
@@ -153,7 +153,7 @@ class Riskguard:
         asked_measure = self._measure(measure, tested, *against)
         question = Question(gate, tested, against[0], asked_measure, pool=tuple(against[1:]))
         folders = self._config.invocation_params.dir, self._config.rootpath
-        reader = Reader.of_config(self._settings.path, *folders)
+        reader = Reader.of_config(self._settings.path, *folders, report=json_report(self._config))
         return record(advised(self._engine.verdict(question), question, reader))
 
     def _demand(self, candidate: Candidate, baseline: Named | Sequence[Named], *, kind: str, **more: Any) -> Verdict:
