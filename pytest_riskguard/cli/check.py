@@ -25,6 +25,7 @@ from pytest_riskguard.cli.output import Outputs, detail_options, output_options,
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.live.importing import importable_from
 from pytest_riskguard.text import did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -139,10 +140,6 @@ def declared_gates(
 
 @contextmanager
 def code_from(folder: Path) -> Iterator[None]:
-    """Import code from this folder too; it prints to standard error, since standard output may be the JSON's."""
-    sys.path.insert(0, str(folder))
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        sys.path.remove(str(folder))
+    """Import code as for a riskguard.yaml here; it prints to standard error: standard output may be the JSON's."""
+    with importable_from(folder), redirect_stdout(sys.stderr):
+        yield

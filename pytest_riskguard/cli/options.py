@@ -156,9 +156,11 @@ def stored_in(root: Path) -> Store:
 
 
 def import_measures_from(folder: Path, measures: Sequence[str]) -> None:
-    """If one of the measures is a function, modules of this folder can be imported, as with ``python -m``."""
-    if any(":" in measure for measure in measures) and str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+    """If one of the measures is a function, import modules as for a riskguard.yaml in this folder."""
+    if any(":" in measure for measure in measures):
+        from pytest_riskguard.live.importing import code_folders
+
+        sys.path[:0] = [path for path in map(str, code_folders(folder)) if path not in sys.path]
 
 
 # Systems: runs, stored baselines, tables of scores.

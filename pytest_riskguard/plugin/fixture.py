@@ -24,6 +24,7 @@ from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, gate_of
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.gates.verdict import Verdict, incomparable
+from pytest_riskguard.live.importing import importable_from
 from pytest_riskguard.plugin import CONFIG_NAME, json_report, typed_again
 from pytest_riskguard.plugin.mode import mode_of
 from pytest_riskguard.plugin.session import engine_for
@@ -154,7 +155,9 @@ class Riskguard:
         question = Question(gate, tested, against[0], asked_measure, pool=tuple(against[1:]))
         folders = self._config.invocation_params.dir, self._config.rootpath
         reader = Reader.of_config(self._settings.path, *folders, report=json_report(self._config))
-        return record(advised(self._engine.verdict(question), question, reader))
+        with importable_from(self.folder):
+            verdict = self._engine.verdict(question)
+        return record(advised(verdict, question, reader))
 
     def _demand(self, candidate: Candidate, baseline: Named | Sequence[Named], *, kind: str, **more: Any) -> Verdict:
         """As ``check``, but raises unless the verdict passes."""

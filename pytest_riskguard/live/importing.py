@@ -1,0 +1,73 @@
+"""Where code that a riskguard.yaml names is imported from: the same folders in pytest and on the command line."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterator
+from configparser import ConfigParser
+from configparser import Error as ConfigParserError
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+#: The files that may configure pytest, in the order in which it looks, and the table of each.
+_CONFIGURATIONS = (
+    *(("pytest.toml", "pytest"), (".pytest.toml", "pytest"), ("pytest.ini", "pytest"), (".pytest.ini", "pytest")),
+    *(("pyproject.toml", "tool.pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")),
+)
+
+
+def code_folders(folder: Path) -> list[Path]:
+    """For the folder of a riskguard.yaml: those of pytest's ``pythonpath``, the folder itself, and its ``src``."""
+    source = folder / "src"
+    is_package = not source.is_dir() or (source / "__init__.py").exists()
+    return list(dict.fromkeys([*_pythonpath(folder), folder, *([] if is_package else [source])]))
+
+
+@contextmanager
+def importable_from(folder: Path) -> Iterator[None]:
+    """Import modules from the ``code_folders`` first, until the block ends."""
+    paths = list(map(str, code_folders(folder)))
+    sys.path[:0] = paths
+    try:
+        yield
+    finally:
+        for path in paths:
+            with suppress(ValueError):  # imported code may have changed it
+                sys.path.remove(path)
+
+
+def places_tried(folder: Path) -> str:
+    """The ``code_folders`` in words without absolute paths, which reports must not carry."""
+    tried = [Path(os.path.relpath(path, folder)).as_posix() for path in code_folders(folder)]
+    return ", ".join("the folder of riskguard.yaml" if path == "." else path for path in tried)
+
+
+def _pythonpath(folder: Path) -> list[Path]:
+    """What the nearest configuration of pytest, in this folder or above, adds to Python's path."""
+    for base in (folder, *folder.parents):
+        for name, table in _CONFIGURATIONS:
+            if (settings := _settings(base / name, table)) is not None:
+                given = settings.get("pythonpath", ())
+                paths = shlex.split(given) if isinstance(given, str) else given
+                return [Path(os.path.normpath(base / str(path))) for path in paths]
+    return []
+
+
+def _settings(path: Path, table: str) -> Any:
+    """A table of a file; None if the file or the table is not there, or cannot be read, as pytest will say."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix != ".toml":
+            parser = ConfigParser(interpolation=None)
+            parser.read_string(text)
+            return parser[table]
+        settings = tomllib.loads(text)
+        for key in table.split("."):
+            settings = settings[key]
+        return settings.get("ini_options", settings)
+    except (OSError, ValueError, LookupError, AttributeError, ConfigParserError):
+        return None
