@@ -94,7 +94,9 @@ def test_show_tells_of_a_report(command, failing):
 # ---- the skill
 
 
-@pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.parametrize(
+    "line", [pytest.param(line, marks=[pytest.mark.slow] * line.startswith("pytest")) for line in COMMANDS]
+)
 def test_the_skill_can_be_followed(command, failing, line):
     worst = json.loads(command("check --brief").out)["gates"][0]["worst"][0]
     line = line.replace("QUERY", shlex.quote(worst["query"]))
