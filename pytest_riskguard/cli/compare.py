@@ -77,6 +77,9 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     if inputs.kind is None and not inputs.collection.scores:
         questions, notes = _with_fitting_limits(questions)
     verdicts = inputs.engine.verdicts(questions, correction=inputs.correction)
+    qrels, _ = inputs.collection.files(inputs.config)
+    if qrels is not None and qrels.path.is_dir() and any(verdict.outcome != "incomparable" for verdict in verdicts):
+        notes.append(f"judged by {inputs.engine.sources.qrels.path_name}")
     reader = reader_here(outputs.report)
     verdicts = [advised(verdict, question, reader) for question, verdict in zip(questions, verdicts, strict=True)]
     config = inputs.config

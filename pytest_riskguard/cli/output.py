@@ -187,6 +187,7 @@ def show(
     """
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.parts import wrapped
+    from pytest_riskguard.reports.standings import standings
     from pytest_riskguard.reports.terminal import coded, explain, one_line, remarks, repeats, typed
     from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Screen
@@ -198,6 +199,8 @@ def show(
             say(roles)
         if len(verdicts) > 1 and not any(gate.became == "deselected" for gate in gates):
             say(comparisons.answer(verdicts, gates).title, bold=True)
+        for table in standings(verdicts, gates):
+            say("\n".join(table.filled.lines(screen.width)))
     complete = not comparisons.missing(gates)
     failures, same_as = comparisons.failures_before(gates), repeats(verdicts)
     problems, messages = set[str | None](), set[str]()  # of the verdicts above

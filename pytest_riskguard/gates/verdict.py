@@ -347,7 +347,7 @@ class Verdict(_Read):
 
 
 #: Codes of warnings that come first and are never folded.
-FIRST_WARNINGS = ("changed_inputs", "free_wins")
+FIRST_WARNINGS = ("suspicious_run", "changed_inputs", "free_wins")
 
 #: The JSON object, key by key in its order, with the type of each.
 JSON_TYPES: dict[str, Any] = {

@@ -157,9 +157,10 @@ def imported(target: str, folder: Path) -> Callable[..., Any]:
             advice = f"; install {error.name} where riskguard runs, or add its folder to pytest's `pythonpath`"
         elif isinstance(error, AttributeError) and module in sys.modules:
             advice = did_you_mean(function, vars(sys.modules[module]))
-        raise DataError(f"cannot import {target!r}: {told(error)}{advice}", reason="missing_input") from None
+        fault = f"cannot import {target!r}: {told(error)}{advice}"
+        raise DataError(fault, reason="missing_input", remedy="mend the code, or correct its name") from None
     if not callable(search):
-        raise DataError(f"{target!r} is not a function", reason="missing_input")
+        raise DataError(f"{target!r} is not a function", reason="missing_input", remedy="name a function")
     return search
 
 

@@ -84,6 +84,15 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     return header_of(config, mode_of(config) if session is None else session.mode)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """With -q, which leaves out the header, still say which gates are not judged."""
+    from pytest_riskguard.plugin.mode import header_of, mode_of
+
+    if config.get_verbosity() < 0 and not config.pluginmanager.hasplugin(SESSION):
+        for line in header_of(config, mode_of(config)):
+            terminalreporter.write_line(line)
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests that use the fixture; if riskguard is off, skip them, and say why."""
