@@ -32,7 +32,7 @@ def explain(
     if report is not None:
         from pytest_riskguard.reports.json import read
 
-        verdicts = list(read(report).verdicts)
+        verdicts = list(read(report).shown.verdicts)
     else:
         from pytest_riskguard.config.items import all_items
         from pytest_riskguard.config.load import load_gates

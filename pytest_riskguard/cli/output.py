@@ -64,9 +64,9 @@ class Outputs:
         return tuple(path for path in self.paths if path != STDOUT)
 
     @property
-    def report(self) -> Path | None:
+    def report(self) -> str | None:
         """The first JSON report."""
-        return next((path for path in self.files if path.suffix.lower() == ".json"), None)
+        return next((str(path) for path in self.files if path.suffix.lower() == ".json"), None)
 
     def withdraw(self) -> None:
         """Remove those that an earlier run left, first of all: whatever ends this run, none stands for it."""
@@ -192,7 +192,7 @@ def show(
     from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Screen
 
-    screen = Screen(terminal_width(), verbose)
+    screen, verdicts = Screen(terminal_width(), verbose), comparisons.by_service(verdicts, gates)
     say = partial(click.secho, err=to_stderr)
     if not quiet:
         if roles is not None:
@@ -253,7 +253,7 @@ def present(
     outputs: Outputs,
     gates: Sequence[KnownGate] = (),
     notes: Sequence[str] = (),
-    config: Path | None = None,
+    configs: Sequence[Path] = (),
     roles: str | None = None,
     **detail: bool,
 ) -> ExitStatus:
@@ -261,26 +261,27 @@ def present(
 
     ``gates`` are all that could have been judged; ``notes`` and ``roles`` are as ``show`` takes them; ``detail`` is
     what ``detail_options`` give.
-    ``config`` is the riskguard.yaml that was used: reports name the commit of its checkout, and what this changed
-    about it is said.
+    ``configs`` are the riskguard.yaml that were used: reports name the commit of their checkout, and what this
+    changed about them is said.
     """
     from pytest_riskguard.reports.brief import brief
     from pytest_riskguard.reports.comparisons import Report
 
     is_short, status = not outputs.on_stdout and is_brief(**detail), status_of(verdicts)
     changes: tuple[str, ...] = ()
-    if config is not None:
+    if configs:
         from pytest_riskguard.config.base_commit import policy_changes
 
-        changes = policy_changes([config])
+        changes = policy_changes(configs)
+    report = Report(verdicts, gates, policy_changes=changes)
+    named = report.shown.verdicts
     try:
         if is_short:
             again = typed_command() + ("" if outputs.report else f" -o {SUGGESTED}")
-            short = brief(Report(verdicts, gates, policy_changes=changes), status, notes=notes, command=again)
-            click.echo(short, nl=False)
+            click.echo(brief(report, status, notes=notes, command=again), nl=False)
         else:
             show(
-                verdicts,
+                named,
                 verbose=detail["verbose"],
                 quiet=detail["quiet"],
                 to_stderr=outputs.on_stdout,
@@ -293,17 +294,15 @@ def present(
             from pytest_riskguard.build import report_date, this_build
             from pytest_riskguard.reports.provenance import provenance_of
 
-            provenance = provenance_of(verdicts, this_build(config.parent if config else Path.cwd()), report_date())
-            outputs.write(Report(verdicts, gates, provenance, changes))
+            build = this_build(configs[0].parent if configs else Path.cwd())
+            outputs.write(report._replace(provenance=provenance_of(named, build, report_date())))
     if github_reads():
         from pytest_riskguard.reports.ci import github
 
-        where: dict[int, tuple[str, int | None]] = {}
-        if config is not None:
-            where = {n: (github.place(config), gate.line) for gate in gates for n in gate.verdicts}
+        where = {n: (github.place(Path(gate.file)), gate.line) for gate in gates for n in gate.verdicts}
         annotations = [
-            github.annotation(verdict, *where.get(n, ())) for n, verdict in enumerate(verdicts) if not verdict.passed
+            github.annotation(verdict, *where.get(n, ())) for n, verdict in enumerate(named) if not verdict.passed
         ]
-        for line in github.told(Report(verdicts, gates, policy_changes=changes), annotations):
+        for line in github.told(report, annotations):
             click.echo(line, err=outputs.on_stdout or is_short)
     return status

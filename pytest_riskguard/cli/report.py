@@ -35,7 +35,7 @@ def show(report: Path, *, verbose: bool, quiet: bool, brief: bool) -> int:
 
     verdicts, gates, _, changes = read(report)
     status = status_of(verdicts) if verdicts and not missing(gates) else ExitStatus.INCOMPARABLE
-    reader = reader_here(report)
+    reader = reader_here(str(report))
     verdicts = [
         replace(one, commands=Commands(update=None, explain=explain_command(one, reader))) for one in verdicts
     ]

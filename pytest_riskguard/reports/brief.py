@@ -27,6 +27,7 @@ def brief(report: Report, status: int, *, notes: Sequence[str] = (), command: st
 
     ``command`` judges gates again that are not those of a run of tests.
     """
+    report = report.shown
     owners = {place: gate for gate in report.gates for place in gate.verdicts}
     said = [clean(note, limit=_MAX_NOTE) for note in (*summary(report.gates), *report.policy_changes, *notes)]
     head = {"answer": answer(report.verdicts, report.gates).title, "exit": int(status)}

@@ -240,7 +240,12 @@ USAGE: Mapping[str, Cases] = {
 YAML: Mapping[str, Mapping[str, tuple[int, *tuple[str, ...]]]] = {
     "candidate: candidate.run": {
         'candidate: {retrieve: "missing:search"}': (3, "No module named 'missing'"),
-        'candidate: {retrieve: "helpdesk.py:raises"}': (2, "riskguard.yaml:4", "`helpdesk:raises`", "found 'helpdesk.py:raises'"),
+        'candidate: {retrieve: "helpdesk.py:raises"}': (
+            2,
+            "riskguard.yaml:4",
+            "`helpdesk:raises`",
+            "found 'helpdesk.py:raises'",
+        ),
         'candidate: {retrieve: "helpdesk:nothing"}': (3, "no attribute 'nothing'"),
         'candidate: {retrieve: "helpdesk:raises"}': (3, "ZeroDivisionError"),
         'candidate: {retrieve: "helpdesk:number"}': (3, "it returned 7, expected ids"),
