@@ -81,6 +81,9 @@ def advised(
         said = "" if remedy is None else str(remedy.here(reader.where))
         verify = reader.command("baseline", "verify")
         return replace(verdict, commands=Commands(problem=problem, remedy=said, verify=verify))
+    if question.gate.of_rankings and not verdict.passed:
+        systems = _named(question.baseline, reader), _named(question.candidate, reader)
+        return replace(verdict, commands=Commands(reader.command("diff", *systems)))
     look = explain_command(verdict, reader, explain)
     if not verdict.advises:
         return replace(verdict, commands=Commands(explain=look)) if look else verdict

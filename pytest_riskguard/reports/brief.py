@@ -102,8 +102,7 @@ def _commands(verdict: Verdict, reproduce: str) -> Iterator[str]:
     if verdict.passed:
         return
     known, left = verdict.commands or Commands(), MAX_COMMANDS
-    depends = verdict.judgements is not None and verdict.judgements.depends
-    for command in filter(None, (known.verify, known.explain, known.judge_next if depends else "", reproduce)):
+    for command in filter(None, (known.verify, known.explain, known.judge_next, reproduce)):
         left -= len(_dumped(command))
         if left >= 0:
             yield command
