@@ -18,7 +18,7 @@ import click
 
 from pytest_riskguard import __version__
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
-from pytest_riskguard.text import clean
+from pytest_riskguard.text import clean, program
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -154,6 +154,7 @@ for name, place, about in (
     ("comment", "report:comment", "Write the comment on a pull request, as Markdown."),
     ("compare", "compare:compare", "Judge runs against baselines."),
     ("diff", "diff:diff", "Show what changed between two runs, without judgements."),
+    ("explain", "explain:explain", "Say everything that is known about one query."),
     ("init", "init:init", "Write a first riskguard.yaml."),
     ("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),
     ("power", "power:power", "Plan how many topics a gate needs."),
@@ -182,7 +183,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except OSError:
         return _say(ExitStatus.USAGE, "Error: the working folder is gone; go to a folder that is there")
     try:
-        status = cli.main(args=arguments, prog_name="riskguard", standalone_mode=False, obj=arguments)
+        status = cli.main(args=arguments, prog_name=program(), standalone_mode=False, obj=arguments)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except (click.Abort, KeyboardInterrupt):
