@@ -33,7 +33,7 @@ from pytest_riskguard.gates.kinds import (
     options_of,
 )
 from pytest_riskguard.gates.option_types import Check, Number, OneOf, Text, Texts, TrueOrFalse
-from pytest_riskguard.text import did_you_mean, listed
+from pytest_riskguard.text import did_you_mean, listed, program
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
