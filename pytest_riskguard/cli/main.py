@@ -107,9 +107,9 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except RiskguardError as error:
             if error.remedy is not None:
-                from pytest_riskguard.cli.options import place_words
+                from pytest_riskguard.cli.options import reader_here
 
-                error.remedy = error.remedy.here(place_words)
+                error.remedy = reader_here().typed(error.remedy)
             raise
 
 
