@@ -24,6 +24,7 @@ from pytest_riskguard.cli.options import (
     config_option,
     flag,
     import_measures_from,
+    not_found_here,
     place_words,
     stored_in,
     surroundings,
@@ -68,7 +69,9 @@ def _scoring(collection: Collection, default: tuple[str, ...] | None = None) -> 
         measures = measures or (() if config is None else config.all_measures) or default
     import_measures_from(Path.cwd() if config is None else config.path.parent, measures)
     if qrels is None and not collection.scores:
-        raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
+        raise UsageError(
+            f"no qrels: give --qrels{', or name them in riskguard.yaml' if config else f'; {not_found_here()}'}"
+        )
     return {"qrels": None if collection.scores else qrels, "topics": topics, "measures": measures}
 
 

@@ -52,6 +52,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     its gates.
     """
     from pytest_riskguard.engine.advice import advised
+    from pytest_riskguard.engine.declared_gates import named_in
 
     outputs.withdraw()
     inputs.report = bool(outputs.paths)
@@ -80,9 +81,11 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     qrels, _ = inputs.collection.files(inputs.config)
     if qrels is not None and qrels.path.is_dir() and any(verdict.outcome != "incomparable" for verdict in verdicts):
         notes.append(f"judged by {inputs.engine.sources.qrels.path_name}")
-    reader = reader_here()
-    verdicts = [advised(verdict, question, reader) for question, verdict in zip(questions, verdicts, strict=True)]
-    config = inputs.config
+    reader, config = reader_here(), inputs.config
+    verdicts = [
+        advised(verdict, question, reader, named=named_in(config, verdict.error, *reader.folders))
+        for question, verdict in zip(questions, verdicts, strict=True)
+    ]
     del inputs, questions  # reports need nothing of the runs
     return present(
         verdicts,
@@ -90,7 +93,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
         **detail,
         notes=notes,
         roles=_roles(verdicts),
-        config=None if config is None else config.path,
+        configs=[] if config is None else [config.path],
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import sysconfig
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from configparser import ConfigParser
 from configparser import Error as ConfigParserError
 from contextlib import contextmanager, suppress
@@ -27,17 +28,42 @@ def code_folders(folder: Path) -> list[Path]:
     return list(dict.fromkeys([*_pythonpath(folder), folder, *([] if is_package else [source])]))
 
 
+#: The folders that code was imported for in this process, and of libraries, which all of them share.
+_SERVICES = set[Path]()
+_LIBRARIES = (
+    Path(__file__).parents[1],
+    *(Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")),
+)
+
+
 @contextmanager
 def importable_from(folder: Path) -> Iterator[None]:
-    """Import modules from the ``code_folders`` first, until the block ends."""
+    """Import modules from the ``code_folders`` first, until the block ends.
+
+    Meanwhile those that were imported from the folders of other riskguard.yaml are not there: two services may have
+    modules of one name.
+    """
     paths = list(map(str, code_folders(folder)))
+    _SERVICES.add(folder)
+    others, shared = _inside(_SERVICES - {folder}), _inside((folder, *_LIBRARIES))
+    files = {name: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}
+    of_python = (name for name, file in files.items() if file.endswith(".py") and not file.startswith(shared))
+    hidden = {name: sys.modules[name] for name in of_python if files[name].startswith(others)}
+    for name in hidden:
+        del sys.modules[name]
     sys.path[:0] = paths
     try:
         yield
     finally:
+        sys.modules.update(hidden)
         for path in paths:
             with suppress(ValueError):  # imported code may have changed it
                 sys.path.remove(path)
+
+
+def _inside(folders: Iterable[Path]) -> tuple[str, ...]:
+    """How paths in these folders begin."""
+    return tuple(os.path.join(folder, "") for folder in folders)  # noqa: PTH118
 
 
 def places_tried(folder: Path) -> str:

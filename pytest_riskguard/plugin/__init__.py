@@ -49,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "riskguard_config",
         type="paths",
         default=[],
-        help=f"files with gates (default: {CONFIG_NAME} in the rootdir, if it exists)",
+        help=f"files with gates (default: {CONFIG_NAME} in the rootdir, and in or below folders that are typed)",
     )
 
 

@@ -26,7 +26,7 @@ from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.live.importing import importable_from
 from pytest_riskguard.plugin import CONFIG_NAME, typed_again
-from pytest_riskguard.plugin.mode import mode_of
+from pytest_riskguard.plugin.mode import files_of_ini
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import record
 
@@ -57,7 +57,7 @@ class Riskguard:
         self._config, self._test = request.config, request.node.nodeid
         root, folder = request.config.rootpath, Path(request.path).parent
         path = find_config(folder, stop=root if folder.is_relative_to(root) else None) or next(
-            iter(mode_of(request.config).files), None
+            iter(files_of_ini(request.config)), None
         )
         if path is None:
             raise UsageError(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import words
 from pytest_riskguard.reports.card import Card
-from pytest_riskguard.reports.comparisons import KnownGate, urgency
+from pytest_riskguard.reports.comparisons import KnownGate, by_service, urgency
 from pytest_riskguard.reports.parts import Table
 
 
@@ -16,13 +16,12 @@ def standings(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> l
 
     Passes come before failures, then the higher mean first, then the higher risk estimate.
     """
-    files = {place: gate.file for gate in gates for place in gate.verdicts}
     by_candidate: dict[tuple[str, str], list[Verdict]] = {}
-    for place, verdict in enumerate(verdicts):
-        by_candidate.setdefault((files.get(place, ""), verdict.candidate), []).append(verdict)
+    for verdict in by_service(verdicts, gates):
+        by_candidate.setdefault((verdict.service, verdict.candidate), []).append(verdict)
     rivals: dict[object, list[list[Verdict]]] = {}
-    for (file, _), of_one in by_candidate.items():
-        rivals.setdefault((file, frozenset(map(_question, of_one))), []).append(of_one)
+    for (service, _), of_one in by_candidate.items():
+        rivals.setdefault((service, frozenset(map(_question, of_one))), []).append(of_one)
     return [_table(sorted(group, key=_place)) for group in rivals.values() if len(group) > 1]
 
 

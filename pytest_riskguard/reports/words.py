@@ -547,8 +547,9 @@ def own_advice(verdict: Verdict, run: Sequence[Verdict] = (), *, complete: bool 
 
 
 def _same_change(verdict: Verdict, run: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts of a run on this candidate."""
-    return [one for one in run if one.candidate == verdict.candidate] or [verdict]
+    """The verdicts of a run on this candidate of this service."""
+    change = (verdict.service, verdict.candidate)
+    return [one for one in run if (one.service, one.candidate) == change] or [verdict]
 
 
 @frozen

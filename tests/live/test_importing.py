@@ -94,3 +94,16 @@ def test_a_path_in_the_place_of_a_module_is_answered_with_what_to_type(tmp_path,
     assert run(["check", "--config", str(settings)]) == 2
     said = f"riskguard.yaml:2: candidate.retrieve: expected package.module:function, `{instead}`, found '{typed}'"
     assert said in capsys.readouterr().err
+
+
+def test_two_services_each_import_their_own_module_of_one_name_and_what_was_there_comes_back(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name / "lib").mkdir(parents=True)
+        (tmp_path / name / "service_search.py").write_text("from service_helper import NAME")
+        (tmp_path / name / "service_helper.py").write_text(f"NAME = {name!r}")
+    found = []
+    for name in ("one", "two", "one"):
+        with importable_from(tmp_path / name), importable_from(tmp_path / name):
+            found.append(imported("service_search:NAME.upper", tmp_path / name)())
+    assert found == ["ONE", "TWO", "ONE"]
+    assert sys.modules.pop("service_search").NAME == sys.modules.pop("service_helper").NAME == "one"

@@ -146,7 +146,9 @@ class ComparisonView:
     @property
     def title(self) -> str:
         """The answer in a line."""
-        return f"{self.advice}: {words.line(self.lead.verdict)}".replace(" -> ", " → ")
+        service = self.lead.verdict.service
+        whose = f"{service}: " * bool(service)
+        return f"{whose}{self.advice}: {words.line(self.lead.verdict)}".replace(" -> ", " → ")
 
     @property
     def worst(self) -> tuple[ResponsibleTopic, ...]:
