@@ -155,7 +155,7 @@ def not_found_here() -> str:
     is_check = typed[:1] == ["check"]
     words = below if is_check else ["--config", *below]
     command = (
-        f"`riskguard {shlex.join([*typed, *words])}`" if is_check or len(below) == 1 else "name one with --config"
+        f"`{program()} {shlex.join([*typed, *words])}`" if is_check or len(below) == 1 else "name one with --config"
     )
     return f"{problem}; found {listed(tuple(below), most=3)}: {command}"
 
