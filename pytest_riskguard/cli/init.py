@@ -83,22 +83,24 @@ def init(qrels: Path | None, topics: Path | None, measure: str, candidate: str |
     """
     from pytest_riskguard.data.measures import measure_name
 
+    measure = measure_name(measure)
     try:
         if output.exists():
-            raise _there_is(output)
-        output.parent.stat()
+            raise UsageError(f"{output} already exists; remove it first, or name another with --output")
     except OSError as error:
         raise unwritable(output, error) from None
-    measure = measure_name(measure)
     plan = planned(output.parent, qrels, topics, candidate)
-    for line in plan.lines:
-        click.echo(line)
+    click.echo("\n".join(plan.lines))
     text = _text(plan, measure)
     _judge_once(text, plan, output)
     if sys.stdin is not None and sys.stdin.isatty() and not click.confirm(f"Write {output}?", default=True):
         click.echo("nothing was written")
         return
-    _write_new(output, text)
+    try:
+        with output.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise unwritable(output, error) from None
     if plan.judgements is not None and len(plan.judgements.topics) < MIN_TOPICS:
         click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
     click.echo(f"wrote {output}. Next: {_next(plan, output)}")
@@ -166,20 +168,6 @@ def _next(plan: Plan, output: Path) -> str:
         return f"{typed('baseline', 'add', 'prod')}, then change the search, then {typed('check')}"
     check = ["check"] if plan.candidate is not None else ["check", "--candidate", "RUN"]
     return f"{typed('baseline', 'add', 'prod', *(run or ['RUN']))}, then {typed(*check)}"
-
-
-def _write_new(output: Path, text: str) -> None:
-    try:
-        with output.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        raise _there_is(output) from None
-    except OSError as error:
-        raise unwritable(output, error) from None
-
-
-def _there_is(output: Path) -> UsageError:
-    return UsageError(f"{output} already exists; remove it first, or name another with --output")
 
 
 def _quoted(path: Path) -> str:

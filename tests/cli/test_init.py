@@ -169,7 +169,7 @@ def test_a_function_that_searches_is_found_without_importing_it(inits, files, mo
 def test_two_runs_are_judged_before_the_file_is_written(inits):
     _, said = inits({"qrels.txt": QRELS, "x.run": RUN, "y.run": RUN.replace("good", "bad")})
     lines = said.splitlines()
-    assert lines[0] == "judgements: qrels.txt (trec, 30 queries)"
+    assert lines[0] == "judgements: qrels.txt (trec), 30 queries"
     assert "no name says which run is new; the other way round: --candidate x.run" in lines
     assert lines.index("No verdict: 3 gates incomparable") < len(lines) - 1
     assert lines[-1].startswith("wrote riskguard.yaml")
