@@ -59,6 +59,11 @@ class Plan:
     judgements: Qrels | None
     lines: tuple[str, ...]
 
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether there is something to compare, and nothing to judge it by."""
+        return self.qrels is None and bool(self.baseline or self.candidate)
+
 
 @frozen
 class _Found:
