@@ -187,10 +187,14 @@ def _next(plan: Plan, output: Path) -> str:
         return f"`riskguard {shlex.join([*words, *where])}`"
 
     run = [] if plan.baseline is None else [Path(os.path.relpath(output.parent / plan.baseline)).as_posix()]
+    steps = [typed("check", *([] if plan.candidate else ["--candidate", "RUN"]))]
+    if (output.parent / "baselines/prod").exists():
+        return steps[0]
     if isinstance(plan.candidate, str) and not run:
-        return f"{typed('baseline', 'add', 'prod')}, then change the search, then {typed('check')}"
-    check = ["check"] if plan.candidate is not None else ["check", "--candidate", "RUN"]
-    return f"{typed('baseline', 'add', 'prod', *(run or ['RUN']))}, then {typed(*check)}"
+        steps = ["change the search", *steps]
+    elif not run:
+        run = ["RUN"]
+    return ", then ".join([typed("baseline", "add", "prod", *run), *steps])
 
 
 def _quoted(path: Path) -> str:

@@ -130,8 +130,8 @@ def inits(command, tmp_path, monkeypatch):
                 "scores.json": json.dumps({"t01": {"good": 0.5}}, indent=1),
                 "of-others.run": "other Q0 d 1 9 x\n",
                 "node_modules/prod.run": RUN,
-                "baselines/prod/manifest.json": "{}",
-                "baselines/prod/run.txt": RUN,
+                "baselines/old/manifest.json": "{}",
+                "baselines/old/run.txt": RUN,
                 "notes.txt": "four words of prose\n",
                 "large.bin": "\0" * 10,
             },
@@ -172,6 +172,11 @@ def test_two_runs_are_judged_before_the_file_is_written(inits):
     assert "no name says which run is new; the other way round: --candidate x.run" in lines
     assert lines.index("No verdict: 3 gates incomparable") < len(lines) - 1
     assert lines[-1].startswith("wrote riskguard.yaml")
+
+
+def test_a_baseline_that_is_stored_need_not_be_stored_again(inits):
+    _, said = inits({"qrels.txt": QRELS, "prod.run": RUN, "new.run": RUN, "baselines/prod/manifest.json": "{}"})
+    assert said.endswith("wrote riskguard.yaml. Next: `riskguard check`\n")
 
 
 def test_without_judgements_the_gate_is_about_change(inits, command):
