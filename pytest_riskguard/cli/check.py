@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard import live
-from pytest_riskguard.cli.options import NamedPath, config_option, reader_here, repeated, system, the_config
+from pytest_riskguard.cli.options import NamedPath, config_option, repeated, system, the_config
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present, typed_command
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.data.given_file import GivenFile
@@ -58,11 +58,11 @@ def check(
     settings = load_gates(the_config())
     every = all_items(settings)
     items = asked_for(every, gate)
-    declared, _, files = declared_gates(settings, candidate, baselines, report=bool(outputs.paths))
+    declared, _, files = declared_gates(settings, candidate, baselines, outputs=outputs)
     outputs.check(*files)
     with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
-    reader = reader_here()
+    reader = outputs.reader
     verdicts = [declared.advised(verdict, item, reader) for verdict, item in zip(verdicts, items, strict=True)]
     file = Path(os.path.relpath(settings.path)).as_posix()
     asked = {item.id: place for place, item in enumerate(items)}
@@ -100,7 +100,7 @@ def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence
 
 
 def declared_gates(
-    settings: Config, candidate: NamedPath | None, baselines: Sequence[NamedPath], *, report: bool
+    settings: Config, candidate: NamedPath | None, baselines: Sequence[NamedPath], *, outputs: Outputs
 ) -> tuple[DeclaredGates, Engine, list[Path]]:
     """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""
     from pytest_riskguard.cli.inputs import files_of
@@ -116,7 +116,7 @@ def declared_gates(
     if len(runs) < len(baselines):
         raise UsageError("--baseline: expected each name once")
     tested = None if candidate is None else RunFile(GivenFile.of(candidate.text), candidate.name)
-    engine = engine_of(settings, report=report)
+    engine = engine_of(settings, report=bool(outputs.paths), keep_in=outputs.kept_in)
     declared = live.declared_gates(settings, engine, candidate=tested, runs=runs)
     return declared, engine, [*files_of(settings), *(run.path for run in (tested, *runs.values()) if run is not None)]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.options import SETTINGS, reader_here, slice_option, system_options
+from pytest_riskguard.cli.options import SETTINGS, slice_option, system_options
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, NotSignificantlyRisky, options_of
@@ -54,7 +54,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     from pytest_riskguard.engine.advice import advised
 
     outputs.withdraw()
-    inputs.report = bool(outputs.paths)
+    inputs.report, inputs.keep_in = bool(outputs.paths), outputs.kept_in
     if inputs.kind is None:
         for name in inputs.options:
             if name not in options_of(NotSignificantlyRisky):
@@ -77,8 +77,11 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     if inputs.kind is None and not inputs.collection.scores:
         questions, notes = _with_fitting_limits(questions)
     verdicts = inputs.engine.verdicts(questions, correction=inputs.correction)
-    reader = reader_here()
-    verdicts = [advised(verdict, question, reader) for question, verdict in zip(questions, verdicts, strict=True)]
+    reader, many = outputs.reader, len(inputs.candidates) > 1
+    verdicts = [
+        advised(verdict, question, reader, accept=f"{verdict.baseline}={verdict.candidate}" if many else "")
+        for question, verdict in zip(questions, verdicts, strict=True)
+    ]
     config = inputs.config
     del inputs, questions  # reports need nothing of the runs
     return present(

@@ -64,7 +64,7 @@ def status_of(verdicts: Iterable[Verdict]) -> ExitStatus:
 #: Characters of a line of an error.
 MAX_LINE = 10_000
 #: Commands that need numpy whatever they are asked.
-COMPUTING = ("check", "compare", "judge-next", "power")
+COMPUTING = ("accept", "check", "compare", "judge-next", "power")
 
 
 class LazyCommand(click.Command):
@@ -141,6 +141,7 @@ def cli() -> None:
 
 
 for name, place, about in (
+    ("accept", "accept:accept", "Make what a JSON report judged the new baseline."),
     ("baseline", "baseline:baseline", "Store and manage baselines, the runs to judge against."),
     ("check", "check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     ("comment", "report:comment", "Write the comment on a pull request, as Markdown."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.cli.main import UNWRITABLE, ExitStatus, OutputError, status_of
-from pytest_riskguard.cli.options import FILE, Command, flag, grouped
+from pytest_riskguard.cli.options import FILE, Command, flag, grouped, reader_here
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.run_context import github_reads
 from pytest_riskguard.text import clean, listed
 
 if TYPE_CHECKING:
+    from pytest_riskguard.engine.advice import Reader
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.comparisons import KnownGate, Report
     from pytest_riskguard.reports.parts import Section
@@ -60,6 +62,20 @@ class Outputs:
     def files(self) -> tuple[Path, ...]:
         """Those that are no standard output."""
         return tuple(path for path in self.paths if path != STDOUT)
+
+    @property
+    def reader(self) -> Reader:
+        """Who reads what this command prints: of a JSON report, also the command that accepts it."""
+        from pytest_riskguard.reports.kept_runs import json_report
+
+        return replace(reader_here(), report=json_report(self.files))
+
+    @property
+    def kept_in(self) -> tuple[Path, ...]:
+        """The folders beside JSON reports, for answers that are in no file."""
+        from pytest_riskguard.reports.kept_runs import folders
+
+        return folders(self.files)
 
     def withdraw(self) -> None:
         """Remove those that an earlier run left, first of all: whatever ends this run, none stands for it."""
@@ -174,7 +190,7 @@ def show(
     """
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.parts import wrapped
-    from pytest_riskguard.reports.terminal import coded, explain, one_line, remarks, repeats, typed
+    from pytest_riskguard.reports.terminal import ages, coded, explain, one_line, remarks, repeats, typed
     from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Screen
 
@@ -207,7 +223,7 @@ def show(
             is_again = verdict.problem is not None and verdict.problem in problems
             lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]
         problems.add(verdict.problem)
-        messages |= {warning.message for warning in verdict.warnings}
+        messages |= {ages(verdict), *(warning.message for warning in verdict.warnings)}
         styled = click.style(word(verdict).upper(), fg=_COLOURS.get(word(verdict), "yellow"), bold=True)
         say("\n".join([f"{styled}{comparisons.after(failures.get(place))} {lines[0]}", *lines[1:]]))
     for line in comparisons.summary(gates):

@@ -17,6 +17,7 @@ from pytest_riskguard.engine.question import LiveRun, Question, RunFile, ScoreFi
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
+from pytest_riskguard.reports.kept_runs import json_report
 from pytest_riskguard.reports.numbers import plain, short
 from pytest_riskguard.text import clean
 
@@ -29,17 +30,19 @@ Words = Sequence[str | None]
 class Reader:
     """Who reads a verdict: in the first of the ``folders``, which name files in all of them.
 
-    ``where`` has the words with which a command, by its name, finds judgements, store or riskguard.yaml.
+    ``where`` has the words with which a command, by its name, finds judgements, store or riskguard.yaml. ``report``
+    is the JSON report that is written, if any.
     """
 
     folders: Sequence[Path]
     where: Callable[[str], Sequence[str]]
+    report: Path | None = None
 
     @classmethod
-    def of_config(cls, config: Path, *folders: Path) -> Reader:
+    def of_config(cls, config: Path, *folders: Path, reports: Sequence[str] = ()) -> Reader:
         """One whose commands are about this riskguard.yaml: with ``--config`` unless they find it themselves."""
         words = [] if find_config(folders[0]) == config else ["--config", _from(folders[0], config)]
-        return cls(folders, lambda _: words)
+        return cls(folders, lambda _: words, json_report([folders[0] / path for path in reports]))
 
     def path(self, source: Source) -> str | None:
         """The file of a system, with its part; None if there is none, or more than its path says how it is read."""
@@ -65,12 +68,14 @@ def advised(
     *,
     judge_next: Words | None = None,
     keeps: bool = True,
+    accept: str = "",
     named: str = "",
 ) -> Verdict:
     """The verdict with what its reader can type about it.
 
-    ``judge_next`` are the words of a gate of riskguard.yaml; ``keeps`` says whether its store would keep this
-    candidate; ``named`` is where riskguard.yaml names the file at fault.
+    ``judge_next`` are the words of a gate of riskguard.yaml; ``keeps`` says whether `baseline update` would store
+    this candidate; ``accept`` is what `accept` calls it, unless the baseline's name is enough; ``named`` is where
+    riskguard.yaml names the file at fault.
     """
     if (error := verdict.error) is not None:
         problem, remedy = error.seen_from(*reader.folders) + named, error.remedy
@@ -80,7 +85,7 @@ def advised(
     if not verdict.advises:
         return verdict
     listing = reader.command("judge-next", *judge_next) if judge_next else _judge_next(question, verdict, reader)
-    update = _update(question, verdict, reader) if keeps else ""
+    update = _accept(question, verdict, reader, accept) or (_update(question, verdict, reader) if keeps else "")
     return replace(verdict, commands=Commands(listing, update))
 
 
@@ -98,15 +103,32 @@ def _judge_next(question: Question, verdict: Verdict, reader: Reader) -> str:
     )
 
 
+def _accept(question: Question, verdict: Verdict, reader: Reader, name: str) -> str:
+    """The command that stores the candidate as the baseline, as the report on it says."""
+    if reader.report is None or verdict.origins is None or verdict.origins.file is None:
+        return ""
+    if not (isinstance(question.baseline, Stored) and (note := _better(question, verdict))):
+        return ""
+    report = _from(reader.folders[0], reader.report)
+    return reader.command("accept", report, name or question.baseline.name, "--note", note)
+
+
 def _update(question: Question, verdict: Verdict, reader: Reader) -> str:
     """The command that stores the candidate as the baseline."""
-    source, means = question.candidate, (verdict.estimates.baseline_mean, verdict.estimates.candidate_mean)
-    if not isinstance(question.baseline, Stored) or question.pool or None in means:
+    source = question.candidate
+    if not (isinstance(question.baseline, Stored) and (note := _better(question, verdict))):
         return ""
     run = [] if isinstance(source, LiveRun) else [reader.path(source)]
     kind = ["--scores"] if isinstance(source, ScoreFile) else []
-    note = f"significantly better: {verdict.measure or 'mean'} {plain(means[0])} to {plain(means[1])}"
     return reader.command("baseline", "update", question.baseline.name, *run, *kind, "--note", note)
+
+
+def _better(question: Question, verdict: Verdict) -> str:
+    """Why the candidate may take the place of its one baseline; empty for other questions."""
+    means = verdict.estimates.baseline_mean, verdict.estimates.candidate_mean
+    if question.pool or None in means:
+        return ""
+    return f"significantly better: {verdict.measure or 'mean'} {plain(means[0])} to {plain(means[1])}"
 
 
 def _from(here: Path, path: Path) -> str:

@@ -5,9 +5,10 @@ Runs are scored once and live systems queried once, however many gates are about
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.baselines.store import Store
@@ -24,8 +25,8 @@ from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.gates.verdict import Verdict
 
 
-def engine_of(settings: Config, *, report: bool) -> Engine:
-    """The engine over the collection and the store of a riskguard.yaml; ``report`` as for ``Engine``."""
+def engine_of(settings: Config, *, report: bool, keep_in: Sequence[Path] = ()) -> Engine:
+    """The engine over the collection and the store of a riskguard.yaml; ``report``, ``keep_in`` as for ``Engine``."""
     collection = settings.collection
     return Engine(
         qrels=collection.given_qrels,
@@ -36,6 +37,7 @@ def engine_of(settings: Config, *, report: bool) -> Engine:
         titles=DocumentTitles(collection.documents.path, collection.documents.url),
         report=report,
         folder=settings.path.parent,
+        keep_in=keep_in,
     )
 
 
@@ -102,7 +104,13 @@ class DeclaredGates:
         # the store would keep what the candidate of the whole file answers
         keeps = not isinstance(question.candidate, LiveRun) or gate.candidate is None
         return advised(
-            verdict, question, reader, judge_next=words, keeps=keeps, named=self._named(verdict, gate, reader)
+            verdict,
+            question,
+            reader,
+            judge_next=words,
+            keeps=keeps,
+            accept=item.id if gate.candidate and self._candidate is None else "",
+            named=self._named(verdict, gate, reader),
         )
 
     def _named(self, verdict: Verdict, gate: GateSettings, reader: Reader) -> str:

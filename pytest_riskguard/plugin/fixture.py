@@ -153,8 +153,9 @@ class Riskguard:
         asked_measure = self._measure(measure, tested, *against)
         question = Question(gate, tested, against[0], asked_measure, pool=tuple(against[1:]))
         folders = self._config.invocation_params.dir, self._config.rootpath
-        reader = Reader.of_config(self._settings.path, *folders)
-        return record(advised(self._engine.verdict(question), question, reader))
+        reports = self._config.getoption("riskguard_report")
+        reader = Reader.of_config(self._settings.path, *folders, reports=reports)
+        return record(advised(self._engine.verdict(question), question, reader, accept=gate.name))
 
     def _demand(self, candidate: Candidate, baseline: Named | Sequence[Named], *, kind: str, **more: Any) -> Verdict:
         """As ``check``, but raises unless the verdict passes."""

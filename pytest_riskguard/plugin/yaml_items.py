@@ -106,7 +106,9 @@ class GateTest(_Reported):
         if not verdict.passed or verdict.advises:
             from pytest_riskguard.engine.advice import Reader
 
-            verdict = declared.advised(verdict, self.item, Reader.of_config(self.file.path, *folders))
+            reports = self.config.getoption("riskguard_report")
+            reader = Reader.of_config(self.file.path, *folders, reports=reports)
+            verdict = declared.advised(verdict, self.item, reader)
         record(verdict)
         if not verdict.passed:
             raise RiskyError(self._explained(verdict), verdict)
