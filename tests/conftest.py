@@ -27,15 +27,16 @@ pytest_plugins = ["pytester"]
 #: Packages that the quick suite does without; tests that need one stand beside others and are skipped where it is
 #: missing. CI installs them (dependency groups `peers` and `browser`); with RISKGUARD_REQUIRE_PEERS they must run.
 PEERS = {
-    *("axe_playwright_python", "cbor2", "distributed", "ir_datasets", "lightgbm", "lz4"),
-    *("numba", "pandas", "playwright", "polars", "psutil", "pyarrow", "pyspark", "pyterrier", "pytrec_eval", "ranx"),
-    *("sklearn", "xgboost"),
+    *("axe_playwright_python", "bm25s", "cbor2", "distributed", "ir_datasets", "lightgbm", "lz4"),
+    *("numba", "pandas", "playwright", "polars", "psutil", "psycopg", "pyarrow", "pyspark", "pyterrier"),
+    *("pytrec_eval", "qdrant_client", "ranx", "sklearn", "xgboost"),
 }
 #: Every test skipped must start its reason with one of these: anything else would hide a test that nobody runs.
 SKIP_REASONS: tuple[str, ...] = (
     "no folder 'shared'",
     "no browser",
     "no Java",
+    "no PostgreSQL",
     "this system",
     "this Python",
     "this pytest",

@@ -85,7 +85,7 @@ class NewEntry:
             given = GivenFile.of(run)
             if is_address(given.path):
                 given = replace(given, path=kept_copy(given.path, RUN_BYTES))
-            opened = read_run(given, None if texts is None else texts.queries)
+            opened = read_run(given, judgements.texts if texts is None else texts.queries)
             if opened.source.is_trec:
                 kept = given.path
         if kept is None:  # text is made of the run, and the digest becomes that of the text

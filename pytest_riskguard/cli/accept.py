@@ -199,13 +199,9 @@ def _verified(
         if verdict.outcome == "incomparable":
             problem = f"{clean(verdict.gate)} could not be compared ({clean(verdict.problem or '')})"
             raise DataError(f"{problem}: nobody knows what would be accepted", reason=verdict.reason)
-    verdict, file = pair.verdicts[0], _file_of(pair, content)
+    verdict, (file, path) = pair.verdicts[0], _file_of(pair, report, content)
     collection = replace(collection, scores=file.scores)
     scoring = scoring_of(collection, (), config=pair.config)
-    if file.kept:
-        path = report.parent / _kept_beside(report) / Path(file.path).name
-    else:
-        path = (Path() if pair.config is None else pair.config.path.parent) / file.path
     given = GivenFile(path, **{part: getattr(file, part) for part in HOW_READ})
     source = (ScoreFile if file.scores else RunFile)(given, pair.candidate)
     found = Engine(qrels=scoring["qrels"], topics=scoring["topics"]).scores(source, verdict.measure)
@@ -226,23 +222,24 @@ def _verified(
     return {"run": given, "scores": file.scores, "keep_run": kept, **scoring}, found.queries
 
 
-def _kept_beside(report: Path) -> str:
+def _file_of(pair: Pair, report: Path, content: Report) -> tuple[JudgedFile, Path]:
+    """The file of the candidate, and where it is now."""
     from pytest_riskguard.reports.kept_runs import folder_of
 
-    return folder_of(report).name
-
-
-def _file_of(pair: Pair, content: Report) -> JudgedFile:
-    files = () if content.provenance is None else content.provenance.files
-    digests = {_digest(verdict) for verdict in pair.verdicts}
-    for file in files:
+    folder = Path() if pair.config is None else pair.config.path.parent
+    digests, found = {_digest(verdict) for verdict in pair.verdicts}, list[tuple[bool, "JudgedFile", Path]]()
+    for file in () if content.provenance is None else content.provenance.files:
         if file.candidate == pair.candidate and file.digest in digests:
-            return file
-    raise UsageError(
-        f"the report does not say where {pair.candidate!r:.60} is: one that is written to a .json file does, unless "
-        "that is an address, or scores in memory",
-        remedy=f"store a run with `riskguard baseline update {pair.baseline} RUN --note WHY`",
-    )
+            path = folder_of(report) / Path(file.path).name if file.kept else folder / file.path
+            found.append((path.exists(), file, path))
+    if not found:
+        raise UsageError(
+            f"the report does not say where {pair.candidate!r:.60} is: one that is written to a .json file does, "
+            "unless that is an address, or scores in memory",
+            remedy=f"store a run with `riskguard baseline update {pair.baseline} RUN --note WHY`",
+        )
+    _, file, path = max(found, key=lambda one: one[0])  # of another service it may be elsewhere
+    return file, path
 
 
 # What changes for good.

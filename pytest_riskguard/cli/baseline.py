@@ -26,6 +26,7 @@ from pytest_riskguard.cli.options import (
     flag,
     import_measures_from,
     in_ci_option,
+    not_found_here,
     place_words,
     refuse_in_ci,
     stored_in,
@@ -74,7 +75,9 @@ def scoring_of(
         measures = measures or (() if config is None else config.all_measures) or default
     import_measures_from(Path.cwd() if config is None else config.path.parent, measures)
     if qrels is None and not collection.scores:
-        raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
+        raise UsageError(
+            f"no qrels: give --qrels{', or name them in riskguard.yaml' if config else f'; {not_found_here()}'}"
+        )
     return {"qrels": None if collection.scores else qrels, "topics": topics, "measures": measures}
 
 

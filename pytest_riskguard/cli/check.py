@@ -6,17 +6,28 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from pytest_riskguard import live
-from pytest_riskguard.cli.options import NamedPath, config_option, repeated, system, the_config
+from pytest_riskguard.cli.options import (
+    NamedPath,
+    config_option,
+    is_config_given,
+    reader_here,
+    repeated,
+    system,
+    the_config,
+)
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present, typed_command
-from pytest_riskguard.config.load import load_gates
+from pytest_riskguard.config.load import CONFIG_NAME, configs_below, load_gates
 from pytest_riskguard.data.given_file import GivenFile
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.errors import ConfigError, UsageError
+from pytest_riskguard.live.importing import importable_from
 from pytest_riskguard.text import did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -24,10 +35,11 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.declared_gates import DeclaredGates
+    from pytest_riskguard.gates.verdict import Verdict
 
 
 @click.command()
-@click.argument("gate", nargs=-1)
+@click.argument("asked", nargs=-1, metavar="[FILE|GATE]...")
 @config_option
 @click.option("--candidate", type=system, metavar="RUN", help="Judge this run instead of those of the file.")
 @repeated(
@@ -40,7 +52,7 @@ if TYPE_CHECKING:
 @output_options("the report", ".md", ".xml (JUnit)")
 @detail_options
 def check(
-    gate: tuple[str, ...],
+    asked: tuple[str, ...],
     candidate: NamedPath | None,
     baselines: tuple[NamedPath, ...],
     outputs: Outputs,
@@ -48,42 +60,86 @@ def check(
 ) -> int:
     """Judge the gates of riskguard.yaml, as pytest does.
 
-    GATE is the name of a gate, or of one of its items, such as no-risk[AP-5]; without any, all gates are judged. A
-    gate of a family is judged with the whole family.
+    FILE is another riskguard.yaml, a folder with some in it or below, or a pattern such as 'services/*': the gates of
+    all of them are judged, in one report. GATE is the name of a gate, or of one of its items, such as no-risk[AP-5];
+    without any, all gates are judged. A gate of a family is judged with the whole family.
     """
     from pytest_riskguard.config.items import all_items
+    from pytest_riskguard.engine.advice import Reader
     from pytest_riskguard.reports.comparisons import KnownGate
 
     outputs.withdraw()
-    settings = load_gates(the_config())
-    every = all_items(settings)
-    items = asked_for(every, gate)
-    declared, _, files = declared_gates(settings, candidate, baselines, outputs=outputs)
-    outputs.check(*files)
-    with code_from(settings.path.parent):
-        verdicts = [declared.verdict(item) for item in items]
-    reader = outputs.reader
-    verdicts = [declared.advised(verdict, item, reader) for verdict, item in zip(verdicts, items, strict=True)]
-    file = Path(os.path.relpath(settings.path)).as_posix()
-    asked = {item.id: place for place, item in enumerate(items)}
-    gates = [
-        KnownGate(
-            id=f"{file}::{item.id}",
-            line=settings.line_of(item.settings),
-            became="judged" if item.id in asked else "deselected",
-            failures=0,
-            verdicts=(asked[item.id],) if item.id in asked else (),
-            command=typed_command(),
-        )
-        for item in every
-    ]
-    return present(
-        verdicts,
-        outputs=outputs,
-        gates=gates,
-        config=settings.path,
-        **detail,
-    )
+    files, names = sorted_out(asked)
+    if len(files) > 1 and (candidate or baselines):
+        raise UsageError(f"--candidate and --baseline are about one riskguard.yaml, found {len(files)}; name one")
+    every = [(settings, all_items(settings)) for settings in _loaded(files or [the_config()])]
+    wanted = {item.id for item in asked_for([item for _, items in every for item in items], names)}
+    declared = [declared_gates(settings, candidate, baselines, outputs=outputs) for settings, _ in every]
+    outputs.check(*(path for _, _, read in declared for path in read))
+    verdicts: list[Verdict] = []
+    gates: list[KnownGate] = []
+    for (settings, items), (questions, _, _) in zip(every, declared, strict=True):
+        file = Path(os.path.relpath(settings.path)).as_posix()
+        reader = Reader.of_config(settings.path, Path.cwd()) if files else reader_here()
+        reader = replace(reader, report=outputs.json)
+        judged = [item for item in items if item.id in wanted]
+        with code_from(settings.path.parent):
+            found = [questions.verdict(item) for item in judged]
+        places = {item.id: place for place, item in enumerate(judged, len(verdicts))}
+        verdicts += [questions.advised(one, item, reader) for one, item in zip(found, judged, strict=True)]
+        gates += [
+            KnownGate(
+                id=f"{file}::{item.id}",
+                line=settings.line_of(item.settings),
+                became="judged" if item.id in places else "deselected",
+                failures=0,
+                verdicts=(places[item.id],) if item.id in places else (),
+                command=typed_command(),
+            )
+            for item in items
+        ]
+    configs = [settings.path for settings, _ in every]
+    return present(verdicts, outputs=outputs, gates=gates, configs=configs, **detail)
+
+
+def sorted_out(asked: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """The files among the arguments of ``check``, those in folders and of patterns too, and the names of gates."""
+    found = {word: _files(word) for word in asked}
+    files = [file for of_word in found.values() for file in of_word or ()]
+    if files and is_config_given():
+        files.insert(0, the_config())
+    absolute = [Path(os.path.abspath(file)) for file in files]  # noqa: PTH100 - links stay
+    once = {os.path.realpath(file): file for file in absolute}
+    return list(once.values()), [word for word, of_word in found.items() if of_word is None]
+
+
+def _files(word: str) -> list[Path] | None:
+    """The riskguard.yaml that a word means; None for the name of a gate."""
+    if os.path.isfile(word):  # noqa: PTH113 - Path.is_file raises if a name is too long
+        return [Path(word)]
+    is_pattern, is_path = any(sign in word for sign in "*?"), any(sign in word for sign in "/\\")
+    paths = [Path(path) for path in sorted(glob(word, recursive=True))]  # noqa: PTH207 - also from the root
+    if is_pattern and not word.endswith((".yaml", ".yml")):
+        paths = [path for path in paths if path.is_dir() or path.name == CONFIG_NAME]
+    found = [file for path in paths for file in (configs_below(path) if path.is_dir() else [path])]
+    if found or not (is_pattern or is_path or word.endswith((".yaml", ".yml"))):
+        return found or None
+    what = f"{CONFIG_NAME} with gates in it or below" if paths else "a file or a folder"
+    raise UsageError(f"{word}: expected {what}, found none")
+
+
+def _loaded(files: Sequence[Path]) -> list[Config]:
+    """The settings of all files; the ``ConfigError`` has the errors of each."""
+    loaded: list[Config] = []
+    errors: list[ConfigError] = []
+    for file in files:
+        try:
+            loaded.append(load_gates(file))
+        except ConfigError as error:
+            errors += error.errors
+    if errors:
+        raise ConfigError.of(errors)
+    return loaded
 
 
 def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence[str] = ()) -> list[GateItem]:
@@ -95,7 +151,8 @@ def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence
     for name in names:
         if name not in known:
             hint = did_you_mean(name, [*known, *also]) or f"; there are {listed(tuple(known), most=10)}"
-            raise UsageError(f"there is no gate {name!r}{hint}")
+            other = f", nor a {CONFIG_NAME} with gates in the folder" * os.path.isdir(name)  # noqa: PTH112
+            raise UsageError(f"there is no gate {name!r}{other}{hint}")
     return [item for item in items if not names or {item.id, item.settings.name} & {*names}]
 
 
@@ -123,10 +180,6 @@ def declared_gates(
 
 @contextmanager
 def code_from(folder: Path) -> Iterator[None]:
-    """Import code from this folder too; it prints to standard error, since standard output may be the JSON's."""
-    sys.path.insert(0, str(folder))
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        sys.path.remove(str(folder))
+    """Import code as for a riskguard.yaml here; it prints to standard error: standard output may be the JSON's."""
+    with importable_from(folder), redirect_stdout(sys.stderr):
+        yield

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.options import SETTINGS, slice_option, system_options
+from pytest_riskguard.cli.options import SETTINGS, reader_here, slice_option, system_options
 from pytest_riskguard.cli.output import Outputs, detail_options, output_options, present
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, NotSignificantlyRisky, options_of
@@ -52,6 +53,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     its gates.
     """
     from pytest_riskguard.engine.advice import advised
+    from pytest_riskguard.engine.declared_gates import named_in
 
     outputs.withdraw()
     inputs.report, inputs.keep_in = bool(outputs.paths), outputs.kept_in
@@ -77,12 +79,21 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     if inputs.kind is None and not inputs.collection.scores:
         questions, notes = _with_fitting_limits(questions)
     verdicts = inputs.engine.verdicts(questions, correction=inputs.correction)
-    reader, many = outputs.reader, len(inputs.candidates) > 1
+    qrels, _ = inputs.collection.files(inputs.config)
+    if qrels is not None and qrels.path.is_dir() and any(verdict.outcome != "incomparable" for verdict in verdicts):
+        notes.append(f"judged by {inputs.engine.sources.qrels.path_name}")
+    reader, config = replace(reader_here(), report=outputs.json), inputs.config
+    many = len(inputs.candidates) > 1
     verdicts = [
-        advised(verdict, question, reader, accept=f"{verdict.baseline}={verdict.candidate}" if many else "")
+        advised(
+            verdict,
+            question,
+            reader,
+            accept=f"{verdict.baseline}={verdict.candidate}" if many else "",
+            named=named_in(config, verdict.error, *reader.folders),
+        )
         for question, verdict in zip(questions, verdicts, strict=True)
     ]
-    config = inputs.config
     del inputs, questions  # reports need nothing of the runs
     return present(
         verdicts,
@@ -90,7 +101,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
         **detail,
         notes=notes,
         roles=_roles(verdicts),
-        config=None if config is None else config.path,
+        configs=[] if config is None else [config.path],
     )
 
 

@@ -102,13 +102,15 @@ class LazyGroup(click.Group):
         return name, command.loaded() if isinstance(command, LazyCommand) else command, rest
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; commands that an error names get the options that say where its baselines are."""
+        """Run the command; an error says where riskguard.yaml names its file, its commands where baselines are."""
         try:
             return super().invoke(ctx)
         except RiskguardError as error:
-            if error.remedy is not None:
-                from pytest_riskguard.cli.options import place_words
+            from pytest_riskguard.cli.options import named_here, place_words
 
+            if isinstance(error, DataError):
+                error.fault += named_here(error)
+            if error.remedy is not None:
                 error.remedy = error.remedy.here(place_words)
             raise
 

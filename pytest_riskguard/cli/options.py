@@ -10,17 +10,19 @@ import functools
 import inspect
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_config
+from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_config, not_found
 from pytest_riskguard.data.given_file import TIES, GivenFile
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import (
     CORRECTIONS,
@@ -31,7 +33,7 @@ from pytest_riskguard.gates.kinds import (
     options_of,
 )
 from pytest_riskguard.gates.option_types import Check, Number, OneOf, Text, Texts, TrueOrFalse
-from pytest_riskguard.text import did_you_mean
+from pytest_riskguard.text import did_you_mean, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -135,14 +137,38 @@ def the_config() -> Path:
     """The same where a command needs one."""
     path = config_path()
     if path is None:
-        raise UsageError(f"no {CONFIG_NAME} here or above: name one with --config; `riskguard init` writes one")
+        raise UsageError(not_found_here())
     return path
+
+
+def not_found_here() -> str:
+    """That there is no riskguard.yaml, and the command that takes one of a folder below, or that writes one."""
+    here, typed = Path.cwd(), click.get_current_context().obj
+    problem, below = (
+        not_found(here),
+        [one.relative_to(here).as_posix() for depth in ("*", "*/*") for one in here.glob(f"{depth}/{CONFIG_NAME}")],
+    )
+    if "; rename " in problem:
+        return problem
+    if not below:
+        return f"{problem}; `riskguard init` writes one"
+    words = [*typed, *(sorted(below) if typed[:1] == ["check"] else ["--config", min(below)])]
+    return f"{problem}; found {listed(tuple(sorted(below)), most=3)}: `riskguard {shlex.join(words)}`"
 
 
 def surroundings() -> Config | None:
     """The settings of the riskguard.yaml, if there is one."""
     path = config_path()
     return None if path is None else load_config(path, require_gates=False)
+
+
+def named_here(error: DataError) -> str:
+    """Where the riskguard.yaml names the file at fault; empty where it does not."""
+    from pytest_riskguard.engine.declared_gates import named_in
+
+    with suppress(RiskguardError):
+        return named_in(surroundings(), error, Path.cwd())
+    return ""
 
 
 def stored_in(root: Path) -> Store:
@@ -153,9 +179,11 @@ def stored_in(root: Path) -> Store:
 
 
 def import_measures_from(folder: Path, measures: Sequence[str]) -> None:
-    """If one of the measures is a function, modules of this folder can be imported, as with ``python -m``."""
-    if any(":" in measure for measure in measures) and str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+    """If one of the measures is a function, import modules as for a riskguard.yaml in this folder."""
+    if any(":" in measure for measure in measures):
+        from pytest_riskguard.live.importing import code_folders
+
+        sys.path[:0] = [path for path in map(str, code_folders(folder)) if path not in sys.path]
 
 
 # Storing a run as a baseline.

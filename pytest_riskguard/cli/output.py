@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.cli.main import UNWRITABLE, ExitStatus, OutputError, status_of
-from pytest_riskguard.cli.options import FILE, Command, flag, grouped, reader_here
+from pytest_riskguard.cli.options import FILE, Command, flag, grouped
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.run_context import github_reads
 from pytest_riskguard.text import clean, listed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.engine.advice import Reader
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.comparisons import KnownGate, Report
     from pytest_riskguard.reports.parts import Section
@@ -64,11 +62,11 @@ class Outputs:
         return tuple(path for path in self.paths if path != STDOUT)
 
     @property
-    def reader(self) -> Reader:
-        """Who reads what this command prints: of a JSON report, also the command that accepts it."""
+    def json(self) -> Path | None:
+        """The first JSON report, which ``riskguard accept`` takes."""
         from pytest_riskguard.reports.kept_runs import json_report
 
-        return replace(reader_here(), report=json_report(self.files))
+        return json_report(self.files)
 
     @property
     def kept_in(self) -> tuple[Path, ...]:
@@ -190,17 +188,20 @@ def show(
     """
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.parts import wrapped
+    from pytest_riskguard.reports.standings import standings
     from pytest_riskguard.reports.terminal import ages, coded, explain, one_line, remarks, repeats, typed
     from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Screen
 
-    screen = Screen(terminal_width(), verbose)
+    screen, verdicts = Screen(terminal_width(), verbose), comparisons.by_service(verdicts, gates)
     say = partial(click.secho, err=to_stderr)
     if not quiet:
         if roles is not None:
             say(roles)
         if len(verdicts) > 1 and not any(gate.became == "deselected" for gate in gates):
             say(comparisons.answer(verdicts, gates).title, bold=True)
+        for table in standings(verdicts, gates):
+            say("\n".join(table.filled.lines(screen.width)))
     complete = not comparisons.missing(gates)
     failures, same_as = comparisons.failures_before(gates), repeats(verdicts)
     problems, messages = set[str | None](), set[str]()  # of the verdicts above
@@ -253,40 +254,40 @@ def present(
     outputs: Outputs,
     gates: Sequence[KnownGate] = (),
     notes: Sequence[str] = (),
-    config: Path | None = None,
+    configs: Sequence[Path] = (),
     **shown: Any,
 ) -> ExitStatus:
     """Show and write the verdicts, and return the exit status.
 
     ``gates`` are all that could have been judged; ``notes`` follow the verdicts; what else there is, ``show`` takes.
-    ``config`` is the riskguard.yaml that was used: reports name the commit of its checkout, and what this changed
-    about it is said.
+    ``configs`` are the riskguard.yaml that were used: reports name the commit of their checkout, and what this
+    changed about them is said.
     """
     from pytest_riskguard.reports.comparisons import Report
 
     changes: tuple[str, ...] = ()
-    if config is not None:
+    if configs:
         from pytest_riskguard.config.base_commit import policy_changes
 
-        changes = policy_changes([config])
+        changes = policy_changes(configs)
+    report = Report(verdicts, gates, policy_changes=changes)
+    named = report.shown.verdicts
     try:
-        show(verdicts, to_stderr=outputs.on_stdout, notes=notes, policy_changes=changes, **shown)
+        show(named, to_stderr=outputs.on_stdout, notes=notes, policy_changes=changes, **shown)
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
         if outputs.paths:
             from pytest_riskguard.build import report_date, this_build
             from pytest_riskguard.reports.provenance import provenance_of
 
-            provenance = provenance_of(verdicts, this_build(config.parent if config else Path.cwd()), report_date())
-            outputs.write(Report(verdicts, gates, provenance, changes))
+            build = this_build(configs[0].parent if configs else Path.cwd())
+            outputs.write(report._replace(provenance=provenance_of(named, build, report_date())))
     if github_reads():
         from pytest_riskguard.reports.ci import github
 
-        where: dict[int, tuple[str, int | None]] = {}
-        if config is not None:
-            where = {n: (github.place(config), gate.line) for gate in gates for n in gate.verdicts}
+        where = {n: (github.place(Path(gate.file)), gate.line) for gate in gates for n in gate.verdicts}
         annotations = [
-            github.annotation(verdict, *where.get(n, ())) for n, verdict in enumerate(verdicts) if not verdict.passed
+            github.annotation(verdict, *where.get(n, ())) for n, verdict in enumerate(named) if not verdict.passed
         ]
-        for line in github.told(Report(verdicts, gates, policy_changes=changes), annotations):
+        for line in github.told(report, annotations):
             click.echo(line, err=outputs.on_stdout)
     return status_of(verdicts)

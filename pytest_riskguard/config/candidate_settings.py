@@ -27,6 +27,9 @@ from pytest_riskguard.gates.option_types import OneOf, Text, shown
 
 def _target(name: str) -> str:
     module, _, function = name.partition(":")
+    if module.endswith(".py"):
+        dotted = module.removesuffix(".py").removeprefix("./").removeprefix("src/").replace("/", ".")
+        raise ValueError(f"expected package.module:function, `{dotted}:{function or 'search'}`, found {shown(name)}")
     parts = [*module.split("."), *function.split(".")]
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
         raise ValueError(f"expected package.module:function, found {shown(name)}")
@@ -39,8 +42,8 @@ class Retrieve(Queried):
     Attributes
     ----------
     retrieve
-        `package.module:function`, imported when the gate runs (the ini setting `pythonpath` adds
-        folders), and called for each topic.
+        `package.module:function`, imported when the gate runs, from the folders of pytest's `pythonpath`,
+        this file's folder or `src` in it, and called for each topic.
     """
 
     retrieve: Annotated[str, PlainValidator(Text("package.module:function", parse=_target))]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
 
 CONFIG_NAME = "riskguard.yaml"
-
-
+#: Folders below which no riskguard.yaml is looked for, besides hidden ones and virtual environments.
+_SKIPPED = ("node_modules", "__pycache__", "build", "dist", "venv")
 #: What a version control system has in the root of a repository.
 _REPOSITORIES = (".git", ".hg", ".jj", ".svn")
 
@@ -26,20 +26,50 @@ def find_config(start: Path, *, stop: Path | None = None) -> Path | None:
     By default that is the repository's root. Outside repositories it is the home folder where ``start`` is below it,
     else ``start`` itself: a folder above may belong to somebody else.
     """
+    files = (folder / CONFIG_NAME for folder in _searched(start, stop)[0])
+    return next((file for file in files if file.is_file()), None)
+
+
+def _searched(start: Path, stop: Path | None = None) -> tuple[list[Path], str]:
+    """The folders where a riskguard.yaml is looked for, nearest first, and what the last of them is."""
     start = Path(os.path.abspath(start))  # noqa: PTH100 - Path.absolute keeps ".."
     start = start.parent if start.is_file() else start
-    folders = (start, *start.parents)
+    folders, what = [start, *start.parents], ""
     if stop is None:
         home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home raises where nobody knows it
         roots = [folder for folder in folders if any((folder / name).exists() for name in _REPOSITORIES)]
-        roots += [home] if home in folders and home.parent != home else [start]
-        stop = roots[0]
-    for folder in folders:
-        if (folder / CONFIG_NAME).is_file():
-            return folder / CONFIG_NAME
-        if folder == stop:
-            break
-    return None
+        what = "the root of the repository" if roots else "your home folder"
+        if not roots and (home not in folders or home.parent == home):
+            home, what = start, "which is in no repository, so that none above is searched"
+        stop = roots[0] if roots else home
+    return folders[: folders.index(stop) + 1 if stop in folders else None], what
+
+
+def not_found(start: Path) -> str:
+    """That no riskguard.yaml was found, where it was looked for, and a file that was probably meant."""
+    folders, what = _searched(start)
+    where = f"{folders[0]}{f' and above, up to {folders[-1]}' * (len(folders) > 1)} ({what})"
+    misnamed = (os.path.relpath(path, start) for folder in folders if (path := folder / "riskguard.yml").is_file())
+    renamed = next((f"; rename {path} to {CONFIG_NAME}" for path in misnamed), "")
+    return f"no {CONFIG_NAME} in {where}{renamed}"
+
+
+def configs_below(folder: Path) -> list[Path]:
+    """Each riskguard.yaml in a folder or below that has gates, or cannot be read; one of tests may have only data."""
+    found = []
+    for here, inner, files in os.walk(folder):
+        kept = [name for name in inner if name[0] != "." and name not in _SKIPPED]
+        inner[:] = sorted(name for name in kept if not Path(here, name, "pyvenv.cfg").exists())
+        if CONFIG_NAME in files and _may_have_gates(Path(here, CONFIG_NAME)):
+            found.append(Path(here, CONFIG_NAME))
+    return found
+
+
+def _may_have_gates(path: Path) -> bool:
+    try:
+        return bool(load_config(path, require_gates=False).gates)
+    except ConfigError:
+        return True
 
 
 def load_gates(path: Path) -> Config:

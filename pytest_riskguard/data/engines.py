@@ -233,7 +233,7 @@ def responses_fits(file: InputFile, _kind: Kind) -> Misfit:
 
 def _engine(file: InputFile) -> Engine | None:
     return next(
-        (engine for _, answer, _, _ in islice(_rows(file), _FIRST_ROWS) if (engine := engine_of(answer))), None
+        (engine for _, answer, _, _ in islice(rows(file), _FIRST_ROWS) if (engine := engine_of(answer))), None
     )
 
 
@@ -241,14 +241,18 @@ def responses_rankings(file: InputFile) -> Run:
     """The hits of each answer, in their order."""
     if (engine := _engine(file)) is None:
         raise file.refuse(None, "expected answers of a search engine, found none")
-    by_text = next(_rows(file))[2] is None
+    by_text = next(rows(file))[2] is None
     texts: dict[str, str] = {}
 
     def rankings() -> Iterator[Ranking]:
-        for line, answer, topic, text in _rows(file):
+        for line, answer, topic, text in rows(file):
             if (name := text if by_text else topic) is None:
                 wanted = "text" if by_text else "id"
-                raise file.refuse(line, f"expected the {wanted} of its query beside each response, found none")
+                raise file.refuse(
+                    line,
+                    f"expected the {wanted} of its query beside each response, found none",
+                    "keep each response in a file of its own, named QUERY.json, and give their folder",
+                )
             try:
                 documents, scores = engine.hits(answer)
             except AnswerError as problem:
@@ -260,7 +264,7 @@ def responses_rankings(file: InputFile) -> Run:
     return run_of_rankings(file, rankings(), by_text=by_text, texts=texts, ordered=True)
 
 
-def _rows(file: InputFile) -> Iterator[_Row]:
+def rows(file: InputFile) -> Iterator[_Row]:
     """All answers of a file; a ``FileError`` while they are read if it is neither JSON nor JSON Lines.
 
     A value is an answer, or has one under a key, where what stands beside it may say that it failed; or it maps the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import partial
@@ -216,7 +217,11 @@ def added_formats() -> dict[str, AddedFormat]:
 
 
 def read(file: InputFile, kind: Kind) -> Any:
-    """What a file holds."""
+    """What a file, or a folder, holds."""
+    if os.path.isdir(file.path):  # noqa: PTH112 - it raises nothing
+        from pytest_riskguard.data.folders import read_folder
+
+        return read_folder(file, kind)
     return format_of(file, kind).reader(kind)(file)
 
 
@@ -227,12 +232,24 @@ def format_of(file: InputFile, kind: Kind) -> Format:
     The same for a part of a file that has none.
     """
     named = file.given.format or ("irds" if names_collection(file.path) else None)
+    if named != "irds" and _is_workbook(file):
+        raise file.refuse(
+            None,
+            f"expected {kind} as text, found an Excel workbook",
+            f"save the sheet as CSV, or pandas.read_excel({file.name!r}).to_csv({kind + '.csv'!r}, index=False)",
+        )
     known = format_named(named, kind) if named is not None else _found(file, kind)
     if file.part is not None and kind not in known.parts:
         raise file.refuse(
             None, f"expected a file with several {kind}, found one ({known.name}): leave out #{file.part}"
         )
     return known
+
+
+def _is_workbook(file: InputFile) -> bool:
+    """Whether a file is one of Excel: ZIP with a folder of sheets, or the container that came before it."""
+    is_zip = file.start.startswith(b"PK\x03\x04")
+    return file.start.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") or (is_zip and b"xl/workbook" in file.content)
 
 
 def _found(file: InputFile, kind: Kind) -> Format:
@@ -245,9 +262,8 @@ def _found(file: InputFile, kind: Kind) -> Format:
     nearest, why = next(((known, misfit) for known, misfit in tried if misfit), (_BY_NAME[OWN[kind]], ""))
     if not why:
         return nearest  # its reader says which line is wrong, and how
-    names = ", ".join(known.name for known, _ in tried)
     raise file.refuse(
         None,
-        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}; tried: {names}",
+        f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}",
         "`format:` and `columns:` in riskguard.yaml (`--set format=NAME` of a candidate) say how to read it",
     )

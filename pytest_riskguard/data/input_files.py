@@ -14,6 +14,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -121,6 +122,12 @@ class InputFile(InputData):
         self.labels, self.ties, self.columns = self.given.labels, self.given.ties, self.given.columns
         self.limit, self._error, self._content = limit, error, content
         self._digest: str | None = None
+
+    def inside(self, path: Path) -> InputFile:
+        """A file in this folder, read as was said of the folder."""
+        file = InputFile(replace(self.given, path=path), error=self._error, limit=self.limit)
+        file.queries, file.labels = self.queries, self.labels
+        return file
 
     @property
     def digest(self) -> str | None:

@@ -219,7 +219,7 @@ def function_of(measure: Measure) -> MeasureFunction | None:
     except Exception as error:
         raise UsageError(
             f"measure {name!r} cannot be imported ({type(error).__name__}: {error}); expected package.module:function"
-            " that Python can import (in pytest, the setting `pythonpath` adds folders)"
+            " that Python can import (pytest's setting `pythonpath` adds folders)"
         ) from error
     if not callable(function):
         raise UsageError(f"measure {name!r}: expected a function, found {type(function).__name__}")

@@ -209,8 +209,11 @@ def table_of_rows(
 
 def columns_misfit(file: InputFile, kind: Kind, names: Iterable[str]) -> Misfit:
     """Why a file with these columns does not hold that."""
-    problem = missing_columns(names, kind, file.columns)
-    return None if problem is None else f"its columns do not fit: {problem}"
+    names = list(names)
+    if (problem := missing_columns(names, kind, file.columns)) is None:
+        return None
+    is_data = not all(math.isnan(number(name)) for name in names)
+    return f"its {'first row is data, no header' if is_data else 'columns do not fit'}: {problem}"
 
 
 # What a table holds, by its kind.

@@ -457,6 +457,7 @@ def read_run(given: Path | str | GivenFile, queries: Mapping[str, str] | None = 
         with local_copy(given.path, RUN_BYTES) as path:
             return read_run(replace(given, path=path), queries)
     file = InputFile(given, error=RunFormatError, limit=RUN_BYTES)
+    file.queries = queries
     run: Run = read(file, "rankings")
     if not run.topics:
         raise file.refuse(None, "expected rankings, found none")

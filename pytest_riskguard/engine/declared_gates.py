@@ -20,7 +20,7 @@ from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.engine.advice import Reader, advised
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.question import LiveRun, Question, RunFile, ScoreFile, Stored
-from pytest_riskguard.errors import ConfigError, UsageError, nearby
+from pytest_riskguard.errors import ConfigError, RiskguardError, UsageError, nearby
 from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.gates.verdict import Verdict
 
@@ -103,31 +103,9 @@ class DeclaredGates:
             words += ["--baseline", path and f"{name}={path}"]
         # the store would keep what the candidate of the whole file answers
         keeps = not isinstance(question.candidate, LiveRun) or gate.candidate is None
-        return advised(
-            verdict,
-            question,
-            reader,
-            judge_next=words,
-            keeps=keeps,
-            accept=item.id if gate.candidate and self._candidate is None else "",
-            named=self._named(verdict, gate, reader),
-        )
-
-    def _named(self, verdict: Verdict, gate: GateSettings, reader: Reader) -> str:
-        """Where riskguard.yaml names the file that a verdict's error is about."""
-        if verdict.error is None or verdict.error.where is None:
-            return ""
-        settings, collection = self.settings, self.settings.collection
-        line = settings.line_of(gate, "candidate") if gate.candidate else settings.line("candidate")
-        for what, given, named_at in (
-            ("qrels", collection.qrels, settings.line("collection")),
-            ("topics", collection.topics, settings.line("collection")),
-            ("candidate", file_of(gate.candidate or settings.candidate), line),
-        ):
-            if given is not None and given.path == verdict.error.where:
-                file = nearby(settings.path, *reader.folders) or settings.path
-                return f" (the {what} named in {file}:{named_at})"
-        return ""
+        named = named_in(self.settings, verdict.error, *reader.folders, gate=gate)
+        accept = item.id if gate.candidate and self._candidate is None else ""
+        return advised(verdict, question, reader, judge_next=words, keeps=keeps, accept=accept, named=named)
 
     def _question(self, item: GateItem) -> Question:
         first, *pool = (baseline_source(baseline, self._runs) for baseline in item.baselines)
@@ -147,6 +125,28 @@ class DeclaredGates:
             line = self.settings.line_of(item.settings, *where) if own else self.settings.line(*where)
             self._queried[candidate] = self._live(candidate, line)
         return self._queried[candidate]
+
+
+def named_in(
+    settings: Config | None, error: RiskguardError | None, *folders: Path, gate: GateSettings | None = None
+) -> str:
+    """Where a riskguard.yaml names the file that an error is about, as a person in the first of the folders types it.
+
+    Empty where it does not. The candidate is that of the gate if it has one of its own.
+    """
+    if settings is None or error is None or error.where is None:
+        return ""
+    collection, own = settings.collection, None if gate is None else gate.candidate
+    line = settings.line_of(gate, "candidate") if gate and own else settings.line("candidate")
+    for what, given, named_at in (
+        ("qrels", collection.qrels, settings.line("collection")),
+        ("topics", collection.topics, settings.line("collection")),
+        ("candidate", file_of(own or settings.candidate), line),
+    ):
+        if given is not None and given.path == error.where:
+            file = nearby(settings.path, *folders) or settings.path
+            return f" (the {what} named in {file}:{named_at})"
+    return ""
 
 
 def baseline_source(baseline: str, runs: Mapping[str, RunFile] = MappingProxyType({})) -> RunFile | Stored:

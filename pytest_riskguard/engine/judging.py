@@ -44,6 +44,7 @@ from pytest_riskguard.engine.what_ifs import (
 )
 from pytest_riskguard.errors import DataError, InternalError, RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.causes import cause_of
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
@@ -331,11 +332,12 @@ class Engine:
             rejudged = self._rejudged(gate, asked.question, asked.systems, place)
             responsible = [topic.topic for topic in verdict.responsible_topics]
             verdict = replace(verdict, documents=documents(rejudged.labels, responsible, self._titles))
+            verdict = _with_cause(verdict, rejudged.labels)
             if gate.is_pool or verdict.replicates or self.sources.qrels.rules.is_complete:
                 return verdict
             found = rejudged.found
         except RiskguardError:  # such as scores without a run; the answer stands without its explanation
-            return verdict
+            return _with_cause(verdict, None) if verdict.documents is None else verdict
         verdict = replace(verdict, judgements=found)
         if found.depends and verdict.outcome != "pass":
             return verdict.warned(warning("rests_on_unjudged", documents=found.documents))
@@ -356,6 +358,12 @@ class Engine:
         for other in list(self._labels)[:-MOST_KNOWN]:
             del self._labels[other]
         return Rejudged(gate, labels, self.sources.topics)
+
+
+def _with_cause(verdict: Verdict, labels: Labels | None) -> Verdict:
+    """The verdict with the mistake that seems to be behind it, where it does not pass."""
+    cause = None if verdict.outcome == "pass" else cause_of(verdict, labels)
+    return verdict if cause is None else verdict.warned(cause)
 
 
 @contextmanager

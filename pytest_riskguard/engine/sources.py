@@ -175,7 +175,7 @@ class ScoreCache:
     def _run(self, source: Ranked) -> Run:
         """A run; a live system is queried once, even if that failed."""
         if isinstance(source, RunFile):
-            return read_run(source.file, self._texts)
+            return read_run(source.file, self.queries)
         if isinstance(source, LiveRun):
             return self._memoised(source, source.retrieve)
         return keyed(InputData(label(source), reason="bad_run"), source, self.queries)
@@ -317,7 +317,9 @@ def _stamp(given: Path | GivenFile) -> Hashable:
     path = GivenFile.of(given).path
     try:
         status = path.stat()
-        inner = [file.stat() for file in path.iterdir()] if stat.S_ISDIR(status.st_mode) else []
+        inner = []
+        if stat.S_ISDIR(status.st_mode):  # with the judgements of BEIR
+            inner = [file.stat() for file in (*path.iterdir(), *path.glob("qrels/*"))]
     except OSError:
         return None
     # nobody can set the time of the last change to what it was

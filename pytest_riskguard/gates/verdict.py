@@ -250,7 +250,9 @@ class Verdict(_Read):
         Where the systems come from.
     commands : Commands or None
         What its reader can type in the folder where it was judged; None where nobody knows where it is read.
-        ``error``, ``origins`` and ``commands`` are no part of the verdict's JSON.
+    service : str
+        What reports call the riskguard.yaml of its gate, where a run has several.
+        ``error``, ``origins``, ``commands`` and ``service`` are no part of the verdict's JSON.
     """
 
     asked: Gate
@@ -272,6 +274,7 @@ class Verdict(_Read):
     error: DataError | None = field(default=None, compare=False)
     origins: Origins | None = field(default=None, compare=False)
     commands: Commands | None = field(default=None, compare=False)
+    service: str = field(default="", compare=False)
 
     def __repr__(self) -> str:
         about = f"{self.candidate} against {', '.join(self.baselines)}" + (
@@ -362,7 +365,7 @@ class Verdict(_Read):
 
 
 #: Codes of warnings that come first and are never folded.
-FIRST_WARNINGS = ("changed_inputs", "free_wins")
+FIRST_WARNINGS = ("suspicious_run", "changed_inputs", "free_wins")
 
 #: The JSON object, key by key in its order, with the type of each.
 JSON_TYPES: dict[str, Any] = {

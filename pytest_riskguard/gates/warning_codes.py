@@ -55,6 +55,10 @@ REASONS = tuple(code for codes in REASONS_OF.values() for code in codes)
 #: What a verdict warns of.
 WARNINGS: Mapping[str, str] = {
     "churn": "Churn that passes because of `on_churn: warn`.",
+    "suspicious_run": (
+        "A failure that the run itself seems to cause: no result for a quarter of the queries, rankings upside down, "
+        "or fewer results than the measure looks at."
+    ),
     "few_changed_topics": "So few topics changed that only Student-t could fail the gate, or nothing could.",
     "few_topics": (
         "Fewer than 25 topics (for `georisk_not_worse` at an alpha above 1, 50), or weights or clusters that "
@@ -98,6 +102,17 @@ SAID: Mapping[str, str] = {
         "because losses weigh more, and on_churn: warn lets it pass"
     ),
     "significantly_better": "the candidate is significantly better (mean {mean_difference:+.4f})",
+    "cut_off": (
+        "the candidate has no result for {missing} of {count} queries: its run may be cut off, or such queries fail"
+    ),
+    "upside_down": (
+        "the candidate's rankings seem upside down: they score {mean:.2f}, and {reverse:.2f} from last to first; a "
+        "better document must have a higher score, so write distances with a minus sign"
+    ),
+    "few_results": (
+        "the candidate has at most {most} results a query, where the baseline has more and {wanted} count: ask the "
+        "search for {wanted}"
+    ),
     "order_as_written": (
         "{system} has equal scores (trec_eval compares 32 bits), which are ranked by document id: {topics} topics "
         "score differently in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "

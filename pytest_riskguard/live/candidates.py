@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from operator import attrgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -19,8 +21,9 @@ from pytest_riskguard.errors import ConfigError, DataError, ScoringError, UsageE
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live.command import command_search
 from pytest_riskguard.live.http import http_search
+from pytest_riskguard.live.importing import importable_from, places_tried
 from pytest_riskguard.live.retrieval import Pairs, Search, Topic, retrieve, told
-from pytest_riskguard.text import counted, listed
+from pytest_riskguard.text import counted, did_you_mean, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -66,8 +69,9 @@ def live_candidate(collection: Engine, settings: Config, candidate: Queried, lin
                 with command_search(candidate, settings.path.parent) as command:
                     return _retrieved(collection, command, candidate)
             assert isinstance(candidate, Retrieve)
-            search = asked_by_topic(imported(candidate.retrieve), depth=candidate.depth)
-            return _retrieved(collection, search, candidate)
+            with importable_from(settings.path.parent):
+                search = imported(candidate.retrieve, settings.path.parent)
+                return _retrieved(collection, asked_by_topic(search, depth=candidate.depth), candidate)
         except (SignatureError, UsageError) as error:
             raise ConfigError(settings.path, line, f"candidate.{key_of(candidate)}: {error}") from None
 
@@ -134,19 +138,29 @@ class SignatureError(TypeError):
     """A search whose arguments are not those that it gets."""
 
 
-def imported(target: str) -> Callable[..., Any]:
-    """The search ``package.module:function``; ``DataError`` if it cannot be imported, or is no function."""
+def imported(target: str, folder: Path) -> Callable[..., Any]:
+    """The search ``package.module:function``, of a riskguard.yaml in this folder.
+
+    ``DataError`` if it cannot be imported, or is no function.
+    """
     module, _, function = target.partition(":")
     try:
         search: Callable[..., Any] = attrgetter(function)(import_module(module))
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        advice = "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
-        advice = advice if isinstance(error, ImportError | AttributeError) else ""
-        raise DataError(f"cannot import {target!r}: {told(error)}{advice}", reason="missing_input") from None
+        advice = ""
+        if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+            tried = f"{places_tried(folder)} (pytest's setting `pythonpath` adds folders) and what is installed"
+            advice = f"; looked in {tried}; expected package.module:function"
+        elif isinstance(error, ModuleNotFoundError):
+            advice = f"; install {error.name} where riskguard runs, or add its folder to pytest's `pythonpath`"
+        elif isinstance(error, AttributeError) and module in sys.modules:
+            advice = did_you_mean(function, vars(sys.modules[module]))
+        fault = f"cannot import {target!r}: {told(error)}{advice}"
+        raise DataError(fault, reason="missing_input", remedy="mend the code, or correct its name") from None
     if not callable(search):
-        raise DataError(f"{target!r} is not a function", reason="missing_input")
+        raise DataError(f"{target!r} is not a function", reason="missing_input", remedy="name a function")
     return search
 
 

@@ -39,7 +39,7 @@ def command_search(asking: CommandCandidate, folder: Path) -> Iterator[Search]:
             )
         except OSError as error:
             fault = f"{clean(command[0], limit=80)}: cannot be started in {folder}: {error.strerror}"
-            raise DataError(fault, reason="missing_input") from None
+            raise DataError(fault, reason="missing_input", remedy="install the command, or correct it") from None
         try:
             yield _Process(process, asking, errors)
         finally:

@@ -153,7 +153,7 @@ class HttpSearch:
         """Status and content of the response."""
         import httpx2
 
-        is_temporary, content = True, bytearray()
+        is_temporary, content, remedy = True, bytearray(), None
         deadline = math.inf if self._asking.timeout is None else time.monotonic() + self._asking.timeout
         method, headers = ("GET", {}) if body is None else ("POST", {"Content-Type": "application/json"})
         try:
@@ -168,14 +168,14 @@ class HttpSearch:
         except httpx2.TimeoutException:
             problem, is_temporary = "no answer in time", False
         except httpx2.ConnectError as error:
-            problem = f"cannot connect: {error}"
+            problem, remedy = f"cannot connect: {error}", f"is the engine running at {self._place}?"
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             problem = f"the connection broke: {error or type(error).__name__}"
-        raise self._failure(problem, is_temporary=is_temporary)
+        raise self._failure(problem, is_temporary=is_temporary, remedy=remedy)
 
-    def _failure(self, problem: str, *, is_temporary: bool = False) -> SearchError:
+    def _failure(self, problem: str, **about: Any) -> SearchError:
         said = clean(self._secrets.hidden_in(problem), limit=2 * MAX_SAID)
-        return SearchError(f"{self._place}: {said}", is_temporary=is_temporary)
+        return SearchError(f"{self._place}: {said}", **about)
 
 
 def _filled(template: Any, values: Mapping[str, Any]) -> Any:

@@ -267,9 +267,9 @@ _NOT_OWN = (*(Path(sysconfig.get_paths()[name]) for name in _SCHEMES), Path(__fi
 class SearchError(Exception):
     """A query without an answer, in words for people; ``is_temporary``: another attempt may succeed."""
 
-    def __init__(self, problem: str, *, is_temporary: bool = False) -> None:
+    def __init__(self, problem: str, *, is_temporary: bool = False, remedy: str | None = None) -> None:
         super().__init__(problem)
-        self.is_temporary = is_temporary
+        self.is_temporary, self.remedy = is_temporary, remedy
 
 
 def _too_late(timeout: float | None) -> SearchError:
@@ -293,7 +293,8 @@ def _failure(failed: Mapping[str, BaseException], queries: Mapping[str, Topic], 
         unasked = counted(left, "topic was", "topics were")
         parts.append(f"{unasked} not queried, because {MAX_FAILURES} queries in a row failed")
     text = f"the search failed for {len(failed)} of {counted(len(queries), 'topic')}: {'; '.join(parts)}"
-    return DataError(text, reason="bad_run")
+    remedies = (error.remedy for error in failed.values() if isinstance(error, SearchError))
+    return DataError(text, reason="bad_run", remedy=next(filter(None, remedies), None))
 
 
 def told(error: BaseException) -> str:

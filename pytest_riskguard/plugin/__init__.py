@@ -49,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "riskguard_config",
         type="paths",
         default=[],
-        help=f"files with gates (default: {CONFIG_NAME} in the rootdir, if it exists)",
+        help=f"files with gates (default: {CONFIG_NAME} in the rootdir, and in or below folders that are typed)",
     )
 
 
@@ -81,6 +81,15 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
     session = config.pluginmanager.get_plugin(SESSION)
     return header_of(config, mode_of(config) if session is None else session.mode)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """With -q, which leaves out the header, still say which gates are not judged."""
+    from pytest_riskguard.plugin.mode import header_of, mode_of
+
+    if config.get_verbosity() < 0 and not config.pluginmanager.hasplugin(SESSION):
+        for line in header_of(config, mode_of(config)):
+            terminalreporter.write_line(line)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -24,8 +24,9 @@ from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.gates.kinds import KINDS, gate_of
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.gates.verdict import Verdict, incomparable
+from pytest_riskguard.live.importing import importable_from
 from pytest_riskguard.plugin import CONFIG_NAME, typed_again
-from pytest_riskguard.plugin.mode import mode_of
+from pytest_riskguard.plugin.mode import files_of_ini
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import record
 
@@ -56,7 +57,7 @@ class Riskguard:
         self._config, self._test = request.config, request.node.nodeid
         root, folder = request.config.rootpath, Path(request.path).parent
         path = find_config(folder, stop=root if folder.is_relative_to(root) else None) or next(
-            iter(mode_of(request.config).files), None
+            iter(files_of_ini(request.config)), None
         )
         if path is None:
             raise UsageError(
@@ -155,7 +156,9 @@ class Riskguard:
         folders = self._config.invocation_params.dir, self._config.rootpath
         reports = self._config.getoption("riskguard_report")
         reader = Reader.of_config(self._settings.path, *folders, reports=reports)
-        return record(advised(self._engine.verdict(question), question, reader, accept=gate.name))
+        with importable_from(self.folder):
+            verdict = self._engine.verdict(question)
+        return record(advised(verdict, question, reader, accept=gate.name))
 
     def _demand(self, candidate: Candidate, baseline: Named | Sequence[Named], *, kind: str, **more: Any) -> Verdict:
         """As ``check``, but raises unless the verdict passes."""

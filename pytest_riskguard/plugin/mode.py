@@ -15,6 +15,8 @@ from pytest_riskguard.plugin import CONFIG_NAME
 
 #: Options that select tests. Only those that are typed count: if addopts select, gates left out are still noticed.
 _SELECTS = ("-k", "-m", "--deselect", "--ignore", "--lf", "--last-failed", "--sw", "--stepwise")
+#: The key under which a worker of xdist is told the gate files.
+FILES = "riskguard_files"
 
 
 class Mode(NamedTuple):
@@ -29,8 +31,7 @@ def mode_of(config: pytest.Config) -> Mode:
     """The mode this run is in: the command line wins over the ini file."""
     asked = config.getoption("riskguard", default=None)
     on = bool(config.getini("riskguard") if asked is None else asked)
-    default = config.rootpath / CONFIG_NAME
-    files = [Path(path) for path in config.getini("riskguard_config")] or [default] * default.is_file()
+    files = files_of_ini(config)
     if on:
         for path in files:
             if not path.is_file():
@@ -41,10 +42,30 @@ def mode_of(config: pytest.Config) -> Mode:
                 raise pytest.UsageError(
                     f"--riskguard-{option} needs --riskguard, or `riskguard = true` in the ini file"
                 )
-    for path in _arguments(config):
-        if path.name == CONFIG_NAME and path.is_file() and path.resolve() not in map(Path.resolve, files):
+    if FILES in (told := getattr(config, "workerinput", {})):  # which lacks what was typed
+        return Mode(on, "command line", tuple(map(Path, told[FILES])))
+    for path in (file for argument in _arguments(config) for file in _gate_files(config, argument, on=on)):
+        if path.resolve() not in map(Path.resolve, files):
             files.append(path)
     return Mode(on, "ini" if asked is None else "command line", tuple(files))
+
+
+def files_of_ini(config: pytest.Config) -> list[Path]:
+    """The gate files of the ini file, by default that of the rootdir."""
+    default = config.rootpath / CONFIG_NAME
+    return [Path(path) for path in config.getini("riskguard_config")] or [default] * default.is_file()
+
+
+def _gate_files(config: pytest.Config, argument: Path, *, on: bool) -> list[Path]:
+    """The gate files that an argument names, those below a folder too if it is typed and the ini file lists none."""
+    if argument.name == CONFIG_NAME and argument.is_file():
+        return [argument]
+    is_typed = config.args_source is config.ArgsSource.ARGS
+    if not (on and is_typed and argument.is_dir()) or config.getini("riskguard_config"):
+        return []
+    from pytest_riskguard.config.load import configs_below
+
+    return configs_below(argument)
 
 
 def _arguments(config: pytest.Config) -> list[Path]:

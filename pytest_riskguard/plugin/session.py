@@ -13,7 +13,7 @@ import pytest
 
 from pytest_riskguard import run_context
 from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, declared
-from pytest_riskguard.plugin.mode import Mode, asks_for_single_tests, is_selection_typed
+from pytest_riskguard.plugin.mode import FILES, Mode, asks_for_single_tests, is_selection_typed
 from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.comparisons import KnownGate
 
@@ -115,6 +115,11 @@ class RiskguardSession:
             self.log.know(roll)
 
     @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker which gate files there are."""
+        node.workerinput[FILES] = list(map(str, self.mode.files))
+
+    @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Record the gates of a worker that has ended; one that crashed left nothing."""
         if (roll := getattr(node, "workeroutput", {}).get(ROLL)) is not None:
@@ -206,8 +211,9 @@ class RiskguardSession:
             from pytest_riskguard.reports import files
             from pytest_riskguard.reports.provenance import provenance_of
 
-            provenance = provenance_of(self.verdicts, this_build(self.config.rootpath), report_date())
-            report = comparisons.Report(self.verdicts, self.gates, provenance, self.policy_changes)
+            report = comparisons.Report(self.verdicts, self.gates, policy_changes=self.policy_changes)
+            build = this_build(self.config.rootpath)
+            report = report._replace(provenance=provenance_of(report.shown.verdicts, build, report_date()))
         for path in paths:
             try:
                 files.write(self.config.invocation_params.dir / path, report)
@@ -255,7 +261,9 @@ class RiskguardSession:
     def _summarise(self, terminalreporter: pytest.TerminalReporter) -> None:
         """List all gates, with ``-q`` those that want attention. Problems of the run are always shown."""
         quiet = self.config.get_verbosity() < 0
-        shown = [(test, verdict) for test, verdict in self.log.by_test() if not (quiet and _is_fine(verdict))]
+        named = comparisons.by_service(self.verdicts, self.gates)
+        judged = [(test, verdict) for (test, _), verdict in zip(self.log.by_test(), named, strict=True)]
+        shown = [(test, verdict) for test, verdict in judged if not (quiet and _is_fine(verdict))]
         if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
             shown = []
         left_out = set() if self.problems else self._left_out()

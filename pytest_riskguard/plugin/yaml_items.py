@@ -13,6 +13,7 @@ import pytest
 from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 from pytest_riskguard.live import declared_gates
+from pytest_riskguard.live.importing import importable_from
 from pytest_riskguard.plugin import typed_again
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import current, record
@@ -102,7 +103,8 @@ class GateTest(_Reported):
         """Judge, and fail unless the verdict passes."""
         folders = self.config.invocation_params.dir, self.config.rootpath
         declared = self.file.declared
-        verdict = declared.verdict(self.item)
+        with importable_from(self.path.parent):
+            verdict = declared.verdict(self.item)
         if not verdict.passed or verdict.advises:
             from pytest_riskguard.engine.advice import Reader
 

@@ -12,7 +12,7 @@ from pytest_riskguard.data.measures import DEFAULT_DEPTH, MAX_DEPTH, cutoff_of
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import COUNTED, ROUNDING_ERROR, ResponsibleTopic, Slice, TopicDocuments
 from pytest_riskguard.gates.kinds import NoTopicCollapse
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 
 #: What a verdict means for a change; what a tone looks like in a text.
 Tone = Literal["stop", "caution", "go"]
@@ -49,6 +49,11 @@ class Card:
     def left_out(self, name: str) -> int:
         """How many topics a list of the verdict leaves out."""
         return self.verdict.topics.left_out.get(name, 0)
+
+    @property
+    def suspicion(self) -> VerdictWarning | None:
+        """The mistake that seems to be behind a failure."""
+        return next((warning for warning in self.verdict.warnings if warning.code == "suspicious_run"), None)
 
     # ---- the answer
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pytest_riskguard.frozen import frozen
@@ -108,6 +110,44 @@ class Report(NamedTuple):
         """The commit that was judged, where the report says it."""
         return None if self.provenance is None else self.provenance.commit
 
+    @property
+    def shown(self) -> Report:
+        """The report as people read it: each verdict says whose it is."""
+        return self._replace(verdicts=by_service(self.verdicts, self.gates))
+
+
+def by_service(verdicts: Sequence[Verdict], gates: Sequence[KnownGate]) -> list[Verdict]:
+    """The verdicts as reports show them: where gates are of several riskguard.yaml, each is named with its service.
+
+    A service is the folder of its file, by as many of its last parts as no other has, else the file itself.
+    """
+    files = {gate.file: PurePosixPath(gate.file) for gate in gates if gate.file.endswith((".yaml", ".yml"))}
+    if len(files) < 2:
+        return list(verdicts)
+    folders = [file.parent for file in files.values()]
+    paths = {
+        name: file if file.parent.name in ("", "..") or folders.count(file.parent) > 1 else file.parent
+        for name, file in files.items()
+    }
+    names = {name: _last_parts(path, [*paths.values()]) for name, path in paths.items()}
+    services = {place: names[gate.file] for gate in gates if gate.file in names for place in gate.verdicts}
+    shown = []
+    for place, verdict in enumerate(verdicts):
+        if (service := services.get(place)) and not verdict.service:
+            asked = replace(verdict.asked, name=f"{service}: {verdict.gate}")
+            verdict = replace(verdict, asked=asked, service=service)
+        shown.append(verdict)
+    return shown
+
+
+def _last_parts(path: PurePosixPath, paths: Sequence[PurePosixPath]) -> str:
+    """As many of the last parts of a path as no other path ends with."""
+    for count in range(1, len(path.parts) + 1):
+        last = path.parts[-count:]
+        if sum(other.parts[-count:] == last for other in paths) == 1:
+            break
+    return "/".join(last)
+
 
 def missing(gates: Sequence[KnownGate]) -> list[KnownGate]:
     """The gates without a verdict."""
@@ -190,7 +230,7 @@ def urgency(verdict: Verdict) -> int:
 class Answer:
     """What a run says about a change, in every report alike: a tone, what to do, and how many gates say so.
 
-    ``is_divided``: some of several candidates may ship.
+    ``is_divided``: some of several candidates of one service may ship.
     """
 
     tone: Tone
@@ -211,13 +251,13 @@ class Answer:
 
 def answer(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> Answer:
     """The answer of all gates of a run; ``gates`` are those that it knew."""
-    unjudged = missing(gates)
+    verdicts, unjudged = by_service(verdicts, gates), missing(gates)
     by_candidate: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         by_candidate.setdefault(verdict.candidate, []).append(verdict)
     shipped = sum(all(verdict.passed for verdict in one) for one in by_candidate.values())
     how, what = advice(verdicts, complete=not unjudged)
-    is_divided = what == "Don't ship" and shipped > 0
+    is_divided = what == "Don't ship" and shipped > 0 and len({verdict.service for verdict in verdicts}) == 1
     if is_divided:
         what = f"{shipped} of {len(by_candidate)} candidates may ship"
     return Answer(how, what, "; ".join(filter(None, (_counts(verdicts), title(gates)))), is_divided)
@@ -246,6 +286,6 @@ def compared(verdict: Verdict, place: int) -> str:
     if inputs is None or inputs.candidate is None or None in inputs.baselines.values():
         return str(place)
     return json.dumps(
-        [verdict.candidate, verdict.baselines, verdict.measure, to_plain(inputs)],
+        [verdict.service, verdict.candidate, verdict.baselines, verdict.measure, to_plain(inputs)],
         sort_keys=True,
     )

@@ -98,15 +98,15 @@ def write(path: Path, report: Report) -> None:
     elif kind == HTML:
         from pytest_riskguard.reports.html import render as render_html
 
-        text = render_html(report)
+        text = render_html(report.shown)
     elif kind == JUNIT:
         from pytest_riskguard.reports.ci.junit import render as render_junit
 
-        text = render_junit(report)
+        text = render_junit(report.shown)
     else:
         from pytest_riskguard.reports.markdown import COMMENT_LIMIT, render
 
-        text = render(report, limit=COMMENT_LIMIT)
+        text = render(report.shown, limit=COMMENT_LIMIT)
     write_text(path, text)
 
 

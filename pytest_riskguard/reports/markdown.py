@@ -14,6 +14,7 @@ from pytest_riskguard.reports.comparisons import Report, answer, urgency
 from pytest_riskguard.reports.details import worst_topics
 from pytest_riskguard.reports.parts import Table
 from pytest_riskguard.reports.provenance import line
+from pytest_riskguard.reports.standings import standings
 from pytest_riskguard.reports.terminal import notes, remarks, repeats
 from pytest_riskguard.text import clean, counted
 
@@ -82,6 +83,16 @@ def render(report: Report, *, limit: int | None = None) -> str:
     head = [f"## riskguard: {answer(report.verdicts, report.gates).title}", ""]
     came_from = [*report.policy_changes, *([] if report.provenance is None else [line(report.provenance)])]
     head += [text for said in came_from for text in (_sentence(said), "")]
+    for ranked in standings(report.verdicts, report.gates):
+        known = ranked.filled
+        rows = (
+            [
+                code(cell) if kind == "name" else cell.replace("->", "→")
+                for cell, kind in zip(row, known.kinds, strict=True)
+            ]
+            for row in known.cells
+        )
+        head += table({_sentence(label): kind for label, kind in known.columns.items()}, rows)
     return fitting(head, report, limit=limit)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -78,13 +78,14 @@ def ages(baselines: Sequence[Origin], date: str) -> str:
 
 def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Provenance:
     """Where the report on these verdicts comes from; verdicts on plain scores have only names."""
-    known = [verdict.origins for verdict in verdicts if verdict.origins is not None]
-    candidate = next((origins.candidate for origins in known), None)
+    known = [(verdict.service, verdict.origins) for verdict in verdicts if verdict.origins is not None]
+    candidate = next((origins.candidate for _, origins in known), None)
     if candidate is None and verdicts:
         candidate = Origin(verdicts[0].candidate)
-    baselines = {baseline.name: baseline for origins in known for baseline in origins.baselines}
-    for name in (name for verdict in verdicts if verdict.origins is None for name in verdict.baselines):
-        baselines.setdefault(name, Origin(name))
+    baselines = {(service, baseline.name): baseline for service, origins in known for baseline in origins.baselines}
+    for verdict in (verdict for verdict in verdicts if verdict.origins is None):
+        for name in verdict.baselines:
+            baselines.setdefault((verdict.service, name), Origin(name))
     return Provenance(
         date,
         build.commit,
@@ -93,8 +94,8 @@ def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Prove
         build.repository,
         build.run_url,
         candidate,
-        tuple(baselines.values()),
-        tuple({origins.file: None for origins in known if origins.file is not None}),
+        tuple(replace(one, name=": ".join(filter(None, key))) for key, one in baselines.items()),
+        tuple({origins.file: None for _, origins in known if origins.file is not None}),
     )
 
 

@@ -81,7 +81,9 @@ def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str
     ``room`` is how many lines it may have, where not more than the line was asked for.
     """
     card = Card(verdict)
-    most = _MAX_PARAGRAPH - 2 * len(verdict.first_warnings)  # which need the room more
+    most = _MAX_PARAGRAPH - 2 * sum(
+        one.code != "suspicious_run" for one in verdict.first_warnings
+    )  # which need the room more
     lines = _indented([words.paragraph(verdict)], screen, hanging="", most=most)
     if not card.worst or (verdict.outcome == "pass" and not card.is_churn) or screen.verbose:
         return lines  # the statistics list topics with their figures

@@ -32,6 +32,7 @@ def _worded(verdict: Verdict, findings: Findings) -> Findings:
     findings = replace(findings, warnings=warnings)
     if verdict.outcome == "incomparable":
         return findings
+    verdict = verdict.with_findings(lambda _: findings)
     return replace(findings, figures=tuple(figures(verdict)), summary=f"{line(verdict)}. {paragraph(verdict)}")
 
 

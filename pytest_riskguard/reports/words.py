@@ -320,8 +320,10 @@ _FATES: dict[Fate, tuple[str, str]] = {
 
 
 def cause(verdict: Verdict) -> str:
-    """What became of the queries that lost, and where that says to look; empty where nobody knows."""
+    """What became of the queries that lost, and where to look, or the mistake behind it; empty where nobody knows."""
     card = Card(verdict)
+    if (suspicion := card.suspicion) is not None:
+        return sentence(suspicion.message)
     fates = card.fates if card.explains_topics or verdict.asked.by_topic else {}
     if verdict.passed or not fates:
         return ""
@@ -545,8 +547,9 @@ def own_advice(verdict: Verdict, run: Sequence[Verdict] = (), *, complete: bool 
 
 
 def _same_change(verdict: Verdict, run: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts of a run on this candidate."""
-    return [one for one in run if one.candidate == verdict.candidate] or [verdict]
+    """The verdicts of a run on this candidate of this service."""
+    change = (verdict.service, verdict.candidate)
+    return [one for one in run if (one.service, one.candidate) == change] or [verdict]
 
 
 @frozen
@@ -630,7 +633,8 @@ _STATED = ("churn", "significantly_better", "rests_on_unjudged")
 
 def unsaid(verdict: Verdict, *, with_paragraph: bool) -> list[VerdictWarning]:
     """The warnings that the line, and the paragraph where it is shown, do not state in other words."""
-    left = [warning for warning in verdict.warnings if warning.code not in _STATED]
+    said = (*_STATED, *["suspicious_run"] * with_paragraph)
+    left = [warning for warning in verdict.warnings if warning.code not in said]
     if with_paragraph and Card(verdict).unanswered:  # the first of these is about the candidate
         stated = next((warning for warning in left if warning.code == "missing_topics"), None)
         left = [warning for warning in left if warning is not stated]

@@ -74,7 +74,7 @@ def test_a_run_that_changed_since_is_refused(command, folder):
     shutil.copy("churn.run", "candidate.run")
     before, ended = stored(folder), command("accept r.json --note why")
     assert ended.status == 3
-    assert "candidate.run: not the run that was judged: it changed since; judge it again" in ended.err
+    assert "candidate.run: not the run that was judged: it changed since" in ended.err
     assert stored(folder) == before
 
 
@@ -178,16 +178,9 @@ def test_a_report_without_a_stored_baseline_has_nothing_to_replace(command):
 
 
 def test_the_report_of_several_services_updates_each_store(command, folder):
-    """As ``riskguard check services`` writes it: each gate has the file that declares it in its id."""
-    reports = []
     for name in ("a", "b"):
-        shutil.copytree(folder, folder / "services" / name, ignore=shutil.ignore_patterns("services", "?.json"))
-        command(f"check --config services/{name}/riskguard.yaml -o {name}.json")
-        reports.append(json.loads((folder / f"{name}.json").read_text()))
-    whole, second = reports
-    whole["verdicts"] += second["verdicts"]
-    whole["gates"] += [{**gate, "verdicts": [1]} for gate in second["gates"]]
-    (folder / "all.json").write_text(json.dumps(whole))
+        shutil.copytree(folder, folder / "services" / name, ignore=shutil.ignore_patterns("services"))
+    assert command("check services -o all.json").status == 0
     before = stored(folder)
     ended = command("accept all.json --config services/b/riskguard.yaml --note one")
     assert (ended.status, ended.out.count("replaced prod")) == (0, 1), ended.err

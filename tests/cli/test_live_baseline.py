@@ -92,8 +92,7 @@ OF_FILE = "candidate:\n  depth: 5\n  retrieve: live_search:{}"
         (
             CANDIDATE,
             OF_FILE.format("nothing"),
-            "cannot import 'live_search:nothing': AttributeError: module 'live_search' has no attribute 'nothing'; "
-            "expected 'module:function' that python can import",
+            "cannot import 'live_search:nothing': AttributeError: module 'live_search' has no attribute 'nothing'",
         ),
         ("topics.tsv", "few.tsv", "no query text for 20 judged topics (t11, t12, t13, t14, t15): name a topics file"),
     ],

@@ -1,8 +1,11 @@
 """Wrong lines: each ends with its status and a message, prints nothing else and writes nothing."""
 
+import re
+
 import pytest
 
 from tests.baselines.conftest import content
+from tests.cli import mistakes
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 LONG = "a" * 5000
@@ -121,3 +124,57 @@ def test_a_name_that_no_file_can_have_makes_a_verdict_incomparable(command, line
     ended = command(line)
     assert ended.status == 3
     assert "File name too long" in " ".join((ended.out + ended.err).split())
+
+
+#: A command that a message names, with the options that it gives.
+NAMED = re.compile(r"(?<!that )\briskguard ((?:(?:baseline )?[a-z-]+)(?: [^\s`;]+)*)")
+
+
+def message(ended):
+    """What a person reads of the mistake: the error, or why nothing was compared."""
+    _, found, why = ended.out.partition("Nothing was compared: ")
+    text = re.split(r"\n(?=\S)", why)[0] if found else ended.out + ended.err.rpartition("Error: ")[2]
+    return text.strip()
+
+
+@pytest.fixture
+def first_hour(command, folder, monkeypatch):
+    """Does something wrong, and looks at what every message has: it is short, and its commands are there."""
+    monkeypatch.setenv("COLUMNS", "1000")
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    mistakes.write(folder)
+
+    def checked(line, status, said):
+        before = content(folder)
+        ended = command(line)
+        text = message(ended)
+        assert ended.status == status, text
+        assert [part for part in said if part not in text] == []
+        assert text.count("\n") < 3
+        assert len(text) < 560
+        assert "Traceback" not in text
+        assert content(folder) == before
+        for named in NAMED.findall(text):
+            words, options = [word for word in named.split() if word[0] != "-"], re.findall("--[a-z-]+", named)
+            name = " ".join(words[: 1 + (words[0] in ("baseline", "study"))])
+            helped = command(f"{name} --help")
+            assert helped.status == 0, named
+            assert [option for option in options if option not in helped.out] == [], named
+
+    return checked
+
+
+@pytest.mark.parametrize(("line", "status", "said"), list(mistakes.every()), ids=str)
+def test_a_mistake_of_the_first_hour_is_explained(first_hour, line, status, said):
+    first_hour(line, status, said)
+
+
+@pytest.mark.parametrize(
+    ("part", "other"), [(part, other) for part in mistakes.YAML for other in mistakes.YAML[part]]
+)
+def test_a_mistake_in_riskguard_yaml_is_explained(first_hour, folder, part, other):
+    text = (folder / "riskguard.yaml").read_text(encoding="utf-8")
+    assert part in text
+    (folder / "riskguard.yaml").write_text(text.replace(part, other), encoding="utf-8")
+    (folder / "helpdesk.py").write_text(mistakes.ENGINE, encoding="utf-8")
+    first_hour("check", *mistakes.YAML[part][other][:1], mistakes.YAML[part][other][1:])

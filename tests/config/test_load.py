@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard.config.candidate_settings import Retrieve, file_of
 from pytest_riskguard.config.items import all_items, families, items_of
-from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.config.load import configs_below, find_config, load_config, not_found
 from pytest_riskguard.config.schema import Collection
 from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
@@ -522,3 +522,32 @@ def test_a_risk_gate_on_several_baselines_is_a_family_for_each_measure_and_alpha
 def test_what_a_family_takes(errors, family, gate, problem):
     ((line, said),) = errors(f"{HEAD}family: {family}\ngates:\n  - {{{GATE}}}\n  - {{{gate}}}\n")
     assert (line, said) == (4, problem)
+
+
+def test_that_none_was_found_says_where_it_was_looked_for_and_why_no_further(tmp_path, monkeypatch):
+    deep = tmp_path / "home" / "repository" / "a"
+    deep.mkdir(parents=True)
+    assert not_found(deep).endswith("a (which is in no repository, so that none above is searched)")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert not_found(deep).endswith(f"a and above, up to {tmp_path / 'home'} (your home folder)")
+    deep.parent.joinpath(".git").mkdir()
+    assert not_found(deep).endswith(f"a and above, up to {deep.parent} (the root of the repository)")
+    deep.parent.joinpath("riskguard.yml").touch()
+    assert not_found(deep).endswith("; rename ../riskguard.yml to riskguard.yaml")
+
+
+def test_files_below_a_folder_are_those_with_gates_or_with_errors_outside_of_what_tools_keep(tmp_path):
+    text = f"{HEAD}gates: [{{{GATE}, measure: AP}}]\n"
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "pyvenv.cfg").touch()
+    for name, content in {
+        "b": text,
+        "a/c": "{",
+        "data": HEAD,
+        ".git": text,
+        "node_modules": text,
+        "env/x": text,
+    }.items():
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "riskguard.yaml").write_text(content)
+    assert configs_below(tmp_path) == [tmp_path / name / "riskguard.yaml" for name in ("a/c", "b")]

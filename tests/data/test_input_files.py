@@ -30,9 +30,7 @@ from pytest_riskguard.errors import (
     ConfigError,
     DataError,
     FileError,
-    MissingFileError,
     RunFormatError,
-    ScoresFormatError,
     UsageError,
 )
 from pytest_riskguard.limits import Limit
@@ -75,7 +73,11 @@ READERS: dict[str, Callable[[Path], object]] = {
     "settings": lambda path: load_config(path, require_gates=False),
     "blocks": text_of,
 }
-FOLDERS = {"scores": "expected per-topic scores, found none"}
+FOLDERS = {
+    "scores": "expected per-topic scores, found none",
+    "run": "expected a file for each response, .* found none",
+    **dict.fromkeys(("qrels", "topics"), "expected a file, or a folder with qrels/test.tsv .*, found a folder"),
+}
 NO_FILE = "expected a regular file, found a pipe or device"
 IRREGULAR: dict[str, tuple[Make, str]] = {
     "folder": (Path.mkdir, "expected a regular file, found a folder"),
@@ -94,7 +96,7 @@ def test_no_reader_reads_or_waits_for_anything_but_a_regular_file(path, kind, re
     make(path)
     if kind == "folder":
         problem = FOLDERS.get(reader, problem)
-    with pytest.raises((MissingFileError, ConfigError, ScoresFormatError), match=rf"file.*: {problem}"):
+    with pytest.raises((FileError, ConfigError), match=rf"file.*: {problem}"):
         READERS[reader](path)
 
 

@@ -163,7 +163,7 @@ class Player:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",
-            timeout=60,
+            timeout=180,
             check=False,
         )
         self._output, self._status = done.stdout, done.returncode

@@ -45,7 +45,7 @@ def test_check_does_not_raise(riskguard):
     assert (verdict.outcome, verdict.reason, verdict.passed) == ("fail", "loss", False)
 """
     )
-    result = pytester.runpytest("--riskguard", "search")
+    result = pytester.runpytest("--riskguard", "search/test_search.py")
     result.assert_outcomes(passed=5)
 
 

@@ -32,6 +32,15 @@ def test_off_says_so_and_skips_with_the_reason_while_plain_assertions_run(pytest
     result.stdout.no_fnmatch_line("*no-risk*")
 
 
+def test_off_says_so_with_q_too_which_leaves_out_the_header(pytester, project):
+    project("loss")
+    pytester.makepyfile("def test_own(): pass")
+    said = "riskguard: off; the gates of riskguard.yaml are not run (pass --riskguard)"
+    for options in (["-q"], ["-qq"], []):
+        assert pytester.runpytest(*options).outlines.count(said) == 1
+    pytester.runpytest("-q", "--riskguard").stdout.no_fnmatch_line("riskguard: off*")
+
+
 def test_off_says_nothing_where_there_are_no_gates(pytester):
     pytester.makepyfile("def test_own(): pass")
     result = pytester.runpytest()

@@ -56,6 +56,22 @@ def test_gates_are_collected_exactly_once_whatever_is_named(pytester, project, a
     assert sorted(collected(result)) == sorted(["riskguard.yaml::no-risk", *tests])
 
 
+@pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
+def test_gate_files_in_a_folder_that_is_typed_and_below_it_are_judged(pytester, project, workers):
+    project("loss", into="services/shop")
+    project("good", into="services/help/inner")
+    data = pytester.path / "services/help/tests"
+    data.mkdir()
+    (data / "riskguard.yaml").write_text("collection: {qrels: qrels.txt}\n")  # for tests with the fixture: no gates
+    result = pytester.runpytest("--riskguard", "services", "-n", workers)
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(
+        ["PASS *services/help/inner/riskguard.yaml::no-risk", "*--config services/help/inner/riskguard.yaml"]
+    )
+    assert "Don't ship: 1 of 2 gates failed" in result.outlines
+    assert pytester.runpytest("--riskguard").parseoutcomes() == {}
+
+
 @pytest.mark.parametrize("arguments", [("sub/test_own.py::test_own",), ("--riskguard-no-yaml",)])
 def test_gates_are_not_collected_with_node_ids_or_when_told_not_to(pytester, project, arguments):
     project("good")
@@ -202,11 +218,19 @@ def test_a_gate_file_that_is_left_out_of_a_folder_is_said_in_the_header(pytester
     project("good", into="sub")
     pytester.mkdir("sub/inner")
     line = "riskguard: sub/riskguard.yaml is not listed in riskguard_config: gates in it are not run"
-    for folder in ("sub", "sub/inner"):
-        result = pytester.runpytest("--riskguard", "--collect-only", folder)
-        assert result.outlines.count(line) == 1
-    above = pytester.runpytest("--riskguard", "--collect-only", "--rootdir=sub", ".")
+    result = pytester.runpytest("--riskguard", "--collect-only", "sub/inner")
+    assert result.outlines.count(line) == 1
+    result = pytester.runpytest("--riskguard", "--collect-only", "-o", "riskguard_config=riskguard.yaml", "sub")
+    assert result.outlines.count(line) == 1  # the ini file says which files there are
+    listed = ("-o", "riskguard_config=sub/riskguard.yaml")
+    above = pytester.runpytest("--riskguard", "--collect-only", "--rootdir=sub", *listed, ".")
     assert f"riskguard: {pytester.path / 'riskguard.yaml'} is not listed in" in above.stdout.str()
-    for arguments in ((), ("sub/riskguard.yaml",), ("sub", "--riskguard-no-yaml"), ("--rootdir=sub", "sub/inner")):
+    for arguments in (
+        (),
+        ("sub",),
+        ("sub/riskguard.yaml",),
+        ("sub", "--riskguard-no-yaml"),
+        ("--rootdir=sub", "sub/inner"),
+    ):
         result = pytester.runpytest("--riskguard", "--collect-only", *arguments)
         assert "is not listed" not in result.stdout.str()

@@ -64,6 +64,9 @@ WARNINGS: list[tuple[str, Verdict, dict[str, Any]]] = [
     ("unbacked_scores", VERDICT, {"systems": ("prod", "prod/replicates/1")}),
     ("topics_changed", VERDICT, {"systems": ("prod", "prod/replicates/1")}),
     ("stale_labels", VERDICT, {"topics": ("t1", "t2"), "documents": 3, "file": "docs.jsonl"}),
+    ("cut_off", VERDICT, {"missing": 35, "count": 60}),
+    ("upside_down", VERDICT, {"mean": 0.21, "reverse": 0.6}),
+    ("few_results", VERDICT, {"most": 5, "wanted": 10}),
     ("history_unusable", VERDICT, {"baseline": "prod", "problem": "no manifest"}),
 ]
 

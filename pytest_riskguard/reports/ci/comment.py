@@ -50,6 +50,7 @@ def verdict(run: Run, report: Report) -> str:
     """The comment on a run's report, shortened to what fits: policy and inputs that changed, then the gates."""
     if not report.verdicts:
         return no_verdict(run, "no gate was judged")
+    report = report.shown
     inputs = dict.fromkeys(warning.message for verdict in report.verdicts for warning in verdict.first_warnings)
     head = [_heading(run, report), "", *_links(run)]
     head += _attention([*report.policy_changes, *[*inputs][:_MAX_WARNINGS]])
@@ -77,7 +78,8 @@ def _heading(run: Run, report: Report) -> str:
     if said.tone == "go" and len(report.verdicts) > 1:
         return f"### {_SIGNS[said.tone]} {advice} {commit}: {said.counts}"
     first = comparisons(report.verdicts)[0].verdicts[0]
-    return f"### {_SIGNS[said.tone]} {advice} {commit}: {prose(line(first).replace(' -> ', ' → '), limit=300)}"
+    why = f"{first.service}: " * bool(first.service) + line(first).replace(" -> ", " → ")
+    return f"### {_SIGNS[said.tone]} {advice} {commit}: {prose(why, limit=300)}"
 
 
 def _attention(texts: Iterable[str]) -> list[str]:

@@ -100,7 +100,7 @@ def append_summary(path: Path, report: Report, errors: Sequence[Annotation] = ()
     errors_text = "".join(f"\n{_as_markdown(error)}\n" for error in errors[:MAX_ERRORS])
     with path.open("a", encoding="utf-8", newline="\n") as file:
         limit = max(SUMMARY_LIMIT - used - len(errors_text.encode()), 0)
-        file.write(("\n" if used else "") + render(report, limit=limit) + errors_text)
+        file.write(("\n" if used else "") + render(report.shown, limit=limit) + errors_text)
 
 
 def _as_markdown(error: Annotation) -> str:

@@ -36,6 +36,7 @@ from pytest_riskguard.reports.html.whole_page import (
     topic_anchor,
     whole_page,
 )
+from pytest_riskguard.reports.standings import standings
 from pytest_riskguard.text import clean, web_address
 
 #: Comparisons that are in the page as a whole; others are rendered when they are opened.
@@ -70,6 +71,7 @@ def document(report: Report) -> str:
         head=origin.head(provenance) if provenance else (),
         origin=provenance and origin.section(provenance),
         policy_changes=report.policy_changes,
+        standings=standings(report.verdicts, known),
         topic_anchor=topic_anchor,
         static_rows=STATIC_ROWS,
         words=words,
@@ -144,7 +146,9 @@ class ComparisonView:
     @property
     def title(self) -> str:
         """The answer in a line."""
-        return f"{self.advice}: {words.line(self.lead.verdict)}".replace(" -> ", " → ")
+        service = self.lead.verdict.service
+        whose = f"{service}: " * bool(service)
+        return f"{whose}{self.advice}: {words.line(self.lead.verdict)}".replace(" -> ", " → ")
 
     @property
     def worst(self) -> tuple[ResponsibleTopic, ...]:

@@ -78,7 +78,8 @@ def test_without_riskguard_yaml_it_says_how_to_get_one(command, folder):
     folder.joinpath("riskguard.yaml").unlink()
     ended = command("check")
     assert ended.status == 2
-    assert "no riskguard.yaml here or above: name one with --config; `riskguard init` writes one" in ended.err
+    where = f"{folder} (which is in no repository, so that none above is searched)"
+    assert ended.err == f"Error: no riskguard.yaml in {where}; `riskguard init` writes one\n"
 
 
 def test_it_is_found_above_and_by_its_path(command, folder, monkeypatch, tmp_path):

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_riskguard.data.qrels import read_qrels
 from pytest_riskguard.data.run_scores import score_run
-from pytest_riskguard.errors import RunFormatError
+from pytest_riskguard.data.runs import read_run
+from pytest_riskguard.data.score_files import read_scores
+from pytest_riskguard.data.topics import read_topics
+from pytest_riskguard.errors import FileError, RunFormatError
 
 ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
 
@@ -21,11 +25,8 @@ ROWS = "suchanfrage,artikel,punkte\nq1,d1,2.5\n"
         ("a.run", b"q1,Q0,d1,1,2.5,tag\n", r"a\.run:1: expected 6 columns .*, found 1"),
         ("a.csv", ROWS.encode("utf-16"), r"a\.csv:1: expected UTF-8 text, found byte 0xff; .* as UTF-8"),
         ("a.csv", b"qid,docno,score\rq1,d1,2.5\r", r"expected lines that end with LF or CRLF, .*new-line character"),
-        (
-            "a.xls",
-            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-            r"byte 0xd0; unpack it, unless .*; save a spreadsheet as CSV",
-        ),
+        ("a.csv", b"q1,d1,2.5\n", r"the nearest is csv, but its first row is data, no header: it names no column"),
+        ("a.zip", b"PK\x03\x04no workbook", r"a\.zip:1: expected 6 columns"),
     ],
 )
 def test_a_run_that_cannot_be_read(write, name, content, problem):
@@ -37,3 +38,12 @@ def test_judgements_that_are_given_as_a_run_are_known(write):
     path = write("qrels.txt", "q1 0 17 1\nq1 0 18 0\n")
     with pytest.raises(RunFormatError, match=r"but its first line is one of judgements .*: it is not a run"):
         score_run(path, {"q1": {"17": 1}}, ["nDCG"])
+
+
+@pytest.mark.parametrize("read", [read_run, read_qrels, read_topics, read_scores])
+@pytest.mark.parametrize("content", [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04...\xff xl/workbook.xml"])
+def test_an_excel_file_is_refused_with_what_to_do(write, read, content):
+    with pytest.raises(
+        FileError, match=r"an Excel workbook; save the sheet as CSV, or pandas\.read_excel\('a\.dat'\)"
+    ):
+        read(write("a.dat", content))

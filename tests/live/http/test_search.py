@@ -365,6 +365,7 @@ def test_nobody_listening_is_a_failure_worth_another_attempt():
     error = failure("solr", server)
     assert error.is_temporary
     assert "cannot connect: " in str(error)
+    assert error.remedy == f"is the engine running at {str(error).partition(': ')[0]}?"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,142 @@
+"""``riskguard check`` of several files: one report, in which each verdict says whose it is."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.plugin import world
+from tests.plugin.world import read_report
+
+
+@pytest.fixture
+def services(folder, tmp_path, monkeypatch):
+    """Two services, of which the shop's candidate loses; the working folder is a repository around both."""
+    root = tmp_path / "repository"
+    (root / ".git").mkdir(parents=True)
+    for name, run in (("help", "good"), ("shop", "loss")):
+        shutil.copytree(folder, root / "services" / name)
+        shutil.copy(folder / f"{run}.run", root / "services" / name / "candidate.run")
+    monkeypatch.chdir(root)
+    return root / "services"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "services",
+        "'services/*'",
+        "'**/riskguard.yaml'",
+        "services/help services/shop/riskguard.yaml services no-risk",
+    ],
+)
+@pytest.mark.usefixtures("services")
+def test_files_folders_and_patterns_are_judged_once_in_one_report(command, words):
+    ended = command(f"check {words} -q -o r.json")
+    assert ended.status == 1
+    help_, shop = ended.out.splitlines()
+    assert help_.startswith("PASS help: no-risk: candidate against prod: ")
+    assert shop.startswith("FAIL shop: no-risk: candidate against prod: ")
+    report = read_report(Path("r.json"))
+    assert [gate["id"] for gate in report["gates"]] == [
+        "services/help/riskguard.yaml::no-risk",
+        "services/shop/riskguard.yaml::no-risk",
+    ]
+    assert [verdict["gate"] for verdict in report["verdicts"]] == ["no-risk", "no-risk"]
+
+
+def test_every_report_says_whose_a_verdict_is_and_one_service_is_not_held_against_another(
+    command, services, monkeypatch
+):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for name in ("help", "shop"):  # two names: they are no candidates for one place
+        (services / name / "candidate.run").rename(services / name / f"{name}.run")
+        yaml = services / name / "riskguard.yaml"
+        yaml.write_text(yaml.read_text().replace("candidate.run", f"{name}.run"))
+    out = command("check services -o r.json -o r.md -o r.xml -o r.html").out
+    assert out.startswith("Don't ship: 1 of 2 gates failed\n")
+    assert "  shop: no-risk: shop against prod\n" in out
+    assert "accept r.json prod --config services/help/riskguard.yaml --note" in out
+    assert "--config services/help/riskguard.yaml" in out
+    assert re.search(
+        r"^::error file=.*services/shop/riskguard.yaml,line=6,title=riskguard%3A shop%3A no-risk", out, re.M
+    )
+    markdown, page = Path("r.md").read_text(encoding="utf-8"), Path("r.html").read_text(encoding="utf-8")
+    assert "<code>shop&#58; no-risk</code>" in markdown
+    assert "baseline shop&#58; prod stored today" in markdown.replace(": ", "&#58; ")
+    assert "shop: Don&#39;t ship: the mean fell" in page
+    assert "<code>services/shop/riskguard.yaml:6</code>" in page or "services/shop/riskguard.yaml:6" in page
+    assert 'name="shop: no-risk"' in Path("r.xml").read_text(encoding="utf-8")
+    assert "Don't ship <code>0123456</code>: shop: the mean fell" in command("comment r.json --commit 0123456").out
+    assert command("show r.json -q").out.splitlines()[1].startswith("FAIL shop: no-risk: shop against prod: ")
+
+
+def test_mistakes_of_all_files_are_said_at_once_and_nothing_is_judged(command, services):
+    for name in ("help", "shop"):
+        yaml = services / name / "riskguard.yaml"
+        yaml.write_text(yaml.read_text().replace("alpha:", "alhpa:"))
+    ended = command("check services")
+    assert (ended.status, ended.out) == (2, "")
+    first, second = ended.err.splitlines()
+    assert "services/help/riskguard.yaml:6: unknown key 'alhpa'" in first
+    assert "services/shop/riskguard.yaml:6: unknown key 'alhpa'" in second
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("'none/*'", "none/*: expected a file or a folder, found none"),
+        ("services/none", "services/none: expected a file or a folder, found none"),
+        ("./.git", "./.git: expected riskguard.yaml with gates in it or below, found none"),
+        ("services .git", "there is no gate '.git', nor a riskguard.yaml with gates in the folder"),
+        ("services no-rsk", "there is no gate 'no-rsk'; did you mean 'no-risk'?"),
+        ("services --candidate a.run", "--candidate and --baseline are about one riskguard.yaml, found 2; name one"),
+    ],
+)
+@pytest.mark.usefixtures("services")
+def test_what_names_nothing_is_refused(command, words, problem):
+    ended = command(f"check {words}")
+    assert (ended.status, ended.out) == (2, "")
+    assert problem in ended.err
+
+
+@pytest.mark.usefixtures("services")
+def test_a_gate_may_have_the_name_of_a_folder(command, services, monkeypatch):
+    monkeypatch.chdir(services / "help")
+    Path("no-risk").mkdir()
+    assert command("check no-risk -q").out.startswith("PASS no-risk: candidate against prod: ")
+
+
+@pytest.mark.parametrize(
+    ("line", "above", "printed"),
+    [
+        ("check no-risk", ".", "riskguard check no-risk services/help/riskguard.yaml services/shop/riskguard.yaml"),
+        ("judge-next --gate no-risk", "services", "riskguard judge-next --gate no-risk --config help/riskguard.yaml"),
+    ],
+)
+@pytest.mark.usefixtures("services")
+def test_where_files_lie_below_the_command_that_takes_them_is_said_and_runs(
+    command, monkeypatch, line, above, printed
+):
+    monkeypatch.chdir(above)
+    ended = command(line)
+    assert ended.status == 2
+    assert f"`{printed}`" in ended.err
+    assert command(printed.removeprefix("riskguard ")).status == (1 if line.startswith("check") else 0)
+
+
+def test_an_error_says_where_riskguard_yaml_names_the_file(command, services):
+    (services / "help" / "qrels.txt").unlink()
+    named = "(the qrels named in services/help/riskguard.yaml:1)"
+    config = "--config services/help/riskguard.yaml"
+    for line in (
+        "baseline add new services/help/candidate.run",
+        "compare services/help/candidate.run --baseline prod",
+    ):
+        ended = command(f"{line} {config}")
+        assert ended.status == 3
+        assert named in " ".join((ended.err + ended.out).split())
+    world.write_collection(services / "help")

@@ -1,0 +1,100 @@
+"""Mistakes that look like a loss are named, and a system that is merely worse is accused of none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.gates.causes import cause_of, is_cut_off, is_upside_down, wanted_results
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import markdown
+from pytest_riskguard.reports.comparisons import Report
+from pytest_riskguard.reports.terminal import explain, warning_lines
+from pytest_riskguard.reports.warning_sentences import worded
+from tests.gates.runs import Pair
+
+TOPICS = [f"t{number:02d}" for number in range(1, 41)]
+#: Two relevant documents, the first of which the baseline has at rank 1.
+GRADES = {topic: {"r1": 2, "r2": 1} for topic in TOPICS}
+LIST = ["r1", "x1", "r2", *(f"x{rank}" for rank in range(2, 9))]
+BASELINE = dict.fromkeys(TOPICS, LIST)
+WORSE = {topic: ["x1", "x2", "r1", "x3", "x4", "r2", "x5", "x6", "x7", "x8"] for topic in TOPICS}
+
+
+def cause(candidate: Mapping[str, list[str]], **about: Any) -> tuple[str | None, dict[str, Any]]:
+    pair = Pair(candidate, BASELINE, GRADES, **about)
+    found = cause_of(pair.verdict(), pair.rejudged().labels)
+    parameters = {} if found is None else dict(found.parameters)
+    return parameters.pop("about", None), parameters
+
+
+@pytest.mark.parametrize(
+    ("candidate", "about", "parameters"),
+    [
+        (WORSE, None, {}),
+        (dict.fromkeys(TOPICS[:15], LIST), "cut_off", {"missing": 25, "count": 40}),
+        (dict.fromkeys(TOPICS[:31], LIST), None, {}),
+        (dict.fromkeys(TOPICS, LIST[:2]), "few_results", {"most": 2, "wanted": 10}),
+        (dict.fromkeys(TOPICS, LIST[:9]), "few_results", {"most": 9, "wanted": 10}),
+        ({topic: [*WORSE[topic], "x9"] for topic in TOPICS}, None, {}),
+    ],
+)
+def test_a_run_that_ends_too_early_is_told_from_one_that_is_worse(candidate, about, parameters):
+    assert cause(candidate) == (about, parameters)
+
+
+def test_rankings_from_last_to_first_are_upside_down():
+    about, means = cause(dict.fromkeys(TOPICS, LIST[::-1]))
+    assert about == "upside_down"
+    assert means["reverse"] == pytest.approx(Pair(BASELINE, BASELINE, GRADES).scores()[0].mean)
+    assert means["mean"] < means["reverse"]
+
+
+def test_a_measure_that_riskguard_does_not_compute_itself_has_no_reverse():
+    assert cause(dict.fromkeys(TOPICS, LIST[::-1]), measure="nDCG(judged_only=True)@10")[0] is None
+
+
+@pytest.mark.parametrize(("missing", "said"), [(9, False), (10, True)])
+def test_a_quarter_without_a_result_is_much(missing, said):
+    assert is_cut_off(missing, 40) == said
+
+
+@pytest.mark.parametrize(
+    ("candidate", "baseline", "cutoff", "wanted"),
+    [
+        ([5, 3], [10, 10, 2], 10, 10),
+        ([5, 3], [10, 10, 2], 5, None),
+        ([10], [100, 100], 10, None),
+        ([10], [100, 100], None, 100),
+        ([99], [100], None, None),
+        ([10], [5, 5], None, None),
+        ([3], [], 10, None),
+    ],
+)
+def test_results_are_too_few_where_the_baseline_has_those_that_count(candidate, baseline, cutoff, wanted):
+    assert wanted_results(np.array(candidate), np.array(baseline), cutoff) == wanted
+
+
+def test_a_reverse_must_make_up_for_most_of_the_loss():
+    assert is_upside_down(baseline=0.6, candidate=0.2, reverse=0.5)
+    assert not is_upside_down(baseline=0.6, candidate=0.2, reverse=0.4)
+    assert not is_upside_down(baseline=0.2, candidate=0.2, reverse=0.9)
+
+
+@pytest.fixture
+def cut_off() -> Verdict:
+    pair = Pair(dict.fromkeys(TOPICS[:15], LIST), BASELINE, GRADES)
+    found = cause_of(pair.verdict(), None)
+    assert found is not None
+    return worded(pair.verdict().warned(found))
+
+
+def test_the_cause_is_the_first_sentence_and_is_said_once(cut_off):
+    said = "candidate has no result for 25 of 40 queries: its run may be cut off, or such queries fail"
+    for text in (explain(cut_off), markdown.render(Report([cut_off])), cut_off.summary):
+        assert " ".join(text.split()).count(said) == 1
+    assert explain(cut_off).splitlines()[1].startswith("  The candidate has no result for 25 of 40 queries")
+    assert warning_lines(cut_off)[0].startswith("suspicious_run: the candidate has no result for 25")
