@@ -1,29 +1,31 @@
-"""``riskguard init``: a first riskguard.yaml."""
+"""``riskguard init``: a first riskguard.yaml, about what lies in its folder."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
-from contextlib import suppress
+import sys
 from pathlib import Path
 
 import click
 
-from pytest_riskguard.cli.options import FILE
-from pytest_riskguard.cli.output import unwritable
-from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.cli.look import Plan, planned
+from pytest_riskguard.cli.options import FILE, NamedPath
+from pytest_riskguard.cli.output import show, unwritable
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import MIN_TOPICS, OPTIONS, POLICY
 
 TEMPLATE = """\
 # What `riskguard check` and `pytest --riskguard` judge. Paths are relative to this file.
 collection:
-  qrels: {qrels}              # judgements: TREC, BEIR, CSV, Quepid, ... as they are
+  qrels: {qrels}              # {judgements}: TREC, BEIR, CSV, Quepid, ... as they are
 {topics}
 {grades}
 store: baselines                # where `riskguard baseline add NAME RUN` puts the runs you trust
 measures: ["{measure}"]         # any that ir-measures knows; the first is the default
-candidate: {candidate}          # the run to judge, or {{retrieve: "mypackage.search:retrieve", depth: 100}}
+{candidate}
 
 gates:
   # Fails when the candidate is significantly risky against the baseline, and names the topics responsible.
@@ -62,37 +64,66 @@ gates:
 # Several risk gates are each judged at their own level; `family: auto` corrects for asking several questions.
 # `baselines: [prod, release]` instead of `baseline` asks about each of them and is always corrected.
 """
+_LIVE = "{{retrieve: {}, depth: 100}}"
+_A_LIVE_ONE = _LIVE.format('"mypackage.search:retrieve"')
 
 
 @click.command()
-@click.option("--qrels", type=FILE, default="qrels.txt", show_default=True, help="Qrels file to name in it.")
-@click.option("--topics", type=FILE, help="Topics file to name in it.")
+@click.option("--qrels", type=FILE, help="Judgements to name in it. [default: those found, else qrels.txt]")
+@click.option("--topics", type=FILE, help="Topics file to name in it. [default: the one found]")
 @click.option("--measure", default="nDCG@10", show_default=True, help="Measure of the gates.")
-@click.option("--candidate", type=FILE, default="runs/candidate.run", show_default=True, help="The run to judge.")
+@click.option("--candidate", metavar="RUN|SEARCH", help="What to judge: a run, or package.module:function.")
 @click.option("-o", "--output", type=FILE, default="riskguard.yaml", show_default=True, help="Where to write.")
-def init(qrels: Path, topics: Path | None, measure: str, candidate: Path, output: Path) -> None:
+def init(qrels: Path | None, topics: Path | None, measure: str, candidate: str | None, output: Path) -> None:
     """Write a first riskguard.yaml.
 
-    Contains the three gates that compare asks too, and comments that explain the settings.
+    Looks by content in its folder, and up to two folders down, for judgements, runs, topics and functions that
+    search, and imports none. Two runs are judged before it writes. Contains the three gates that compare asks too,
+    and comments that explain the settings. On a terminal it asks first.
     """
     from pytest_riskguard.data.measures import measure_name
-    from pytest_riskguard.data.qrels import read_qrels
 
-    lowest, highest, known = 0.0, 3.0, "the lowest and the highest grade; any other is then refused"
-    is_commented, too_few = "# ", False
-    with suppress(DataError):  # there is no file yet
-        judgements = read_qrels(output.parent / qrels)
-        grades = judgements.arrays.grades
-        lowest, highest = min(float(grades.min()), 0.0), float(grades.max())
-        known, is_commented = "those of the judgements; any other grade is refused", ""
-        too_few = len(judgements.topics) < MIN_TOPICS
-    named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
-    text = TEMPLATE.format(
-        qrels=_quoted(qrels),
-        topics=named if topics is None else f"  topics: {_quoted(topics)}",
-        grades=f"  {is_commented}grades: [{lowest:g}, {highest:g}]     # {known}",
-        measure=measure_name(measure),
-        candidate=_quoted(candidate),
+    try:
+        if output.exists():
+            raise _there_is(output)
+        output.parent.stat()
+    except OSError as error:
+        raise unwritable(output, error) from None
+    measure = measure_name(measure)
+    plan = planned(output.parent, qrels, topics, candidate)
+    for line in plan.lines:
+        click.echo(line)
+    text = _text(plan, measure)
+    _judge_once(text, plan, output)
+    if sys.stdin is not None and sys.stdin.isatty() and not click.confirm(f"Write {output}?", default=True):
+        click.echo("nothing was written")
+        return
+    _write_new(output, text)
+    if plan.judgements is not None and len(plan.judgements.topics) < MIN_TOPICS:
+        click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
+    click.echo(f"wrote {output}. Next: {_next(plan, output)}")
+
+
+def _text(plan: Plan, measure: str) -> str:
+    """The file."""
+    grades, candidate, judged = "  # grades: [0, 3]", plan.candidate, plan.judgements
+    if judged is not None:
+        lowest, highest = min(float(judged.arrays.grades.min()), 0.0), float(judged.arrays.grades.max())
+        grades = f"  grades: [{lowest:g}, {highest:g}]"
+    about = f"the run to judge, or {_A_LIVE_ONE}"
+    named = f"# candidate: candidate.run       # none was found: {about}"
+    if isinstance(candidate, str):
+        named = f"candidate: {_LIVE.format(json.dumps(candidate))}     # called with each query"
+    elif candidate is not None:
+        named = f"candidate: {_quoted(candidate)}          # {about}"
+    no_topics = "  # topics: topics.tsv          # topic, query text; failures then show the query"
+    return TEMPLATE.format(
+        qrels=_quoted(plan.qrels or Path("qrels.txt")),
+        judgements="judgements" if plan.qrels else "none was found; judgements",
+        topics=no_topics if plan.topics is None else f"  topics: {_quoted(plan.topics)}",
+        grades=f"{grades}     # the lowest and the highest grade; any other is refused",
+        measure=measure,
+        candidate=named,
         alpha=OPTIONS["alpha"].default,
         weight=1 + OPTIONS["alpha"].default,
         tolerance=OPTIONS["tolerance"].default,
@@ -100,14 +131,41 @@ def init(qrels: Path, topics: Path | None, measure: str, candidate: Path, output
         tail=POLICY[1][2],
         collapse=POLICY[2][2],
     )
-    _write_new(output, text)
-    if too_few:
-        click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
-    add, judge = "riskguard baseline add prod RUN", "pytest --riskguard"
-    if output.parent != Path():
-        add += f" --config {shlex.quote(str(output))}"
-        judge += f" {shlex.quote(str(output.parent))}"
-    click.echo(f"wrote {output}. Next: `{add}`, then `{judge}`")
+
+
+def _judge_once(text: str, plan: Plan, output: Path) -> None:
+    """Check the text as a riskguard.yaml, and show how its gates judge two runs that are there."""
+    from pytest_riskguard.cli.check import declared_gates
+    from pytest_riskguard.config import yaml_lines
+    from pytest_riskguard.config.items import all_items
+    from pytest_riskguard.config.problems import checked
+    from pytest_riskguard.reports.comparisons import answer
+
+    settings = checked(yaml_lines.parse(text.encode()), output, require_gates=True)
+    candidate = plan.candidate
+    if plan.judgements is None or plan.baseline is None or not isinstance(candidate, Path):
+        return
+    if not (output.parent / candidate).exists():
+        return
+    prod = NamedPath("prod", str(output.parent / plan.baseline))
+    declared, _, _ = declared_gates(settings, None, [prod], report=False)
+    verdicts = [declared.verdict(item) for item in all_items(settings)]
+    click.secho(answer(verdicts).title, bold=True)
+    show(verdicts, verbose=False, quiet=True, to_stderr=False)
+
+
+def _next(plan: Plan, output: Path) -> str:
+    """The commands to type."""
+    where = [] if output.parent == Path() else ["--config", str(output)]
+
+    def typed(*words: str) -> str:
+        return f"`riskguard {shlex.join([*words, *where])}`"
+
+    run = [] if plan.baseline is None else [Path(os.path.relpath(output.parent / plan.baseline)).as_posix()]
+    if isinstance(plan.candidate, str) and not run:
+        return f"{typed('baseline', 'add', 'prod')}, then change the search, then {typed('check')}"
+    check = ["check"] if plan.candidate is not None else ["check", "--candidate", "RUN"]
+    return f"{typed('baseline', 'add', 'prod', *(run or ['RUN']))}, then {typed(*check)}"
 
 
 def _write_new(output: Path, text: str) -> None:
@@ -115,9 +173,13 @@ def _write_new(output: Path, text: str) -> None:
         with output.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
-        raise UsageError(f"{output} already exists; remove it first, or name another with --output") from None
+        raise _there_is(output) from None
     except OSError as error:
         raise unwritable(output, error) from None
+
+
+def _there_is(output: Path) -> UsageError:
+    return UsageError(f"{output} already exists; remove it first, or name another with --output")
 
 
 def _quoted(path: Path) -> str:

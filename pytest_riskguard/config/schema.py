@@ -272,9 +272,8 @@ class Config(Model):
                 problem = f"the gate on line {lines[gate.name]} has this name too; names must be unique"
                 raise SettingError(problem, "gates", place, "name")
             lines[gate.name] = self.line("gates", place)
-            for key, shared in (("measure", "measures: [nDCG@10]"), ("candidate", "candidate: RUN")):
-                if getattr(gate, key) is None and getattr(self, shared.partition(":")[0]) is None:
-                    raise SettingError(f"expected `{shared}` in the file, or `{key}:` here", "gates", place)
+            if gate.measure is None and self.measures is None:
+                raise SettingError("expected `measures: [nDCG@10]` in the file, or `measure:` here", "gates", place)
         levels = {gate.name: gate.option("level") for gate in self.gates if gate.name in self.family_members}
         if len(set(levels.values())) > 1:
             found = ", ".join(f"{name} {level:g}" for name, level in levels.items())

@@ -116,7 +116,7 @@ class DeclaredGates:
         own, shared = item.settings.candidate, self.settings.candidate
         candidate = own or shared
         if candidate is None:
-            raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a system to query")
+            raise UsageError("expected `candidate: RUN` in the file, or `riskguard check --candidate RUN`")
         if not isinstance(candidate, Queried):
             kind = ScoreFile if isinstance(candidate, DescribedScores) else RunFile
             return kind(candidate.given)

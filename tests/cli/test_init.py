@@ -1,10 +1,18 @@
-"""``riskguard init``: the file that it writes, and the figures in the comments."""
+"""``riskguard init``: what it finds, the file that it writes, and the figures in the comments."""
 
 from __future__ import annotations
+
+import io
+import json
+import shlex
+import sys
+from pathlib import Path
 
 import pytest
 
 from pytest_riskguard.config.load import load_config
+from pytest_riskguard.config.schema import Config
+from tests.plugin import world
 from tests.plugin.world import read_report
 
 
@@ -42,7 +50,7 @@ def test_init_quotes_what_yaml_would_read_differently(command, folder):
     settings = load_config(folder / "other.yaml")
     assert settings.collection.qrels.path.name == "my qrels: #1.txt"
     assert settings.measures == ("RBP(p=0.9,rel=1)",)
-    assert settings.collection.topics is None
+    assert settings.collection.topics.path.name == "topics.tsv"  # the only one there
     assert "\n  # grades: [0, 3] " in settings.path.read_text()
 
 
@@ -50,4 +58,162 @@ def test_init_quotes_what_yaml_would_read_differently(command, folder):
 def test_grades_are_those_of_the_judgements_and_too_few_queries_are_pointed_out(command, nothing, number):
     (nothing / "few.txt").write_text("q0 0 e 2\n" + "".join(f"q{i} 0 d 1\n" for i in range(number)))
     assert ("at least 10 judged queries" in command("init --qrels few.txt").err) == (number == 9)
-    assert "\n  grades: [0, 2]     # those of the judgements" in nothing.joinpath("riskguard.yaml").read_text()
+    assert "\n  grades: [0, 2]     # the lowest" in nothing.joinpath("riskguard.yaml").read_text()
+
+
+# What is found.
+
+QRELS = "".join(f"{topic} 0 good 1\n" for topic in world.TOPICS)
+TOPICS = "".join(f"{topic}\t{text}\n" for topic, text in world.QUERIES.items())
+RUN = "".join(f"{topic} Q0 good 1 9.5 x\n" for topic in world.TOPICS)
+OF_BEIR = {
+    "help/qrels/dev.tsv": "query-id\tcorpus-id\tscore\n" + "".join(f"{t}\tgood\t1\n" for t in world.TOPICS),
+    "help/qrels/test.tsv": "query-id\tcorpus-id\tscore\n" + "".join(f"{t}\tgood\t2\n" for t in world.TOPICS),
+    "help/queries.jsonl": "".join(json.dumps({"_id": t, "text": q}) + "\n" for t, q in world.QUERIES.items()),
+    "help/corpus.jsonl": json.dumps({"_id": "good", "title": "a title", "text": "a text"}) + "\n",
+}
+SEARCH = "import module_of_nobody\n\ndef search(query, k, *, fuzzy=True):\n    raise SystemExit\n"
+NO_SEARCH = """
+def search(pattern, text): ...
+def search_in(query, index): ...
+class Engine:
+    def search(self, query): ...
+"""
+
+
+def named(settings: Config) -> list[object]:
+    """What a riskguard.yaml names: judgements, topics, candidate."""
+    candidate = getattr(settings.candidate, "retrieve", None) or getattr(settings.candidate, "run", None)
+    given = [
+        settings.collection.qrels.path,
+        settings.collection.topics and settings.collection.topics.path,
+        candidate,
+    ]
+    return [path.relative_to(settings.path.parent).as_posix() if isinstance(path, Path) else path for path in given]
+
+
+@pytest.fixture
+def inits(command, tmp_path, monkeypatch):
+    """Write files into an empty folder, and call init there: what it names, and how it ended."""
+    folder = tmp_path / "found"
+
+    def ended(files: dict[str, str], *words: str):
+        for name, text in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        folder.mkdir(exist_ok=True)
+        monkeypatch.chdir(folder)
+        ended = command(shlex.join(["init", *words]))
+        assert ended.status == 0, ended.err
+        return named(load_config(folder / "riskguard.yaml", require_gates=False)), ended.out
+
+    return ended
+
+
+@pytest.mark.parametrize(
+    ("files", "names", "stored"),
+    [
+        (
+            {"qrels.txt": QRELS, "topics.tsv": TOPICS, "prod.run": RUN, "new.run": RUN},
+            ["qrels.txt", "topics.tsv", "new.run"],
+            "prod.run",
+        ),
+        ({"q": QRELS, "runs/b.txt": RUN, "runs/a.txt": RUN}, ["q", None, "runs/b.txt"], "runs/a.txt"),
+        (
+            {"data/qrels/x.tsv": QRELS, "candidate.run": RUN, "x.run": RUN},
+            ["data/qrels/x.tsv", None, "candidate.run"],
+            "x.run",
+        ),
+        ({"qrels.txt": QRELS, "candidate.run": RUN}, ["qrels.txt", None, None], "candidate.run"),
+        ({**OF_BEIR, "prod.run": RUN}, ["help/qrels/test.tsv", "help/queries.jsonl", None], "prod.run"),
+        (
+            {
+                "labels.json": json.dumps({"t01": {"good": 1}}),
+                "scores.json": json.dumps({"t01": {"good": 0.5}}, indent=1),
+                "of-others.run": "other Q0 d 1 9 x\n",
+                "node_modules/prod.run": RUN,
+                "baselines/prod/manifest.json": "{}",
+                "baselines/prod/run.txt": RUN,
+                "notes.txt": "four words of prose\n",
+                "large.bin": "\0" * 10,
+            },
+            ["labels.json", None, None],
+            "scores.json",
+        ),
+    ],
+)
+def test_files_are_known_by_their_content_and_runs_by_their_names(inits, files, names, stored):
+    found, said = inits(files)
+    assert found == names
+    assert f"`riskguard baseline add prod {stored}`" in said
+    assert ("riskguard check --candidate RUN" in said) == (names[2] is None)
+
+
+@pytest.mark.parametrize(
+    ("files", "module"),
+    [
+        ({"app/engine.py": SEARCH}, "app.engine:search"),
+        ({"src/shop/__init__.py": "", "src/shop/find.py": "async def retrieve(q): ..."}, "shop.find:retrieve"),
+        ({"lib/find.py": SEARCH, "pytest.ini": "[pytest]\npythonpath = lib"}, "find:search"),
+        ({"engine/__init__.py": SEARCH, "broken.py": "def search(query:"}, "engine:search"),
+        ({"engine.py": NO_SEARCH, "test_search.py": ""}, None),
+    ],
+)
+def test_a_function_that_searches_is_found_without_importing_it(inits, files, module):
+    found, said = inits({"qrels.txt": QRELS, "topics.tsv": TOPICS, **files})
+    assert found[2] == module
+    assert ("`riskguard baseline add prod`, then change the search" in said) == (module is not None)
+
+
+def test_two_runs_are_judged_before_the_file_is_written(inits):
+    _, said = inits({"qrels.txt": QRELS, "x.run": RUN, "y.run": RUN.replace("good", "bad")})
+    lines = said.splitlines()
+    assert lines[0] == "judgements: qrels.txt (trec, 30 queries)"
+    assert "no name says which run is new; the other way round: --candidate x.run" in lines
+    assert lines.index("No verdict: 3 gates incomparable") < len(lines) - 1
+    assert lines[-1].startswith("wrote riskguard.yaml")
+
+
+def test_what_is_typed_is_taken(inits):
+    files = {"qrels.txt": QRELS, "other.txt": QRELS, "prod.run": RUN, "new.run": RUN, "app.py": SEARCH}
+    found, said = inits(files, "--qrels", "other.txt", "--candidate", "app:search")
+    assert found == ["other.txt", None, "app:search"]
+    assert "also there: qrels.txt, new.run" in said
+
+
+def test_a_path_to_a_function_is_answered_with_what_to_type(command, nothing):
+    ended = command("init --candidate app/engine.py:search")
+    assert ended.status == 2
+    assert "expected package.module:function, `app.engine:search`, found 'app/engine.py:search'" in ended.err
+    assert not (nothing / "riskguard.yaml").exists()
+
+
+def test_where_nothing_is_found_it_says_what_each_looks_like_and_writes_the_comments(inits):
+    found, said = inits({})
+    assert found == ["qrels.txt", None, None]
+    assert said.count("none found") == 4
+    assert "# none was found; judgements" in Path("riskguard.yaml").read_text()
+
+
+@pytest.mark.parametrize(("answer", "is_written"), [("\n", True), ("n\n", False)])
+def test_on_a_terminal_it_asks_first(command, nothing, monkeypatch, answer, is_written):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal(answer))
+    ended = command("init --candidate loss.run")
+    assert ended.status == 0
+    assert "Write riskguard.yaml? [Y/n]" in ended.out
+    assert (nothing / "riskguard.yaml").exists() == is_written
+
+
+def test_without_a_candidate_check_says_how_to_name_one_and_takes_one(command, folder):
+    settings = folder / "riskguard.yaml"
+    settings.write_text(settings.read_text().replace("candidate: candidate.run\n", ""))
+    ended = command("check")
+    assert ended.status == 2
+    assert "gate 'no-risk': expected `candidate: RUN` in the file, or `riskguard check --candidate RUN`" in ended.err
+    assert command("check --candidate good.run").status == 0
+    assert command("baseline list").status == 0

@@ -358,11 +358,6 @@ def test_two_gates_of_one_name_are_refused_at_the_second(errors):
             "gate 'no-risk': expected `measures: [nDCG@10]` in the file, or `measure:` here",
         ),
         (
-            f"collection: {{qrels: q}}\nmeasures: [AP]\ngates: [{{{GATE}}}]\n",
-            3,
-            "gate 'no-risk': expected `candidate: RUN` in the file, or `candidate:` here",
-        ),
-        (
             HEAD + f"store: 's3://bucket/b'\ngates: [{{{GATE}}}]\n",
             4,
             "store: expected a folder, found an address: copy the baselines into a folder before they are used",
