@@ -157,7 +157,7 @@ def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence
 
 
 def declared_gates(
-    settings: Config, candidate: NamedPath | None, baselines: Sequence[NamedPath], *, outputs: Outputs
+    settings: Config, candidate: NamedPath | None, baselines: Sequence[NamedPath], *, outputs: Outputs | None = None
 ) -> tuple[DeclaredGates, Engine, list[Path]]:
     """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""
     from pytest_riskguard.cli.inputs import files_of
@@ -173,7 +173,8 @@ def declared_gates(
     if len(runs) < len(baselines):
         raise UsageError("--baseline: expected each name once")
     tested = None if candidate is None else RunFile(GivenFile.of(candidate.text), candidate.name)
-    engine = engine_of(settings, report=bool(outputs.paths), keep_in=outputs.kept_in)
+    written = outputs or Outputs()
+    engine = engine_of(settings, report=bool(written.paths), keep_in=written.kept_in)
     declared = live.declared_gates(settings, engine, candidate=tested, runs=runs)
     return declared, engine, [*files_of(settings), *(run.path for run in (tested, *runs.values()) if run is not None)]
 

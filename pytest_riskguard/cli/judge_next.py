@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from pytest_riskguard.cli.main import ExitStatus
 from pytest_riskguard.cli.options import FILE, SETTINGS, slice_option, system_options, the_config
-from pytest_riskguard.cli.output import Outputs, ensure_apart, write_text
+from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.text import clean, counted
@@ -114,7 +114,7 @@ def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, li
     if any(item.gate.is_pool for item in items):
         raise UsageError(f"--gate {name} compares a pool; judge-next is about one baseline")
     run, replaced = next(iter(inputs.runs), None), inputs.named_baselines
-    declared, engine, files = declared_gates(settings, run, replaced, outputs=Outputs())
+    declared, engine, files = declared_gates(settings, run, replaced)
     ensure_apart(output, *files)
     with code_from(settings.path.parent):
         return engine, [declared.question(item) for item in items]
