@@ -94,7 +94,8 @@ def check(
     try:
         systems = [system_in_memory(system, name, column) for name, system in [("candidate", candidate), *named]]
         others = [system_in_memory(one, f"replicate {i}", column) for i, one in enumerate(replicates, start=1)]
-        judgements = _judgements(qrels, column, [one for one in (*systems, *others) if isinstance(one, Run)])
+        runs = [one for one in (*systems, *others) if isinstance(one, Run) and not gate.of_rankings]
+        judgements = _judgements(qrels, column, runs)
         if judgements is not None:
             texts = [judgements.texts, *(one.source.texts for one in systems if isinstance(one, Run))]
             topics = Topics(next(filter(None, texts), {}), topics.tags, topics.weights)

@@ -11,6 +11,7 @@ from pytest_riskguard.baselines import queries
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.data.formats import format_named
 from pytest_riskguard.data.input_files import InputFile, blocks, read_limited
+from pytest_riskguard.data.runs import Run, read_run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.errors import BaselineError, DataError, FileError, Remedy, ScoresFormatError
 from pytest_riskguard.frozen import frozen
@@ -110,8 +111,10 @@ class Entry:
 
     @cached_property
     def table(self) -> tuple[TopicScores, ...]:
-        """The stored scores of every measure, on the judgements that they were computed with."""
+        """The stored scores of every measure, on the judgements that they were computed with; none without any."""
         digests, topics = self.manifest.digests, self.manifest.topics
+        if not self.manifest.is_judged:
+            return ()
         content = self._bytes(SCORES, digests.scores, TABLE_BYTES)
         file = InputFile(self.folder / SCORES, error=ScoresFormatError, content=content)
         return tuple(
@@ -129,11 +132,21 @@ class Entry:
 
     def stored(self, measure: str) -> TopicScores:
         """The stored scores of a measure; ``missing_input`` without any."""
+        self.refuse_unjudged()
         self.check_run()
         for scores in self.table:
             if scores.measure == measure:
                 return scores
         raise self.error(self.lack_of(measure), reason="missing_input")
+
+    def refuse_unjudged(self) -> None:
+        """``missing_input`` if it was stored without judgements."""
+        if not self.manifest.is_judged:
+            raise self.error(
+                "was stored without judgements, so it has no scores",
+                Remedy("score its run with {}", f"rescore {self.name}"),
+                reason="missing_input",
+            )
 
     def lack_of(self, measure: str) -> str:
         """That it was not stored with a measure."""
@@ -148,6 +161,11 @@ class Entry:
             )
             raise self.error("its run was not kept, or it was stored from scores", remedy, reason="missing_input")
         return self.folder / RUN
+
+    def read_run(self) -> Run:
+        """The rankings of the run, which must be the one that was stored."""
+        self.check_run()
+        return read_run(self.kept_run)
 
     def check_run(self) -> None:
         """Check that ``run.gz``, if it was kept, holds the run that was stored."""

@@ -57,12 +57,12 @@ class Digests(_Exact):
 
     Where scores were stored without a run, ``run`` is the digest of their file as ``read_scores`` gives it, and
     ``qrels`` is None: nobody knows which judgements they rest on. ``topics`` is the file of topics, ``queries`` what
-    is stored of it.
+    is stored of it. A run that was stored without judgements has neither ``qrels`` nor ``scores``.
     """
 
     run: str
     qrels: str | None
-    scores: str
+    scores: str | None
     topics: str | None
     queries: str | None
 
@@ -104,9 +104,9 @@ class Manifest(_Exact):
     digests
         `run`, `qrels`, `scores`, and `topics` and `queries` (None without a topics file): `sha256:...`, run
         and qrels decompressed; `queries` is that of `queries.tsv`. Of scores without a run, `run` is the
-        digest of their file and `qrels` is None.
+        digest of their file and `qrels` is None; of a run without judgements `qrels` and `scores` are None.
     measures
-        The columns of `scores.tsv`, in their order.
+        The columns of `scores.tsv`, in their order; none of a run without judgements.
     topics
         `scored` and `without_relevant` (numbers), `unanswered` and `unknown` (topics), `judged`: the share of
         judged documents in the first 10.
@@ -153,7 +153,12 @@ class Manifest(_Exact):
     @property
     def has_run(self) -> bool:
         """Whether it was stored from a run, kept or not, rather than from scores alone."""
-        return self.digests.qrels is not None
+        return self.digests.qrels is not None or self.run_kept
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether it has scores."""
+        return self.digests.scores is not None
 
     @property
     def days(self) -> int:

@@ -35,12 +35,14 @@ class NewEntry:
     """What is to be stored, with its scores, one ``TopicScores`` for each measure.
 
     ``run`` and ``judgements`` are None where scores were given without a run; a ``Run`` is written in TREC's format.
+    A run without judgements has no scores; ``opened`` is what was read of it.
     """
 
     run: Path | Run | None
     scores: tuple[TopicScores, ...]
     judgements: Qrels | None
     topics: Topics | None
+    opened: Run | None = None
     note: str = ""
     keep_run: bool = True
     allow_unanswered: bool = False
@@ -73,11 +75,14 @@ class NewEntry:
             known = None if topics is None else read_topics(topics)
             return cls(None, table, None, known, **{**about, "keep_run": False})
         names = tuple(dict.fromkeys(map(measure_name, measures)))
-        if not names:
-            raise UsageError("expected at least one measure to score the run with, such as nDCG@10; found none")
         if qrels is None:
-            raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
-        judgements, texts = read_collection(qrels, topics)
+            judgements, texts = None, None if topics is None else read_topics(topics)
+            if not about.get("keep_run", True):
+                raise UsageError("--no-run: without judgements there are no scores, so the run is all that is stored")
+        elif names:
+            judgements, texts = read_collection(qrels, topics)
+        else:
+            raise UsageError("expected at least one measure to score the run with, such as nDCG@10; found none")
         kept = None
         if isinstance(run, Run):
             opened = run
@@ -85,11 +90,14 @@ class NewEntry:
             given = GivenFile.of(run)
             if is_address(given.path):
                 given = replace(given, path=kept_copy(given.path, RUN_BYTES))
-            opened = read_run(given, judgements.texts if texts is None else texts.queries)
+            queries = texts.queries if texts is not None else None if judgements is None else judgements.texts
+            opened = read_run(given, queries)
             if opened.source.is_trec:
                 kept = given.path
         if kept is None:  # text is made of the run, and the digest becomes that of the text
             opened = with_text_digest(opened)
+        if judgements is None:
+            return cls(kept or opened, (), None, texts, opened, **about)
         entry = cls(kept or opened, score_run(opened, judgements, names, name=name), judgements, texts, **about)
         entry._refuse_unanswered()
         return entry
@@ -108,7 +116,7 @@ class NewEntry:
     @property
     def digest(self) -> str:
         """``sha256:...`` of the run, or of the scores that were given, decompressed."""
-        return str(self.scores[0].digest)
+        return str(self.scores[0].digest if self.opened is None else self.opened.source.digest)
 
     def write(self, folder: Path, *, name: str, store: Path, like: Manifest | None = None, **more: Any) -> Manifest:
         """Write the files into a folder of ``store`` that has none of them yet; ``more`` are parts of the manifest.
@@ -118,28 +126,24 @@ class NewEntry:
         folder.mkdir(parents=True, exist_ok=True)
         if self.keep_run:
             self._write_run(folder / RUN)
-        write_scores(folder / SCORES, self.scores)
-        first, query_bytes = self.scores[0], None
+        if self.scores:
+            write_scores(folder / SCORES, self.scores)
+        topics, query_bytes = self._topics(), None
         if self.topics is not None:
-            query_bytes = queries.to_bytes(queries.rows_of(self.topics, first.topics))
+            about = self.scores[0].topics if self.scores else topics.unknown
+            query_bytes = queries.to_bytes(queries.rows_of(self.topics, about))
             (folder / QUERIES).write_bytes(query_bytes)
         measures = tuple(str(scores.measure) for scores in self.scores)
         fresh: dict[str, Any] = {
             "digests": Digests(
                 run=self.digest,
                 qrels=None if self.judgements is None else self.judgements.digest,
-                scores=sha256((folder / SCORES).read_bytes()),
+                scores=sha256((folder / SCORES).read_bytes()) if self.scores else None,
                 topics=None if self.topics is None else self.topics.digest,
                 queries=None if query_bytes is None else sha256(query_bytes),
             ),
             "measures": measures,
-            "topics": StoredTopics(
-                scored=len(first.topics),
-                without_relevant=len(first.without_relevant),
-                unanswered=first.unanswered,
-                unknown=first.unknown,
-                judged=None if first.judged is None else first.judged.share,
-            ),
+            "topics": topics,
             "run_kept": self.keep_run,
             "versions": manifests.versions(
                 () if self.run is None else {str(provider_of(parse_measure(measure)).NAME) for measure in measures}
@@ -160,6 +164,19 @@ class NewEntry:
             )
         (folder / MANIFEST).write_bytes(manifest.to_bytes())
         return manifest
+
+    def _topics(self) -> StoredTopics:
+        """What the manifest says of topics: without judgements each of the run is unknown."""
+        if self.opened is not None:
+            return StoredTopics(0, 0, (), self.opened.topics, None)
+        first = self.scores[0]
+        return StoredTopics(
+            scored=len(first.topics),
+            without_relevant=len(first.without_relevant),
+            unanswered=first.unanswered,
+            unknown=first.unknown,
+            judged=None if first.judged is None else first.judged.share,
+        )
 
     def _write_run(self, target: Path) -> None:
         """Copy the run, or write its rankings; the same bytes each time."""

@@ -88,6 +88,10 @@ def present_scores(
     present: dict[str, Scored | RiskguardError] = {}
     for measure in measures:
         try:
+            if kept is not None and accept and not entry.manifest.is_judged:
+                present[measure] = Scored(kept.scores(measure)[0])
+                continue
+            entry.refuse_unjudged()
             if kept is not None:
                 scored = replace(_of_run(kept, measure), run=kept.run)
             elif qrels is not None and entry.manifest.has_run:

@@ -199,27 +199,34 @@ def _verified(
         if verdict.outcome == "incomparable":
             problem = f"{clean(verdict.gate)} could not be compared ({clean(verdict.problem or '')})"
             raise DataError(f"{problem}: nobody knows what would be accepted", reason=verdict.reason)
-    verdict, (file, path) = pair.verdicts[0], _file_of(pair, report, content)
+    verdict = next((one for one in pair.verdicts if one.measure is not None), pair.verdicts[0])
+    file, path = _file_of(pair, report, content)
     collection = replace(collection, scores=file.scores)
     scoring = scoring_of(collection, (), config=pair.config)
     given = GivenFile(path, **{part: getattr(file, part) for part in HOW_READ})
     source = (ScoreFile if file.scores else RunFile)(given, pair.candidate)
-    found = Engine(qrels=scoring["qrels"], topics=scoring["topics"]).scores(source, verdict.measure)
-    if found.digest != (file.kept or file.digest):
+    engine = Engine(qrels=scoring["qrels"], topics=scoring["topics"])
+    if verdict.measure is None and not file.scores:  # of rankings alone
+        rankings = engine.sources.rankings(source)
+        digest, qrels, texts = rankings.digest, None, {**rankings.queries, **engine.sources.queries}
+    else:
+        found = engine.scores(source, verdict.measure)
+        digest, qrels, texts = str(found.digest), found.qrels_digest, dict(found.queries)
+    if digest != (file.kept or file.digest):
         raise FileError(path, None, "not the run that was judged: it changed since", "judge it again")
     old, inputs = pair.store.manifest(pair.baseline), verdict.inputs
     assert inputs is not None
-    if inputs.baselines.get(pair.baseline) not in (None, old.digests.run) and old.digests.run != found.digest:
+    if inputs.baselines.get(pair.baseline) not in (None, old.digests.run) and old.digests.run != digest:
         raise BaselineError(
             "holds another run than was judged against: it was replaced since, or --baseline named one",
             where=pair.store.root / pair.baseline,
             reason="inputs_changed",
             remedy="judge it against this one first",
         )
-    if inputs.qrels is not None and found.qrels_digest not in (None, inputs.qrels):
+    if inputs.qrels is not None and qrels not in (None, inputs.qrels):
         click.echo("the judgements changed since the report: all scores here are those of today's")
     kept = old.run_kept or not old.has_run
-    return {"run": given, "scores": file.scores, "keep_run": kept, **scoring}, found.queries
+    return {"run": given, "scores": file.scores, "keep_run": kept, **scoring}, texts
 
 
 def _file_of(pair: Pair, report: Path, content: Report) -> tuple[JudgedFile, Path]:

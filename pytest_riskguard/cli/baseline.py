@@ -74,10 +74,8 @@ def scoring_of(
     if default is not None and not collection.scores:
         measures = measures or (() if config is None else config.all_measures) or default
     import_measures_from(Path.cwd() if config is None else config.path.parent, measures)
-    if qrels is None and not collection.scores:
-        raise UsageError(
-            f"no qrels: give --qrels{', or name them in riskguard.yaml' if config else f'; {not_found_here()}'}"
-        )
+    if qrels is None and not collection.scores and config is None:
+        raise UsageError(f"no qrels: give --qrels; {not_found_here()}")
     return {"qrels": None if collection.scores else qrels, "topics": topics, "measures": measures}
 
 
@@ -181,10 +179,14 @@ def rescore(name: str, *, collection: Collection) -> None:
     """
     store = opened()
     before = store.read(name, lambda entry: entry.table)
-    store.rescore(name, **scoring_of(collection))
+    scoring = scoring_of(collection, None if before else (DEFAULT_MEASURE,))
+    if scoring["qrels"] is None:
+        raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml, as `collection: {qrels: PATH}`")
+    store.rescore(name, **scoring)
     click.echo(f"rescored {name}: {_stored(store, name)}")
     after = {scores.measure: scores for scores in store.read(name, lambda entry: entry.table)}
-    _tell_changes((scores, after[scores.measure]) for scores in before if scores.measure in after)
+    if before:
+        _tell_changes((scores, after[scores.measure]) for scores in before if scores.measure in after)
 
 
 @baseline.command()
@@ -339,9 +341,9 @@ def _line(manifest: Manifest, means: str = "") -> str:
     """A baseline in one line, with the means of its measures if they are known."""
     unanswered = manifest.topics.unanswered
     parts = [
-        counted(manifest.topics.scored, "topic"),
+        counted(manifest.topics.scored if manifest.is_judged else len(manifest.topics.unknown), "topic"),
         means or ", ".join(manifest.measures),
-        f"{percent(manifest.topics.judged or 0, 0)} judged" if manifest.has_run else "scores alone",
+        _judged(manifest),
         manifest.created,
         counted(manifest.number - 1, "earlier run") if manifest.number > 1 else "",
         counted(len(manifest.replicates), "replicate") if manifest.replicates else "",
@@ -350,3 +352,10 @@ def _line(manifest: Manifest, means: str = "") -> str:
     if unanswered:
         parts[0] += f" ({len(unanswered)} unanswered: {listed(unanswered, most=5)})"
     return "; ".join(filter(None, parts))
+
+
+def _judged(manifest: Manifest) -> str:
+    """How much is known of its results."""
+    if not manifest.is_judged:
+        return "stored without judgements"
+    return f"{percent(manifest.topics.judged or 0, 0)} judged" if manifest.has_run else "scores alone"

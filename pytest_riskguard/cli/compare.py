@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -71,6 +72,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
             "--baseline; riskguard check --candidate RUN asks the gates of a riskguard.yaml"
         )
     outputs.check(*inputs.files)
+    _refuse_without_judgements(inputs)
     questions: list[Question] = []
     for candidate in inputs.candidates:
         for gates in inputs.gates:
@@ -102,6 +104,19 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
         notes=notes,
         roles=_roles(verdicts),
         configs=[] if config is None else [config.path],
+    )
+
+
+def _refuse_without_judgements(inputs: Inputs) -> None:
+    """Runs that nobody judged: name both ways on, as they are typed here."""
+    needed = inputs.kind is None or not KINDS[inputs.kind].of_rankings
+    if inputs.collection.scores or not needed or inputs.engine.sources.is_judged:
+        return
+    systems = [one.text for one in (*inputs.named_baselines[:1], *inputs.runs[:1])]
+    raise UsageError(
+        f"no judgements, without which nobody can say whether a change does harm: `riskguard diff "
+        f"{shlex.join(systems)}` shows what changed, and lists what to judge first; with judgements add --qrels "
+        "QRELS; files that hold a score for each query need --scores"
     )
 
 

@@ -85,7 +85,8 @@ class Inputs:
         if first and not baselines and len(runs) >= first:
             baselines, runs = runs[:1], runs[1:]
         self.collection, self.runs, self.named_baselines = collection, runs, baselines
-        self._slices, self._argument = slices, argument
+        #: The slices that were typed.
+        self.asked_slices, self._argument = slices, argument
         #: The kind of gates that is asked, None for those of the policy.
         self.kind = kind
         #: The alphas that were typed, or are the command's own; and the options of a gate that were typed.
@@ -218,22 +219,22 @@ class Inputs:
         except DataError:
             return (DEFAULT_MEASURE,)  # the verdict says what is wrong with the file
 
-    def slices(self, table: Source, measure: str) -> tuple[str | None, ...]:
+    def slices(self, table: Source, measure: str | None) -> tuple[str | None, ...]:
         """The slices asked about, each once; only None, which is all topics, if none is named."""
-        if not self._slices:
+        if not self.asked_slices:
             return (None,)
         try:
-            names = self.engine.slices(self._slices, table, measure)
+            names = self.engine.slices(self.asked_slices, table, measure)
         except DataError:
-            if not all("=" in entry for entry in self._slices):
+            if not all("=" in entry for entry in self.asked_slices):
                 raise
-            names = self._slices  # the verdict says what is wrong with the file
+            names = self.asked_slices  # the verdict says what is wrong with the file
         once("--slice", names)
         return names
 
     def questions(self, gates: Sequence[Gate], candidate: Candidate) -> list[Question]:
         """A question for each measure, gate, baseline (with the others of its pool) and slice, in this order."""
-        measures = self.measures()
+        measures: tuple[str | None, ...] = (None,) if gates[0].of_rankings else self.measures()
         pools: list[tuple[System, tuple[System, ...]]] = [(baseline, ()) for baseline in self.baselines]
         if gates[0].is_pool:
             pools = [(self.baselines[0], tuple(self.baselines[1:]))]

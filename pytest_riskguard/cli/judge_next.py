@@ -16,17 +16,16 @@ from pytest_riskguard.cli.main import ExitStatus
 from pytest_riskguard.cli.options import FILE, SETTINGS, slice_option, system_options, the_config
 from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import KINDS, options_of
+from pytest_riskguard.gates.kinds import KINDS, Gate, options_of
 from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.question import Question
-    from pytest_riskguard.gates.unjudged import ToJudge
 
 #: Kinds of gates on one baseline; each is asked with its own defaults.
-_KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
+_KINDS = tuple(kind for kind, cls in KINDS.items() if not (cls.is_pool or cls.of_rankings))
 #: The options of their questions that an answer depends on.
 _OPTIONS = tuple(
     name for name in SETTINGS if name != "on_inconclusive" and any(name in options_of(KINDS[kind]) for kind in _KINDS)
@@ -76,7 +75,7 @@ def judge_next(inputs: Inputs, budget: int | None, output: Path | None) -> int:
     lists = [unjudged.judge_next(engine.rejudged(question)) for question in questions]
     listed = unjudged.together(lists)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
-    write_text(_table(wanted[:budget], engine.sources.queries), output)
+    write_text(judging_table([(row.topic, row.document) for row in wanted[:budget]], engine.sources.queries), output)
     click.echo(_summary(len(wanted), budget, len(lists), sum(map(bool, lists))), err=True)
     if left_out := len(listed) - len(wanted):
         click.echo(f"left out {counted(left_out, 'document')} with an id that cannot be printed as it is", err=True)
@@ -85,8 +84,7 @@ def judge_next(inputs: Inputs, budget: int | None, output: Path | None) -> int:
 
 def _of_runs(kind: str, inputs: Inputs, output: Path | None) -> tuple[Engine, list[Question]]:
     """What the options ask."""
-    if KINDS[kind].is_pool:
-        raise UsageError(f"--gate {kind} compares a pool; judge-next is about one baseline")
+    _refuse_others(kind, KINDS[kind])
     if not (inputs.named_baselines and inputs.runs):
         raise UsageError(
             "expected a baseline and a candidate, as in riskguard judge-next BASELINE CANDIDATE --qrels QRELS, or "
@@ -111,8 +109,8 @@ def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, li
         raise UsageError(f"--gate {name}: the gate names its baseline; give at most one run, its candidate")
     settings = load_gates(the_config())
     items = asked_for(all_items(settings), [name], also=_KINDS)
-    if any(item.gate.is_pool for item in items):
-        raise UsageError(f"--gate {name} compares a pool; judge-next is about one baseline")
+    for item in items:
+        _refuse_others(name, item.gate)
     run, replaced = next(iter(inputs.runs), None), inputs.named_baselines
     declared, engine, files = declared_gates(settings, run, replaced)
     ensure_apart(output, *files)
@@ -120,8 +118,18 @@ def _of_gate(name: str, inputs: Inputs, output: Path | None) -> tuple[Engine, li
         return engine, [declared.question(item) for item in items]
 
 
-def _table(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
-    """The list as a table: a header, then one line for each document.
+def _refuse_others(name: str, gate: Gate | type[Gate]) -> None:
+    """Refuse gates that no judgement settles, or that are about several baselines."""
+    if gate.is_pool:
+        raise UsageError(f"--gate {name} compares a pool; judge-next is about one baseline")
+    if gate.of_rankings:
+        raise UsageError(f"--gate {name} asks for no judgements; riskguard diff lists what to judge first")
+
+
+def judging_table(
+    documents: Sequence[tuple[str, str]], queries: Mapping[str, str], to_fill: tuple[str, ...] = ()
+) -> str:
+    """Pairs of topic and document as a table: a header, then one line for each, with empty columns ``to_fill``.
 
     No spreadsheet runs a cell as a formula: a space, which readers remove, stands before it.
     """
@@ -129,9 +137,9 @@ def _table(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
 
     buffer = io.StringIO(newline="")
     table = csv.writer(buffer, delimiter="\t", lineterminator="\n")
-    table.writerow(("topic", "document", "query"))
-    for row in documents:
-        cells = (row.topic, row.document, clean(queries.get(row.topic, ""), limit=_MAX_TEXT))
+    table.writerow(("topic", "document", "query", *to_fill))
+    for topic, document in documents:
+        cells = (topic, document, clean(queries.get(topic, ""), limit=_MAX_TEXT), *([""] * len(to_fill)))
         table.writerow([f" {cell}" if cell.startswith(_FORMULA) and isnan(number(cell)) else cell for cell in cells])
     return buffer.getvalue()
 

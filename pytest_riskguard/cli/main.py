@@ -64,7 +64,7 @@ def status_of(verdicts: Iterable[Verdict]) -> ExitStatus:
 #: Characters of a line of an error.
 MAX_LINE = 10_000
 #: Commands that need numpy whatever they are asked.
-COMPUTING = ("accept", "check", "compare", "judge-next", "power")
+COMPUTING = ("accept", "check", "compare", "diff", "judge-next", "power")
 
 
 class LazyCommand(click.Command):
@@ -148,6 +148,7 @@ for name, place, about in (
     ("check", "check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     ("comment", "report:comment", "Write the comment on a pull request, as Markdown."),
     ("compare", "compare:compare", "Judge runs against baselines."),
+    ("diff", "diff:diff", "Show what changed between two runs, without judgements."),
     ("init", "init:init", "Write a first riskguard.yaml."),
     ("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),
     ("power", "power:power", "Plan how many topics a gate needs."),

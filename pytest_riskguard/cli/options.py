@@ -111,7 +111,7 @@ _OF_STORE = ("list", "remove", "show", "verify")
 
 def place_words(command: str) -> list[str]:
     """The options of places that are given, as far as a command, perhaps of ``riskguard baseline``, knows them."""
-    known = {"--config"} if command in _OF_STORE else _places()
+    known = {"--config"} if command in _OF_STORE else {*_places()} - ({"--qrels"} if command == "diff" else {*()})
     return [word for option, value in _places().items() if option in known for word in (option, value)]
 
 
@@ -263,23 +263,31 @@ class Collection:
         return replace(GivenFile.of(path), format=self.settings.get("format"), ties=self.settings.get("ties"))
 
 
-def collection_options(*settings: str, scores: bool = True) -> Callable[[Command], Command]:
-    """What the systems are scored with, handed over as ``collection``; with the ``settings`` that ``--set`` takes."""
+def collection_options(*settings: str, scores: bool = True, judged: bool = True) -> Callable[[Command], Command]:
+    """What the systems are scored with, handed over as ``collection``; with the ``settings`` that ``--set`` takes.
+
+    Those that are not ``judged`` need neither judgements nor measures.
+    """
     default = f"{DEFAULT_MEASURE}; with --scores, every column of the first table" if scores else DEFAULT_MEASURE
     tables = [flag("--scores", help="The systems are files of per-topic scores, not runs.")]
-    return grouped(
-        "collection",
-        Collection,
+    scoring = (
         _place_option("--qrels", "Qrels file (judgements). [default: riskguard.yaml's]"),
-        _place_option(
-            "--topics",
-            "Query texts, tags and weights of topics. [default: riskguard.yaml's, unless --qrels is given]",
-        ),
-        config_option,
-        *(tables if scores else ()),
         repeated(
             "--measure", "measures", metavar="MEASURE", help=f"A measure. [default: riskguard.yaml's, else {default}]"
         ),
+    )
+    return grouped(
+        "collection",
+        Collection,
+        *(scoring[:1] if judged else ()),
+        _place_option(
+            "--topics",
+            "Query texts, tags and weights of topics. [default: riskguard.yaml's"
+            + (", unless --qrels is given]" if judged else "]"),
+        ),
+        config_option,
+        *(tables if scores else ()),
+        *(scoring[1:] if judged else ()),
         *([_set_option(*dict.fromkeys((*settings, "format", "ties")))] if settings else ()),
     )
 

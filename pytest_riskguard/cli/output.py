@@ -30,15 +30,18 @@ _COLOURS = {"pass": "green", "fail": "red", "incomparable": "red"}
 STDOUT = Path("-")
 
 
-def output_options(what: str, *suffixes: str) -> Callable[[Command], Command]:
+def output_options(what: str, *suffixes: str, of_verdicts: bool | None = None) -> Callable[[Command], Command]:
     """``--output``, repeatable, handed over as ``outputs``, an ``Outputs``.
 
-    ``what`` is written, such as "the figures"; ``suffixes`` are those of reports of verdicts.
+    ``what`` is written, such as "the figures"; ``suffixes`` are more of them, those of reports of
+    verdicts unless ``of_verdicts`` says otherwise.
     """
     known = ", ".join((".json", ".html (needs the extra [report])", *suffixes))
     help = f"Write {what} here, in the format of the suffix: {known}; - is JSON on standard output. Repeatable."
     option = click.option("-o", "--output", "paths", type=FILE, multiple=True, metavar="PATH|-", help=help)
-    return grouped("outputs", partial(Outputs, of_verdicts=bool(suffixes)), option)
+    return grouped(
+        "outputs", partial(Outputs, of_verdicts=bool(suffixes) if of_verdicts is None else of_verdicts), option
+    )
 
 
 @frozen
@@ -105,14 +108,17 @@ class Outputs:
 
         self._write(lambda path: files.write(path, report), lambda: dumps(report))
 
-    def finish(self, shown: Section, json: str, *, problem: str = "") -> ExitStatus:
-        """Print a report, write what was asked for, return the exit status: 3 with a ``problem``."""
+    def finish(self, shown: Section, json: str, *, problem: str = "", page: Section | None = None) -> ExitStatus:
+        """Print a report, write what was asked for, return the exit status: 3 with a ``problem``.
+
+        ``page`` is the report of a page, where that has more to show.
+        """
         from pytest_riskguard.reports import files
 
         click.echo(shown.to_text(terminal_width()).rstrip("\n"), err=self.on_stdout)
 
         def content(path: Path) -> str:
-            return json if files.format_of(path) == files.JSON else shown.to_page()
+            return json if files.format_of(path) == files.JSON else (page or shown).to_page()
 
         self._write(lambda path: files.write_text(path, content(path)), lambda: json)
         if not problem:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import ConfigError, DataError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.kinds import Correction, Gate
+from pytest_riskguard.gates.kinds import KINDS, Correction, Gate
 from pytest_riskguard.limits import GATES
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class GateItem:
 
     id: str
     gate: Gate
-    measure: str
+    measure: str | None
     baselines: tuple[str, ...]
     settings: GateSettings
 
@@ -57,7 +57,7 @@ def all_items(config: Config) -> tuple[GateItem, ...]:
 def items_of(config: Config, gate: GateSettings) -> tuple[GateItem, ...]:
     """One item for each measure, alpha, baseline (unless they form a pool) and slice, in the order of the file."""
     slices: tuple[str | None, ...] = config.slices_of(gate) or (None,)
-    measures = gate.measure or config.measures or ()
+    measures = config.measures_of(gate)
     several_tags = len({str(part).partition("=")[0] for part in slices}) > 1
     asks_all = len(measures) * len(gate.alpha) == 1
     asked, ids = list(product(measures, gate.alpha, gate.asked_of, slices)), []
@@ -112,10 +112,7 @@ def look_up_slices(config: Config) -> None:
     if any(gate.slice for gate in config.gates):  # else no file of the collection is read, no numpy loaded
         config.know_slices({gate.name: slices for gate, slices in _slices(config)})
     number = sum(
-        len(gate.measure or config.measures or ())
-        * len(gate.alpha)
-        * len(gate.asked_of)
-        * max(1, len(config.slices_of(gate)))
+        len(config.measures_of(gate)) * len(gate.alpha) * len(gate.asked_of) * max(1, len(config.slices_of(gate)))
         for gate in config.gates
     )
     if number > GATES.value:
@@ -124,19 +121,22 @@ def look_up_slices(config: Config) -> None:
 
 def _slices(config: Config) -> Iterator[tuple[GateSettings, tuple[str, ...]]]:
     """The gates with the slices that they declare."""
-    from pytest_riskguard.data.topics import read_collection
+    from pytest_riskguard.data.qrels import read_qrels
+    from pytest_riskguard.data.topics import read_topics
     from pytest_riskguard.gates.slices import slices_of
 
     declared = [gate for gate in config.gates if gate.slice]
     line = config.line_of(declared[0], "slice", 0)
     judgements, file = config.collection.given_qrels, config.collection.given_topics
-    if judgements is None or file is None:
+    needs = [gate for gate in declared if not KINDS[gate.kind].of_rankings]
+    if file is None or (judgements is None and needs):
         text = (
             "slice: it needs judgements, and a topics file with a column for each tag: `{qrels: PATH, topics: PATH}`"
         )
         raise ConfigError(config.path, line, text)
     try:
-        qrels, topics = read_collection(judgements, file)
+        topics = read_topics(file)
+        judged = [*topics.queries] if judgements is None else read_qrels(judgements, topics.queries).topics
     except DataError as error:
         raise ConfigError(config.path, line, f"slice: its topics cannot be looked up: {error}") from None
     errors: list[ConfigError] = []
@@ -144,7 +144,7 @@ def _slices(config: Config) -> Iterator[tuple[GateSettings, tuple[str, ...]]]:
         found: dict[str, str] = {}
         for index, entry in enumerate(gate.slice or ()):
             try:
-                slices = slices_of(entry, qrels.topics, {} if topics is None else topics.tags)
+                slices = slices_of(entry, judged, topics.tags)
                 if twice := [name for name in slices if name in found]:
                     raise ValueError(f"{entry} repeats {twice[0]}, which {found[twice[0]]} declares")
                 found |= dict.fromkeys(slices, entry)

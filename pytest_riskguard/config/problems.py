@@ -20,7 +20,6 @@ from pytest_riskguard.text import did_you_mean
 
 # What to write where a key is missing.
 _REMEDIES = {
-    "collection": "collection: {qrels: qrels.txt}",
     "path": "path: PATH",
     "name": "name: NAME",
     "kind": "kind: not_significantly_risky",

@@ -222,7 +222,7 @@ class Config(Model):
     Attributes
     ----------
     collection
-        The judgements, query texts and documents, a mapping.
+        The judgements, query texts and documents, a mapping. Only `no_surprise` can do without.
     store
         Folder of stored baselines.
     measures
@@ -240,7 +240,7 @@ class Config(Model):
         A list of gates. Only `pytest --riskguard` and `riskguard check` need one.
     """
 
-    collection: Collection
+    collection: Collection = Field(default_factory=lambda: Collection())
     store: Annotated[Place, AfterValidator(_store)] = Field(default="baselines", validate_default=True)
     measures: Annotated[tuple[_Measure, ...], list_of("a list of measures")] | None = None
     candidate: Candidate | None = None
@@ -262,17 +262,19 @@ class Config(Model):
             raise SettingError(
                 f"expected {_EXAMPLE} (if gates are only in tests: pytest --riskguard-no-yaml)", "gates"
             )
-        candidates = [one for one in (self.candidate, *(gate.candidate for gate in self.gates)) if one is not None]
+        judging = [gate for gate in self.gates if not KINDS[gate.kind].of_rankings]
+        candidates = [one for one in (self.candidate, *(gate.candidate for gate in judging)) if one is not None]
         is_scored = not candidates or not all(isinstance(one, DescribedScores) for one in candidates)
-        if self.collection.qrels is None and is_scored:
-            raise SettingError("expected the file of judgements, such as `qrels: qrels.txt`", "collection")
+        if self.collection.qrels is None and is_scored and (judging or not self.gates):
+            key = "qrels: qrels.txt" if "collection" in self.model_fields_set else "collection: {qrels: qrels.txt}"
+            raise SettingError(f"expected the file of judgements, such as `{key}`", "collection")
         lines: dict[str, int] = {}
         for place, gate in enumerate(self.gates):
             if gate.name in lines:
                 problem = f"the gate on line {lines[gate.name]} has this name too; names must be unique"
                 raise SettingError(problem, "gates", place, "name")
             lines[gate.name] = self.line("gates", place)
-            if gate.measure is None and self.measures is None:
+            if gate in judging and gate.measure is None and self.measures is None:
                 raise SettingError("expected `measures: [nDCG@10]` in the file, or `measure:` here", "gates", place)
         levels = {gate.name: gate.option("level") for gate in self.gates if gate.name in self.family_members}
         if len(set(levels.values())) > 1:
@@ -307,6 +309,10 @@ class Config(Model):
     def know_slices(self, slices: Mapping[str, tuple[str, ...]]) -> None:
         """Remember the slices of each gate, ``TAG=VALUE`` each, by the gate's name."""
         self._slices = slices
+
+    def measures_of(self, gate: GateSettings) -> tuple[str | None, ...]:
+        """What a gate is asked in: None alone if it needs no measure."""
+        return (None,) if KINDS[gate.kind].of_rankings else gate.measure or self.measures or ()
 
     def slices_of(self, gate: GateSettings) -> tuple[str, ...]:
         """The slices of a gate, which must have been looked up; empty for all topics."""
@@ -359,13 +365,13 @@ def _scale(value: Any) -> tuple[float, float]:
 
 
 class Collection(Model):
-    """``collection``: the judgements, which only candidates that are scores can do without, and the query texts.
+    """``collection``: the judgements, which only scores and `no_surprise` can do without, and the query texts.
 
     Attributes
     ----------
     qrels
-        File of judgements, or a mapping. Required unless every candidate has `scores`: `collection: {}`
-        is then enough.
+        File of judgements, or a mapping. Required unless every candidate has `scores` (`collection: {}` is
+        then enough), or every gate is `no_surprise`.
     topics
         File of query texts, tags and weights, or `{path: FILE, format: NAME, columns: {topic: NAME,
         query: NAME}}`. Needed by a live candidate, by `weighted`, by `slice` and by tags in `protected`.

@@ -267,6 +267,21 @@ class Run:
         return replace(self, source=replace(self.source, **changes))
 
 
+def first_documents(run: Run, depths: IntArray) -> dict[str, tuple[str, ...]]:
+    """So many documents of each topic, best first, in the order as written."""
+    found: dict[str, tuple[str, ...]] = {}
+    for topics, part in run.parts():
+        sizes, most = np.diff(part.offsets), depths[topics]
+        ranks = ranking(part.scores, part.ranks, part.offsets, part.documents)[Order.WRITTEN]
+        rows = rows_by_rank(ranks, part.offsets)[lines_of(part.offsets) < np.repeat(most, sizes)]
+        names = part.documents.at(rows).strings()
+        ends = np.cumsum(np.minimum(sizes, most)).tolist()
+        found |= {
+            topic: tuple(names[start:end]) for topic, start, end in zip(part.topics, [0, *ends], ends, strict=False)
+        }
+    return found
+
+
 def _scores(rows: Rows, topics: Ids, documents: Ids, column: Numbers) -> FloatArray:
     """Scores that a run can hold."""
     scores = np.asarray(column, dtype=np.float64)

@@ -82,6 +82,9 @@ def advised(
         said = "" if remedy is None else str(remedy.here(reader.where))
         verify = reader.command("baseline", "verify")
         return replace(verdict, commands=Commands(problem=problem, remedy=said, verify=verify))
+    if question.gate.of_rankings and not verdict.passed:
+        systems = _named(question.baseline, reader), _named(question.candidate, reader)
+        return replace(verdict, commands=Commands(reader.command("diff", *systems)))
     if not verdict.advises:
         return verdict
     listing = reader.command("judge-next", *judge_next) if judge_next else _judge_next(question, verdict, reader)

@@ -48,8 +48,9 @@ from pytest_riskguard.gates.causes import cause_of
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
-from pytest_riskguard.gates.kinds import Gate, Response
+from pytest_riskguard.gates.kinds import Gate, NoSurprise, Response, parse_slice
 from pytest_riskguard.gates.slices import slices_of, within
+from pytest_riskguard.gates.surprise import judge_rankings
 from pytest_riskguard.gates.unjudged import Labels, Rejudged
 from pytest_riskguard.gates.verdict import HOW_READ, Family, Inputs, JudgedFile, Verdict, incomparable, warning
 from pytest_riskguard.plugins import told
@@ -164,18 +165,24 @@ class Engine:
     def slices(self, entries: Sequence[str], source: Source, measure: str | None) -> tuple[str, ...]:
         """The slices that entries (``TAG=VALUE`` or ``TAG``) ask for, each once; see ``gates.slices.slices_of``.
 
-        The judged topics are those of the qrels, or of a ``source`` that holds scores. Raises ``UsageError``
-        if there is no such slice or none with enough topics, ``DataError`` if a file is bad or missing.
+        The judged topics are those of the qrels, or of a ``source`` that holds scores; without qrels all of its own.
+        Raises ``UsageError`` if there is no such slice or none with enough topics, ``DataError`` if a file is bad or
+        missing.
         """
         holds_scores = isinstance(source, ScoreFile)
-        judged = self.scores(source, measure).topics if holds_scores else self.sources.qrels.topics
+        if holds_scores:
+            judged = self.scores(source, measure).topics
+        else:
+            judged = self.sources.qrels.topics if self.sources.is_judged else (*self.sources.rankings(source).lists,)
         with _about_slices():
             return tuple(part for entry in entries for part in slices_of(entry, judged, self._tags_for(entry)))
 
     # ---- from a question to its comparison
 
-    def _asked(self, question: Question, together: int) -> Asked | DataError:
-        """The question with its systems, or why they cannot be scored."""
+    def _asked(self, question: Question, together: int) -> Asked | DataError | None:
+        """The question with its systems, or why they cannot be scored; None if it asks for no scores."""
+        if question.gate.of_rankings:
+            return None
         try:
             systems = self._systems(question)
         except DataError as error:
@@ -218,16 +225,19 @@ class Engine:
 
     # ---- from a comparison to its verdict
 
-    def _verdict(self, asked: Asked | DataError, question: Question, family: Family | None) -> Verdict:
+    def _verdict(self, asked: Asked | DataError | None, question: Question, family: Family | None) -> Verdict:
         try:
             if isinstance(asked, DataError):
                 raise asked
-            verdict = worded(self._with_documents(self._sure(asked, family), asked))
+            if asked is None:
+                verdict = worded(self._of_rankings(question))
+            else:
+                verdict = worded(self._with_documents(self._sure(asked, family), asked))
         except DataError as error:
             verdict = incomparable(
                 question.gate,
                 error,
-                measure=asked_measure(question.measure, *question.sources),
+                measure=None if asked is None else asked_measure(question.measure, *question.sources),
                 candidate=label(question.candidate),
                 baselines=tuple(map(label, question.baselines)),
                 inputs=Inputs(baselines=dict.fromkeys(map(label, question.baselines))),
@@ -253,6 +263,30 @@ class Engine:
                 how: dict[str, Any] = {name: getattr(file, name) for name in HOW_READ}
                 return JudgedFile(name, digest, path, scores=isinstance(source, ScoreFile), **how)
         return None
+
+    def _of_rankings(self, question: Question) -> Verdict:
+        """The verdict on what changed in the rankings; of a live system those of the topics that it was asked."""
+        gate, store = question.gate, self.sources.store
+        assert isinstance(gate, NoSurprise)
+        question.refuse_without_answer(None if store is None else store.root)
+        candidate, baseline = map(self.sources.rankings, question.sources)
+        among: Sequence[str] | None = None
+        if self.sources.is_judged and any(isinstance(source, LiveRun) for source in question.sources):
+            among = self.sources.qrels.topics
+        if gate.slice is not None:
+            with _about_slices():
+                tags, known = self._tags_for(gate.slice), sorted(baseline.lists.keys() | candidate.lists.keys())
+                (part,) = slices_of(gate.slice, known, tags)
+            tag, value = parse_slice(part)
+            among = [topic for topic in among or known if tags.get(topic, {}).get(tag) == value]
+        texts = self.sources.topics.queries if self.sources.topics is not None else {}
+        queries = {**baseline.queries, **candidate.queries, **texts}
+        verdict = judge_rankings(gate, candidate, baseline, queries=queries, among=among)
+        if verdict.documents is None:
+            return verdict
+        shown = {row.document for topic in verdict.documents.topics for row in topic.documents}
+        titles, urls = self._titles.of(shown)
+        return replace(verdict, documents=replace(verdict.documents, titles=titles, urls=urls))
 
     def _sure(self, asked: Asked, family: Family | None) -> Verdict:
         """The verdict with what it rests on; ``DataError`` where it would be another without that."""

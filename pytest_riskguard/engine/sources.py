@@ -9,18 +9,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
+import numpy as np
+
 from pytest_riskguard.baselines.stored_files import Scored
 from pytest_riskguard.data.given_file import GivenFile, InputData, Ties
 from pytest_riskguard.data.judged import JudgedRun, RankedRun, depth_for, kept_depth, rank_order
 from pytest_riskguard.data.measures import bounds, measure_name, out_of_range, parse_measure
 from pytest_riskguard.data.qrels import Qrels, read_qrels
 from pytest_riskguard.data.run_scores import ScoredRun, scored_run
-from pytest_riskguard.data.runs import Run, keyed, read_run
+from pytest_riskguard.data.runs import Run, first_documents, keyed, read_run
 from pytest_riskguard.data.score_files import read_scores
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.topics import Topics, read_topics
 from pytest_riskguard.engine.question import LiveRun, Ranked, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import DataError, RiskguardError, ScoringError, UsageError
+from pytest_riskguard.gates.rankings import DEPTH, LOOKED_AT, LOOKED_DEEP, Rankings
 from pytest_riskguard.gates.verdict import Origin, Origins
 
 if TYPE_CHECKING:
@@ -55,6 +58,11 @@ class ScoreCache:
         self._ties: dict[Source, Ties] = {}
         #: Judged runs, the one that was asked for last at the end.
         self._runs: dict[Hashable, JudgedRun] = {}
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the collection has judgements."""
+        return self._qrels is not None
 
     @property
     def qrels(self) -> Qrels:
@@ -183,6 +191,25 @@ class ScoreCache:
     def ranked_by(self, source: LiveRun | Run) -> Run:
         """The rankings of a system that was judged, which is not queried again."""
         return self._run(source)
+
+    def rankings(self, source: Source) -> Rankings:
+        """The rankings of a system, for which no judgements are needed.
+
+        ``UsageError`` if it has scores alone; ``DataError`` if it is bad or missing.
+        """
+        if isinstance(source, TopicScores | ScoreFile):
+            raise UsageError(f"{label(source)} holds scores of topics; expected rankings, which show what changed")
+
+        def read() -> Rankings:
+            if isinstance(source, Stored):
+                run = self.store_of(source).read(source.name, lambda entry: entry.held(source.earlier).read_run())
+            else:
+                run = self._run(source)
+            depths = np.full(len(run.topics), DEPTH)
+            depths[:LOOKED_AT] = LOOKED_DEEP
+            return Rankings(label(source), run.source.digest, first_documents(run, depths), run.source.texts)
+
+        return self.once("rankings", source, read)
 
     def origins(self, candidate: Source, *baselines: Source) -> Origins:
         """Where systems come from, as far as that is known.

@@ -11,6 +11,8 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import METHODS
 from pytest_riskguard.serialization import UNLESS_EMPTY, UNWRITTEN, Bounds, Words
 
+#: The options of gates on single topics that are limits.
+LIMITS = ("max_loss", "max_share", "protected", "max_empty", "max_shorter", "max_changed_first", "min_overlap")
 Count = Annotated[int, Bounds(ge=0)]
 Positive = Annotated[int, Bounds(ge=1)]
 Probability = Annotated[float, Bounds(ge=0, le=1)]
@@ -160,6 +162,7 @@ class Estimates:
     With replicates of the baseline, URisk is the
     excess over ``noise_urisk``, their mean URisk. ``collapsed`` is how many topics lost more than they may. In a
     pool, figures of two systems are of candidate and reference, ``zrisk`` and ``georisk`` of every system.
+    ``surprises`` are how many queries are beyond each limit of ``no_surprise``, whose scores are RBO@10.
     """
 
     candidate_mean: float | None = None
@@ -178,6 +181,7 @@ class Estimates:
     zrisk: Mapping[str, float] | None = None
     georisk: Mapping[str, float] | None = None
     georisk_difference: float | None = None
+    surprises: Mapping[str, Count] | None = field(default=None, metadata=UNLESS_EMPTY)
 
 
 @frozen
@@ -195,7 +199,7 @@ class ReportedInterval:
 class ResponsibleTopic:
     """A topic's part in the verdict; ``contribution`` is x_i/n, so losses and wins add up to URisk (or GeoRisk).
 
-    ``exceeds`` names limits of ``no_topic_collapse``.
+    ``exceeds`` names limits of ``no_topic_collapse`` or ``no_surprise``.
     """
 
     topic: str
@@ -206,7 +210,7 @@ class ResponsibleTopic:
     contribution: float
     share: float | None
     flagged: bool
-    exceeds: tuple[Annotated[str, Words(("max_loss", "max_share", "protected"))], ...] = ()
+    exceeds: tuple[Annotated[str, Words(LIMITS)], ...] = ()
     standardised: float = field(default=0.0, metadata=UNWRITTEN)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 from pytest_riskguard.frozen import frozen
@@ -57,6 +58,11 @@ MIN_SLICE_TOPICS = 25
 
 _AT_LEAST_ZERO = Number(0)
 _ZERO_OR_NONE = Number(0, optional=True)
+_MOST = ShareOrCount(
+    0,
+    optional=True,
+    words="a share of the queries from 0 to below 1 such as 0.05, a whole number of queries, or null",
+)
 _LEVEL = Number(MIN_LEVEL, MAX_LEVEL, words=f"a number between {MIN_LEVEL:f} and {MAX_LEVEL:f} such as 0.95")
 _LEVEL_HELP = "Confidence of the two-sided interval."
 
@@ -98,6 +104,10 @@ class EveryOption:
     max_share: float | None = None
     protected: Sequence[str] = ()
     reference: str | None = None
+    max_empty: float | None = None
+    max_shorter: float | None = None
+    max_changed_first: float | None = None
+    min_overlap: float = 0.0
 
 
 @frozen
@@ -108,7 +118,8 @@ class Gate(EveryOption):
     ``is_pool`` if it is about a candidate in a pool of baselines, and ``is_tested`` if it has a p-value and may be a
     member of a family. If ``by_topic``, single topics decide; else the limit on this ``side`` of the interval, or on
     ``both``, must reach the bound (other than ``upper``: the candidate bears the burden of proof). If it
-    ``looks_back``, its baseline may be an earlier run.
+    ``looks_back``, its baseline may be an earlier run. If it is ``of_rankings``, it compares these: no judgements, no
+    measure.
     """
 
     kind: ClassVar[str]
@@ -118,6 +129,7 @@ class Gate(EveryOption):
     is_tested: ClassVar[bool] = False
     takes_replicates: ClassVar[bool] = False
     by_topic: ClassVar[bool] = False
+    of_rankings: ClassVar[bool] = False
     side: ClassVar[Literal["upper", "lower", "both"]] = "upper"
 
     name: str = ""
@@ -363,10 +375,56 @@ class NoTopicCollapse(Gate):
         return math.floor(self.allowed * topics + ROUNDED) if topics >= MIN_SHARED_TOPICS else 0
 
 
+@frozen
+class NoSurprise(Gate):
+    """Passes when the first 10 results change no more than they may; judgements are not needed.
+
+    It measures change, not harm. Its options are shares of the queries, or numbers of them.
+    """
+
+    kind = "no_surprise"
+    requires = "no surprise"
+    by_topic = True
+    of_rankings = True
+
+    # what a difference of scores is asked with has no meaning here
+    alpha: float = field(default=0.0, kw_only=True)
+    level: float = field(default=0.95, kw_only=True)
+    tradeoff: Tradeoff = field(default="linear", kw_only=True)
+    missing: Missing = field(default="zero", kw_only=True)
+    max_empty: float | None = option(
+        0, _MOST, "How many queries that had results may have none; none for no limit, as for the next two."
+    )
+    max_shorter: float | None = option(0.05, _MOST, "How many may have fewer results in the first 10 than before.")
+    max_changed_first: float | None = option(0.2, _MOST, "How many may have another first result.")
+    min_overlap: float = option(
+        0.5,
+        Number(0, 1, words="a share from 0 to 1 such as 0.5"),
+        "The least share of the first 10 results that both have; 0 for no limit.",
+    )
+    allowed: float = option(
+        0.1,
+        ShareOrCount(0, words="a share of the queries from 0 to below 1, or a whole number of queries"),
+        "How many queries may share less than `min_overlap`.",
+    )
+
+    def _check_together(self) -> None:
+        if self.max_empty is self.max_shorter is self.max_changed_first is None and not self.min_overlap:
+            raise ValueError("no_surprise needs one of max_empty, max_shorter, max_changed_first and min_overlap")
+
+    def most(self, limit: str, queries: int) -> int | None:
+        """How many of so many queries may be beyond a limit, by the name of its option; None if there is none."""
+        if limit == "min_overlap":
+            most = self.allowed if self.min_overlap else None
+        else:
+            most = getattr(self, limit)
+        return None if most is None else int(most if most >= 1 else math.floor(most * queries + ROUNDED))
+
+
 #: Every kind, by the word that YAML, command line and reports use.
 KINDS: dict[str, type[Gate]] = {
     cls.kind: cls
-    for cls in (NotSignificantlyRisky, GeoRiskNotWorse, NotInferior, Equivalent, NoDrift, NoTopicCollapse)
+    for cls in (NotSignificantlyRisky, GeoRiskNotWorse, NotInferior, Equivalent, NoDrift, NoTopicCollapse, NoSurprise)
 }
 #: The gates that judge a change where nobody says otherwise: name, kind, and the options that are not its defaults.
 POLICY: tuple[tuple[str, str, Mapping[str, Any]], ...] = (

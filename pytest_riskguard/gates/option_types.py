@@ -110,7 +110,7 @@ class ShareOrCount(Number):
     def __call__(self, value: Any) -> Any:
         """The value; a whole number as an integer, however it was written."""
         number = super().__call__(value)
-        return int(number) if number == int(number) else number
+        return int(number) if number is not None and number == int(number) else number
 
     def _holds(self, value: Any) -> bool:
         return super()._holds(value) and (value < 1 or value == int(value))

@@ -96,10 +96,16 @@ def tagged(aligned: Aligned) -> list[tuple[str, str, IntArray]]:
     Not empty values, values that all topics have, or tags that name topics, not kinds. Clusters are no slices: each
     is a single observation.
     """
-    topics, columns = aligned.candidate.topics, dict[str, dict[str, list[int]]]()
-    for place, topic in enumerate(topics if aligned.about.tags else ()):
-        for tag, value in aligned.about.tags.get(topic, {}).items():
-            if value and (tag != CLUSTER or aligned.clusters is None):
+    found = groups(aligned.candidate.topics, aligned.about.tags)
+    return [group for group in found if group[0] != CLUSTER or aligned.clusters is None]
+
+
+def groups(topics: Sequence[str], tags: Tags) -> list[tuple[str, str, IntArray]]:
+    """The same of any list of topics."""
+    columns = dict[str, dict[str, list[int]]]()
+    for place, topic in enumerate(topics if tags else ()):
+        for tag, value in tags.get(topic, {}).items():
+            if value:
                 columns.setdefault(tag, {}).setdefault(value, []).append(place)
     return [
         (tag, value, np.array(places, dtype=np.int64))

@@ -11,6 +11,7 @@ REASONS_OF: Mapping[str, Mapping[str, str]] = {
         "churn": "It fails only because losses weigh more.",
         "not_shown": "`not_inferior`, `equivalent`: not enough evidence that URisk lies where it must.",
         "collapse": "More topics than are allowed lost more than they may.",
+        "surprise": "`no_surprise`: more rankings changed than may.",
     },
     "inconclusive": {
         "too_few_changes": "`not_inferior`, `equivalent`: the intervals show it, but too few topics changed.",

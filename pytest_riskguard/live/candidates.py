@@ -87,8 +87,10 @@ def live_of_file(collection: Engine, settings: Config) -> LiveRun | None:
 
 
 def _wanted(collection: Engine) -> dict[str, Topic]:
-    """Each judged topic."""
-    queries, judged = collection.sources.queries, collection.sources.qrels.topics
+    """Each judged topic; without judgements each of the topics file."""
+    sources = collection.sources
+    queries = sources.queries
+    judged = sources.qrels.topics if sources.is_judged or not queries else tuple(queries)
     missing = [topic for topic in judged if topic not in queries]
     if missing:
         raise ScoringError(

@@ -151,7 +151,7 @@ class Riskguard:
             ]
         except DataError as error:  # a mapping that holds no scores
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
-        asked_measure = self._measure(measure, tested, *against)
+        asked_measure = None if gate.of_rankings else self._measure(measure, tested, *against)
         question = Question(gate, tested, against[0], asked_measure, pool=tuple(against[1:]))
         folders = self._config.invocation_params.dir, self._config.rootpath
         reports = self._config.getoption("riskguard_report")
@@ -168,6 +168,7 @@ class Riskguard:
     assert_equivalent: Callable[..., Verdict]
     assert_georisk_not_worse: Callable[..., Verdict]
     assert_no_drift: Callable[..., Verdict]
+    assert_no_surprise: Callable[..., Verdict]
     assert_no_topic_collapse: Callable[..., Verdict]
     assert_not_inferior: Callable[..., Verdict]
     assert_not_significantly_risky: Callable[..., Verdict]

@@ -14,7 +14,7 @@ from pytest_riskguard.gates.verdict import BELOW, FLIPS, JSON_TYPES, POOL, Famil
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.numbers import from_to, limits, percent, plain, probability, short, signed
 from pytest_riskguard.reports.parts import Section, Table
-from pytest_riskguard.reports.words import METHODS, opponent
+from pytest_riskguard.reports.words import METHODS, SURPRISES, opponent
 from pytest_riskguard.text import clean, counted, listed, sentence
 
 #: Intervals that are shown as well as the one that decided.
@@ -27,8 +27,10 @@ _CORRECTIONS = {
 }
 #: Names that a line shows; others are counted.
 _MAX_NAMED, _MAX_NAME = 8, 60
-#: Limits of ``no_topic_collapse`` that a topic exceeds, as marks beside it.
-_LIMIT_MARKS = {"max_loss": "loss", "max_share": "share", "protected": "protected"}
+#: Limits of a gate on single topics that a topic exceeds, as marks beside it.
+_LIMIT_MARKS = {"max_loss": "loss", "max_share": "share", "protected": "protected"} | {
+    limit: mark for limit, (mark, _) in SURPRISES.items()
+}
 _CASES = {
     "irrelevant": "none of them is relevant (as scored)",
     "relevant": "all have their topic's highest grade",
@@ -54,7 +56,12 @@ def worst_topics(verdict: Verdict, *, most: int | None = None) -> Table:
     """The topics that a failure lists, with their queries and scores."""
     card = Card(verdict)
     title = "Largest wins" if card.explained_by_wins else "Worst topics"
-    rows = [(topic.topic, topic.query, from_to(topic.baseline, topic.candidate)) for topic in card.worst[:most]]
+    rows = []
+    for topic in card.worst[:most]:
+        scores = from_to(topic.baseline, topic.candidate)
+        if verdict.asked.of_rankings:
+            scores += f" ({marks(topic, flagged=False, flips=False)})"
+        rows.append((topic.topic, topic.query, scores))
     return Table(title, {"topic": "name", "query": "name", "scores": "text"}, rows).filled
 
 
@@ -99,6 +106,13 @@ def figures(verdict: Verdict) -> list[str]:
 
 def _figures(verdict: Verdict) -> Iterator[str]:
     estimates, topics, power = verdict.estimates, verdict.topics, verdict.power.minimum_detectable_effect
+    if verdict.asked.of_rankings:
+        yield (
+            f"{clean(verdict.candidate)} against {opponent(verdict)}: mean {verdict.measure} "
+            f"{plain(estimates.candidate_mean)}; {topics.changed} of {counted(topics.count, 'query', 'queries')} "
+            "changed"
+        )
+        return
     if estimates.mean_difference is not None:
         means = f"{plain(estimates.baseline_mean)} -> {plain(estimates.candidate_mean)}"
         yield (

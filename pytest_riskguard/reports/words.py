@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.findings import ROUNDING_ERROR, ResponsibleTopic
-from pytest_riskguard.gates.kinds import MIN_TOPICS
+from pytest_riskguard.gates.kinds import MIN_TOPICS, NoSurprise
 from pytest_riskguard.gates.verdict import Commands, Verdict, VerdictWarning
 from pytest_riskguard.reports.card import MIN_FATE, MOST, Card, Fate, Tone
 from pytest_riskguard.reports.numbers import (
@@ -75,6 +75,8 @@ def times(verdict: Verdict) -> str:
 
 def extreme(verdict: Verdict) -> str:
     """What the first of the topics that a failure lists are: the worst, or the largest wins."""
+    if verdict.asked.of_rankings:
+        return "most changed"
     return "largest" if Card(verdict).explained_by_wins else "worst"
 
 
@@ -121,6 +123,8 @@ def _answer(card: Card) -> _Line:
         return _undecided(card)
     if card.is_identical:
         return _Line("identical to {}", names=(verdict.baseline,))
+    if verdict.asked.of_rankings:
+        return _surprise(verdict)
     if verdict.asked.by_topic:
         return _collapse(card)
     if verdict.asked.must_show:
@@ -162,6 +166,44 @@ def _collapse(card: Card) -> _Line:
         which = f"all {count} queries" if members == count else f"{members} of {count} queries"
         return _Line(f"{which} that {what} are {{}}={{}}", [may], (group.tag, group.value))
     return _Line(f"{count} of {_all(verdict)} {what}", [may])
+
+
+#: The limits of ``no_surprise``: what is beyond one in a table, and in a sentence.
+SURPRISES = {
+    "max_empty": ("empty", "found nothing any more"),
+    "max_shorter": ("shorter", "found fewer results"),
+    "max_changed_first": ("other first result", "have another first result"),
+    "min_overlap": ("other top 10", "share less than {:.4g} of the top 10"),
+}
+
+
+def _surprises(verdict: Verdict) -> list[tuple[str, str, bool]]:
+    """What is beyond each limit of ``no_surprise``, how much may be, and whether that is too much; what fails first.
+
+    Reports of other versions may know other limits.
+    """
+    gate, found, total = verdict.asked, verdict.estimates.surprises or {}, verdict.topics.count
+    assert isinstance(gate, NoSurprise)
+    said = []
+    for limit, (_, what) in SURPRISES.items():
+        if limit in found and (most := gate.most(limit, total)) is not None:
+            which = f"{found[limit] or 'none'} of {_all(verdict)}"
+            may = f"{most or 'none'} may"
+            said.append((f"{which} {what.format(gate.min_overlap)}", may, found[limit] > most))
+    return sorted(said, key=lambda one: not one[2])
+
+
+def _exceeded(card: Card) -> set[str]:
+    """The limits that some topic exceeds."""
+    return {limit for topic in card.worst for limit in topic.exceeds}
+
+
+def _surprise(verdict: Verdict) -> _Line:
+    broken = [(text, may) for text, may, is_broken in _surprises(verdict) if is_broken]
+    if broken:
+        return _Line(broken[0][0], [broken[0][1], *(text for text, _ in broken[1:])])
+    changed = f"{verdict.topics.changed or 'none'} of {_all(verdict)} changed in the top 10"
+    return _Line("no surprise", [changed, f"mean RBO {plain(verdict.estimates.candidate_mean, 2)}"])
 
 
 def more_than(verdict: Verdict, number: int = 2) -> str:
@@ -299,6 +341,12 @@ def paragraph(verdict: Verdict) -> str:
     if card.is_identical:
         names = ", ".join(clean(name, limit=MAX_NAME) for name in verdict.identical_to)
         return f"The candidate is the same run as {names}: no ranking changed."
+    if verdict.asked.of_rankings:
+        every = [f"{text} ({may})" for text, may, _ in _surprises(verdict)]
+        mistake = cause(verdict) if card.suspicion is not None else ""
+        parsed = "Look first at how queries that find nothing are parsed." if "max_empty" in _exceeded(card) else ""
+        about = "This measures change, not harm: no judgement says which ranking is better."
+        return " ".join(filter(None, [mistake, sentence("; ".join(every)), parsed, about]))
     said = [cause(verdict), _tally(card), *_reasons(card), weakness(verdict)]
     said += [] if said[0] and card.fates["empty"] else [_unanswered(card)]
     said += [f"Without {clean(topic, limit=MAX_NAME)} it would pass." for topic in card.decisive_topics]
@@ -436,6 +484,9 @@ def estimate(verdict: Verdict) -> str:
     card, interval, digits = Card(verdict), verdict.decisive_interval, digits_of(verdict)
     if verdict.outcome == "incomparable" or card.is_identical:
         return ""
+    if verdict.asked.of_rankings:
+        found = {SURPRISES[limit][0]: number for limit, number in (verdict.estimates.surprises or {}).items()}
+        return ", ".join(f"{number} {name}" for name, number in found.items() if number) or "no surprise"
     if verdict.asked.by_topic:
         return _largest(card)
     if card.risk is None:
@@ -599,6 +650,8 @@ def steps(
         documents = counted(unjudged.documents, f"top-{Card(verdict).ranks_searched} document")
         lists = "list those to judge first" if known.judge_next else "judge-next lists those to judge first"
         yield Step(f"{documents} {verb} unjudged; {lists}", known.judge_next)
+    if verdict.asked.of_rankings and known.judge_next:
+        yield Step("See both rankings, and what to judge first", known.judge_next)
     if not verdict.passed and reproduce:
         yield Step("Reproduce", reproduce)
     if report:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from pytest_riskguard.cli.judge_next import _table
-from pytest_riskguard.gates.unjudged import ToJudge
+from pytest_riskguard.cli.judge_next import judging_table
 from tests.plugin import world
 
 RISK = "judge-next loss.run --baseline ./prod.run --qrels qrels.txt --measure AP"
@@ -82,7 +81,7 @@ def test_a_stored_baseline_is_asked_with_its_run(command, folder):
     [("d-1", "d-1"), ("-12", "-12"), ("@user", " @user"), ("=1+1", " =1+1"), ("+cmd|'/C'!A0", " +cmd|'/C'!A0")],
 )
 def test_ids_are_kept_but_for_what_a_spreadsheet_would_run(document, cell):
-    text = _table([ToJudge("t", document)], {"t": "\x1b@SUM(A1)\n"})
+    text = judging_table([("t", document)], {"t": "\x1b@SUM(A1)\n"})
     assert text.splitlines()[1:] == [f"t\t{cell}\t @SUM(A1)"]
 
 

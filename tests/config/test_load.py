@@ -188,7 +188,8 @@ def test_many_errors_do_not_flood_the_terminal(write, count):
         (
             "name: g, kind: not_significantly_riski, baseline: p",
             "kind of gate 'g': expected not_significantly_risky, georisk_not_worse, not_inferior, equivalent, "
-            "no_drift or no_topic_collapse, found 'not_significantly_riski'; did you mean 'not_significantly_risky'?",
+            "no_drift, no_topic_collapse or no_surprise, found 'not_significantly_riski'; did you mean "
+            "'not_significantly_risky'?",
         ),
         (
             "name: g, kind: not_significantly_risky, baseline: a, baselines: [a, b]",
@@ -330,7 +331,7 @@ def test_two_gates_of_one_name_are_refused_at_the_second(errors):
         (
             f"measures: [AP]\ncandidate: c\ngates: [{{{GATE}}}]\n",
             1,
-            "the file has no 'collection'; add `collection: {qrels: qrels.txt}`",
+            "the file: expected the file of judgements, such as `collection: {qrels: qrels.txt}`",
         ),
         (
             f"measures: [AP]\ncandidate: c\ncollection: {{}}\ngates: [{{{GATE}}}]\n",

@@ -34,8 +34,8 @@ def test_a_gate_without_a_name_has_that_of_its_kind():
             "not_inferor",
             {},
             ValueError,
-            "kind: expected not_significantly_risky, georisk_not_worse, not_inferior, equivalent, no_drift or "
-            "no_topic_collapse, "
+            "kind: expected not_significantly_risky, georisk_not_worse, not_inferior, equivalent, no_drift, "
+            "no_topic_collapse or no_surprise, "
             "found 'not_inferor'; did you mean 'not_inferior'?",
         ),
         ("not_inferior", {"tolerence": 1}, TypeError, "unknown option 'tolerence'; did you mean 'tolerance'?"),

@@ -1,0 +1,85 @@
+"""What changed between rankings: overlap, RBO, what to judge first, and causes."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from numpy.testing import assert_allclose
+
+from pytest_riskguard.gates.rankings import Change, cause, changes, to_judge
+
+TEN = tuple(string.ascii_lowercase[:10])
+
+
+def change(before, after):
+    return Change("q", tuple(before), tuple(after))
+
+
+def slow_rbo(before, after, p=0.9):
+    """Prefix by prefix, as the paper writes it, over the depth that there is."""
+    depths = range(1, max(len(before), len(after)) + 1)
+    agreement = {d: len(set(before[:d]).intersection(after[:d])) / d for d in depths}
+    return sum(p ** (d - 1) * agreement[d] for d in depths) / sum(p ** (d - 1) for d in depths)
+
+
+@pytest.mark.parametrize("after", ["abc", "acb", "cba", "abx", "xyz", "ab", "abcd", "a", "xa"])
+def test_rbo_is_the_weighted_mean_of_the_agreement_at_each_depth(after):
+    assert_allclose(change("abc", after).rbo, slow_rbo("abc", after), rtol=1e-12)
+
+
+def test_equal_lists_of_any_length_have_1_and_disjoint_ones_0():
+    for length in (1, 3, 10):
+        assert change(TEN[:length], TEN[:length]).rbo == pytest.approx(1, abs=1e-15)
+        assert change(TEN[:length], TEN[:length]).overlap == 1
+        assert change(TEN[:length], string.digits[:length]).rbo == 0
+    assert (change("", "").rbo, change("", "").overlap) == (1, 1)
+
+
+def test_a_swap_at_the_top_weighs_more_than_one_at_the_end():
+    top, end = change(TEN, ("b", "a", *TEN[2:])), change(TEN, (*TEN[:8], "j", "i"))
+    assert top.rbo < end.rbo < 1
+    assert (top.overlap, end.overlap) == (1, 1)
+    assert (top.is_other_first, end.is_other_first) == (True, False)
+
+
+def test_a_cut_ranking_is_a_change():
+    cut = change(TEN, TEN[:3])
+    assert (cut.overlap, cut.is_shorter, cut.is_changed) == (0.3, True, True)
+    assert cut.rbo < 0.75
+
+
+def test_an_empty_answer_is_empty_not_shorter_and_an_answer_to_another_query_is_new():
+    assert (change("ab", "").is_empty, change("ab", "").is_shorter, change("", "a").is_new) == (True, False, True)
+
+
+def test_those_that_moved_most_come_first_and_only_the_first_ten_count():
+    long = tuple(f"d{n}" for n in range(30))
+    found = changes({"a": long, "b": long, "c": long}, {"a": long[:20], "b": long[1:], "c": ("x", *long)})
+    assert [(one.topic, one.is_changed) for one in found] == [("b", True), ("c", True), ("a", False)]
+    assert [one.topic for one in changes({"a": TEN, "b": TEN}, {}, among=["b", "z"])] == ["b"]
+
+
+def test_first_results_of_many_queries_are_judged_before_further_ones_of_one():
+    found = changes({"a": ("1", "2"), "b": ("3", "4")}, {"a": ("5", "6"), "b": ("7", "8")})
+    assert to_judge(found, 4) == [("a", "1"), ("a", "5"), ("b", "3"), ("b", "7")]
+    assert to_judge(changes({"a": TEN}, {"a": (*TEN[:8], "j", "i")})) == [("a", "i"), ("a", "j")]
+
+
+BEFORE = {f"q{n}": tuple(f"d{n}-{rank}" for rank in range(30)) for n in range(20)}
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ({topic: ranked[:3] for topic, ranked in BEFORE.items()}, "cut at k = 3"),
+        ({topic: ranked[::-1] for topic, ranked in BEFORE.items()}, "reversed"),
+        ({topic: tuple(f"x{d}" for d in ranked) for topic, ranked in BEFORE.items()}, "ids of another collection"),
+        ({topic: ranked[1:] for topic, ranked in BEFORE.items()}, ""),
+        ({topic: ranked[:20] for topic, ranked in BEFORE.items()}, ""),
+        (BEFORE, ""),
+    ],
+)
+def test_what_happened_to_nearly_all_rankings_points_to_its_cause(after, said):
+    assert said in cause(BEFORE, after)
+    assert bool(said) is bool(cause(BEFORE, after))
