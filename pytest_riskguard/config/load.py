@@ -55,11 +55,16 @@ def not_found(start: Path) -> str:
 
 
 def configs_below(folder: Path) -> list[Path]:
-    """Each riskguard.yaml in a folder or below that has gates, or cannot be read; one of tests may have only data."""
+    """Each riskguard.yaml in a folder or below that has gates, or cannot be read; one of tests may have only data.
+
+    ``ConfigError`` for a riskguard.yml, whose gates would not be judged.
+    """
     found = []
     for here, inner, files in os.walk(folder):
         kept = [name for name in inner if name[0] != "." and name not in _SKIPPED]
         inner[:] = sorted(name for name in kept if not Path(here, name, "pyvenv.cfg").exists())
+        if CONFIG_NAME not in files and "riskguard.yml" in files:
+            raise ConfigError(Path(here, "riskguard.yml"), 1, f"rename the file to {CONFIG_NAME}")
         if CONFIG_NAME in files and _may_have_gates(Path(here, CONFIG_NAME)):
             found.append(Path(here, CONFIG_NAME))
     return found

@@ -64,8 +64,12 @@ def _gate_files(config: pytest.Config, argument: Path, *, on: bool) -> list[Path
     if not (on and is_typed and argument.is_dir()) or config.getini("riskguard_config"):
         return []
     from pytest_riskguard.config.load import configs_below
+    from pytest_riskguard.errors import ConfigError
 
-    return configs_below(argument)
+    try:
+        return configs_below(argument)
+    except ConfigError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def _arguments(config: pytest.Config) -> list[Path]:

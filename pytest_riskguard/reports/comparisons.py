@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from pytest_riskguard.frozen import frozen
@@ -119,34 +119,18 @@ class Report(NamedTuple):
 def by_service(verdicts: Sequence[Verdict], gates: Sequence[KnownGate]) -> list[Verdict]:
     """The verdicts as reports show them: where gates are of several riskguard.yaml, each is named with its service.
 
-    A service is the folder of its file, by as many of its last parts as no other has, else the file itself.
+    A service is the folder of its file, without the folders that all have in common.
     """
-    files = {gate.file: PurePosixPath(gate.file) for gate in gates if gate.file.endswith((".yaml", ".yml"))}
-    if len(files) < 2:
-        return list(verdicts)
-    folders = [file.parent for file in files.values()]
-    paths = {
-        name: file if file.parent.name in ("", "..") or folders.count(file.parent) > 1 else file.parent
-        for name, file in files.items()
-    }
-    names = {name: _last_parts(path, [*paths.values()]) for name, path in paths.items()}
+    files = {gate.file: gate.file.split("/") for gate in gates if gate.file.endswith((".yaml", ".yml"))}
+    common = len(os.path.commonprefix([parts[:-1] for parts in files.values()]))  # noqa: RUF071 - of lists
+    names = {file: "/".join(parts[common:]).removesuffix("/riskguard.yaml") for file, parts in files.items()}
     services = {place: names[gate.file] for gate in gates if gate.file in names for place in gate.verdicts}
-    shown = []
+    shown = list(verdicts)
     for place, verdict in enumerate(verdicts):
-        if (service := services.get(place)) and not verdict.service:
-            asked = replace(verdict.asked, name=f"{service}: {verdict.gate}")
-            verdict = replace(verdict, asked=asked, service=service)
-        shown.append(verdict)
+        if len(files) > 1 and place in services and not verdict.service:
+            asked = replace(verdict.asked, name=f"{services[place]}: {verdict.gate}")
+            shown[place] = replace(verdict, asked=asked, service=services[place])
     return shown
-
-
-def _last_parts(path: PurePosixPath, paths: Sequence[PurePosixPath]) -> str:
-    """As many of the last parts of a path as no other path ends with."""
-    for count in range(1, len(path.parts) + 1):
-        last = path.parts[-count:]
-        if sum(other.parts[-count:] == last for other in paths) == 1:
-            break
-    return "/".join(last)
 
 
 def missing(gates: Sequence[KnownGate]) -> list[KnownGate]:

@@ -546,4 +546,8 @@ def test_files_below_a_folder_are_those_with_gates_or_with_errors_outside_of_wha
     }.items():
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "riskguard.yaml").write_text(content)
+    (tmp_path / "b" / "riskguard.yml").touch()
     assert configs_below(tmp_path) == [tmp_path / name / "riskguard.yaml" for name in ("a/c", "b")]
+    (tmp_path / "a" / "riskguard.yml").touch()
+    with pytest.raises(ConfigError, match=r"a/riskguard\.yml:1: rename the file to riskguard\.yaml"):
+        configs_below(tmp_path)

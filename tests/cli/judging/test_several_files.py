@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.cli.main import run
 from tests.plugin import world
 from tests.plugin.world import read_report
 
@@ -17,9 +18,9 @@ def services(folder, tmp_path, monkeypatch):
     """Two services, of which the shop's candidate loses; the working folder is a repository around both."""
     root = tmp_path / "repository"
     (root / ".git").mkdir(parents=True)
-    for name, run in (("help", "good"), ("shop", "loss")):
+    for name, candidate in (("help", "good"), ("shop", "loss")):
         shutil.copytree(folder, root / "services" / name)
-        shutil.copy(folder / f"{run}.run", root / "services" / name / "candidate.run")
+        shutil.copy(folder / f"{candidate}.run", root / "services" / name / "candidate.run")
     monkeypatch.chdir(root)
     return root / "services"
 
@@ -140,3 +141,21 @@ def test_an_error_says_where_riskguard_yaml_names_the_file(command, services):
         assert ended.status == 3
         assert named in " ".join((ended.err + ended.out).split())
     world.write_collection(services / "help")
+
+
+def test_each_service_asks_its_own_search_though_both_are_called_alike(pytester, services):
+    for name, first in (("help", "good"), ("shop", "bad1")):
+        yaml = services / name / "riskguard.yaml"
+        yaml.write_text(
+            yaml.read_text().replace("candidate: candidate.run", "candidate: {retrieve: 'own_search:ask'}")
+        )
+        (services / name / "own_search.py").write_text(f"def ask(query):\n    return [{first!r}, 'other']\n")
+    assert run(["check", "services", "-q", "-o", "r.json"]) == 1
+    pytester.chdir()
+    result = pytester.runpytest(
+        "--riskguard", str(services), f"--rootdir={services.parent}", "--riskguard-report=r.json"
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    for folder in (services.parent, pytester.path):
+        means = [one["estimates"]["candidate_mean"] for one in read_report(folder / "r.json")["verdicts"]]
+        assert means == [1, 0]
