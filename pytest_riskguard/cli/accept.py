@@ -30,6 +30,7 @@ from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import BaselineError, DataError, FileError, UsageError
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.gates.kinds import NoSurprise
 from pytest_riskguard.gates.verdict import HOW_READ
 from pytest_riskguard.reports.numbers import plain, signed
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
@@ -199,14 +200,14 @@ def _verified(
         if verdict.outcome == "incomparable":
             problem = f"{clean(verdict.gate)} could not be compared ({clean(verdict.problem or '')})"
             raise DataError(f"{problem}: nobody knows what would be accepted", reason=verdict.reason)
-    verdict = next((one for one in pair.verdicts if one.measure is not None), pair.verdicts[0])
+    verdict = min(pair.verdicts, key=lambda verdict: isinstance(verdict.asked, NoSurprise))
     file, path = _file_of(pair, report, content)
     collection = replace(collection, scores=file.scores)
     scoring = scoring_of(collection, (), config=pair.config)
     given = GivenFile(path, **{part: getattr(file, part) for part in HOW_READ})
     source = (ScoreFile if file.scores else RunFile)(given, pair.candidate)
     engine = Engine(qrels=scoring["qrels"], topics=scoring["topics"])
-    if verdict.measure is None and not file.scores:  # of rankings alone
+    if isinstance(verdict.asked, NoSurprise):  # perhaps there are no judgements
         rankings = engine.sources.rankings(source)
         digest, qrels, texts = rankings.digest, None, {**rankings.queries, **engine.sources.queries}
     else:
