@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import replace
+from functools import partial
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import click
 
 from pytest_riskguard import live
 from pytest_riskguard.cli.options import (
+    Command,
     NamedPath,
     config_option,
     is_config_given,
@@ -38,17 +39,25 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
 
+def judged_options(command: Command) -> Command:
+    """Which riskguard.yaml is judged, and runs in the place of those that it names."""
+    candidate = click.option(
+        "--candidate", type=system, metavar="RUN", help="Judge this run instead of those of the file."
+    )
+    against = repeated(
+        "--baseline",
+        "baselines",
+        type=system,
+        metavar="NAME=RUN",
+        help="Compare with this run where a gate names the stored baseline NAME.",
+    )
+    decorated: Command = config_option(candidate(against(command)))
+    return decorated
+
+
 @click.command()
 @click.argument("asked", nargs=-1, metavar="[FILE|GATE]...")
-@config_option
-@click.option("--candidate", type=system, metavar="RUN", help="Judge this run instead of those of the file.")
-@repeated(
-    "--baseline",
-    "baselines",
-    type=system,
-    metavar="NAME=RUN",
-    help="Compare with this run where a gate names the stored baseline NAME.",
-)
+@judged_options
 @output_options("the report", ".md", ".xml (JUnit)")
 @detail_options
 def check(
@@ -74,14 +83,15 @@ def check(
         raise UsageError(f"--candidate and --baseline are about one riskguard.yaml, found {len(files)}; name one")
     every = [(settings, all_items(settings)) for settings in _loaded(files or [the_config()])]
     wanted = {item.id for item in asked_for([item for _, items in every for item in items], names)}
-    declared = [declared_gates(settings, candidate, baselines, outputs=outputs) for settings, _ in every]
+    judged_by = partial(declared_gates, report=bool(outputs.paths), keep_in=outputs.kept_in)
+    declared = [judged_by(settings, candidate, baselines) for settings, _ in every]
     outputs.check(*(path for _, _, read in declared for path in read))
     verdicts: list[Verdict] = []
     gates: list[KnownGate] = []
     for (settings, items), (questions, _, _) in zip(every, declared, strict=True):
         file = Path(os.path.relpath(settings.path)).as_posix()
-        reader = Reader.of_config(settings.path, Path.cwd()) if files else reader_here()
-        reader = replace(reader, report=outputs.json)
+        left = outputs.report
+        reader = Reader.of_config(settings.path, Path.cwd(), report=left) if files else reader_here(left)
         judged = [item for item in items if item.id in wanted]
         with code_from(settings.path.parent):
             found = [questions.verdict(item) for item in judged]
@@ -157,7 +167,12 @@ def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence
 
 
 def declared_gates(
-    settings: Config, candidate: NamedPath | None, baselines: Sequence[NamedPath], *, outputs: Outputs | None = None
+    settings: Config,
+    candidate: NamedPath | None,
+    baselines: Sequence[NamedPath],
+    *,
+    report: bool,
+    keep_in: Sequence[Path] = (),
 ) -> tuple[DeclaredGates, Engine, list[Path]]:
     """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""
     from pytest_riskguard.cli.inputs import files_of
@@ -173,8 +188,7 @@ def declared_gates(
     if len(runs) < len(baselines):
         raise UsageError("--baseline: expected each name once")
     tested = None if candidate is None else RunFile(GivenFile.of(candidate.text), candidate.name)
-    written = outputs or Outputs()
-    engine = engine_of(settings, report=bool(written.paths), keep_in=written.kept_in)
+    engine = engine_of(settings, report=report, keep_in=keep_in)
     declared = live.declared_gates(settings, engine, candidate=tested, runs=runs)
     return declared, engine, [*files_of(settings), *(run.path for run in (tested, *runs.values()) if run is not None)]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -84,7 +83,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     qrels, _ = inputs.collection.files(inputs.config)
     if qrels is not None and qrels.path.is_dir() and any(verdict.outcome != "incomparable" for verdict in verdicts):
         notes.append(f"judged by {inputs.engine.sources.qrels.path_name}")
-    reader, config = replace(reader_here(), report=outputs.json), inputs.config
+    reader, config = reader_here(outputs.report), inputs.config
     many = len(inputs.candidates) > 1
     verdicts = [
         advised(

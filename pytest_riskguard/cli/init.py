@@ -148,7 +148,7 @@ def _judge_once(text: str, plan: Plan, output: Path) -> None:
     if not (output.parent / candidate).exists():
         return
     prod = NamedPath("prod", str(output.parent / plan.baseline))
-    declared, _, _ = declared_gates(settings, None, [prod])
+    declared, _, _ = declared_gates(settings, None, [prod], report=False)
     verdicts = [declared.verdict(item) for item in all_items(settings)]
     click.secho(answer(verdicts).title, bold=True)
     show(verdicts, verbose=False, quiet=True, to_stderr=False)

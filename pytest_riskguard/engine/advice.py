@@ -17,9 +17,9 @@ from pytest_riskguard.engine.question import LiveRun, Question, RunFile, ScoreFi
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
-from pytest_riskguard.reports.kept_runs import json_report
+from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.numbers import plain, short
-from pytest_riskguard.text import clean
+from pytest_riskguard.text import clean, program
 
 #: Characters of the longest command.
 _MAX_COMMAND = 2000
@@ -30,19 +30,19 @@ Words = Sequence[str | None]
 class Reader:
     """Who reads a verdict: in the first of the ``folders``, which name files in all of them.
 
-    ``where`` has the words with which a command, by its name, finds judgements, store or riskguard.yaml. ``report``
-    is the JSON report that is written, if any.
+    ``where`` has the words with which a command, by its name, finds judgements, store or riskguard.yaml; ``report``
+    is the JSON report that will be there.
     """
 
     folders: Sequence[Path]
     where: Callable[[str], Sequence[str]]
-    report: Path | None = None
+    report: str | None = None
 
     @classmethod
-    def of_config(cls, config: Path, *folders: Path, reports: Sequence[str] = ()) -> Reader:
+    def of_config(cls, config: Path, *folders: Path, report: str | None = None) -> Reader:
         """One whose commands are about this riskguard.yaml: with ``--config`` unless they find it themselves."""
         words = [] if find_config(folders[0]) == config else ["--config", _from(folders[0], config)]
-        return cls(folders, lambda _: words, json_report([folders[0] / path for path in reports]))
+        return cls(folders, lambda _: words, report)
 
     def path(self, source: Source) -> str | None:
         """The file of a system, with its part; None if there is none, or more than its path says how it is read."""
@@ -57,7 +57,7 @@ class Reader:
         """A command with what it needs here; empty if a word is missing, or cannot be printed as it is."""
         name = words[1] if words[0] == "baseline" else words[0]
         every = [*words, *self.where(name or ""), *beside]
-        command = f"riskguard {shlex.join(filter(None, every))}"
+        command = f"{program()} {shlex.join(filter(None, every))}"
         return command if None not in every and clean(command, limit=_MAX_COMMAND) == command else ""
 
 
@@ -67,15 +67,16 @@ def advised(
     reader: Reader,
     *,
     judge_next: Words | None = None,
+    explain: Words | None = None,
     keeps: bool = True,
     accept: str = "",
     named: str = "",
 ) -> Verdict:
     """The verdict with what its reader can type about it.
 
-    ``judge_next`` are the words of a gate of riskguard.yaml; ``keeps`` says whether `baseline update` would store
-    this candidate; ``accept`` is what `accept` calls it, unless the baseline's name is enough; ``named`` is where
-    riskguard.yaml names the file at fault.
+    ``judge_next`` and ``explain`` are the words of a gate of riskguard.yaml; ``keeps`` says whether `baseline update`
+    would store this candidate; ``accept`` is what `accept` calls it, unless the baseline's name is enough; ``named``
+    is where riskguard.yaml names the file at fault.
     """
     if (error := verdict.error) is not None:
         problem, remedy = error.seen_from(*reader.folders) + named, error.remedy
@@ -85,11 +86,22 @@ def advised(
     if question.gate.of_rankings and not verdict.passed:
         systems = _named(question.baseline, reader), _named(question.candidate, reader)
         return replace(verdict, commands=Commands(reader.command("diff", *systems)))
+    look = explain_command(verdict, reader, explain)
     if not verdict.advises:
-        return verdict
+        return replace(verdict, commands=Commands(explain=look)) if look else verdict
     listing = reader.command("judge-next", *judge_next) if judge_next else _judge_next(question, verdict, reader)
     update = _accept(question, verdict, reader, accept) or (_update(question, verdict, reader) if keeps else "")
-    return replace(verdict, commands=Commands(listing, update))
+    return replace(verdict, commands=Commands(listing, update, explain=look))
+
+
+def explain_command(verdict: Verdict, reader: Reader, words: Words | None = None) -> str:
+    """What explains the worst query of a failure: by the report, or by riskguard.yaml with these words."""
+    worst = None if verdict.passed else next((row.topic for row in Card(verdict).worst), None)
+    if worst is None or worst.startswith("-"):  # which would be an option
+        return ""
+    if reader.report:
+        return replace(reader, where=lambda _: ()).command("explain", worst, reader.report)
+    return "" if words is None else reader.command("explain", worst, beside=words)
 
 
 def _judge_next(question: Question, verdict: Verdict, reader: Reader) -> str:
@@ -112,8 +124,7 @@ def _accept(question: Question, verdict: Verdict, reader: Reader, name: str) -> 
         return ""
     if not (isinstance(question.baseline, Stored) and (note := _better(question, verdict))):
         return ""
-    report = _from(reader.folders[0], reader.report)
-    return reader.command("accept", report, name or question.baseline.name, "--note", note)
+    return reader.command("accept", reader.report, name or question.baseline.name, "--note", note)
 
 
 def _update(question: Question, verdict: Verdict, reader: Reader) -> str:

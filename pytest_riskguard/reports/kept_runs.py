@@ -22,11 +22,6 @@ _SUFFIX = ".json"
 _KEPT = re.compile(r".*-[0-9a-f]{12}\.run\.gz")
 
 
-def json_report(reports: Sequence[Path]) -> Path | None:
-    """The first JSON report among these files, which ``riskguard accept`` takes."""
-    return next((path for path in reports if path.suffix.lower() == _SUFFIX), None)
-
-
 def folders(reports: Sequence[Path]) -> tuple[Path, ...]:
     """The folders beside the JSON reports among these files."""
     return tuple(folder_of(path) for path in reports if path.suffix.lower() == _SUFFIX)

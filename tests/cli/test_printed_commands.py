@@ -140,17 +140,29 @@ SITUATIONS = {
         "riskguard check",
         (
             "riskguard judge-next --gate no-risk",
+            "riskguard explain t07",
             "riskguard judge-next --gate tail",
         ),
         (("riskguard.yaml", COLLAPSES),),
     ),
+    "check, a loss in a report": Situation(
+        "riskguard check no-risk -o 'a report.json'",
+        ("riskguard judge-next --gate no-risk", "riskguard explain t07 'a report.json'"),
+        (("riskguard.yaml", COLLAPSES),),
+    ),
     "check, another candidate": Situation(
         "riskguard check no-risk --candidate 'my new.run' --baseline prod=prod.run",
-        ("riskguard judge-next 'my new.run' --gate no-risk --baseline prod=prod.run",),
+        (
+            "riskguard judge-next 'my new.run' --gate no-risk --baseline prod=prod.run",
+            "riskguard explain t07 --candidate 'my new.run' --baseline prod=prod.run",
+        ),
     ),
     "check, from another folder": Situation(
         "riskguard check tail --config ../riskguard.yaml",
-        ("riskguard judge-next --gate tail --config ../riskguard.yaml",),
+        (
+            "riskguard judge-next --gate tail --config ../riskguard.yaml",
+            "riskguard explain t07 --config ../riskguard.yaml",
+        ),
         (("riskguard.yaml", COLLAPSES),),
         where="elsewhere",
     ),
@@ -168,7 +180,7 @@ SITUATIONS = {
     ),
     "check, a worse live system": Situation(
         "riskguard check",
-        ("riskguard judge-next --gate no-risk",),
+        ("riskguard judge-next --gate no-risk", "riskguard explain t01"),
         (
             ("riskguard.yaml", LIVE.replace("MODULE", "worse").replace("prod}", "prod, on_churn: fail}")),
             ("worse.py", SEARCH.format("< 20")),
@@ -233,8 +245,10 @@ SITUATIONS = {
         "pytest --riskguard",
         (
             "riskguard judge-next --gate no-risk",
+            "riskguard explain t07",
             "pytest --riskguard riskguard.yaml::no-risk",
             "riskguard judge-next --gate tail",
+            "riskguard explain t07",
             "pytest --riskguard riskguard.yaml::tail",
         ),
         (("riskguard.yaml", COLLAPSES),),
@@ -243,6 +257,7 @@ SITUATIONS = {
         "pytest --riskguard ../riskguard.yaml::tail",
         (
             "riskguard judge-next --gate tail --config ../riskguard.yaml",
+            "riskguard explain t07 --config ../riskguard.yaml",
             "pytest --riskguard ../riskguard.yaml::tail",
         ),
         (("riskguard.yaml", COLLAPSES), ("pytest.ini", "[pytest]\n")),
@@ -275,7 +290,11 @@ SITUATIONS = {
     ),
     "pytest, with an ini file of its own": Situation(
         "pytest --riskguard -c ci.ini riskguard.yaml",
-        ("riskguard judge-next --gate tail", "pytest --riskguard -c ci.ini riskguard.yaml::tail"),
+        (
+            "riskguard judge-next --gate tail",
+            "riskguard explain t07",
+            "pytest --riskguard -c ci.ini riskguard.yaml::tail",
+        ),
         (
             ("riskguard.yaml", COLLAPSES.replace("  - {name: no-risk", "  #")),
             ("ci.ini", "[pytest]\n"),
