@@ -190,6 +190,27 @@ def import_measures_from(folder: Path, measures: Sequence[str]) -> None:
         sys.path[:0] = [path for path in map(str, code_folders(folder)) if path not in sys.path]
 
 
+# Storing a run as a baseline.
+
+
+#: Commands that store a run refuse one that leaves many topics unanswered.
+allow_unanswered_option = flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0.")
+#: For commands that replace a stored baseline, which ask ``refuse_in_ci`` first.
+in_ci_option = flag("--in-ci", help="Replace it in CI too, as a workflow does that opens a pull request.")
+
+
+def refuse_in_ci(allowed: bool) -> None:
+    """``UsageError`` where CI would replace a baseline unseen, unless that is ``allowed``."""
+    from pytest_riskguard.build import ci_variable
+
+    if not allowed and (variable := ci_variable()) is not None:
+        raise UsageError(
+            f"this is CI ({variable} is set), where nobody sees that a baseline is replaced",
+            remedy="run this on your machine and commit the store, or, in a job whose change somebody reviews, add "
+            "--in-ci",
+        )
+
+
 # Systems: runs, stored baselines, tables of scores.
 
 

@@ -40,8 +40,11 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
 
     engines = config.stash.setdefault(_ENGINES, {})
     if settings.path not in engines:
-        report = bool(config.getoption("riskguard_report", default=()))
-        engines[settings.path] = engine_of(settings, report=report)
+        from pytest_riskguard.reports.kept_runs import folders
+
+        reports = config.getoption("riskguard_report", default=())
+        keep_in = folders([config.invocation_params.dir / path for path in reports])
+        engines[settings.path] = engine_of(settings, report=bool(reports), keep_in=keep_in)
     return engines[settings.path]
 
 

@@ -60,7 +60,7 @@ def test_every_report_says_whose_a_verdict_is_and_one_service_is_not_held_agains
     out = command("check services -o r.json -o r.md -o r.xml -o r.html").out
     assert out.startswith("Don't ship: 1 of 2 gates failed\n")
     assert "  shop: no-risk: shop against prod\n" in out
-    assert "baseline update prod services/help/help.run" in out
+    assert "accept r.json prod --note" in out
     assert "--config services/help/riskguard.yaml" in out
     assert re.search(
         r"^::error file=.*services/shop/riskguard.yaml,line=6,title=riskguard%3A shop%3A no-risk", out, re.M
