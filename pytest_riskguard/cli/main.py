@@ -63,8 +63,14 @@ def status_of(verdicts: Iterable[Verdict]) -> ExitStatus:
 
 #: Characters of a line of an error.
 MAX_LINE = 10_000
+#: Options as others call them, and their names here.
+CALLED = {
+    **dict.fromkeys(("--metric", "--metrics"), "--measure"),
+    **dict.fromkeys(("--judgements", "--judgments", "--ratings", "--labels"), "--qrels"),
+    "--queries": "--topics",
+}
 #: Commands that need numpy whatever they are asked.
-COMPUTING = ("check", "compare", "diff", "judge-next", "power")
+COMPUTING = ("accept", "check", "compare", "diff", "judge-next", "power")
 
 
 class LazyCommand(click.Command):
@@ -106,12 +112,12 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except RiskguardError as error:
-            from pytest_riskguard.cli.options import named_here, place_words
+            from pytest_riskguard.cli.options import named_here, reader_here
 
             if isinstance(error, DataError):
                 error.fault += named_here(error)
             if error.remedy is not None:
-                error.remedy = error.remedy.here(place_words)
+                error.remedy = reader_here().typed(error.remedy)
             raise
 
 
@@ -143,6 +149,7 @@ def cli() -> None:
 
 
 for name, place, about in (
+    ("accept", "accept:accept", "Make what a JSON report judged the new baseline."),
     ("baseline", "baseline:baseline", "Store and manage baselines, the runs to judge against."),
     ("check", "check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     ("comment", "report:comment", "Write the comment on a pull request, as Markdown."),
@@ -183,6 +190,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _say(ExitStatus.INTERRUPTED, "interrupted")
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption) and (name := CALLED.get(error.option_name)):
+            error = click.UsageError(f"{error.message} It is called {name}.", error.ctx)
         shown = io.StringIO()
         error.show(file=shown)
         message = error.format_message()

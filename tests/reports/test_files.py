@@ -35,7 +35,10 @@ def test_an_unknown_suffix_is_refused_with_those_there_are(name):
 
 def test_a_folder_that_is_not_there_and_one_in_place_of_the_file_are_refused(tmp_path):
     (tmp_path / "r.md").mkdir()
-    for path, problem in ((tmp_path / "nowhere" / "r.md", "No such"), (tmp_path / "r.md", "Is a directory")):
+    for path, problem in (
+        (tmp_path / "nowhere" / "r.md", "there is no folder"),
+        (tmp_path / "r.md", "Is a directory"),
+    ):
         with pytest.raises(UsageError, match=rf"cannot write \({problem}"):
             files.check(path)
 
