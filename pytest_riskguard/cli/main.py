@@ -112,12 +112,12 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except RiskguardError as error:
-            from pytest_riskguard.cli.options import named_here, place_words
+            from pytest_riskguard.cli.options import named_here, reader_here
 
             if isinstance(error, DataError):
                 error.fault += named_here(error)
             if error.remedy is not None:
-                error.remedy = error.remedy.here(place_words)
+                error.remedy = reader_here().typed(error.remedy)
             raise
 
 

@@ -5,6 +5,7 @@ A command that would need something that nobody gave, such as the path of a run 
 
 from __future__ import annotations
 
+import glob
 import os
 import shlex
 from collections.abc import Callable, Sequence
@@ -13,7 +14,9 @@ from pathlib import Path
 
 from pytest_riskguard.config.load import find_config
 from pytest_riskguard.data.formats import system_name
+from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.engine.question import LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
+from pytest_riskguard.errors import Remedy
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
@@ -53,6 +56,21 @@ class Reader:
             return None
         return _from(self.folders[0], file.path) + (f"#{file.part}" if file.part else "")
 
+    def typed(self, remedy: Remedy) -> Remedy:
+        """A remedy whose commands run here: with their options, and with the run that a baseline is named by."""
+        commands = []
+        for command in remedy.commands:
+            action, name, *rest = command.split(" ")
+            run = self._run_named(name) if action == "add" and rest == ["RUN"] else None
+            commands.append(command if run is None else f"add {name} {shlex.quote(run)}")
+        return Remedy(remedy.text, *commands).here(self.where)
+
+    def _run_named(self, name: str) -> str | None:
+        """The only file of these folders that a run called so would have: ``prod.run`` for ``prod``."""
+        files = {path.resolve(): path for folder in self.folders for path in folder.glob(f"{glob.escape(name)}.*")}
+        found = [path for path in files.values() if path.is_file() and system_name(GivenFile(path)) == name]
+        return _from(self.folders[0], found[0]) if len(found) == 1 else None
+
     def command(self, *words: str | None, beside: Words = ()) -> str:
         """A command with what it needs here; empty if a word is missing, or cannot be printed as it is."""
         name = words[1] if words[0] == "baseline" else words[0]
@@ -78,7 +96,7 @@ def advised(
     """
     if (error := verdict.error) is not None:
         problem, remedy = error.seen_from(*reader.folders) + named, error.remedy
-        said = "" if remedy is None else str(remedy.here(reader.where))
+        said = "" if remedy is None else str(reader.typed(remedy))
         verify = reader.command("baseline", "verify")
         return replace(verdict, commands=Commands(problem=problem, remedy=said, verify=verify))
     if question.gate.of_rankings and not verdict.passed:

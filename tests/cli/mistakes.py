@@ -230,7 +230,7 @@ USAGE: Mapping[str, Cases] = {
         "baseline ad new good.run": ("No such command 'ad'", "Did you mean 'add'?"),
         "baseline add": ("Missing argument 'NAME'",),
         "baseline add new": ("name the RUN to store",),
-        "baseline add prod good.run": ("already exists", "`riskguard baseline update prod RUN --note WHY`"),
+        "baseline add prod good.run": ("already exists", "`riskguard baseline update prod good.run --note WHY`"),
         "baseline add new/old good.run": ("'new/old' cannot name a baseline", "expected at most 100 letters, digits"),
         "baseline add 'my prod' good.run": ("'my prod' cannot name a baseline", "expected at most 100 letters"),
         "baseline update prod good.run": ("riskguard baseline update needs --note", "say why"),
@@ -281,7 +281,7 @@ YAML: Mapping[str, Mapping[str, tuple[int, *tuple[str, ...]]]] = {
         "kind: not_risky": (2, "riskguard.yaml:6", "not_risky", "not_significantly_risky")
     },
     "alpha: 1": {"alpha: high": (2, "riskguard.yaml:6", "alpha", "high")},
-    "store: baselines": {"store: nowhere": (3, "no baseline 'prod'", "`riskguard baseline add prod RUN`")},
+    "store: baselines": {"store: nowhere": (3, "no baseline 'prod'", "`riskguard baseline add prod prod.run`")},
     "- {name: no-risk": {"- {nme: no-risk": (2, "riskguard.yaml:6", "name")},
 }
 #: Functions that no search should be.
