@@ -6,7 +6,7 @@ import pytest
 
 from tests.docs.pages import DOCS, PAGES
 
-#: Where the site's search leads to: ``docs/conf.py`` makes these entries of its index, and ``.ci/run`` looks for them.
+#: Where the search of the site leads to: ``docs/conf.py`` makes entries of its index, and ``.ci/run`` looks for them.
 ALSO_CALLED = {
     word.lower(): page.relative_to(DOCS).as_posix()
     for page in PAGES
