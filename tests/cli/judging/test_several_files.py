@@ -153,3 +153,16 @@ def test_each_service_asks_its_own_search_though_both_are_called_alike(pytester,
     for folder in (services.parent, pytester.path):
         means = [one["estimates"]["candidate_mean"] for one in read_report(folder / "r.json")["verdicts"]]
         assert means == [1, 0]
+
+
+@pytest.mark.usefixtures("services")
+def test_a_report_on_several_is_accepted_into_the_store_of_each(command):
+    command("check services -o r.json")
+    out = command("accept r.json --note because --in-ci").out
+    assert [line for line in out.splitlines() if line.endswith((".yaml:", "prod/0001"))] == [
+        "services/help/riskguard.yaml:",
+        "kept the old run as prod/0001",
+        "services/shop/riskguard.yaml:",
+        "kept the old run as prod/0001",
+    ]
+    assert "shop: no-risk: candidate against prod: identical to prod" in command("check services -q").out
