@@ -22,11 +22,10 @@ from pytest_riskguard.data.checks import (
     pieces,
     topics_of_texts,
 )
-from pytest_riskguard.data.formats import read
+from pytest_riskguard.data.formats import read_given
 from pytest_riskguard.data.given_file import AS_GIVEN, GivenFile, InputData, LabelRules
 from pytest_riskguard.data.headers import whole
 from pytest_riskguard.data.ids import FloatArray, Ids, IntArray, offsets_of, places_among, rows_of, topic_of_rows
-from pytest_riskguard.data.input_files import InputFile
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.limits import DOCUMENTS, JUDGEMENTS, MAX_GRADE, TOPICS
@@ -215,16 +214,7 @@ def read_qrels(
     TypeError
         Data of another shape.
     """
-    if isinstance(given, Path | str | GivenFile):
-        file = InputFile(GivenFile.of(given), error=QrelsFormatError)
-        file.queries, file.labels = queries, labels or file.labels
-        qrels: Qrels = read(file, "judgements")
-    else:
-        from pytest_riskguard.data import memory
-
-        data = InputData("judgements", reason=QrelsFormatError.reason)
-        data.queries, data.labels = queries, labels or AS_GIVEN
-        qrels = memory.read(given, data, "judgements")
+    qrels: Qrels = read_given(given, "judgements", QrelsFormatError, queries=queries, labels=labels)
     return qrels
 
 
