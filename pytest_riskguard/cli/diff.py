@@ -32,6 +32,8 @@ TABLE = "to-judge.tsv"
 
 
 def _inputs(systems: tuple[NamedPath, ...], collection: Collection, slices: tuple[str, ...]) -> Inputs:
+    if len(systems) != 2:
+        raise UsageError(f"expected two runs, as in riskguard diff BASELINE CANDIDATE; found {len(systems)}")
     about: dict[str, Any] = {
         "alphas": (),
         "slices": slices,
@@ -46,7 +48,7 @@ def _inputs(systems: tuple[NamedPath, ...], collection: Collection, slices: tupl
 @grouped(
     "inputs",
     _inputs,
-    click.argument("systems", nargs=2, type=system, metavar="BASELINE CANDIDATE"),
+    click.argument("systems", nargs=-1, type=system, metavar="BASELINE CANDIDATE"),
     collection_options("format", "ties", scores=False, judged=False),
     repeated(
         "--slice",

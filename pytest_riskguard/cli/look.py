@@ -107,6 +107,10 @@ def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: st
     named, lines = (qrels, topics, baseline, chosen), list[str]()
     for what, name, example in zip(("judgements", "topics", "baseline", "candidate"), named, _EXAMPLES, strict=True):
         found = f"none found ({example})" if name is None else f"{name}{about.get(name, '')}"
+        if isinstance(name, Path) and ":" not in name.name and not (folder / name).exists():
+            found += " (not there yet)"
+        elif isinstance(name, str) and name not in searches:
+            found += " (no file here has it)"
         lines.append(f"{what}: {found}")
     if judgements is not None:
         lines[0] += f", {counted(len(judged), 'query', 'queries')}"
