@@ -69,7 +69,7 @@ def check(
 ) -> int:
     """Judge the gates of riskguard.yaml, as pytest does.
 
-    FILE is another riskguard.yaml, a folder with some in it or below, or a pattern such as 'services/*': the gates of
+    FILE is a riskguard.yaml, a folder with some in it or below, or a pattern such as 'services/*': the gates of
     all of them are judged, in one report. GATE is the name of a gate, or of one of its items, such as no-risk[AP-5];
     without any, all gates are judged. A gate of a family is judged with the whole family.
     """

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_config, not_found
+from pytest_riskguard.config.load import find_config, inner_configs, load_config, not_found
 from pytest_riskguard.data.given_file import TIES, GivenFile
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -33,7 +33,7 @@ from pytest_riskguard.gates.kinds import (
     options_of,
 )
 from pytest_riskguard.gates.option_types import Check, Number, OneOf, Text, Texts, TrueOrFalse
-from pytest_riskguard.text import did_you_mean, listed
+from pytest_riskguard.text import did_you_mean, listed, program
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -147,16 +147,17 @@ def the_config() -> Path:
 def not_found_here() -> str:
     """That there is no riskguard.yaml, and the command that takes one of a folder below, or that writes one."""
     here, typed = Path.cwd(), click.get_current_context().obj
-    problem, below = (
-        not_found(here),
-        [one.relative_to(here).as_posix() for depth in ("*", "*/*") for one in here.glob(f"{depth}/{CONFIG_NAME}")],
-    )
+    problem, below = not_found(here), inner_configs(here)
     if "; rename " in problem:
         return problem
     if not below:
         return f"{problem}; `riskguard init` writes one"
-    words = [*typed, *(sorted(below) if typed[:1] == ["check"] else ["--config", min(below)])]
-    return f"{problem}; found {listed(tuple(sorted(below)), most=3)}: `riskguard {shlex.join(words)}`"
+    is_check = typed[:1] == ["check"]
+    words = below if is_check else ["--config", *below]
+    command = (
+        f"`{program()} {shlex.join([*typed, *words])}`" if is_check or len(below) == 1 else "name one with --config"
+    )
+    return f"{problem}; found {listed(tuple(below), most=3)}: {command}"
 
 
 def surroundings() -> Config | None:

@@ -111,22 +111,16 @@ def test_a_gate_may_have_the_name_of_a_folder(command, services, monkeypatch):
     assert command("check no-risk -q").out.startswith("PASS no-risk: candidate against prod: ")
 
 
-@pytest.mark.parametrize(
-    ("line", "above", "printed"),
-    [
-        ("check no-risk", ".", "riskguard check no-risk services/help/riskguard.yaml services/shop/riskguard.yaml"),
-        ("judge-next --gate no-risk", "services", "riskguard judge-next --gate no-risk --config help/riskguard.yaml"),
-    ],
-)
-@pytest.mark.usefixtures("services")
-def test_where_files_lie_below_the_command_that_takes_them_is_said_and_runs(
-    command, monkeypatch, line, above, printed
-):
-    monkeypatch.chdir(above)
-    ended = command(line)
-    assert ended.status == 2
-    assert f"`{printed}`" in ended.err
-    assert command(printed.removeprefix("riskguard ")).status == (1 if line.startswith("check") else 0)
+def test_where_files_lie_below_the_command_that_takes_them_is_said_and_runs(command, services):
+    both = "riskguard check no-risk services/help/riskguard.yaml services/shop/riskguard.yaml"
+    ended = command("check no-risk")
+    assert (ended.status, f"`{both}`" in ended.err) == (2, True)
+    assert command(both.removeprefix("riskguard ")).status == 1
+    assert command("judge-next --gate no-risk").err.endswith("shop/riskguard.yaml: name one with --config\n")
+    shutil.rmtree(services / "help")
+    one = "riskguard judge-next --gate no-risk --config services/shop/riskguard.yaml"
+    assert f"`{one}`" in command("judge-next --gate no-risk").err
+    assert command(one.removeprefix("riskguard ")).status == 0
 
 
 def test_an_error_says_where_riskguard_yaml_names_the_file(command, services):
@@ -159,3 +153,16 @@ def test_each_service_asks_its_own_search_though_both_are_called_alike(pytester,
     for folder in (services.parent, pytester.path):
         means = [one["estimates"]["candidate_mean"] for one in read_report(folder / "r.json")["verdicts"]]
         assert means == [1, 0]
+
+
+@pytest.mark.usefixtures("services")
+def test_a_report_on_several_is_accepted_into_the_store_of_each(command):
+    command("check services -o r.json")
+    out = command("accept r.json --note because --in-ci").out
+    assert [line for line in out.splitlines() if line.endswith((".yaml:", "prod/0001"))] == [
+        "services/help/riskguard.yaml:",
+        "kept the old run as prod/0001",
+        "services/shop/riskguard.yaml:",
+        "kept the old run as prod/0001",
+    ]
+    assert "shop: no-risk: candidate against prod: identical to prod" in command("check services -q").out
