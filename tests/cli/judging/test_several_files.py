@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.cli.check import sorted_out
 from pytest_riskguard.cli.main import run
 from tests.plugin import world
 from tests.plugin.world import read_report
@@ -26,17 +27,21 @@ def services(folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "names"),
     [
-        "services",
-        "'services/*'",
-        "'**/riskguard.yaml'",
-        "services/help services/shop/riskguard.yaml services no-risk",
+        (["services"], []),
+        (["services/*", "no-risk"], ["no-risk"]),
+        (["**/riskguard.yaml"], []),
+        (["services/help", "services/shop/riskguard.yaml", "services"], []),
     ],
 )
+def test_files_folders_and_patterns_are_told_from_gates_and_each_file_counts_once(services, words, names):
+    assert sorted_out(words) == ([services / name / "riskguard.yaml" for name in ("help", "shop")], names)
+
+
 @pytest.mark.usefixtures("services")
-def test_files_folders_and_patterns_are_judged_once_in_one_report(command, words):
-    ended = command(f"check {words} -q -o r.json")
+def test_all_files_are_judged_in_one_report(command):
+    ended = command("check services -q -o r.json")
     assert ended.status == 1
     help_, shop = ended.out.splitlines()
     assert help_.startswith("PASS help: no-risk: candidate against prod: ")
