@@ -158,7 +158,8 @@ def update(name: str, run: Path | None, *, collection: Collection, dry_run: bool
     click.echo(
         f"would replace {name}; nothing was written" if dry_run else f"replaced {name}: {_stored(store, name)}"
     )
-    _tell_changes(changes)
+    if changes or old.is_judged:
+        _tell_changes(changes)
     if not dry_run:
         replicates = f" with {counted(len(old.replicates), 'replicate')}" if old.replicates else ""
         click.echo(f"kept the old run as {name}/{old.number:04d}{replicates}")
