@@ -24,7 +24,9 @@ TABLE = "to-judge.tsv"
 
 
 @click.command()
-@system_options("BASELINE CANDIDATE", "format", "ties", metavar="BASELINE CANDIDATE", scores=False, judged=False)
+@system_options(
+    "BASELINE CANDIDATE", "format", "ties", metavar="BASELINE CANDIDATE", scores=False, first=2, judged=False
+)
 @slice_option
 @output_options("the report", ".tsv (the documents to judge first)", of_verdicts=False)
 def diff(inputs: Inputs, outputs: Outputs) -> ExitStatus:
@@ -39,7 +41,7 @@ def diff(inputs: Inputs, outputs: Outputs) -> ExitStatus:
     from pytest_riskguard.reports.rankings import Difference, dumps, section
 
     outputs.withdraw()
-    if len(inputs.runs) != 2:
+    if not (inputs.named_baselines and len(inputs.runs) == 1):
         raise UsageError("expected two runs, as in riskguard diff BASELINE CANDIDATE")
     tables = [path for path in outputs.paths if path.suffix.lower() == ".tsv"]
     for path in tables:
@@ -47,7 +49,7 @@ def diff(inputs: Inputs, outputs: Outputs) -> ExitStatus:
     outputs = replace(outputs, paths=tuple(path for path in outputs.paths if path not in tables))
     outputs.check(*inputs.files)
     engine, topics = inputs.engine, inputs.engine.sources.topics
-    before, after = map(engine.sources.rankings, inputs.systems)
+    before, after = map(engine.sources.rankings, (*inputs.baselines, *inputs.candidates))
     found = changes(before.lists, after.lists, engine.topics_in(inputs.asked_slices, before, after))
     refuse_unrelated(found, after.name, before.name)
     difference = Difference(before, after, found, {} if topics is None else topics.tags)
@@ -64,7 +66,10 @@ def _step(pairs: list[tuple[str, str]], table: str | None, inputs: Inputs) -> st
     def command(*words: str) -> str:
         return f"`{shlex.join(('riskguard', *words))}`"
 
-    compare, sources = ("compare", *(run.text for run in inputs.runs), *place_words("compare")), inputs.engine.sources
+    compare, sources = (
+        ("compare", *(run.text for run in (*inputs.named_baselines, *inputs.runs)), *place_words("compare")),
+        inputs.engine.sources,
+    )
     number = counted(len({topic for topic, _ in pairs}), "query", "queries")
     lists = clean(table) if table else f"`{typed_command()} -o {TABLE}`"
     step = f"{lists} lists {counted(len(pairs), 'document')} of {number}, first results first."
@@ -73,7 +78,7 @@ def _step(pairs: list[tuple[str, str]], table: str | None, inputs: Inputs) -> st
     qrels = "--qrels", table or TABLE
     first = [
         command("baseline", "rescore", one.name, *place_words("rescore"), *qrels) + " and "
-        for one in inputs.systems
+        for one in inputs.baselines
         if isinstance(one, Stored) and not sources.store_of(one).manifest(one.name).is_judged
     ]
     return (
