@@ -53,6 +53,7 @@ suppress_warnings = ["ref.python"]  # a field that two classes have, named in a 
 
 html_theme = "furo"
 html_title = f"pytest-riskguard {__version__}"
+html_extra_path = ["llms.txt"]
 html_theme_options = {
     "source_repository": REPOSITORY,
     "source_branch": "main",

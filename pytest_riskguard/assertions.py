@@ -101,7 +101,7 @@ def check(
             topics = Topics(next(filter(None, texts), {}), topics.tags, topics.weights)
         first, second, *pool = systems
         question = Question(gate, first, second, column, pool=tuple(pool), replicates=tuple(others))
-        report = run_context.current().report_wanted
+        report = run_context.current().report_wanted or current_test() is None  # whose verdicts may be saved
         engine = Engine(qrels=judgements, topics=topics, report=report)
         return record(replace(engine.verdict(question), commands=Commands()))  # of data in memory nothing is typed
     except UsageError as error:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.text import clean
+from pytest_riskguard.text import clean, program
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -36,7 +36,7 @@ class Remedy:
         self.text, self.commands = text, commands
 
     def __str__(self) -> str:
-        typed = [f"`riskguard baseline {command}`" for command in self.commands]
+        typed = [f"`{program()} baseline {command}`" for command in self.commands]
         return self.text.format(*typed) if typed else self.text
 
     def here(self, words: Callable[[str], Sequence[str]]) -> Remedy:

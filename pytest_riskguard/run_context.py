@@ -9,6 +9,7 @@ which take an eighth of the time to define that dataclasses take.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +24,21 @@ ACTIONS, SUMMARY = "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"
 def github_reads() -> bool:
     """Whether GitHub Actions reads what is printed, or a summary."""
     return os.environ.get(ACTIONS) == "true" or bool(os.environ.get(SUMMARY))
+
+
+#: Variables that agents set for the programs they run: any of them, and Claude Code, Codex, Copilot, Cursor, Gemini.
+AGENTS = ("AI_AGENT", "AGENT", "CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "CURSOR_AGENT", "GEMINI_CLI")
+
+
+def agent_reads(*, terminal: bool | None = None) -> bool:
+    """Whether an agent or a script reads what is printed: no terminal does, and the environment says so.
+
+    ``RISKGUARD_BRIEF`` decides it, as 0 or anything else; ``terminal`` is about standard output unless it is given.
+    """
+    if sys.stdout.isatty() if terminal is None else terminal:
+        return False
+    asked = os.environ.get("RISKGUARD_BRIEF")
+    return asked != "0" if asked else any(map(os.environ.get, AGENTS))
 
 
 class Screen(NamedTuple):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 #: What CI systems read as a command: ``::`` at the start of a line, indented or not (GitHub), and ``##[``, ``##vso[``
 #: or ``##teamcity[`` anywhere in it.
@@ -101,6 +103,11 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 def sentence(text: str) -> str:
     """The text with a capital first letter and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
+
+
+def program() -> str:
+    """The name of our command as it was typed: ``uvx pytest-riskguard`` knows no other than the package's."""
+    return "pytest-riskguard" if Path(sys.argv[0]).name.startswith("pytest-riskguard") else "riskguard"
 
 
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:

@@ -16,7 +16,7 @@ import numpy.random  # noqa: F401 - pytester forgets what its runs load, and C m
 import pytest
 from hypothesis import HealthCheck, settings
 
-from pytest_riskguard import limits
+from pytest_riskguard import limits, run_context
 from pytest_riskguard.errors import UsageError
 from tests.reports.html.browsers import CHROMIUM, Opened
 from tests.shared_data import SHARED
@@ -56,6 +56,9 @@ for name, most in (("suite", 25), ("nightly", 200)):
     )
 settings.load_profile("suite")
 
+# An agent that runs the tests must not change what commands print.
+for name in (*run_context.AGENTS, "RISKGUARD_BRIEF"):
+    os.environ.pop(name, None)
 # The processes that tests start compile the package once, not each of them again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 

@@ -14,6 +14,7 @@ import click
 
 from pytest_riskguard import live
 from pytest_riskguard.cli.options import (
+    Command,
     NamedPath,
     config_option,
     is_config_given,
@@ -37,17 +38,25 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
 
+def judged_options(command: Command) -> Command:
+    """Which riskguard.yaml is judged, and runs in the place of those that it names."""
+    candidate = click.option(
+        "--candidate", type=system, metavar="RUN", help="Judge this run instead of those of the file."
+    )
+    against = repeated(
+        "--baseline",
+        "baselines",
+        type=system,
+        metavar="NAME=RUN",
+        help="Compare with this run where a gate names the stored baseline NAME.",
+    )
+    decorated: Command = config_option(candidate(against(command)))
+    return decorated
+
+
 @click.command()
 @click.argument("asked", nargs=-1, metavar="[FILE|GATE]...")
-@config_option
-@click.option("--candidate", type=system, metavar="RUN", help="Judge this run instead of those of the file.")
-@repeated(
-    "--baseline",
-    "baselines",
-    type=system,
-    metavar="NAME=RUN",
-    help="Compare with this run where a gate names the stored baseline NAME.",
-)
+@judged_options
 @output_options("the report", ".md", ".xml (JUnit)")
 @detail_options
 def check(
@@ -79,7 +88,8 @@ def check(
     gates: list[KnownGate] = []
     for (settings, items), (questions, _, _) in zip(every, declared, strict=True):
         file = Path(os.path.relpath(settings.path)).as_posix()
-        reader = Reader.of_config(settings.path, Path.cwd()) if files else reader_here()
+        left = outputs.report
+        reader = Reader.of_config(settings.path, Path.cwd(), report=left) if files else reader_here(left)
         judged = [item for item in items if item.id in wanted]
         with code_from(settings.path.parent):
             found = [questions.verdict(item) for item in judged]

@@ -83,7 +83,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     qrels, _ = inputs.collection.files(inputs.config)
     if qrels is not None and qrels.path.is_dir() and any(verdict.outcome != "incomparable" for verdict in verdicts):
         notes.append(f"judged by {inputs.engine.sources.qrels.path_name}")
-    reader, config = reader_here(), inputs.config
+    reader, config = reader_here(outputs.report), inputs.config
     verdicts = [
         advised(verdict, question, reader, named=named_in(config, verdict.error, *reader.folders))
         for question, verdict in zip(questions, verdicts, strict=True)

@@ -15,7 +15,7 @@ from pytest_riskguard.cli.look import Plan, planned
 from pytest_riskguard.cli.options import FILE, NamedPath
 from pytest_riskguard.cli.output import show, unwritable
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.kinds import MIN_TOPICS, OPTIONS, POLICY
+from pytest_riskguard.gates.kinds import KINDS, MIN_TOPICS, OPTIONS, POLICY, options_of
 
 TEMPLATE = """\
 # What `riskguard check` and `pytest --riskguard` judge. Paths are relative to this file.
@@ -64,6 +64,25 @@ gates:
 # Several risk gates are each judged at their own level; `family: auto` corrects for asking several questions.
 # `baselines: [prod, release]` instead of `baseline` asks about each of them and is always corrected.
 """
+#: The same where nothing is judged.
+UNJUDGED = """\
+# What `riskguard check` and `pytest --riskguard` judge. Paths are relative to this file.
+collection: {{{in_line}}}         # qrels: no judgements were found; with some, gates can tell harm from change
+store: baselines                # where `riskguard baseline add NAME RUN` puts the runs you trust
+{candidate}
+
+gates:
+  # Measures change, not harm: fails when more queries change than you expect. Each limit is a share of the queries,
+  # or a number of them.
+  - name: no-surprise
+    kind: no_surprise
+    baseline: prod
+    max_empty: {surprise[max_empty].default:g}                # had results, and have none
+    max_shorter: {surprise[max_shorter].default:g}           # have fewer results in the first 10
+    max_changed_first: {surprise[max_changed_first].default:g}      # have another first result
+    min_overlap: {surprise[min_overlap].default:g}            # share less than this of the first 10 results ...
+    allowed: {surprise[allowed].default:g}                # ... but for so many
+"""
 _LIVE = "{{retrieve: {}, depth: 100}}"
 _A_LIVE_ONE = _LIVE.format('"mypackage.search:retrieve"')
 
@@ -83,25 +102,28 @@ def init(qrels: Path | None, topics: Path | None, measure: str, candidate: str |
     """
     from pytest_riskguard.data.measures import measure_name
 
+    measure = measure_name(measure)
     try:
         if output.exists():
-            raise _there_is(output)
-        output.parent.stat()
+            raise UsageError(f"{output} already exists; remove it first, or name another with --output")
     except OSError as error:
         raise unwritable(output, error) from None
-    measure = measure_name(measure)
     plan = planned(output.parent, qrels, topics, candidate)
-    for line in plan.lines:
-        click.echo(line)
+    click.echo("\n".join(plan.lines))
     text = _text(plan, measure)
     _judge_once(text, plan, output)
     if sys.stdin is not None and sys.stdin.isatty() and not click.confirm(f"Write {output}?", default=True):
         click.echo("nothing was written")
         return
-    _write_new(output, text)
+    try:
+        with output.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise unwritable(output, error) from None
     if plan.judgements is not None and len(plan.judgements.topics) < MIN_TOPICS:
         click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
-    click.echo(f"wrote {output}. Next: {_next(plan, output)}")
+    about = ", whose gate measures change, not harm: there are no judgements" if plan.is_unjudged else ""
+    click.echo(f"wrote {output}{about}. Next: {_next(plan, output)}")
 
 
 def _text(plan: Plan, measure: str) -> str:
@@ -117,7 +139,9 @@ def _text(plan: Plan, measure: str) -> str:
     elif candidate is not None:
         named = f"candidate: {_quoted(candidate)}          # {about}"
     no_topics = "  # topics: topics.tsv          # topic, query text; failures then show the query"
-    return TEMPLATE.format(
+    return (UNJUDGED if plan.is_unjudged else TEMPLATE).format(
+        in_line="" if plan.topics is None else f"topics: {json.dumps(plan.topics.as_posix())}",
+        surprise=options_of(KINDS["no_surprise"]),
         qrels=_quoted(plan.qrels or Path("qrels.txt")),
         judgements="judgements" if plan.qrels else "none was found; judgements",
         topics=no_topics if plan.topics is None else f"  topics: {_quoted(plan.topics)}",
@@ -143,7 +167,8 @@ def _judge_once(text: str, plan: Plan, output: Path) -> None:
 
     settings = checked(yaml_lines.parse(text.encode()), output, require_gates=True)
     candidate = plan.candidate
-    if plan.judgements is None or plan.baseline is None or not isinstance(candidate, Path):
+    is_missing = plan.qrels is not None and plan.judgements is None
+    if is_missing or plan.baseline is None or not isinstance(candidate, Path):
         return
     if not (output.parent / candidate).exists():
         return
@@ -162,24 +187,14 @@ def _next(plan: Plan, output: Path) -> str:
         return f"`riskguard {shlex.join([*words, *where])}`"
 
     run = [] if plan.baseline is None else [Path(os.path.relpath(output.parent / plan.baseline)).as_posix()]
+    steps = [typed("check", *([] if plan.candidate else ["--candidate", "RUN"]))]
+    if (output.parent / "baselines/prod").exists():
+        return steps[0]
     if isinstance(plan.candidate, str) and not run:
-        return f"{typed('baseline', 'add', 'prod')}, then change the search, then {typed('check')}"
-    check = ["check"] if plan.candidate is not None else ["check", "--candidate", "RUN"]
-    return f"{typed('baseline', 'add', 'prod', *(run or ['RUN']))}, then {typed(*check)}"
-
-
-def _write_new(output: Path, text: str) -> None:
-    try:
-        with output.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
-        raise _there_is(output) from None
-    except OSError as error:
-        raise unwritable(output, error) from None
-
-
-def _there_is(output: Path) -> UsageError:
-    return UsageError(f"{output} already exists; remove it first, or name another with --output")
+        steps = ["change the search", *steps]
+    elif not run:
+        run = ["RUN"]
+    return ", then ".join([typed("baseline", "add", "prod", *run), *steps])
 
 
 def _quoted(path: Path) -> str:

@@ -59,6 +59,11 @@ class Plan:
     judgements: Qrels | None
     lines: tuple[str, ...]
 
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether there is something to compare, and nothing to judge it by."""
+        return self.qrels is None and bool(self.baseline or self.candidate)
+
 
 @frozen
 class _Found:
@@ -68,7 +73,6 @@ class _Found:
     format: str
     topics: frozenset[str]
 
-    @property
     def role(self) -> int:
         """-1 for the name of the system that there is, 1 for that of one to judge, 0 for any other."""
         name = "/".join(self.path.parts[-2:]).lower()
@@ -78,41 +82,38 @@ class _Found:
 def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: str | None) -> Plan:
     """Look, and choose what was not typed."""
     held, searches = _look(folder)
-    runs, judgements, judged = held["rankings"], None, frozenset[str]()
+    runs, judgements = held["rankings"], None
     if qrels is None and held["judgements"]:
-        shared = [(sum(bool(one.topics & run.topics) for run in runs), one) for one in held["judgements"]]
-        qrels = max(shared, key=lambda pair: (pair[0], "test" in pair[1].path.stem))[1].path
-    if qrels is not None:
-        with suppress(DataError):  # it may still be to be written
-            judgements = read_qrels(folder / qrels)
-            judged = frozenset(judgements.topics)
+        qrels = max(held["judgements"], key=lambda one: "test" in one.path.name).path
+    with suppress(DataError):  # it may still be to be written
+        judgements = read_qrels(folder / (qrels or "qrels.txt"))
+    judged = frozenset().union(*(run.topics for run in runs)) if judgements is None else {*judgements.topics}
     chosen: Path | str | None = candidate
     if candidate is not None and (not _TARGET.fullmatch(candidate) or (folder / candidate).exists()):
         chosen = Path(candidate)
-    runs = sorted((run for run in runs if run.path != chosen), key=lambda run: run.role)
+    runs = sorted((run for run in runs if run.path != chosen), key=_Found.role)
     runs = [run for run in runs if run.topics & judged] or runs
     baseline, is_guess = runs[0].path if runs else None, False
     if chosen is None and len(runs) > 1:
-        new = max(runs[1:], key=lambda run: run.role)
-        chosen, is_guess = new.path, new.role == runs[0].role
+        new = max(runs[1:], key=_Found.role)
+        chosen, is_guess = new.path, new.role() == runs[0].role()
     chosen = chosen or next(iter(searches), None)
     if topics is None:
-        among = judged or frozenset().union(*(run.topics for run in runs))
-        shares = {one.path: len(one.topics & among) / len(one.topics) for one in held["topics"]}
-        fitting = [path for path, share in shares.items() if share > 0.5 or re.search("quer|topic", path.name)]
-        topics = max(fitting, key=shares.__getitem__, default=None)
-    formats = {one.path: one.format for kind in held.values() for one in kind}
+        of_queries = (one for one in held["topics"] if len(one.topics & judged) * 2 > len(one.topics))
+        by_name = (one for one in held["topics"] if re.search("quer|topic", one.path.name))
+        topics = next((one.path for one in (*of_queries, *by_name)), None)
+    about: dict[object, str] = {one.path: f" ({one.format})" for kind in held.values() for one in kind}
     named, lines = (qrels, topics, baseline, chosen), list[str]()
     for what, name, example in zip(("judgements", "topics", "baseline", "candidate"), named, _EXAMPLES, strict=True):
-        queries = counted(len(judged), "query", "queries") if judged and name == qrels else ""
-        about = ", ".join(filter(None, (formats.get(name), queries)))  # type: ignore[arg-type]
-        lines.append(f"{what}: {f'none found ({example})' if name is None else f'{name} ({about})'}")
-    if others := tuple(str(name) for name in (*formats, *searches) if name not in named):
+        found = f"none found ({example})" if name is None else f"{name}{about.get(name, '')}"
+        lines.append(f"{what}: {found}")
+    if judgements is not None:
+        lines[0] += f", {counted(len(judged), 'query', 'queries')}"
+    if others := tuple(str(name) for name in (*about, *searches) if name not in named):
         lines.append(f"also there: {listed(others, most=5)}")
     if is_guess:
         lines.append(f"no name says which run is new; the other way round: --candidate {shlex.quote(str(baseline))}")
-    said = tuple(clean(line.removesuffix(" ()"), limit=_MAX_LINE) for line in lines)
-    return Plan(qrels, topics, baseline, chosen, judgements, said)
+    return Plan(*named, judgements, tuple(clean(line, limit=_MAX_LINE) for line in lines))
 
 
 def _look(folder: Path) -> tuple[dict[Kind, list[_Found]], list[str]]:
@@ -190,10 +191,10 @@ def _searches(path: Path, roots: list[Path]) -> Iterator[str]:
     root = next(root for root in roots if path.is_relative_to(root))
     module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
     for node in body:
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or not _SEARCH.fullmatch(node.name):
-            continue
-        first, *more = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)] or [""]
-        needed = more[: max(len(more) - len(node.args.defaults), 0)]
-        takes_it = _QUERY.fullmatch(first) and all(map(_NUMBER.fullmatch, needed)) and len(needed) < 2
-        if takes_it and None not in node.args.kw_defaults:
-            yield f"{module}:{node.name}"
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _SEARCH.fullmatch(node.name):
+            given = node.args
+            names = [argument.arg for argument in (*given.posonlyargs, *given.args)]
+            query, *more = names[: len(names) - len(given.defaults)] or [""]
+            takes_it = _QUERY.fullmatch(query) and len(more) < 2 and all(map(_NUMBER.fullmatch, more))
+            if takes_it and None not in given.kw_defaults:
+                yield f"{module}:{node.name}"

@@ -18,7 +18,7 @@ import click
 
 from pytest_riskguard import __version__
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
-from pytest_riskguard.text import clean
+from pytest_riskguard.text import clean, program
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -63,6 +63,12 @@ def status_of(verdicts: Iterable[Verdict]) -> ExitStatus:
 
 #: Characters of a line of an error.
 MAX_LINE = 10_000
+#: Options as others call them, and their names here.
+CALLED = {
+    **dict.fromkeys(("--metric", "--metrics"), "--measure"),
+    **dict.fromkeys(("--judgements", "--judgments", "--ratings", "--labels"), "--qrels"),
+    "--queries": "--topics",
+}
 #: Commands that need numpy whatever they are asked.
 COMPUTING = ("check", "compare", "diff", "judge-next", "power")
 
@@ -106,12 +112,12 @@ class LazyGroup(click.Group):
         try:
             return super().invoke(ctx)
         except RiskguardError as error:
-            from pytest_riskguard.cli.options import named_here, place_words
+            from pytest_riskguard.cli.options import named_here, reader_here
 
             if isinstance(error, DataError):
                 error.fault += named_here(error)
             if error.remedy is not None:
-                error.remedy = error.remedy.here(place_words)
+                error.remedy = reader_here().typed(error.remedy)
             raise
 
 
@@ -148,6 +154,7 @@ for name, place, about in (
     ("comment", "report:comment", "Write the comment on a pull request, as Markdown."),
     ("compare", "compare:compare", "Judge runs against baselines."),
     ("diff", "diff:diff", "Show what changed between two runs, without judgements."),
+    ("explain", "explain:explain", "Say everything that is known about one query."),
     ("init", "init:init", "Write a first riskguard.yaml."),
     ("judge-next", "judge_next:judge_next", "List the documents whose judgement would settle a verdict."),
     ("power", "power:power", "Plan how many topics a gate needs."),
@@ -176,12 +183,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except OSError:
         return _say(ExitStatus.USAGE, "Error: the working folder is gone; go to a folder that is there")
     try:
-        status = cli.main(args=arguments, prog_name="riskguard", standalone_mode=False, obj=arguments)
+        status = cli.main(args=arguments, prog_name=program(), standalone_mode=False, obj=arguments)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _say(ExitStatus.INTERRUPTED, "interrupted")
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption) and (name := CALLED.get(error.option_name)):
+            error = click.UsageError(f"{error.message} It is called {name}.", error.ctx)
         shown = io.StringIO()
         error.show(file=shown)
         message = error.format_message()

@@ -105,8 +105,8 @@ def _places() -> dict[str, str]:
     return {} if context is None else context.meta.get(_PLACES, {})
 
 
-#: Commands of ``riskguard baseline`` that need neither judgements nor topics.
-_OF_STORE = ("list", "remove", "show", "verify")
+#: ``explain``, and commands of ``riskguard baseline``, that take neither judgements nor topics.
+_OF_STORE = ("explain", "list", "remove", "show", "verify")
 
 
 def place_words(command: str) -> list[str]:
@@ -115,11 +115,14 @@ def place_words(command: str) -> list[str]:
     return [word for option, value in _places().items() if option in known for word in (option, value)]
 
 
-def reader_here() -> Reader:
-    """Who reads what this command prints, and where that person can type the commands in it."""
+def reader_here(report: str | None = None) -> Reader:
+    """Who reads what this command prints, and where that person can type the commands in it.
+
+    ``report`` is a JSON report that it leaves.
+    """
     from pytest_riskguard.engine.advice import Reader
 
-    return Reader((Path.cwd(),), place_words)
+    return Reader((Path.cwd(),), place_words, report)
 
 
 def is_config_given() -> bool:

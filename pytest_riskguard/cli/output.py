@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,8 +15,8 @@ from pytest_riskguard.cli.main import UNWRITABLE, ExitStatus, OutputError, statu
 from pytest_riskguard.cli.options import FILE, Command, flag, grouped
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.run_context import github_reads
-from pytest_riskguard.text import clean, listed
+from pytest_riskguard.run_context import agent_reads, github_reads
+from pytest_riskguard.text import clean, listed, program
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 #: Characters of the name of a gate or a system, and of a line below the verdicts.
 MAX_NAME, MAX_NOTE = 60, 1000
 _COLOURS = {"pass": "green", "fail": "red", "incomparable": "red"}
+#: A report that a command may write so that its queries can be explained.
+SUGGESTED = "riskguard-report.json"
 #: What stands for standard output, which then belongs to the JSON and to nothing else.
 STDOUT = Path("-")
 
@@ -63,6 +65,11 @@ class Outputs:
     def files(self) -> tuple[Path, ...]:
         """Those that are no standard output."""
         return tuple(path for path in self.paths if path != STDOUT)
+
+    @property
+    def report(self) -> str | None:
+        """The first JSON report."""
+        return next((str(path) for path in self.files if path.suffix.lower() == ".json"), None)
 
     def withdraw(self) -> None:
         """Remove those that an earlier run left, first of all: whatever ends this run, none stands for it."""
@@ -127,9 +134,15 @@ class Outputs:
 
 
 def detail_options(command: Command) -> Command:
-    """How much to print: ``verbose`` and ``quiet``."""
+    """How much to print: ``verbose``, ``quiet`` and ``brief``."""
+    brief = flag("--brief", help="Print short JSON, as for agents, which get it by default; -q and -v win.")
     quiet = flag("-q", "--quiet", help="One line per gate.")
-    return flag("-v", "--verbose", help="Show the statistics, and more topics.")(quiet(command))
+    return flag("-v", "--verbose", help="Show the statistics, and more topics.")(quiet(brief(command)))
+
+
+def is_brief(*, verbose: bool, quiet: bool, brief: bool) -> bool:
+    """Whether standard output gets the short JSON: asked for, or by default where an agent reads it."""
+    return not (verbose or quiet) and (brief or agent_reads())
 
 
 def ensure_apart(path: Path | None, *inputs: Path) -> None:
@@ -237,7 +250,7 @@ def _systems(verdict: Verdict) -> str:
 
 def typed_command() -> str:
     """The command as it was typed."""
-    return clean(f"riskguard {shlex.join(click.get_current_context().obj)}", limit=10_000)
+    return clean(f"{program()} {shlex.join(click.get_current_context().obj)}", limit=10_000)
 
 
 def present(
@@ -247,16 +260,20 @@ def present(
     gates: Sequence[KnownGate] = (),
     notes: Sequence[str] = (),
     configs: Sequence[Path] = (),
-    **shown: Any,
+    roles: str | None = None,
+    **detail: bool,
 ) -> ExitStatus:
     """Show and write the verdicts, and return the exit status.
 
-    ``gates`` are all that could have been judged; ``notes`` follow the verdicts; what else there is, ``show`` takes.
+    ``gates`` are all that could have been judged; ``notes`` and ``roles`` are as ``show`` takes them; ``detail`` is
+    what ``detail_options`` give.
     ``configs`` are the riskguard.yaml that were used: reports name the commit of their checkout, and what this
     changed about them is said.
     """
+    from pytest_riskguard.reports.brief import brief
     from pytest_riskguard.reports.comparisons import Report
 
+    is_short, status = not outputs.on_stdout and is_brief(**detail), status_of(verdicts)
     changes: tuple[str, ...] = ()
     if configs:
         from pytest_riskguard.config.base_commit import policy_changes
@@ -265,7 +282,19 @@ def present(
     report = Report(verdicts, gates, policy_changes=changes)
     named = report.shown.verdicts
     try:
-        show(named, to_stderr=outputs.on_stdout, notes=notes, policy_changes=changes, **shown)
+        if is_short:
+            again = typed_command() + ("" if outputs.report else f" -o {SUGGESTED}")
+            click.echo(brief(report, status, notes=notes, command=again), nl=False)
+        else:
+            show(
+                named,
+                verbose=detail["verbose"],
+                quiet=detail["quiet"],
+                to_stderr=outputs.on_stdout,
+                notes=notes,
+                roles=roles,
+                policy_changes=changes,
+            )
     finally:  # where nobody reads what is shown, as with `head`, reports are still written
         if outputs.paths:
             from pytest_riskguard.build import report_date, this_build
@@ -281,5 +310,5 @@ def present(
             github.annotation(verdict, *where.get(n, ())) for n, verdict in enumerate(named) if not verdict.passed
         ]
         for line in github.told(report, annotations):
-            click.echo(line, err=outputs.on_stdout)
-    return status_of(verdicts)
+            click.echo(line, err=outputs.on_stdout or is_short)
+    return status

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from pytest_riskguard.cli.main import ExitStatus, status_of
-from pytest_riskguard.cli.options import FILE
-from pytest_riskguard.cli.output import Outputs, detail_options, ensure_apart, output_options, write_text
+from pytest_riskguard.cli.options import FILE, reader_here
+from pytest_riskguard.cli.output import Outputs, detail_options, ensure_apart, is_brief, output_options, write_text
 from pytest_riskguard.cli.output import show as show_verdicts
 from pytest_riskguard.errors import FileError, ReportFormatError, UsageError
 from pytest_riskguard.text import web_address
@@ -21,20 +21,31 @@ _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 @click.command()
 @click.argument("report", type=FILE)
 @detail_options
-def show(report: Path, **detail: Any) -> int:
+def show(report: Path, *, verbose: bool, quiet: bool, brief: bool) -> int:
     """Print the verdicts of a JSON report.
 
     The exit status is that of the verdicts, as it was when they were judged; 3 if a gate that the run knew was not
     judged, or none was.
     """
-    from pytest_riskguard.reports.comparisons import missing
+    from pytest_riskguard.engine.advice import explain_command
+    from pytest_riskguard.gates.verdict import Commands
+    from pytest_riskguard.reports.brief import brief as briefly
+    from pytest_riskguard.reports.comparisons import Report, missing
     from pytest_riskguard.reports.json import read
 
     verdicts, gates, _, changes = read(report)
-    show_verdicts(verdicts, **detail, to_stderr=False, gates=gates, policy_changes=changes)
+    status = status_of(verdicts) if verdicts and not missing(gates) else ExitStatus.INCOMPARABLE
+    reader = reader_here(str(report))
+    verdicts = [
+        replace(one, commands=Commands(update=None, explain=explain_command(one, reader))) for one in verdicts
+    ]
+    if is_brief(verbose=verbose, quiet=quiet, brief=brief):
+        click.echo(briefly(Report(verdicts, gates, policy_changes=changes), status), nl=False)
+        return status
+    show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates, policy_changes=changes)
     if not verdicts:
         click.echo("no gate was judged")
-    return status_of(verdicts) if verdicts and not missing(gates) else ExitStatus.INCOMPARABLE
+    return status
 
 
 @click.command()

@@ -265,5 +265,5 @@ def _found(file: InputFile, kind: Kind) -> Format:
     raise file.refuse(
         None,
         f"expected {kind} in a format that riskguard reads; the nearest is {nearest.name}, but {why}",
-        "`format:` and `columns:` in riskguard.yaml (`--set format=NAME` of a candidate) say how to read it",
+        "`format:` and `columns:` in riskguard.yaml say how to read it",
     )

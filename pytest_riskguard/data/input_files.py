@@ -13,7 +13,7 @@ import stat
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
@@ -25,6 +25,7 @@ from pytest_riskguard.data.given_file import GivenFile, InputData, json_digest, 
 from pytest_riskguard.errors import FileError, MissingFileError, UsageError
 from pytest_riskguard.limits import LINE_BYTES, LINES, RATIO, TABLE_BYTES, Limit
 from pytest_riskguard.serialization import JsonError, parsed_value
+from pytest_riskguard.text import nearest
 
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**19
@@ -33,6 +34,15 @@ START_BYTES = 2**16
 _BOM = b"\xef\xbb\xbf"
 #: Decompressed bytes above which the ratio counts: a smaller file is no burden.
 FREE_BYTES = 4 * 2**20
+
+#: What to do about a line of something else, by what it looks like.
+_MISTAKEN = {
+    rb"\s*<": "this is a page for browsers, such as an error or a login; save the data themselves",
+    rb"[^\s,;]+[,;][^\s]*$": "columns are separated by white space; a table of commas has a header line, such as "
+    "query_id,doc_id,score",
+    rb"\S+\s+\S+\s+\S+\s+\d+\s+[-+.\deE]+\s+\S+$": "this is a run; name the file that was meant",
+    rb"\S+\s+\S+\s+\S+\s+-?\d+$": "these are judgements; name the file that was meant",
+}
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -45,7 +55,16 @@ def open_regular(path: Path) -> BinaryIO:
         if stat.S_ISREG(mode):
             return path.open("rb")
     except FileNotFoundError:
-        raise MissingFileError(path, None, "no such file") from None
+        close = remedy = None
+        with suppress(OSError):
+            close = nearest(path.name, [near.name for near in path.parent.iterdir()], cutoff=0.8)
+        if close is not None:
+            remedy = f"did you mean {close!r}?"
+        elif re.fullmatch(r"[\w.]+:\w+", path.name):
+            remedy = (
+                f"a function is asked as the candidate of a riskguard.yaml: `riskguard init --candidate {path.name}`"
+            )
+        raise MissingFileError(path, None, "no such file", remedy) from None
     except (OSError, ValueError) as problem:  # a NUL in the path
         raise _unreadable(path, problem) from None
     found = "a folder" if stat.S_ISDIR(mode) else "a pipe or device"
@@ -275,7 +294,8 @@ class InputFile(InputData):
         """The error to raise for one line, which it quotes; it says so if git left a pointer there."""
         if line.startswith(_LFS):
             found = "a Git LFS pointer instead of the file; run `git lfs pull`"
-        return self.refuse(number, f"expected {expected}, found {found}: {_shown(line)}")
+        remedy = next((advice for look, advice in _MISTAKEN.items() if re.match(look, line)), None)
+        return self.refuse(number, f"expected {expected}, found {found}: {_shown(line)}", remedy)
 
     def _too_long(self, number: int, line: bytes, longest: Limit) -> FileError:
         return self.refuse(number, f"{longest.problem(len(line))}: {_shown(line)}")

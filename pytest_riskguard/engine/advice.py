@@ -5,6 +5,7 @@ A command that would need something that nobody gave, such as the path of a run 
 
 from __future__ import annotations
 
+import glob
 import os
 import shlex
 from collections.abc import Callable, Sequence
@@ -13,12 +14,15 @@ from pathlib import Path
 
 from pytest_riskguard.config.load import find_config
 from pytest_riskguard.data.formats import system_name
+from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.engine.question import LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
+from pytest_riskguard.errors import Remedy
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.kinds import KINDS, options_of
 from pytest_riskguard.gates.verdict import Commands, Verdict
+from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.numbers import plain, short
-from pytest_riskguard.text import clean
+from pytest_riskguard.text import clean, program
 
 #: Characters of the longest command.
 _MAX_COMMAND = 2000
@@ -29,17 +33,19 @@ Words = Sequence[str | None]
 class Reader:
     """Who reads a verdict: in the first of the ``folders``, which name files in all of them.
 
-    ``where`` has the words with which a command, by its name, finds judgements, store or riskguard.yaml.
+    ``where`` has the words with which a command, by its name, finds judgements, store or riskguard.yaml; ``report``
+    is the JSON report that will be there.
     """
 
     folders: Sequence[Path]
     where: Callable[[str], Sequence[str]]
+    report: str | None = None
 
     @classmethod
-    def of_config(cls, config: Path, *folders: Path) -> Reader:
+    def of_config(cls, config: Path, *folders: Path, report: str | None = None) -> Reader:
         """One whose commands are about this riskguard.yaml: with ``--config`` unless they find it themselves."""
         words = [] if find_config(folders[0]) == config else ["--config", _from(folders[0], config)]
-        return cls(folders, lambda _: words)
+        return cls(folders, lambda _: words, report)
 
     def path(self, source: Source) -> str | None:
         """The file of a system, with its part; None if there is none, or more than its path says how it is read."""
@@ -50,11 +56,26 @@ class Reader:
             return None
         return _from(self.folders[0], file.path) + (f"#{file.part}" if file.part else "")
 
+    def typed(self, remedy: Remedy) -> Remedy:
+        """A remedy whose commands run here: with their options, and with the run that a baseline is named by."""
+        commands = []
+        for command in remedy.commands:
+            action, name, *rest = command.split(" ")
+            run = self._run_named(name) if action == "add" and rest == ["RUN"] else None
+            commands.append(command if run is None else f"add {name} {shlex.quote(run)}")
+        return Remedy(remedy.text, *commands).here(self.where)
+
+    def _run_named(self, name: str) -> str | None:
+        """The only file of these folders that a run called so would have: ``prod.run`` for ``prod``."""
+        files = {path.resolve(): path for folder in self.folders for path in folder.glob(f"{glob.escape(name)}.*")}
+        found = [path for path in files.values() if path.is_file() and system_name(GivenFile(path)) == name]
+        return _from(self.folders[0], found[0]) if len(found) == 1 else None
+
     def command(self, *words: str | None, beside: Words = ()) -> str:
         """A command with what it needs here; empty if a word is missing, or cannot be printed as it is."""
         name = words[1] if words[0] == "baseline" else words[0]
         every = [*words, *self.where(name or ""), *beside]
-        command = f"riskguard {shlex.join(filter(None, every))}"
+        command = f"{program()} {shlex.join(filter(None, every))}"
         return command if None not in every and clean(command, limit=_MAX_COMMAND) == command else ""
 
 
@@ -64,27 +85,39 @@ def advised(
     reader: Reader,
     *,
     judge_next: Words | None = None,
+    explain: Words | None = None,
     keeps: bool = True,
     named: str = "",
 ) -> Verdict:
     """The verdict with what its reader can type about it.
 
-    ``judge_next`` are the words of a gate of riskguard.yaml; ``keeps`` says whether its store would keep this
-    candidate; ``named`` is where riskguard.yaml names the file at fault.
+    ``judge_next`` and ``explain`` are the words of a gate of riskguard.yaml; ``keeps`` says whether its store would
+    keep this candidate; ``named`` is where riskguard.yaml names the file at fault.
     """
     if (error := verdict.error) is not None:
         problem, remedy = error.seen_from(*reader.folders) + named, error.remedy
-        said = "" if remedy is None else str(remedy.here(reader.where))
+        said = "" if remedy is None else str(reader.typed(remedy))
         verify = reader.command("baseline", "verify")
         return replace(verdict, commands=Commands(problem=problem, remedy=said, verify=verify))
     if question.gate.of_rankings and not verdict.passed:
         systems = _named(question.baseline, reader), _named(question.candidate, reader)
         return replace(verdict, commands=Commands(reader.command("diff", *systems)))
+    look = explain_command(verdict, reader, explain)
     if not verdict.advises:
-        return verdict
+        return replace(verdict, commands=Commands(explain=look)) if look else verdict
     listing = reader.command("judge-next", *judge_next) if judge_next else _judge_next(question, verdict, reader)
     update = _update(question, verdict, reader) if keeps else ""
-    return replace(verdict, commands=Commands(listing, update))
+    return replace(verdict, commands=Commands(listing, update, explain=look))
+
+
+def explain_command(verdict: Verdict, reader: Reader, words: Words | None = None) -> str:
+    """What explains the worst query of a failure: by the report, or by riskguard.yaml with these words."""
+    worst = None if verdict.passed else next((row.topic for row in Card(verdict).worst), None)
+    if worst is None or worst.startswith("-"):  # which would be an option
+        return ""
+    if reader.report:
+        return replace(reader, where=lambda _: ()).command("explain", worst, reader.report)
+    return "" if words is None else reader.command("explain", worst, beside=words)
 
 
 def _judge_next(question: Question, verdict: Verdict, reader: Reader) -> str:

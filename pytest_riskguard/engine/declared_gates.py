@@ -95,15 +95,17 @@ class DeclaredGates:
     def advised(self, verdict: Verdict, item: GateItem, reader: Reader) -> Verdict:
         """The verdict with what its reader can type, and the setting that names the file at fault."""
         gate, question = item.settings, self._question(item)
-        words = [] if self._candidate is None else [reader.path(self._candidate)]
-        words += ["--gate", None if item.id in KINDS else item.id]
+        given = [] if self._candidate is None else [reader.path(self._candidate)]
+        runs = list[str | None]()
         for name, run in self._runs.items():
             path = reader.path(run)
-            words += ["--baseline", path and f"{name}={path}"]
+            runs += ["--baseline", path and f"{name}={path}"]
+        words = [*given, "--gate", None if item.id in KINDS else item.id, *runs]
+        explain = [*(word for path in given for word in ("--candidate", path)), *runs]
         # the store would keep what the candidate of the whole file answers
         keeps = not isinstance(question.candidate, LiveRun) or gate.candidate is None
         named = named_in(self.settings, verdict.error, *reader.folders, gate=gate)
-        return advised(verdict, question, reader, judge_next=words, keeps=keeps, named=named)
+        return advised(verdict, question, reader, judge_next=words, explain=explain, keeps=keeps, named=named)
 
     def _question(self, item: GateItem) -> Question:
         first, *pool = (baseline_source(baseline, self._runs) for baseline in item.baselines)

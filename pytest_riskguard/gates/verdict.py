@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, field, fields, replace
 from functools import cached_property
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pytest_riskguard.data.given_file import Ties
@@ -120,15 +123,17 @@ class Family:
 class Commands:
     """What its reader can type about a verdict in the folder where it was judged; empty where there is nothing.
 
-    Commands list the documents to judge first, store the candidate as the baseline, and look for faults in the store;
-    ``problem`` and ``remedy`` are the verdict's with paths and commands as they are typed there.
+    Commands list the documents to judge first, store the candidate as the baseline (None where nobody knows whether
+    it is stored), look for faults in the store, and explain the worst query; ``problem`` and ``remedy`` are the
+    verdict's with paths and commands as they are typed there.
     """
 
     judge_next: str = ""
-    update: str = ""
+    update: str | None = ""
     verify: str = ""
     problem: str = ""
     remedy: str = ""
+    explain: str = ""
 
 
 @frozen
@@ -263,6 +268,13 @@ class Verdict(_Read):
     def _repr_html_(self) -> str | None:
         """The card for the cell of a notebook."""
         return SHOWN["html"](self) if "html" in SHOWN else None
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a report on this verdict in the format of the suffix: ``.html``, ``.json``, ``.md`` or ``.xml``.
+
+        ``UsageError`` with the path if the suffix is another, or the file cannot be written.
+        """
+        import_module("pytest_riskguard.reports.files").save(self, Path(path))  # which comes after the gates
 
     @property
     def gate(self) -> str:

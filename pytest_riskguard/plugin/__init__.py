@@ -54,7 +54,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Load the rest of the plugin if gates are judged."""
+    """Register the marker, and load the rest of the plugin if gates are judged."""
+    config.addinivalue_line("markers", "riskguard: gates, and tests that use the fixture; added by the plugin")
     if not mentioned(config):
         return
     from pytest_riskguard.plugin.mode import mode_of
@@ -92,11 +93,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
             terminalreporter.write_line(line)
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m selects
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """If riskguard is off, skip the tests that use the fixture, and say why."""
-    if not config.pluginmanager.hasplugin(SESSION):
-        for item in items:
-            if "riskguard" in getattr(item, "fixturenames", ()):
+    """Mark the tests that use the fixture; if riskguard is off, skip them, and say why."""
+    is_on = config.pluginmanager.hasplugin(SESSION)
+    for item in items:
+        if "riskguard" in getattr(item, "fixturenames", ()):
+            item.add_marker("riskguard")
+            if not is_on:
                 item.add_marker(pytest.mark.skip(reason=OFF))
 
 
@@ -118,6 +122,11 @@ def mentioned(config: pytest.Config) -> bool:
     """Whether an option or the ini file says anything about riskguard; if not, it is off."""
     options = [value for name, value in vars(config.option).items() if name.startswith("riskguard")]
     return any(value not in (None, False, []) for value in options) or bool(config.getini("riskguard"))
+
+
+def json_report(config: pytest.Config) -> str | None:
+    """The first JSON report that is written, as it was typed."""
+    return next((path for path in config.getoption("riskguard_report") if path.lower().endswith(".json")), None)
 
 
 def typed_again(config: pytest.Config) -> str:

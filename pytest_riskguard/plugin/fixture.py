@@ -25,7 +25,7 @@ from pytest_riskguard.gates.kinds import KINDS, gate_of
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.live.importing import importable_from
-from pytest_riskguard.plugin import CONFIG_NAME, typed_again
+from pytest_riskguard.plugin import CONFIG_NAME, json_report, typed_again
 from pytest_riskguard.plugin.mode import files_of_ini
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import record
@@ -154,7 +154,7 @@ class Riskguard:
         asked_measure = None if gate.of_rankings else self._measure(measure, tested, *against)
         question = Question(gate, tested, against[0], asked_measure, pool=tuple(against[1:]))
         folders = self._config.invocation_params.dir, self._config.rootpath
-        reader = Reader.of_config(self._settings.path, *folders)
+        reader = Reader.of_config(self._settings.path, *folders, report=json_report(self._config))
         with importable_from(self.folder):
             verdict = self._engine.verdict(question)
         return record(advised(verdict, question, reader))

@@ -218,9 +218,12 @@ class RiskguardSession:
                 problems.append(f"could not write the report {path}: {error.strerror}")
         return problems
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         """List the gates, and tell GitHub Actions of those that failed, each on a line of its own."""
-        self._summarise(terminalreporter)
+        if run_context.agent_reads(terminal=terminalreporter.isatty()) and self.config.get_verbosity() == 0:
+            self._summarise_briefly(terminalreporter, exitstatus)
+        else:
+            self._summarise(terminalreporter)
         if run_context.github_reads():
             for line in self._annotations():
                 terminalreporter.ensure_newline()
@@ -292,6 +295,15 @@ class RiskguardSession:
         write(*changes, yellow=True)
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
+
+    def _summarise_briefly(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+        """The same as JSON, for an agent."""
+        from pytest_riskguard.reports.brief import brief
+
+        report = comparisons.Report(self.verdicts, self.gates, policy_changes=self.policy_changes)
+        if self.verdicts or self.gates or self.problems:
+            terminalreporter.section("riskguard", "=")
+            terminalreporter.write(brief(report, exitstatus, notes=self.problems))
 
     def _left_out(self) -> set[str]:
         """How gates ended that the command line leaves out, as the user knows."""

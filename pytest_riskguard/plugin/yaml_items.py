@@ -14,7 +14,7 @@ from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 from pytest_riskguard.live import declared_gates
 from pytest_riskguard.live.importing import importable_from
-from pytest_riskguard.plugin import typed_again
+from pytest_riskguard.plugin import json_report, typed_again
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.run_context import current, record
 
@@ -53,6 +53,10 @@ class _Reported(pytest.Item):
     line: int
     #: What becomes of it if it is not judged; no other item has this attribute.
     became = "not_run"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.add_marker("riskguard")
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, self.line - 1, self.name
@@ -108,7 +112,8 @@ class GateTest(_Reported):
         if not verdict.passed or verdict.advises:
             from pytest_riskguard.engine.advice import Reader
 
-            verdict = declared.advised(verdict, self.item, Reader.of_config(self.file.path, *folders))
+            reader = Reader.of_config(self.file.path, *folders, report=json_report(self.config))
+            verdict = declared.advised(verdict, self.item, reader)
         record(verdict)
         if not verdict.passed:
             raise RiskyError(self._explained(verdict), verdict)

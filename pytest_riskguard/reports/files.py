@@ -15,6 +15,7 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.frozen import frozen
 
 if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.comparisons import Report
 
 
@@ -75,7 +76,7 @@ def check(path: Path) -> None:
         ensure_available()
     problem = link_problem(path)
     if not path.absolute().parent.is_dir():
-        problem = os.strerror(errno.ENOENT)
+        problem = f"there is no folder {path.parent}: make it first"
     elif path.is_dir():
         problem = os.strerror(errno.EISDIR)
     if problem:
@@ -107,6 +108,21 @@ def write(path: Path, report: Report) -> None:
 
         text = render(report.shown, limit=COMMENT_LIMIT)
     write_text(path, text)
+
+
+def save(verdict: Verdict, path: Path) -> None:
+    """Write a report on one verdict; a ``UsageError`` names the file that cannot be written."""
+    from pytest_riskguard.build import report_date, this_build
+    from pytest_riskguard.reports.comparisons import Report
+    from pytest_riskguard.reports.provenance import provenance_of
+
+    try:
+        check(path)
+        write(path, Report([verdict], provenance=provenance_of([verdict], this_build(Path.cwd()), report_date())))
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot write ({error.strerror})") from None
 
 
 def withdraw(path: Path) -> None:

@@ -23,6 +23,7 @@ from pytest_riskguard.serialization import JsonError, decoded, parsed, to_plain
 from pytest_riskguard.text import counted, named
 
 SCHEMA = "riskguard-report/1"
+_WRITTEN = "`-o report.json` of check and compare writes one, `pytest --riskguard-report=report.json` as well"
 #: Sizes beyond it would be infinite once charts multiply them; scores are at most 1e50.
 MAX_SIZE = 1e150
 #: How far a figure that decides may lie from the bound by rounding; of a p-value, as a share of it.
@@ -78,7 +79,7 @@ def read(path: Path) -> Report:
         comparisons.check(gates, len(verdicts))
         return Report(verdicts, gates, provenance, changes)
     except JsonError as error:
-        raise ReportFormatError(path, None, f"expected a JSON report of riskguard: {error}") from None
+        raise ReportFormatError(path, None, f"expected a JSON report of riskguard: {error}", _WRITTEN) from None
     except ValueError as error:
         raise ReportFormatError(path, None, str(error)) from None
 

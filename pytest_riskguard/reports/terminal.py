@@ -59,9 +59,10 @@ def explain(
     after = _indented([words.why(verdict)], screen)
     after += _details(verdict, screen) if screen.verbose else []
     after += warnings_in(verdict, screen, said, with_paragraph=has_body or same_as is not None)
-    steps = words.steps(
-        verdict, run, complete=complete, reproduce=reproduce, report=report, commands=verdict.commands
-    )
+    commands = verdict.commands
+    if commands is not None and same_as is not None:  # whose failure says how to look into the same query
+        commands = replace(commands, explain="")
+    steps = words.steps(verdict, run, complete=complete, reproduce=reproduce, report=report, commands=commands)
     after += steps_in(steps, screen)
     room = MAX_LINES - sum(-(-max(columns(line), 1) // _width(screen)) for line in (*first, *after))
     return "\n".join([*first, *(body(typed(verdict), screen, room=room) if has_body else []), *after])

@@ -645,6 +645,8 @@ def steps(
         documents = counted(unjudged.documents, f"top-{Card(verdict).ranks_searched} document")
         lists = "list those to judge first" if known.judge_next else "judge-next lists those to judge first"
         yield Step(f"{documents} {verb} unjudged; {lists}", known.judge_next)
+    if known.explain:
+        yield Step("Look into the worst query", known.explain)
     if verdict.asked.of_rankings and known.judge_next:
         yield Step("See both rankings, and what to judge first", known.judge_next)
     if not verdict.passed and reproduce:
@@ -668,7 +670,7 @@ def promotion(
     baselines = {name.partition("/")[0] for one in same for name in one.baselines}
     if not complete or len(baselines) > 1 or any(one.outcome != "pass" for one in same):
         return None
-    if commands is None:
+    if commands is None or commands.update is None:
         return Step("Once it is released, it can become the baseline")
     return Step("Once it is released, store it as the baseline", commands.update) if commands.update else None
 

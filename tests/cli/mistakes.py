@@ -97,9 +97,11 @@ NO_FILE = ("no such file", "correct its path")
 DATA: Mapping[str, Cases] = {
     "compare prod.run * --qrels qrels.txt": {
         "nowhere.run": NO_FILE,
+        "god.run": ("god.run: no such file", "did you mean 'good.run'?"),
+        "nowhere/good.run": NO_FILE,
         "empty.run": (TREC, "an empty file", "fix the run"),
         "blank.run": (TREC, "an empty file", "fix the run"),
-        "comma.run": ("comma.run:1", TREC, "fix the run"),
+        "comma.run": ("comma.run:1", TREC, "separated by white space", "a header line"),
         "headless.csv": (FORMAT, "names no column for document (document, docno,", "only 't01'", "`columns:`"),
         "header.csv": ("names no column for", "score (score, ", "only 'suchanfrage', 'artikel'", "`columns:`"),
         "no_scores.csv": ("names no column for score (score, sim,", "only 'query_id', 'doc_id'", "`columns:`"),
@@ -126,8 +128,8 @@ DATA: Mapping[str, Cases] = {
         "nan.run": ("nan.run:1", "expected a finite number as the score", "found nan", "fix the run"),
         "other_ids.run": ("such as 'good', 'bad1'", "found 'doc-bad1'", "begin with 'doc-'", "as the judgements do"),
         "other_topics.run": ("expected topics of qrels.txt", "found only topics q01", "same topic ids"),
-        "page.json": ("page.json:1", "'<!DOCTYPE html>'"),
-        "page.run": ("page.run:1", "'<!DOCTYPE html>'"),
+        "page.json": ("page.json:1", "'<!DOCTYPE html>'", "save the data"),
+        "page.run": ("page.run:1", "'<!DOCTYPE html>'", "save the data"),
         "book.xlsx": ("book.xlsx", "CSV"),
         "book.csv": ("book.csv", "CSV"),
         "half.json": ("half.json:1", "not JSON", "fix the run"),
@@ -138,7 +140,7 @@ DATA: Mapping[str, Cases] = {
         "topics.tsv": ("topics.tsv", "'t01\\tquery number 01'", "not 3 columns"),
         "empty_folder": ("empty_folder", "folder"),
         "riskguard.yaml": ("riskguard.yaml:1", TREC),
-        "missing:search": ("missing:search", "no such file"),
+        "missing:search": ("missing:search: no such file", "`riskguard init --candidate missing:search`"),
     },
     "compare prod.run good.run --qrels *": {
         "nowhere.txt": NO_FILE,
@@ -154,10 +156,10 @@ DATA: Mapping[str, Cases] = {
         "none_relevant.txt": ("expected at least one relevant document (grade above 0), found none",),
         "ratings.csv": ("names no column for document (document,", "only 'query', 'url', 'stars'", "`columns:`"),
         "ids.tsv": ("ids.tsv:1", "expected 4 columns", "found 1: 't01'"),
-        "prod.run": ("prod.run:1", "expected 4 columns", "found 6: 't01 Q0 bad1 1 99 x'"),
+        "prod.run": ("prod.run:1", "expected 4 columns", "found 6: 't01 Q0 bad1 1 99 x'", "this is a run"),
         "topics.tsv": ("expected document ids of topics.tsv, such as 'number'",),
         "book.xlsx": ("book.xlsx", "CSV"),
-        "page.json": ("page.json:1", "'<!DOCTYPE html>'"),
+        "page.json": ("page.json:1", "'<!DOCTYPE html>'", "save the data"),
         "empty_folder": ("empty_folder", "folder"),
         "irds:nosuch": ("ir_datasets",),
         "queries.jsonl": ("names no column for grade (grade,", "only '_id', 'text'"),
@@ -168,12 +170,12 @@ DATA: Mapping[str, Cases] = {
         "qrels.txt": (
             "qrels.txt:1",
             "expected 2 columns (topic, query), found 1",
-            "a topic, a tab and its query text",
+            "these are judgements",
         ),
         "ids.tsv": ("ids.tsv:1", "expected 2 columns (topic, query), found 1: 't01'", "a tab and its query text"),
-        "prod.run": ("prod.run:1", "expected 2 columns (topic, query), found 1", "a tab and its query text"),
+        "prod.run": ("prod.run:1", "expected 2 columns (topic, query), found 1", "this is a run"),
         "book.xlsx": ("book.xlsx", "CSV"),
-        "page.json": ("page.json:1", "'<!DOCTYPE html>'"),
+        "page.json": ("page.json:1", "'<!DOCTYPE html>'", "save the data"),
         "empty_folder": ("folder",),
     },
     "": {
@@ -186,15 +188,19 @@ DATA: Mapping[str, Cases] = {
         "baseline add new qrels.txt": ("qrels.txt: ", "it is not a run"),
         "baseline show new": ("no baseline 'new'", "the store holds prod", "`riskguard baseline add new RUN`"),
         "baseline remove new": ("no baseline 'new'", "the store holds prod"),
-        "show good.run": ("good.run: expected a JSON report of riskguard", "found 't01 Q0 good 1 99 x'"),
+        "show good.run": (
+            "good.run: expected a JSON report of riskguard",
+            "found 't01 Q0 good 1 99 x'",
+            "`-o report.json`",
+        ),
         "report good.run -o page.html": ("good.run: expected a JSON report of riskguard",),
     },
 }
 #: Lines that ask for what there is not: status 2.
 USAGE: Mapping[str, Cases] = {
     "compare prod.run good.run --qrels qrels.txt": {
-        "--metric AP": ("No such option '--metric'",),
-        "--judgements x": ("No such option '--judgements'",),
+        "--metric AP": ("No such option '--metric'", "called --measure"),
+        "--judgements x": ("No such option '--judgements'", "called --qrels"),
         "--measures AP": ("No such option '--measures'", "'--measure'"),
         "--qrel qrels.txt": ("No such option '--qrel'", "'--qrels'"),
         "--measure ndcg10": ("ir-measures knows no measure 'ndcg10'", "did you mean 'nDCG'?"),
@@ -207,7 +213,7 @@ USAGE: Mapping[str, Cases] = {
         "--set max_loss=0.1": ("max_loss: without --gate", "add --gate no_topic_collapse"),
         "-o page.pdf": ("--output page.pdf", "chosen by the suffix, expected .json,"),
         "-o page": ("--output page", "chosen by the suffix, expected .json,"),
-        "-o nowhere/page.html": ("--output nowhere/page.html: cannot write", "No such file or directory"),
+        "-o nowhere/page.html": ("--output nowhere/page.html: cannot write", "no folder nowhere", "make it first"),
         "-o qrels.txt": ("qrels.txt would overwrite the file that this command reads", "name another file"),
     },
     "": {
@@ -224,7 +230,7 @@ USAGE: Mapping[str, Cases] = {
         "baseline ad new good.run": ("No such command 'ad'", "Did you mean 'add'?"),
         "baseline add": ("Missing argument 'NAME'",),
         "baseline add new": ("name the RUN to store",),
-        "baseline add prod good.run": ("already exists", "`riskguard baseline update prod RUN --note WHY`"),
+        "baseline add prod good.run": ("already exists", "`riskguard baseline update prod good.run --note WHY`"),
         "baseline add new/old good.run": ("'new/old' cannot name a baseline", "expected at most 100 letters, digits"),
         "baseline add 'my prod' good.run": ("'my prod' cannot name a baseline", "expected at most 100 letters"),
         "baseline update prod good.run": ("riskguard baseline update needs --note", "say why"),
@@ -275,7 +281,7 @@ YAML: Mapping[str, Mapping[str, tuple[int, *tuple[str, ...]]]] = {
         "kind: not_risky": (2, "riskguard.yaml:6", "not_risky", "not_significantly_risky")
     },
     "alpha: 1": {"alpha: high": (2, "riskguard.yaml:6", "alpha", "high")},
-    "store: baselines": {"store: nowhere": (3, "no baseline 'prod'", "`riskguard baseline add prod RUN`")},
+    "store: baselines": {"store: nowhere": (3, "no baseline 'prod'", "`riskguard baseline add prod prod.run`")},
     "- {name: no-risk": {"- {nme: no-risk": (2, "riskguard.yaml:6", "name")},
 }
 #: Functions that no search should be.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -84,11 +85,7 @@ class Engine:
 def named(settings: Config) -> list[object]:
     """What a riskguard.yaml names: judgements, topics, candidate."""
     candidate = getattr(settings.candidate, "retrieve", None) or getattr(settings.candidate, "run", None)
-    given = [
-        settings.collection.qrels.path,
-        settings.collection.topics and settings.collection.topics.path,
-        candidate,
-    ]
+    given = [*(one and one.path for one in (settings.collection.qrels, settings.collection.topics)), candidate]
     return [path.relative_to(settings.path.parent).as_posix() if isinstance(path, Path) else path for path in given]
 
 
@@ -133,8 +130,8 @@ def inits(command, tmp_path, monkeypatch):
                 "scores.json": json.dumps({"t01": {"good": 0.5}}, indent=1),
                 "of-others.run": "other Q0 d 1 9 x\n",
                 "node_modules/prod.run": RUN,
-                "baselines/prod/manifest.json": "{}",
-                "baselines/prod/run.txt": RUN,
+                "baselines/old/manifest.json": "{}",
+                "baselines/old/run.txt": RUN,
                 "notes.txt": "four words of prose\n",
                 "large.bin": "\0" * 10,
             },
@@ -143,11 +140,13 @@ def inits(command, tmp_path, monkeypatch):
         ),
     ],
 )
-def test_files_are_known_by_their_content_and_runs_by_their_names(inits, files, names, stored):
+def test_files_are_known_by_their_content_and_runs_by_their_names(inits, command, files, names, stored):
     found, said = inits(files)
     assert found == names
     assert f"`riskguard baseline add prod {stored}`" in said
     assert ("riskguard check --candidate RUN" in said) == (names[2] is None)
+    for typed in re.findall("`riskguard ([^`]+)`", said):
+        assert command(typed.replace("RUN", stored)).status != 2
 
 
 @pytest.mark.parametrize(
@@ -169,10 +168,24 @@ def test_a_function_that_searches_is_found_without_importing_it(inits, files, mo
 def test_two_runs_are_judged_before_the_file_is_written(inits):
     _, said = inits({"qrels.txt": QRELS, "x.run": RUN, "y.run": RUN.replace("good", "bad")})
     lines = said.splitlines()
-    assert lines[0] == "judgements: qrels.txt (trec, 30 queries)"
+    assert lines[0] == "judgements: qrels.txt (trec), 30 queries"
     assert "no name says which run is new; the other way round: --candidate x.run" in lines
     assert lines.index("No verdict: 3 gates incomparable") < len(lines) - 1
     assert lines[-1].startswith("wrote riskguard.yaml")
+
+
+def test_a_baseline_that_is_stored_need_not_be_stored_again(inits):
+    _, said = inits({"qrels.txt": QRELS, "prod.run": RUN, "new.run": RUN, "baselines/prod/manifest.json": "{}"})
+    assert said.endswith("wrote riskguard.yaml. Next: `riskguard check`\n")
+
+
+def test_without_judgements_the_gate_is_about_change(inits, command):
+    found, said = inits({"topics.tsv": TOPICS, "prod.run": RUN, "new.run": RUN.replace("good", "bad")})
+    assert found == [None, "topics.tsv", "new.run"]
+    assert "FAIL no-surprise: new against prod" in said
+    assert "wrote riskguard.yaml, whose gate measures change, not harm" in said
+    assert command("baseline add prod prod.run").status == 0
+    assert command("check -q").out in said
 
 
 def test_what_is_typed_is_taken(inits):

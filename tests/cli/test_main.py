@@ -57,3 +57,10 @@ def test_an_error_of_the_system_about_a_file_is_no_fault_of_ours(command, monkey
 
 def test_a_path_is_named_as_it_is_typed_in_the_first_folder(tmp_path):
     assert DataError("bad", where=tmp_path / "a" / "b").seen_from(tmp_path / "c", tmp_path) == "../a/b: bad"
+
+
+@pytest.mark.parametrize(("typed", "named"), [("/x/pytest-riskguard", "pytest-riskguard"), ("pytest", "riskguard")])
+def test_what_is_printed_names_the_command_as_it_was_typed(command, monkeypatch, typed, named):
+    monkeypatch.setattr("sys.argv", [typed])
+    assert f"Usage: {named} check" in command("check --help").out
+    assert f"  look into the worst query: {named} explain t07" in command("check --candidate loss.run").out

@@ -151,7 +151,7 @@ def first_hour(command, folder, monkeypatch):
         assert ended.status == status, text
         assert [part for part in said if part not in text] == []
         assert text.count("\n") < 3
-        assert len(text) < 560
+        assert len(text) < 500
         assert "Traceback" not in text
         assert content(folder) == before
         for named in NAMED.findall(text):

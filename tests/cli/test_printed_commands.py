@@ -140,17 +140,29 @@ SITUATIONS = {
         "riskguard check",
         (
             "riskguard judge-next --gate no-risk",
+            "riskguard explain t07",
             "riskguard judge-next --gate tail",
         ),
         (("riskguard.yaml", COLLAPSES),),
     ),
+    "check, a loss in a report": Situation(
+        "riskguard check no-risk -o 'a report.json'",
+        ("riskguard judge-next --gate no-risk", "riskguard explain t07 'a report.json'"),
+        (("riskguard.yaml", COLLAPSES),),
+    ),
     "check, another candidate": Situation(
         "riskguard check no-risk --candidate 'my new.run' --baseline prod=prod.run",
-        ("riskguard judge-next 'my new.run' --gate no-risk --baseline prod=prod.run",),
+        (
+            "riskguard judge-next 'my new.run' --gate no-risk --baseline prod=prod.run",
+            "riskguard explain t07 --candidate 'my new.run' --baseline prod=prod.run",
+        ),
     ),
     "check, from another folder": Situation(
         "riskguard check tail --config ../riskguard.yaml",
-        ("riskguard judge-next --gate tail --config ../riskguard.yaml",),
+        (
+            "riskguard judge-next --gate tail --config ../riskguard.yaml",
+            "riskguard explain t07 --config ../riskguard.yaml",
+        ),
         (("riskguard.yaml", COLLAPSES),),
         where="elsewhere",
     ),
@@ -168,7 +180,7 @@ SITUATIONS = {
     ),
     "check, a worse live system": Situation(
         "riskguard check",
-        ("riskguard judge-next --gate no-risk",),
+        ("riskguard judge-next --gate no-risk", "riskguard explain t01"),
         (
             ("riskguard.yaml", LIVE.replace("MODULE", "worse").replace("prod}", "prod, on_churn: fail}")),
             ("worse.py", SEARCH.format("< 20")),
@@ -208,6 +220,14 @@ SITUATIONS = {
         ("riskguard baseline add pord RUN",),
         (("riskguard.yaml", world.YAML.replace("prod", "pord") % 1),),
     ),
+    "check, no such baseline, and a run of its name": Situation(
+        "riskguard check --candidate prod.run",
+        ("riskguard baseline add good good.run",),
+        (("riskguard.yaml", world.YAML.replace("prod", "good") % 1),),
+    ),
+    "baseline show, of a run that is not stored": Situation(
+        "riskguard baseline show loss", ("riskguard baseline add loss loss.run",)
+    ),
     "init": Situation("riskguard init", ("riskguard baseline add prod RUN", "pytest --riskguard"), fresh=True),
     "init, in another folder": Situation(
         "riskguard init --output ci/riskguard.yaml --qrels ../qrels.txt --candidate ../good.run",
@@ -221,7 +241,7 @@ SITUATIONS = {
         (("riskguard.yaml", world.YAML.replace("store: baselines", "store: none") % 1),),
     ),
     "baseline add, twice": Situation(
-        "riskguard baseline add prod good.run", ("riskguard baseline update prod RUN --note WHY",)
+        "riskguard baseline add prod 'my new.run'", ("riskguard baseline update prod 'my new.run' --note WHY",)
     ),
     "baseline update, of nothing": Situation(
         "riskguard baseline update other good.run --note better", ("riskguard baseline add other RUN",)
@@ -233,8 +253,10 @@ SITUATIONS = {
         "pytest --riskguard",
         (
             "riskguard judge-next --gate no-risk",
+            "riskguard explain t07",
             "pytest --riskguard riskguard.yaml::no-risk",
             "riskguard judge-next --gate tail",
+            "riskguard explain t07",
             "pytest --riskguard riskguard.yaml::tail",
         ),
         (("riskguard.yaml", COLLAPSES),),
@@ -243,6 +265,7 @@ SITUATIONS = {
         "pytest --riskguard ../riskguard.yaml::tail",
         (
             "riskguard judge-next --gate tail --config ../riskguard.yaml",
+            "riskguard explain t07 --config ../riskguard.yaml",
             "pytest --riskguard ../riskguard.yaml::tail",
         ),
         (("riskguard.yaml", COLLAPSES), ("pytest.ini", "[pytest]\n")),
@@ -275,7 +298,11 @@ SITUATIONS = {
     ),
     "pytest, with an ini file of its own": Situation(
         "pytest --riskguard -c ci.ini riskguard.yaml",
-        ("riskguard judge-next --gate tail", "pytest --riskguard -c ci.ini riskguard.yaml::tail"),
+        (
+            "riskguard judge-next --gate tail",
+            "riskguard explain t07",
+            "pytest --riskguard -c ci.ini riskguard.yaml::tail",
+        ),
         (
             ("riskguard.yaml", COLLAPSES.replace("  - {name: no-risk", "  #")),
             ("ci.ini", "[pytest]\n"),

@@ -8,6 +8,8 @@ import pytest
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.reports import files
+from pytest_riskguard.reports.json import read
+from tests.reports.cases import CASES
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,21 @@ def test_an_unknown_suffix_is_refused_with_those_there_are(name):
 
 def test_a_folder_that_is_not_there_and_one_in_place_of_the_file_are_refused(tmp_path):
     (tmp_path / "r.md").mkdir()
-    for path, problem in ((tmp_path / "nowhere" / "r.md", "No such"), (tmp_path / "r.md", "Is a directory")):
+    for path, problem in (
+        (tmp_path / "nowhere" / "r.md", "there is no folder"),
+        (tmp_path / "r.md", "Is a directory"),
+    ):
         with pytest.raises(UsageError, match=rf"cannot write \({problem}"):
             files.check(path)
+
+
+def test_a_verdict_saves_itself_and_errors_name_the_file(tmp_path):
+    for suffix in (".json", ".md", ".html", ".xml"):
+        CASES["explained"]().save(str(tmp_path / f"r{suffix}"))
+        assert (
+            "look at the ranking first" in (tmp_path / f"r{suffix}").read_text(encoding="utf-8") or suffix == ".json"
+        )
+    assert [verdict.outcome for verdict in read(tmp_path / "r.json").verdicts] == ["fail"]
+    for name, problem in (("nowhere/r.md", r"cannot write \(No such"), ("r.txt", r".*expected \.json")):
+        with pytest.raises(UsageError, match=f"{tmp_path / name}: {problem}"):
+            CASES["pass"]().save(tmp_path / name)

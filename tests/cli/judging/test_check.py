@@ -70,7 +70,7 @@ def test_gates_and_their_items_can_be_named(command, several):
     assert became["riskguard.yaml::no-risk[AP-5]"] == became["riskguard.yaml::no-collapse"] == "judged"
     assert set(became.values()) == {"judged", "deselected"}
     assert len(became) == 7
-    assert "ship" not in command("show report.json").out  # nothing is known of the others
+    assert "ship:" not in command("show report.json").out  # nothing is known of the others
     assert command("check no-risk -q").out.count("no-risk[") == 4
 
 
