@@ -66,7 +66,7 @@ def this_build(folder: Path) -> Build:
 def build_of_ci() -> Build | None:
     """The build as the CI service describes it; None where there is no service."""
     for variable, templates in _SERVICES.items():
-        if os.environ.get(variable, "").lower() in ("", "0", "false"):
+        if not _is_set(variable):
             continue
         commit, branch, request, repository, url, base_branch, base_commit = map(_filled, templates)
         merge = None
@@ -87,6 +87,15 @@ def build_of_ci() -> Build | None:
             base=base if base.branch or base.commit else None,  # else no pull request is built
         )
     return None
+
+
+def ci_variable() -> str | None:
+    """The variable of the environment by which a CI service says that this process is part of a build, if any."""
+    return next(filter(_is_set, CI_VARIABLES), None)
+
+
+def _is_set(variable: str) -> bool:
+    return os.environ.get(variable, "").lower() not in ("", "0", "false")
 
 
 def _filled(templates: str) -> str:
@@ -189,3 +198,5 @@ _SERVICES = {
         "",
     ),
 }
+#: Those of all services, some of which do not describe their builds.
+CI_VARIABLES = (*_SERVICES, "CI", "TRAVIS", "DRONE", "TEAMCITY_VERSION", "CODEBUILD_BUILD_ID")

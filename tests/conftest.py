@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pytest_riskguard import limits, run_context
+from pytest_riskguard.build import CI_VARIABLES
 from pytest_riskguard.errors import UsageError
 from tests.reports.html.browsers import CHROMIUM, Opened
 from tests.shared_data import SHARED
@@ -76,16 +77,7 @@ def _outside_ci():
     A fixture, so that the pytest that runs the suite still knows where it is, and prints failures in full there.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for name in (
-            "CI",
-            "GITHUB_ACTIONS",
-            "GITLAB_CI",
-            "JENKINS_URL",
-            "TF_BUILD",
-            "BUILD_NUMBER",
-            "GITHUB_STEP_SUMMARY",
-            "GITHUB_WORKSPACE",
-        ):
+        for name in (*CI_VARIABLES, "BUILD_NUMBER", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
             patch.delenv(name, raising=False)
         yield
 

@@ -59,6 +59,11 @@ class Repository:
         """The last commit that HEAD and ``other``, a commit or a full name of a branch, have in common."""
         return next(iter(self._commits("merge-base", "HEAD", other)), None)
 
+    def commits_since(self, commit: str) -> int:
+        """How many commits HEAD has that this one has not; 0 where git does not know it."""
+        known = _COMMIT.fullmatch(commit)
+        return int(self._text("rev-list", "--count", f"{commit}..HEAD").strip() or 0) if known else 0
+
     def state(self, store: Path) -> GitState | None:
         """The commit, and whether tracked files outside a store, and submodules, differ from it."""
         head = self.head()

@@ -20,12 +20,15 @@ from pytest_riskguard.cli.options import (
     FILE,
     Collection,
     Command,
+    allow_unanswered_option,
     collection_options,
     config_option,
     flag,
     import_measures_from,
+    in_ci_option,
     not_found_here,
     place_words,
+    refuse_in_ci,
     stored_in,
     surroundings,
 )
@@ -39,6 +42,7 @@ from pytest_riskguard.text import clean, counted, listed
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.config.schema import Config
     from pytest_riskguard.data.runs import Run
     from pytest_riskguard.data.scores import TopicScores
 
@@ -61,9 +65,11 @@ def opened() -> Store:
     return stored_in(DEFAULT_STORE if settings is None else settings.store)
 
 
-def _scoring(collection: Collection, default: tuple[str, ...] | None = None) -> dict[str, Any]:
+def scoring_of(
+    collection: Collection, default: tuple[str, ...] | None = None, *, config: Config | None = None
+) -> dict[str, Any]:
     """What scores a run; without measures those of riskguard.yaml, else the ``default``, if there is one."""
-    config, measures = surroundings(), collection.measures
+    config, measures = config or surroundings(), collection.measures
     qrels, topics = collection.files(config)
     if default is not None and not collection.scores:
         measures = measures or (() if config is None else config.all_measures) or default
@@ -77,7 +83,7 @@ def _storing_options(command: Command) -> Command:
     """Options of a command that stores a run."""
     dropped: dict[str, Any] = {"flag_value": False, "default": True}
     for option in (
-        flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0."),
+        allow_unanswered_option,
         flag("--no-run", "keep_run", help="Do not keep the run itself, so it is never scored again.", **dropped),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest. `update` needs it."),
         collection_options("format", "ties"),
@@ -126,10 +132,10 @@ def add(name: str, run: Path | None, *, collection: Collection, replicate: bool,
         if collection.scores:
             raise UsageError("--replicate: another run of the same system; --scores does not belong to it")
         given = _run_of(run, collection)
-        number = store.add_replicate(name, given, **_scoring(collection), **about)
+        number = store.add_replicate(name, given, **scoring_of(collection), **about)
         click.echo(f"stored replicate {number} of {name}: {_line(_replicate(store, name, number))}")
         return
-    scoring, given = _scoring(collection, (DEFAULT_MEASURE,)), _run_of(run, collection)
+    scoring, given = scoring_of(collection, (DEFAULT_MEASURE,)), _run_of(run, collection)
     store.add(name, given, scores=collection.scores, **scoring, **about)
     if is_new_store:
         git.prepare(store.root)
@@ -141,28 +147,27 @@ def add(name: str, run: Path | None, *, collection: Collection, replicate: bool,
 @click.argument("run", type=FILE, required=False)
 @_storing_options
 @flag("--dry-run", help="Say what would change, and write nothing.")
-def update(name: str, run: Path | None, *, collection: Collection, dry_run: bool, **about: Any) -> None:
+@in_ci_option
+def update(name: str, run: Path | None, *, collection: Collection, dry_run: bool, in_ci: bool, **about: Any) -> None:
     """Accept RUN as the new run of NAME, and keep the old one.
 
     The old run becomes the newest earlier run of NAME, which show and every gate can compare with. Without RUN,
     stores what the live candidate of riskguard.yaml answers now.
     """
+    refuse_in_ci(in_ci or dry_run)
     if not (about["note"].strip() or dry_run):
         raise UsageError("riskguard baseline update needs --note: say why the new run is trusted, for the reviewer")
     store = opened()
-    old, scoring, given = store.manifest(name), _scoring(collection, ()), _run_of(run, collection)
+    old, scoring, given = store.manifest(name), scoring_of(collection, ()), _run_of(run, collection)
     changes = store.update(name, given, dry_run=dry_run, scores=collection.scores, **scoring, **about)
     if changes is None:
         click.echo(f"{name} already holds this run; nothing was written")
         return
-    click.echo(
-        f"would replace {name}; nothing was written" if dry_run else f"replaced {name}: {_stored(store, name)}"
-    )
+    click.echo(f"would replace {name}; nothing was written" if dry_run else replaced_line(store, name))
     if changes or old.is_judged:
         _tell_changes(changes)
     if not dry_run:
-        replicates = f" with {counted(len(old.replicates), 'replicate')}" if old.replicates else ""
-        click.echo(f"kept the old run as {name}/{old.number:04d}{replicates}")
+        click.echo(kept_as(old))
 
 
 @baseline.command()
@@ -175,7 +180,7 @@ def rescore(name: str, *, collection: Collection) -> None:
     """
     store = opened()
     before = store.read(name, lambda entry: entry.table)
-    scoring = _scoring(collection, None if before else (DEFAULT_MEASURE,))
+    scoring = scoring_of(collection, None if before else (DEFAULT_MEASURE,))
     if scoring["qrels"] is None:
         raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml, as `collection: {qrels: PATH}`")
     store.rescore(name, **scoring)
@@ -311,6 +316,17 @@ def verify(names: tuple[str, ...]) -> None:
 
 
 # A baseline in words.
+
+
+def replaced_line(store: Store, name: str) -> str:
+    """That another run has taken the place of a baseline's."""
+    return f"replaced {name}: {_stored(store, name)}"
+
+
+def kept_as(old: Manifest) -> str:
+    """Where the run is now that was replaced."""
+    replicates = f" with {counted(len(old.replicates), 'replicate')}" if old.replicates else ""
+    return f"kept the old run as {old.name}/{old.number:04d}{replicates}"
 
 
 def _stored(store: Store, name: str) -> str:

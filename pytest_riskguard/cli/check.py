@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,7 +69,7 @@ def check(
 ) -> int:
     """Judge the gates of riskguard.yaml, as pytest does.
 
-    FILE is another riskguard.yaml, a folder with some in it or below, or a pattern such as 'services/*': the gates of
+    FILE is a riskguard.yaml, a folder with some in it or below, or a pattern such as 'services/*': the gates of
     all of them are judged, in one report. GATE is the name of a gate, or of one of its items, such as no-risk[AP-5];
     without any, all gates are judged. A gate of a family is judged with the whole family.
     """
@@ -82,7 +83,8 @@ def check(
         raise UsageError(f"--candidate and --baseline are about one riskguard.yaml, found {len(files)}; name one")
     every = [(settings, all_items(settings)) for settings in _loaded(files or [the_config()])]
     wanted = {item.id for item in asked_for([item for _, items in every for item in items], names)}
-    declared = [declared_gates(settings, candidate, baselines, report=bool(outputs.paths)) for settings, _ in every]
+    judged_by = partial(declared_gates, report=bool(outputs.paths), keep_in=outputs.kept_in)
+    declared = [judged_by(settings, candidate, baselines) for settings, _ in every]
     outputs.check(*(path for _, _, read in declared for path in read))
     verdicts: list[Verdict] = []
     gates: list[KnownGate] = []
@@ -165,7 +167,12 @@ def asked_for(items: Sequence[GateItem], names: Sequence[str], *, also: Sequence
 
 
 def declared_gates(
-    settings: Config, candidate: NamedPath | None, baselines: Sequence[NamedPath], *, report: bool
+    settings: Config,
+    candidate: NamedPath | None,
+    baselines: Sequence[NamedPath],
+    *,
+    report: bool,
+    keep_in: Sequence[Path] = (),
 ) -> tuple[DeclaredGates, Engine, list[Path]]:
     """The gates of a file, with runs in the place of its candidates and stored baselines; and all files they read."""
     from pytest_riskguard.cli.inputs import files_of
@@ -181,7 +188,7 @@ def declared_gates(
     if len(runs) < len(baselines):
         raise UsageError("--baseline: expected each name once")
     tested = None if candidate is None else RunFile(GivenFile.of(candidate.text), candidate.name)
-    engine = engine_of(settings, report=report)
+    engine = engine_of(settings, report=report, keep_in=keep_in)
     declared = live.declared_gates(settings, engine, candidate=tested, runs=runs)
     return declared, engine, [*files_of(settings), *(run.path for run in (tested, *runs.values()) if run is not None)]
 

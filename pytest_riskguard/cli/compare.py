@@ -56,7 +56,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     from pytest_riskguard.engine.declared_gates import named_in
 
     outputs.withdraw()
-    inputs.report = bool(outputs.paths)
+    inputs.report, inputs.keep_in = bool(outputs.paths), outputs.kept_in
     if inputs.kind is None:
         for name in inputs.options:
             if name not in options_of(NotSignificantlyRisky):
@@ -84,8 +84,15 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     if qrels is not None and qrels.path.is_dir() and any(verdict.outcome != "incomparable" for verdict in verdicts):
         notes.append(f"judged by {inputs.engine.sources.qrels.path_name}")
     reader, config = reader_here(outputs.report), inputs.config
+    many = len(inputs.candidates) > 1
     verdicts = [
-        advised(verdict, question, reader, named=named_in(config, verdict.error, *reader.folders))
+        advised(
+            verdict,
+            question,
+            reader,
+            accept=f"{verdict.baseline}={verdict.candidate}" if many else "",
+            named=named_in(config, verdict.error, *reader.folders),
+        )
         for question, verdict in zip(questions, verdicts, strict=True)
     ]
     del inputs, questions  # reports need nothing of the runs

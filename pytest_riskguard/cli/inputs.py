@@ -91,8 +91,8 @@ class Inputs:
         self.kind = kind
         #: The alphas that were typed, or are the command's own; and the options of a gate that were typed.
         self.alphas, self.options = alphas, collection.options
-        #: Whether verdicts hold what the charts of a report draw.
-        self.report = False
+        #: Whether verdicts hold what the charts of a report draw; and folders as ``Engine`` takes them.
+        self.report, self.keep_in = False, tuple[Path, ...]()
         once("--alpha", [f"{alpha:g}" for alpha in alphas])
 
     @cached_property
@@ -161,6 +161,7 @@ class Inputs:
             report=self.report,
             titles=DocumentTitles() if documents is None else DocumentTitles(documents.path, documents.url),
             folder=folder,
+            keep_in=self.keep_in,
         )
 
     # Systems.

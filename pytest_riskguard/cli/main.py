@@ -70,7 +70,7 @@ CALLED = {
     "--queries": "--topics",
 }
 #: Commands that need numpy whatever they are asked.
-COMPUTING = ("check", "compare", "diff", "judge-next", "power")
+COMPUTING = ("accept", "check", "compare", "diff", "judge-next", "power")
 
 
 class LazyCommand(click.Command):
@@ -149,6 +149,7 @@ def cli() -> None:
 
 
 for name, place, about in (
+    ("accept", "accept:accept", "Make what a JSON report judged the new baseline."),
     ("baseline", "baseline:baseline", "Store and manage baselines, the runs to judge against."),
     ("check", "check:check", "Judge the gates of riskguard.yaml, as pytest does."),
     ("comment", "report:comment", "Write the comment on a pull request, as Markdown."),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_config, not_found
+from pytest_riskguard.config.load import find_config, inner_configs, load_config, not_found
 from pytest_riskguard.data.given_file import TIES, GivenFile
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.frozen import frozen
@@ -33,7 +33,7 @@ from pytest_riskguard.gates.kinds import (
     options_of,
 )
 from pytest_riskguard.gates.option_types import Check, Number, OneOf, Text, Texts, TrueOrFalse
-from pytest_riskguard.text import did_you_mean, listed
+from pytest_riskguard.text import did_you_mean, listed, program
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -147,16 +147,17 @@ def the_config() -> Path:
 def not_found_here() -> str:
     """That there is no riskguard.yaml, and the command that takes one of a folder below, or that writes one."""
     here, typed = Path.cwd(), click.get_current_context().obj
-    problem, below = (
-        not_found(here),
-        [one.relative_to(here).as_posix() for depth in ("*", "*/*") for one in here.glob(f"{depth}/{CONFIG_NAME}")],
-    )
+    problem, below = not_found(here), inner_configs(here)
     if "; rename " in problem:
         return problem
     if not below:
         return f"{problem}; `riskguard init` writes one"
-    words = [*typed, *(sorted(below) if typed[:1] == ["check"] else ["--config", min(below)])]
-    return f"{problem}; found {listed(tuple(sorted(below)), most=3)}: `riskguard {shlex.join(words)}`"
+    is_check = typed[:1] == ["check"]
+    words = below if is_check else ["--config", *below]
+    command = (
+        f"`{program()} {shlex.join([*typed, *words])}`" if is_check or len(below) == 1 else "name one with --config"
+    )
+    return f"{problem}; found {listed(tuple(below), most=3)}: {command}"
 
 
 def surroundings() -> Config | None:
@@ -187,6 +188,27 @@ def import_measures_from(folder: Path, measures: Sequence[str]) -> None:
         from pytest_riskguard.live.importing import code_folders
 
         sys.path[:0] = [path for path in map(str, code_folders(folder)) if path not in sys.path]
+
+
+# Storing a run as a baseline.
+
+
+#: Commands that store a run refuse one that leaves many topics unanswered.
+allow_unanswered_option = flag("--allow-unanswered", help="Topics without an answer have no result: they count as 0.")
+#: For commands that replace a stored baseline, which ask ``refuse_in_ci`` first.
+in_ci_option = flag("--in-ci", help="Replace it in CI too, as a workflow does that opens a pull request.")
+
+
+def refuse_in_ci(allowed: bool) -> None:
+    """``UsageError`` where CI would replace a baseline unseen, unless that is ``allowed``."""
+    from pytest_riskguard.build import ci_variable
+
+    if not allowed and (variable := ci_variable()) is not None:
+        raise UsageError(
+            f"this is CI ({variable} is set), where nobody sees that a baseline is replaced",
+            remedy="run this on your machine and commit the store, or, in a job whose change somebody reviews, add "
+            "--in-ci",
+        )
 
 
 # Systems: runs, stored baselines, tables of scores.

@@ -71,6 +71,13 @@ class Outputs:
         """The first JSON report."""
         return next((str(path) for path in self.files if path.suffix.lower() == ".json"), None)
 
+    @property
+    def kept_in(self) -> tuple[Path, ...]:
+        """The folders beside JSON reports, for answers that are in no file."""
+        from pytest_riskguard.reports.kept_runs import folders
+
+        return folders(self.files)
+
     def withdraw(self) -> None:
         """Remove those that an earlier run left, first of all: whatever ends this run, none stands for it."""
         from pytest_riskguard.reports import files
@@ -194,7 +201,7 @@ def show(
     from pytest_riskguard.reports import comparisons
     from pytest_riskguard.reports.parts import wrapped
     from pytest_riskguard.reports.standings import standings
-    from pytest_riskguard.reports.terminal import coded, explain, one_line, remarks, repeats, typed
+    from pytest_riskguard.reports.terminal import ages, coded, explain, one_line, remarks, repeats, typed
     from pytest_riskguard.reports.words import word
     from pytest_riskguard.run_context import Screen
 
@@ -229,7 +236,7 @@ def show(
             is_again = verdict.problem is not None and verdict.problem in problems
             lines = [headline, f"  {_systems(verdict)}", *([] if is_again else rest)]
         problems.add(verdict.problem)
-        messages |= {warning.message for warning in verdict.warnings}
+        messages |= {ages(verdict), *(warning.message for warning in verdict.warnings)}
         styled = click.style(word(verdict).upper(), fg=_COLOURS.get(word(verdict), "yellow"), bold=True)
         say("\n".join([f"{styled}{comparisons.after(failures.get(place))} {lines[0]}", *lines[1:]]))
     for line in comparisons.summary(gates):

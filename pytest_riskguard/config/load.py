@@ -54,6 +54,12 @@ def not_found(start: Path) -> str:
     return f"no {CONFIG_NAME} in {where}{renamed}"
 
 
+def inner_configs(folder: Path) -> list[str]:
+    """Each riskguard.yaml with gates that lies one folder down or two, as it is typed in the folder."""
+    found = (path for depth in ("*", "*/*") for path in folder.glob(f"{depth}/{CONFIG_NAME}"))
+    return sorted(path.relative_to(folder).as_posix() for path in found if _may_have_gates(path))
+
+
 def configs_below(folder: Path) -> list[Path]:
     """Each riskguard.yaml in a folder or below that has gates, or cannot be read; one of tests may have only data.
 

@@ -87,12 +87,14 @@ def advised(
     judge_next: Words | None = None,
     explain: Words | None = None,
     keeps: bool = True,
+    accept: str = "",
     named: str = "",
 ) -> Verdict:
     """The verdict with what its reader can type about it.
 
-    ``judge_next`` and ``explain`` are the words of a gate of riskguard.yaml; ``keeps`` says whether its store would
-    keep this candidate; ``named`` is where riskguard.yaml names the file at fault.
+    ``judge_next`` and ``explain`` are the words of a gate of riskguard.yaml; ``keeps`` says whether `baseline update`
+    would store this candidate; ``accept`` is what `accept` calls it, unless the baseline's name is enough; ``named``
+    is where riskguard.yaml names the file at fault.
     """
     if (error := verdict.error) is not None:
         problem, remedy = error.seen_from(*reader.folders) + named, error.remedy
@@ -106,7 +108,7 @@ def advised(
     if not verdict.advises:
         return replace(verdict, commands=Commands(explain=look)) if look else verdict
     listing = reader.command("judge-next", *judge_next) if judge_next else _judge_next(question, verdict, reader)
-    update = _update(question, verdict, reader) if keeps else ""
+    update = _accept(question, verdict, reader, accept) or (_update(question, verdict, reader) if keeps else "")
     return replace(verdict, commands=Commands(listing, update, explain=look))
 
 
@@ -134,15 +136,31 @@ def _judge_next(question: Question, verdict: Verdict, reader: Reader) -> str:
     )
 
 
+def _accept(question: Question, verdict: Verdict, reader: Reader, name: str) -> str:
+    """The command that stores the candidate as the baseline, as the report on it says."""
+    if reader.report is None or verdict.origins is None or verdict.origins.file is None:
+        return ""
+    if not (isinstance(question.baseline, Stored) and (note := _better(question, verdict))):
+        return ""
+    return reader.command("accept", reader.report, name or question.baseline.name, "--note", note)
+
+
 def _update(question: Question, verdict: Verdict, reader: Reader) -> str:
     """The command that stores the candidate as the baseline."""
-    source, means = question.candidate, (verdict.estimates.baseline_mean, verdict.estimates.candidate_mean)
-    if not isinstance(question.baseline, Stored) or question.pool or None in means:
+    source = question.candidate
+    if not (isinstance(question.baseline, Stored) and (note := _better(question, verdict))):
         return ""
     run = [] if isinstance(source, LiveRun) else [reader.path(source)]
     kind = ["--scores"] if isinstance(source, ScoreFile) else []
-    note = f"significantly better: {verdict.measure or 'mean'} {plain(means[0])} to {plain(means[1])}"
     return reader.command("baseline", "update", question.baseline.name, *run, *kind, "--note", note)
+
+
+def _better(question: Question, verdict: Verdict) -> str:
+    """Why the candidate may take the place of its one baseline; empty for other questions."""
+    means = verdict.estimates.baseline_mean, verdict.estimates.candidate_mean
+    if question.pool or None in means:
+        return ""
+    return f"significantly better: {verdict.measure or 'mean'} {plain(means[0])} to {plain(means[1])}"
 
 
 def _from(here: Path, path: Path) -> str:

@@ -5,7 +5,7 @@ Runs are scored once and live systems queried once, however many gates are about
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -25,8 +25,8 @@ from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.gates.verdict import Verdict
 
 
-def engine_of(settings: Config, *, report: bool) -> Engine:
-    """The engine over the collection and the store of a riskguard.yaml; ``report`` as for ``Engine``."""
+def engine_of(settings: Config, *, report: bool, keep_in: Sequence[Path] = ()) -> Engine:
+    """The engine over the collection and the store of a riskguard.yaml; ``report``, ``keep_in`` as for ``Engine``."""
     collection = settings.collection
     return Engine(
         qrels=collection.given_qrels,
@@ -37,6 +37,7 @@ def engine_of(settings: Config, *, report: bool) -> Engine:
         titles=DocumentTitles(collection.documents.path, collection.documents.url),
         report=report,
         folder=settings.path.parent,
+        keep_in=keep_in,
     )
 
 
@@ -105,7 +106,16 @@ class DeclaredGates:
         # the store would keep what the candidate of the whole file answers
         keeps = not isinstance(question.candidate, LiveRun) or gate.candidate is None
         named = named_in(self.settings, verdict.error, *reader.folders, gate=gate)
-        return advised(verdict, question, reader, judge_next=words, explain=explain, keeps=keeps, named=named)
+        return advised(
+            verdict,
+            question,
+            reader,
+            judge_next=words,
+            explain=explain,
+            keeps=keeps,
+            accept=item.id if gate.candidate and self._candidate is None else "",
+            named=named,
+        )
 
     def _question(self, item: GateItem) -> Question:
         first, *pool = (baseline_source(baseline, self._runs) for baseline in item.baselines)

@@ -7,20 +7,32 @@ with the *data* becomes an ``incomparable`` verdict.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.data.given_file import GivenFile
+from pytest_riskguard.data.input_files import is_address
 from pytest_riskguard.data.judged import depth_of
 from pytest_riskguard.data.measures import parse_measure
 from pytest_riskguard.data.qrels import Qrels
+from pytest_riskguard.data.runs import Run
 from pytest_riskguard.data.scores import TopicScores
 from pytest_riskguard.data.titles import DocumentTitles
 from pytest_riskguard.data.topics import Topics
-from pytest_riskguard.engine.question import LiveRun, Question, ScoreFile, Source, Stored, asked_measure, label
+from pytest_riskguard.engine.question import (
+    LiveRun,
+    Question,
+    RunFile,
+    ScoreFile,
+    Source,
+    Stored,
+    asked_measure,
+    label,
+)
 from pytest_riskguard.engine.sources import ScoreCache
 from pytest_riskguard.engine.what_ifs import (
     StaleLabels,
@@ -41,8 +53,9 @@ from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.surprise import judge_rankings
 from pytest_riskguard.gates.unjudged import Labels, Rejudged
-from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, incomparable, warning
+from pytest_riskguard.gates.verdict import HOW_READ, Family, Inputs, JudgedFile, Verdict, incomparable, warning
 from pytest_riskguard.plugins import told
+from pytest_riskguard.reports.kept_runs import keep
 from pytest_riskguard.reports.warning_sentences import message, worded
 
 if TYPE_CHECKING:
@@ -71,7 +84,7 @@ class Engine:
 
     ``report``: verdicts hold what the charts of a report draw. ``on_changed_inputs``: whether a verdict warns or is
     incomparable where inputs changed since a baseline was stored. Problems with files in the ``folder`` name them by
-    their paths in it.
+    their paths in it. Answers that are in no file are kept ``keep_in`` these folders, each beside a JSON report.
     """
 
     def __init__(
@@ -85,10 +98,12 @@ class Engine:
         report: bool = False,
         titles: DocumentTitles | None = None,
         folder: Path | None = None,
+        keep_in: Sequence[Path] = (),
     ) -> None:
         #: What the collection and the systems contain.
         self.sources = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures)
         self._report, self._folder, self._on_changed_inputs = report, folder, on_changed_inputs
+        self._keep_in = tuple(keep_in)
         self._titles = titles or DocumentTitles()
         self._labels: dict[tuple[Hashable, ...], Labels] = {}
 
@@ -229,7 +244,26 @@ class Engine:
                 inputs=Inputs(baselines=dict.fromkeys(map(label, question.baselines))),
             )
             verdict = replace(verdict, problem=error.in_report(self._folder))
-        return replace(verdict, origins=self.sources.origins(*question.sources))
+        origins = self.sources.origins(*question.sources)
+        if self._keep_in and verdict.inputs is not None and verdict.inputs.candidate is not None:
+            origins = replace(origins, file=self._judged_file(question.candidate, verdict.inputs.candidate))
+        return replace(verdict, origins=origins)
+
+    def _judged_file(self, source: Source, digest: str) -> JudgedFile | None:
+        """Where the candidate is that was judged; None of scores in memory, and where its answers cannot be kept."""
+        name = label(source)
+        if isinstance(source, LiveRun | Run):
+            with suppress(OSError):
+                run = self.sources.ranked_by(source)
+                path, kept = self.sources.once("kept", source, lambda: keep(run, name, self._keep_in))
+                return JudgedFile(name, digest, path, kept)
+        if isinstance(source, RunFile | ScoreFile) and not is_address(source.path):  # which may hold a secret
+            file = source.file
+            with suppress(ValueError):  # on another drive
+                path = Path(os.path.relpath(file.path, self._folder)).as_posix()
+                how: dict[str, Any] = {name: getattr(file, name) for name in HOW_READ}
+                return JudgedFile(name, digest, path, scores=isinstance(source, ScoreFile), **how)
+        return None
 
     def _of_rankings(self, question: Question) -> Verdict:
         """The verdict on what changed in the rankings; of a live system those of the topics that it was asked."""

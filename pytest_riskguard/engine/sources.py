@@ -188,6 +188,10 @@ class ScoreCache:
             return self._memoised(source, source.retrieve)
         return keyed(InputData(label(source), reason="bad_run"), source, self.queries)
 
+    def ranked_by(self, source: LiveRun | Run) -> Run:
+        """The rankings of a system that was judged, which is not queried again."""
+        return self._run(source)
+
     def rankings(self, source: Source) -> Rankings:
         """The rankings of a system, for which no judgements are needed.
 
@@ -227,7 +231,15 @@ class ScoreCache:
         except RiskguardError:  # the verdict says what is wrong with it
             return Origin(name)
         commit = None if held.git is None else held.git.commit
-        return Origin(name, commit, held.note, held.created)
+        return Origin(name, commit, held.note, held.created, commits=self._commits_since(source, commit))
+
+    def _commits_since(self, source: Stored, commit: str | None) -> int:
+        from pytest_riskguard.baselines.git import Repository
+
+        repository = Repository.around(self.store_of(source).root)
+        if commit is None or repository is None:
+            return 0
+        return self.once("commits", source, lambda: repository.commits_since(commit))
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""

@@ -73,8 +73,8 @@ class Inputs:
 class Origin:
     """A system of a verdict; of a stored baseline what the store knows.
 
-    ``stored`` is when (ISO 8601, UTC), from ``commit``. ``ties`` says which order counts where scores are equal; None
-    where no rankings were read.
+    ``stored`` is when (ISO 8601, UTC), from ``commit``, which was so many ``commits`` ago. ``ties`` says which order
+    counts where scores are equal; None where no rankings were read.
     """
 
     name: str
@@ -82,14 +82,41 @@ class Origin:
     note: str = field(default="", metadata=UNLESS_EMPTY)
     stored: str | None = field(default=None, metadata=UNLESS_EMPTY)
     ties: Ties | None = field(default=None, metadata=UNLESS_EMPTY)
+    commits: int = field(default=0, metadata=UNLESS_EMPTY)
+
+
+@frozen
+class JudgedFile:
+    """Where a candidate is that was judged, so that it can be stored as it was.
+
+    ``digest`` is the one that verdicts have. ``path`` begins in the folder of riskguard.yaml, without one where the
+    command was typed. Answers of a live system, and rankings in memory, are kept: ``path`` is then a file of the
+    folder beside the report, and ``kept`` the digest of its text. ``scores``: it has scores of topics. The others say
+    how it is read, as ``GivenFile`` has them.
+    """
+
+    candidate: str
+    digest: str
+    path: str
+    kept: str | None = field(default=None, metadata=UNLESS_EMPTY)
+    scores: bool = field(default=False, metadata=UNLESS_EMPTY)
+    format: str | None = field(default=None, metadata=UNLESS_EMPTY)
+    part: str | None = field(default=None, metadata=UNLESS_EMPTY)
+    ties: Ties | None = field(default=None, metadata=UNLESS_EMPTY)
+    columns: Mapping[str, str] = field(default_factory=dict, hash=False, metadata=UNLESS_EMPTY)
+
+
+#: What says how it is read.
+HOW_READ = ("format", "part", "ties", "columns")
 
 
 @frozen
 class Origins:
-    """Where the systems of one verdict come from."""
+    """Where the systems of one verdict come from; ``file`` is the candidate's, where a report is written."""
 
     candidate: Origin
     baselines: tuple[Origin, ...]
+    file: JudgedFile | None = None
 
 
 #: What ``auto`` chooses: Holm's method, or draws of what all gates together would show if nothing were lost, pooled

@@ -157,7 +157,7 @@ class Riskguard:
         reader = Reader.of_config(self._settings.path, *folders, report=json_report(self._config))
         with importable_from(self.folder):
             verdict = self._engine.verdict(question)
-        return record(advised(verdict, question, reader))
+        return record(advised(verdict, question, reader, accept=gate.name))
 
     def _demand(self, candidate: Candidate, baseline: Named | Sequence[Named], *, kind: str, **more: Any) -> Verdict:
         """As ``check``, but raises unless the verdict passes."""

@@ -16,6 +16,7 @@ from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, declared
 from pytest_riskguard.plugin.mode import FILES, Mode, asks_for_single_tests, is_selection_typed
 from pytest_riskguard.reports import comparisons
 from pytest_riskguard.reports.comparisons import KnownGate
+from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -39,8 +40,11 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
 
     engines = config.stash.setdefault(_ENGINES, {})
     if settings.path not in engines:
-        report = bool(config.getoption("riskguard_report", default=()))
-        engines[settings.path] = engine_of(settings, report=report)
+        from pytest_riskguard.reports.kept_runs import folders
+
+        reports = config.getoption("riskguard_report", default=())
+        keep_in = folders([config.invocation_params.dir / path for path in reports])
+        engines[settings.path] = engine_of(settings, report=bool(reports), keep_in=keep_in)
     return engines[settings.path]
 
 
@@ -183,7 +187,12 @@ class RiskguardSession:
         if not self.config.getoption("riskguard_strict"):
             if self.log.by_test() or is_selection_typed(self.config):
                 return []
-            known = f"{len(self.gates)} known" if self.gates else "declare one in riskguard.yaml, or use the fixture"
+            from pytest_riskguard.config.load import inner_configs
+
+            below = inner_configs(self.config.invocation_params.dir)
+            found = f"`pytest --riskguard .` judges {listed(tuple(below), most=3)}"
+            what_to_do = found if below else "declare one in riskguard.yaml, or use the fixture"
+            known = f"{len(self.gates)} known" if self.gates else what_to_do
             return [f"riskguard is on and no gate was judged ({known})"]
         judged = [gate for gate in self.gates if gate.became == "judged"]
         strict, lenient = "--riskguard-strict", []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_riskguard import plugins
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.frozen import frozen
+from pytest_riskguard.reports import kept_runs
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -131,6 +132,7 @@ def withdraw(path: Path) -> None:
     A run that is killed, or that cannot write, then leaves none. Any other file stays until a report replaces it.
     ``OSError`` if the report cannot be removed.
     """
+    kept_runs.withdraw(path)
     target = Path(os.path.realpath(path))
     if not target.is_file() or link_problem(path):
         return

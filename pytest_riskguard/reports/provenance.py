@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.verdict import Origin
+from pytest_riskguard.gates.verdict import JudgedFile, Origin
 from pytest_riskguard.reports.parts import Section, Table
+from pytest_riskguard.serialization import UNLESS_EMPTY
 from pytest_riskguard.text import clean, counted, web_address
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ _RUN = "CI run"
 class Provenance:
     """Where a report comes from; None for what is not known.
 
-    ``date`` is UTC, ISO 8601; ``candidate`` the first one that was judged, if there are several.
+    ``date`` is UTC, ISO 8601; ``candidate`` the first one that was judged, if there are several; ``files`` say where
+    each of them is.
     """
 
     date: str
@@ -39,21 +41,39 @@ class Provenance:
     run_url: str | None
     candidate: Origin | None
     baselines: tuple[Origin, ...]
+    files: tuple[JudgedFile, ...] = field(default=(), metadata=UNLESS_EMPTY)
 
     def __post_init__(self) -> None:
         if self.run_url is not None and web_address(self.run_url) != self.run_url:
             expected = "an address with http or https"
             raise ValueError(f"provenance.run_url: expected {expected}, found {self.run_url!r:.60}")
 
-    def days(self, baseline: Origin) -> int | None:
-        """How many days before the report a baseline was stored; None if it was not, or nobody knows when."""
-        if baseline.stored is None:
-            return None
-        try:
-            earlier, later = _time(baseline.stored), _time(self.date)
-        except ValueError:
-            return None
-        return max((later - earlier).days, 0)
+
+def days(baseline: Origin, date: str) -> int | None:
+    """How many days before a date a baseline was stored; None if it was not, or nobody knows when."""
+    if baseline.stored is None:
+        return None
+    try:
+        earlier, later = _time(baseline.stored), _time(date)
+    except ValueError:
+        return None
+    return max((later - earlier).days, 0)
+
+
+def age(baseline: Origin, date: str) -> str:
+    """How long before a date a baseline was stored, in days and commits: ``stored 34 days, 12 commits ago``."""
+    since = days(baseline, date)
+    if since is None:
+        return ""
+    parts = [counted(since, "day")] if since else []
+    parts += [counted(baseline.commits, "commit")] if baseline.commits else []
+    return f"stored {', '.join(parts)} ago" if parts else "stored today"
+
+
+def ages(baselines: Sequence[Origin], date: str) -> str:
+    """How old baselines are, as far as they were not stored on the day itself."""
+    found = [f"{_short(one.name)}: {age(one, date)}" for one in baselines if days(one, date) or one.commits]
+    return "; ".join(found[:MAX_NAMED])
 
 
 def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Provenance:
@@ -75,6 +95,7 @@ def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Prove
         build.run_url,
         candidate,
         tuple(replace(one, name=": ".join(filter(None, key))) for key, one in baselines.items()),
+        tuple({origins.file: None for _, origins in known if origins.file is not None}),
     )
 
 
@@ -123,12 +144,11 @@ def section(provenance: Provenance) -> Section:
 
 
 def _stored(provenance: Provenance, baseline: Origin) -> str:
-    if (days := provenance.days(baseline)) is None:
+    if (since := days(baseline, provenance.date)) is None:
         return ""
     commit = f" from commit {_commit(baseline.commit)}" if baseline.commit else ""
-    when = f"{counted(days, 'day')} ago" if days else "today"
-    old = " (old: what users search for has changed since)" if days > MAX_AGE else ""
-    return f"baseline {_short(baseline.name)} stored {when}{commit}{old}"
+    old = " (old: what users search for has changed since)" if since > MAX_AGE else ""
+    return f"baseline {_short(baseline.name)} {age(baseline, provenance.date)}{commit}{old}"
 
 
 def _commit(commit: str | None) -> str:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from pytest_riskguard import run_context
 from pytest_riskguard.gates.verdict import FIRST_WARNINGS, Verdict, VerdictWarning
-from pytest_riskguard.reports import words
+from pytest_riskguard.reports import provenance, words
 from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.comparisons import after, compared
 from pytest_riskguard.reports.details import details, worst_topics
@@ -50,13 +50,14 @@ def explain(
 
     Paths and commands are as they are typed, but in its line, which has no room for them. ``reproduce``, ``report``,
     ``run``, ``complete`` are as ``words.steps`` takes them, ``after_word`` as ``words.line`` does; ``same_as`` names
-    a gate whose text, shown before, has the same queries, ``said`` the messages of warnings shown before.
+    a gate whose text, shown before, has the same queries, ``said`` the messages of warnings, and ages of baselines,
+    shown before.
     """
     screen = screen or Screen()
     has_body = same_as is None and (screen.verbose or verdict.outcome != "pass" or Card(verdict).tone == "caution")
     first = [_first_line(verdict, screen, after_word)]
     first += [] if same_as is None else [f"  queries and documents: see {clean(same_as)}"]
-    after = _indented([words.why(verdict)], screen)
+    after = _indented([words.why(verdict), *({ages(verdict)} - {*said})], screen)
     after += _details(verdict, screen) if screen.verbose else []
     after += warnings_in(verdict, screen, said, with_paragraph=has_body or same_as is not None)
     commands = verdict.commands
@@ -66,6 +67,13 @@ def explain(
     after += steps_in(steps, screen)
     room = MAX_LINES - sum(-(-max(columns(line), 1) // _width(screen)) for line in (*first, *after))
     return "\n".join([*first, *(body(typed(verdict), screen, room=room) if has_body else []), *after])
+
+
+def ages(verdict: Verdict) -> str:
+    """How old the baselines are, today; nothing where that is not known, or is nothing."""
+    from pytest_riskguard.build import report_date
+
+    return "" if verdict.origins is None else provenance.ages(verdict.origins.baselines, report_date())
 
 
 def body(verdict: Verdict, screen: Screen, *, room: int = MAX_LINES) -> list[str]:

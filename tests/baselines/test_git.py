@@ -54,6 +54,14 @@ def test_changed_code_is_dirty_but_changed_baselines_and_new_files_are_not(root)
     assert git_state(store).dirty is True
 
 
+def test_commits_since_another_are_counted_where_git_knows_it(root):
+    first = git(root, "rev-parse", "HEAD")
+    commit(root)
+    commit(root)
+    repository = Repository(root)
+    assert [repository.commits_since(one) for one in (first, "0" * 40, "--all")] == [2, 0, 0]
+
+
 def test_without_repository_commit_or_git_there_is_no_state(tmp_path, monkeypatch):
     git(tmp_path, "init", "-q")
     assert git_state(tmp_path) is None

@@ -32,7 +32,7 @@ def test_shells_complete_the_options_of_a_command(monkeypatch):
     assert "OPENBLAS_NUM_THREADS" not in os.environ  # or what a command starts would have one thread
     assert any("--baseline" in parameter.opts for parameter in command.params)
     monkeypatch.setattr("pytest_riskguard.plugins.added", lambda *_: {"analyse": ("a plugin", command)})
-    assert cli.list_commands(context)[0] == "analyse"
+    assert "analyse" in cli.list_commands(context)
 
 
 def test_a_working_folder_that_is_gone_is_no_fault_of_ours(command, tmp_path, monkeypatch):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.plugin.world import read_report
+from tests.repositories import commit
 
 COMPARE = "compare loss.run --baseline prod --measure AP --gate not_significantly_risky -o r.json"
 
@@ -59,6 +61,21 @@ def test_where_both_systems_come_from_is_in_the_report(command):
     (baseline,) = provenance["baselines"]
     assert baseline["name"] == "prod"
     assert baseline["stored"]
+
+
+def test_a_card_says_how_old_the_baseline_is_on_the_day_of_the_report(command, folder, monkeypatch):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    commit(folder)
+    command("baseline add old prod.run")
+    commit(folder)
+    commit(folder)
+    ended = command("compare old loss.run --measure AP")
+    assert ended.out.count("  old: stored 2 commits ago\n") == 1
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(int(time.time()) + 34 * 86_400))
+    ended = command("compare old loss.run --measure AP -o r.md")
+    assert ended.out.count("  old: stored 34 days, 2 commits ago\n") == 1
+    assert "baseline old stored 34 days, 2 commits ago from commit " in (folder / "r.md").read_text()
+    assert "  prod: stored 34 days ago\n" in command("compare prod loss.run --measure AP").out
 
 
 def test_a_documents_file_that_cannot_be_read_is_named_and_nothing_is_compared(command):

@@ -31,7 +31,9 @@ def workflow(name: str) -> Any:
 
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-GITHUB, COMMENTING, GITLAB = map(workflow, ("riskguard.yml", "riskguard-comment.yml", "gitlab-ci.yml"))
+GITHUB, COMMENTING, REFRESHING, GITLAB = map(
+    workflow, ("riskguard.yml", "riskguard-comment.yml", "refresh-baseline.yml", "gitlab-ci.yml")
+)
 JENKINS = (CI / "Jenkinsfile").read_text(encoding="utf-8")
 #: What `on` is in YAML 1.1.
 ON = True
@@ -39,7 +41,7 @@ ON = True
 
 def all_steps() -> Iterator[dict[str, Any]]:
     yield from ACTION["runs"]["steps"]
-    for found in (GITHUB, COMMENTING):
+    for found in (GITHUB, COMMENTING, REFRESHING):
         for job in found["jobs"].values():
             yield from job["steps"]
 
@@ -62,7 +64,10 @@ def test_actions_of_others_are_pinned_to_a_commit():
     assert [
         name for name in used if name != OWN_ACTION and not re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", name)
     ] == []
-    texts = [(ROOT / "action.yml"), *(CI / name for name in ("riskguard.yml", "riskguard-comment.yml"))]
+    texts = [
+        (ROOT / "action.yml"),
+        *(CI / name for name in ("riskguard.yml", "riskguard-comment.yml", "refresh-baseline.yml")),
+    ]
     lines = [
         line for path in texts for line in path.read_text(encoding="utf-8").splitlines() if "uses: actions/" in line
     ]
@@ -347,6 +352,57 @@ def test_what_is_no_report_is_not_posted(trusted):
     text = commented(trusted)
     assert "No verdict for" in text
     assert "octocat" not in text
+
+
+# ---- the pull request with a refreshed baseline
+
+
+def refreshed(clone: Path) -> subprocess.CompletedProcess[str]:
+    """All steps of the workflow, as one machine."""
+    given = {name: str(value) for name, value in REFRESHING["env"].items()}
+    (clone.parent / "temp").mkdir(exist_ok=True)
+    for name in ("Judge", "Accept", "Open the pull request"):
+        text = script(REFRESHING["jobs"]["refresh"]["steps"], name)
+        path = os.pathsep.join([str(clone.parent / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
+        step = run_step(clone, text, **given, RUNNER_TEMP=str(clone.parent / "temp"), PATH=path)
+        assert step.returncode == 0, step.stdout + step.stderr
+    return step
+
+
+def test_a_pull_request_offers_what_the_main_branch_answers_as_the_baseline(project):
+    clone, gh = project.parent / "clone", project.parent / "bin" / "gh"
+    subprocess.run(["git", "clone", "-q", str(project.parent / "origin"), str(clone)], check=True)
+    shutil.copy(ROOT / ".gitignore", clone / ".git" / "info" / "exclude")  # a new store has one of its own
+    gh.parent.mkdir()
+    gh.write_text('#!/bin/sh\necho "$@" >> ../calls.txt\n')
+    gh.chmod(0o755)
+    refreshed(clone)
+    assert [line[:40] for line in (project.parent / "calls.txt").read_text().splitlines()] == [
+        "auth setup-git",
+        "pr list --head riskguard/refresh-baselin",
+        "pr create --head riskguard/refresh-basel",
+    ]
+    body = (project.parent / "temp" / "body.md").read_text(encoding="utf-8")
+    assert body.startswith("    prod: 3 gates passed; accepting ")
+    assert "\n## riskguard: Ship: 3 gates passed\n" in body
+    git = ["git", "-C", str(project.parent / "origin")]
+    changed = subprocess.run(
+        [*git, "diff", "--name-only", "main", "riskguard/refresh-baseline"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    assert all(path.startswith("examples/help_center/baselines/prod/") for path in changed)
+    assert len(changed) > 3
+    assert refreshed(clone).stdout == "the baseline is up to date\n"
+
+
+def test_only_the_last_step_of_the_refresh_has_the_token():
+    assert REFRESHING["permissions"] == {"contents": "write", "pull-requests": "write"}
+    *others, last = REFRESHING["jobs"]["refresh"]["steps"]
+    assert last["env"] == {"GH_TOKEN": "${{ github.token }}"}
+    assert "token" not in repr(others)
+    assert "--in-ci" in script(others, "Accept")
 
 
 # ---- GitLab and Jenkins

@@ -11,7 +11,7 @@ from pytest_riskguard.gates.verdict import Origin, Origins
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.comparisons import Report
 from pytest_riskguard.reports.parts import Table
-from pytest_riskguard.reports.provenance import Provenance, line, provenance_of, section
+from pytest_riskguard.reports.provenance import Provenance, ages, days, line, provenance_of, section
 from pytest_riskguard.serialization import JsonError, decoded, to_plain
 from tests.reports.hostile import verdict_with
 
@@ -29,7 +29,7 @@ def provenance() -> Provenance:
 def test_it_says_the_build_and_the_systems():
     found = provenance()
     assert (found.run_url, found.candidate, found.baselines) == (BUILD.run_url, ORIGINS.candidate, (PROD,))
-    assert found.days(PROD) == 35
+    assert days(PROD, found.date) == 35
 
 
 def test_plain_scores_have_names_and_a_report_without_verdicts_nothing():
@@ -40,7 +40,7 @@ def test_plain_scores_have_names_and_a_report_without_verdicts_nothing():
 
 def test_a_clock_that_went_back_makes_no_negative_age():
     found = provenance_of([replace(verdict_with("x"), origins=ORIGINS)], BUILD, "2025-12-31T00:00:00Z")
-    assert found.days(found.baselines[0]) == 0
+    assert days(found.baselines[0], found.date) == 0
 
 
 def test_it_is_read_back_as_written():
@@ -68,6 +68,16 @@ def test_a_line_says_the_change_and_the_age_of_baselines():
         False,
         True,
     ]
+    counted = (
+        replace(PROD, commits=12),
+        replace(PROD, stored=DATE, commits=1),
+        Origin("x", stored=DATE),
+        Origin("y"),
+    )
+    assert "baseline prod stored 35 days, 12 commits ago from commit" in line(
+        replace(provenance(), baselines=counted)
+    )
+    assert ages(counted, DATE) == "prod: stored 35 days, 12 commits ago; prod: stored 1 commit ago"
     baselines = (PROD, *(Origin(name, stored=DATE[:-1], ties="docid") for name in "xyz"))
     several = replace(provenance(), baselines=baselines)
     assert line(several).endswith(" since); baseline x stored today; baseline y stored today")

@@ -12,6 +12,7 @@ from pytest_riskguard.frozen import frozen
 from pytest_riskguard.reports.comparisons import Report, answer, comparisons, missing, title
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, code, fitting, prose
 from pytest_riskguard.reports.parts import GLOSSARY
+from pytest_riskguard.reports.provenance import ages
 from pytest_riskguard.reports.words import line
 
 #: The first line, by which a comment is found again; GitHub and GitLab do not show it.
@@ -54,6 +55,9 @@ def verdict(run: Run, report: Report) -> str:
     head = [_heading(run, report), "", *_links(run)]
     head += _attention([*report.policy_changes, *[*inputs][:_MAX_WARNINGS]])
     head += _attention(["The report does not say which commit it is about."] if report.commit is None else [])
+    known = report.provenance
+    old = "" if known is None else ages(known.baselines, known.date)
+    head += [f"{prose(old, limit=300)}.", ""] if old else []
     return _comment([fitting(head, report, limit=COMMENT_LIMIT)])
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.gates.verdict import VerdictWarning
+from pytest_riskguard.build import Build
+from pytest_riskguard.gates.verdict import Origin, VerdictWarning
 from pytest_riskguard.reports.ci.comment import MARKER, Run, no_verdict, pending, verdict
 from pytest_riskguard.reports.comparisons import KnownGate, Report
+from pytest_riskguard.reports.provenance import provenance_of
 from tests.reports.cases import CASES
 from tests.reports.hostile import STRINGS, verdict_with
 from tests.snapshots import golden
@@ -48,7 +50,9 @@ def test_a_failure_says_what_broke_for_whom_and_what_to_do():
     warnings = tuple(VerdictWarning("changed_inputs", f"scored 0.{place} -> 0.4") for place in range(6))
     warned = altered(FAIL, warnings=warnings)
     gates = (replace(known("judged", 1), failures=2), known("crashed"))
-    report = Report([PASS, warned, altered(warned, gate="b")], gates, policy_changes=["tolerance 0 -> 1"])
+    prod = Origin("prod", stored="2026-01-01T00:00:00Z", commits=12)
+    came_from = replace(provenance_of([], Build(), "2026-02-04T00:00:00Z"), baselines=(prod,))
+    report = Report([PASS, warned, altered(warned, gate="b")], gates, came_from, ["tolerance 0 -> 1"])
     golden(Path(__file__).parents[1] / "golden" / "comment.md", verdict(RUN, report))
 
 
