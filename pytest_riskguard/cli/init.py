@@ -167,10 +167,9 @@ def _judge_once(text: str, plan: Plan, output: Path) -> None:
 
     settings = checked(yaml_lines.parse(text.encode()), output, require_gates=True)
     candidate = plan.candidate
-    is_missing = plan.qrels is not None and plan.judgements is None
-    if is_missing or plan.baseline is None or not isinstance(candidate, Path):
+    if plan.baseline is None or not isinstance(candidate, Path):
         return
-    if not (output.parent / candidate).exists():
+    if not (output.parent / candidate).exists() or (plan.qrels and not plan.judgements):
         return
     prod = NamedPath("prod", str(output.parent / plan.baseline))
     declared, _, _ = declared_gates(settings, None, [prod], report=False)

@@ -15,14 +15,15 @@ from typing import Any
 from pytest_riskguard.data.formats import format_of, read
 from pytest_riskguard.data.input_files import START_BYTES, InputFile, Kind
 from pytest_riskguard.data.qrels import Qrels, read_qrels
-from pytest_riskguard.errors import DataError, FileError, RiskguardError
+from pytest_riskguard.errors import FileError, MissingFileError, RiskguardError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.live.importing import code_folders
 from pytest_riskguard.text import clean, counted, listed
 
 #: How many folders down is looked, at how many files, and how large one that only makes sense as a whole may be.
 DEPTH, FILES, WHOLE = 2, 3000, 16 * 2**20
-_SKIPPED = ("__pycache__", "build", "dist", "node_modules", "site-packages")
+#: How the names of folders begin that hold what others wrote or what is made of other files.
+_SKIPPED = (".", "_", "build", "dist", "node_modules", "site-packages")
 #: Formats of which one file may have judgements and rankings; of any other format it has the one or the other.
 _OF_BOTH = ("quepid", "workbench", "rank-eval")
 #: Words in the names of judgements, and of runs: of the system that there is, and of the one to judge.
@@ -85,7 +86,7 @@ def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: st
     runs, judgements = held["rankings"], None
     if qrels is None and held["judgements"]:
         qrels = max(held["judgements"], key=lambda one: "test" in one.path.name).path
-    with suppress(DataError):  # it may still be to be written
+    with suppress(MissingFileError):  # it may still be to be written
         judgements = read_qrels(folder / (qrels or "qrels.txt"))
     judged = frozenset().union(*(run.topics for run in runs)) if judgements is None else {*judgements.topics}
     chosen: Path | str | None = candidate
@@ -134,9 +135,13 @@ def _paths(folder: Path) -> Iterator[Path]:
     """The files, and the folders of nothing but JSON."""
     for root, folders, files in os.walk(folder):
         here = Path(root)
-        kept = [name for name in sorted(folders) if not name.startswith(".") and name not in _SKIPPED]
-        kept = [name for name in kept if not (here / name / "manifest.json").exists()]  # a stored baseline
-        folders[:] = kept if len(here.relative_to(folder).parts) < DEPTH else []
+        folders[:] = [
+            name
+            for name in sorted(folders)
+            if len(here.relative_to(folder).parts) < DEPTH
+            and not name.startswith(_SKIPPED)
+            and not (here / name / "manifest.json").exists()  # a stored baseline
+        ]
         paths = [here / name for name in sorted(files) if not name.startswith(".")]
         if here != folder and len(paths) > 1 and all(".json" in path.suffixes for path in paths):
             yield here

@@ -230,7 +230,7 @@ class Config(Model):
         fixture's default.
     candidate
         What every gate without `candidate` judges: a run file, or a mapping with `run`, `scores`,
-        `retrieve`, `http` or `command`.
+        `retrieve`, `http` or `command`. `riskguard check --candidate RUN` does without.
     family
         A correction for several risk gates: `none` or `auto`.
     on_changed_inputs

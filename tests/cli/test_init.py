@@ -202,6 +202,14 @@ def test_a_path_to_a_function_is_answered_with_what_to_type(command, nothing):
     assert not (nothing / "riskguard.yaml").exists()
 
 
+def test_judgements_that_cannot_be_read_are_said_before_anything_is_written(command, nothing):
+    (nothing / "qrels.txt").write_text(QRELS + "t01 0 good very\n")
+    ended = command("init --candidate loss.run")
+    assert ended.status == 3
+    assert "qrels.txt:31: expected a number" in ended.err
+    assert not (nothing / "riskguard.yaml").exists()
+
+
 def test_where_nothing_is_found_it_says_what_each_looks_like_and_writes_the_comments(inits):
     found, said = inits({})
     assert found == ["qrels.txt", None, None]
