@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.directives.patches import CSVTable
 from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
@@ -96,6 +98,23 @@ def without_fields(
 ) -> tuple[str, str] | None:
     """Leave out the arguments of results: their fields are listed below, and nobody calls them."""
     return ("", "") if what == "class" and is_dataclass(thing) else None
+
+
+class AlsoCalled(SphinxTransform):
+    """Makes entries of the index, which the search finds first, of ``Also called: metric, score.`` on a page."""
+
+    default_priority = 500  # before the domain of the index looks for entries
+
+    def apply(self, **_options: Any) -> None:
+        """An entry for each word."""
+        for paragraph in self.document.findall(nodes.paragraph):
+            begin, found, words = paragraph.astext().partition("Also called: ")
+            if found and not begin:
+                name = nodes.make_id("also called")
+                paragraph["ids"].append(name)
+                entries = [("single", word, name, "main", None) for word in words.rstrip(".").split(", ")]
+                paragraph.parent.insert(paragraph.parent.index(paragraph), addnodes.index(entries=entries))
+                return
 
 
 class ImportsPicture(SphinxDirective):
@@ -289,6 +308,7 @@ def write_front_page(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """What Sphinx calls."""
+    app.add_transform(AlsoCalled)
     app.add_directive("imports-picture", ImportsPicture)
     app.add_directive("command-help", CommandHelp)
     app.add_directive("report-fields", ReportFields)

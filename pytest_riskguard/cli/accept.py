@@ -94,6 +94,8 @@ def accept(
     for line in summary(content.gates):
         click.echo(line)
     for pair, given, texts, changes in work:
+        if len(work) > 1 and pair.config is not None:
+            click.echo(f"{Path(os.path.relpath(pair.config.path)).as_posix()}:")
         if changes is None:
             click.echo(f"{pair.baseline} already holds this run; nothing was written")
             continue

@@ -27,7 +27,7 @@ def explain(
 
     The exit status is 0 if the query is known, whatever the verdicts are.
     """
-    from pytest_riskguard.reports.query import explained, topic_of
+    from pytest_riskguard.reports.query import explained
 
     if report is not None:
         from pytest_riskguard.reports.json import read
@@ -41,5 +41,5 @@ def explain(
         declared, _, _ = declared_gates(settings, candidate, baselines, report=True)
         with code_from(settings.path.parent):
             verdicts = [declared.verdict(item) for item in all_items(settings)]
-    click.echo(explained(topic_of(query, verdicts), verdicts).to_text(terminal_width()))
+    click.echo(explained(query, verdicts).to_text(terminal_width()))
     return ExitStatus.PASSED

@@ -264,23 +264,25 @@ def present(
     verdicts: Sequence[Verdict],
     *,
     outputs: Outputs,
+    verbose: bool,
+    quiet: bool,
+    brief: bool,
     gates: Sequence[KnownGate] = (),
     notes: Sequence[str] = (),
     configs: Sequence[Path] = (),
     roles: str | None = None,
-    **detail: bool,
 ) -> ExitStatus:
     """Show and write the verdicts, and return the exit status.
 
-    ``gates`` are all that could have been judged; ``notes`` and ``roles`` are as ``show`` takes them; ``detail`` is
-    what ``detail_options`` give.
-    ``configs`` are the riskguard.yaml that were used: reports name the commit of their checkout, and what this
-    changed about them is said.
+    ``gates`` are all that could have been judged; ``notes`` and ``roles`` are as ``show`` takes them. ``configs`` are
+    the riskguard.yaml that were used: reports name the commit of their checkout, and what this changed about them is
+    said.
     """
-    from pytest_riskguard.reports.brief import brief
+    from pytest_riskguard.reports import brief as short
     from pytest_riskguard.reports.comparisons import Report
 
-    is_short, status = not outputs.on_stdout and is_brief(**detail), status_of(verdicts)
+    is_short = not outputs.on_stdout and is_brief(verbose=verbose, quiet=quiet, brief=brief)
+    status = status_of(verdicts)
     changes: tuple[str, ...] = ()
     if configs:
         from pytest_riskguard.config.base_commit import policy_changes
@@ -291,12 +293,12 @@ def present(
     try:
         if is_short:
             again = typed_command() + ("" if outputs.report else f" -o {SUGGESTED}")
-            click.echo(brief(report, status, notes=notes, command=again), nl=False)
+            click.echo(short.brief(report, status, notes=notes, command=again), nl=False)
         else:
             show(
                 named,
-                verbose=detail["verbose"],
-                quiet=detail["quiet"],
+                verbose=verbose,
+                quiet=quiet,
                 to_stderr=outputs.on_stdout,
                 notes=notes,
                 roles=roles,

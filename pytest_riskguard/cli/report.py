@@ -10,7 +10,15 @@ import click
 
 from pytest_riskguard.cli.main import ExitStatus, status_of
 from pytest_riskguard.cli.options import FILE, reader_here
-from pytest_riskguard.cli.output import Outputs, detail_options, ensure_apart, is_brief, output_options, write_text
+from pytest_riskguard.cli.output import (
+    Outputs,
+    detail_options,
+    ensure_apart,
+    is_brief,
+    output_options,
+    typed_command,
+    write_text,
+)
 from pytest_riskguard.cli.output import show as show_verdicts
 from pytest_riskguard.errors import FileError, ReportFormatError, UsageError
 from pytest_riskguard.text import web_address
@@ -40,7 +48,8 @@ def show(report: Path, *, verbose: bool, quiet: bool, brief: bool) -> int:
         replace(one, commands=Commands(update=None, explain=explain_command(one, reader))) for one in verdicts
     ]
     if is_brief(verbose=verbose, quiet=quiet, brief=brief):
-        click.echo(briefly(Report(verdicts, gates, policy_changes=changes), status), nl=False)
+        text = briefly(Report(verdicts, gates, policy_changes=changes), status, command=f"{typed_command()} -v")
+        click.echo(text, nl=False)
         return status
     show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates, policy_changes=changes)
     if not verdicts:

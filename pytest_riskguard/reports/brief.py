@@ -14,12 +14,12 @@ from pytest_riskguard.reports.words import cause, fault, line, unsaid, word
 from pytest_riskguard.text import clean
 
 #: Bytes of a gate, and those of its commands.
-MAX_GATE, MAX_COMMANDS = 2000, 500
-#: How many queries a gate names, how many documents a query, and characters of a name and of a sentence: the first
-#: of these that fits.
-_DETAIL = ((5, 3, 160, 400), (5, 2, 80, 200), (3, 2, 50, 160), (2, 1, 30, 80), (1, 1, 10, 40))
-#: Notes on the whole run.
-_MAX_NOTES, _MAX_NOTE = 10, 300
+MAX_GATE, MAX_COMMANDS = 2000, 800
+#: Characters of names and of sentences, queries of a gate and documents of a query: each divided by the first of
+#: these numbers with which the gate fits.
+_NAME, _SENTENCE, _QUERIES, _DOCUMENTS, _SCALES = 160, 400, 5, 3, (1, 2, 4, 8, 16, 32)
+#: Notes on the whole run, and warnings of a gate.
+_MAX_NOTES, _MAX_WARNINGS = 10, 3
 
 
 def brief(report: Report, status: int, *, notes: Sequence[str] = (), command: str = "") -> str:
@@ -29,80 +29,68 @@ def brief(report: Report, status: int, *, notes: Sequence[str] = (), command: st
     """
     report = report.shown
     owners = {place: gate for gate in report.gates for place in gate.verdicts}
-    said = [clean(note, limit=_MAX_NOTE) for note in (*summary(report.gates), *report.policy_changes, *notes)]
-    head = {"answer": answer(report.verdicts, report.gates).title, "exit": int(status)}
-    head |= {"notes": said[:_MAX_NOTES]} if said else {}
+    said = [clean(note) for note in (*summary(report.gates), *report.policy_changes, *notes)]
+    head = _filled(answer=answer(report.verdicts, report.gates).title, exit=int(status), notes=said[:_MAX_NOTES])
     gates = [_gate(verdict, owners.get(place), command) for place, verdict in enumerate(report.verdicts)]
-    listed = "[\n" + ",\n".join(gates) + "\n]" if gates else "[]"
-    return f'{_dumped(head)[:-1]}, "gates": {listed}}}\n'
+    lines = ",\n".join(gates)
+    return f'{_dumped(head)[:-1]}, "gates": [\n{lines}\n]}}\n'
 
 
 def _dumped(value: Any) -> str:
     return json.dumps(value, allow_nan=False).replace("##", "\\u0023#")  # which begins a command of some CI systems
 
 
+def _filled(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in ("", [])}
+
+
 def _gate(verdict: Verdict, gate: KnownGate | None, command: str) -> str:
-    commands = [*_commands(verdict, command if gate is None else gate.reproduce)]
-    for detail in _DETAIL:
-        text = _dumped(_said(verdict, verdict.gate if gate is None else gate.id, commands, *detail))
+    name, again = (verdict.gate, command) if gate is None else (gate.id, gate.reproduce)
+    for scale in _SCALES:
+        text = _dumped(_said(verdict, name, again, scale))
         if len(text) <= MAX_GATE:
             break
     return text
 
 
-def _said(
-    verdict: Verdict, name: str, commands: list[str], queries: int, documents: int, name_limit: int, limit: int
-) -> dict[str, Any]:
+def _said(verdict: Verdict, name: str, again: str, scale: int) -> dict[str, Any]:
+    def cut(text: str | None, limit: int = _NAME) -> str:
+        return clean(text or "", limit=limit // scale)
+
+    def query(topic: ResponsibleTopic) -> dict[str, Any]:
+        moved = card.documents[topic.topic].moved if topic.topic in card.documents else []
+        ranks = [
+            {"docid": cut(one.document), "from": one.baseline_rank, "to": one.candidate_rank, "grade": one.grade}
+            for one in moved[: _DOCUMENTS // scale or 1]
+        ]
+        scores = {"from": round(topic.baseline, 4), "to": round(topic.candidate, 4)}
+        return _filled(id=cut(topic.topic), query=cut(topic.query), **scores, moved=ranks)
+
     card = Card(verdict)
-    worst = () if verdict.outcome == "pass" and card.tone == "go" else card.worst[:queries]
-    reason = fault(verdict) if verdict.outcome == "incomparable" else line(verdict)
-    warnings = [
-        clean(f"{one.code}: {one.message}", limit=limit) if one.code in FIRST_WARNINGS else one.code
-        for one in unsaid(verdict, with_paragraph=True)[:documents]
-    ]
-    said = {
-        "gate": clean(name, limit=name_limit),
-        "outcome": word(verdict),
-        "code": clean(verdict.reason or "", limit=name_limit),
-        "reason": clean(reason, limit=limit),
-        "cause": clean(cause(verdict), limit=limit),
-        "candidate": clean(verdict.candidate, limit=name_limit),
-        "baseline": clean(verdict.baseline, limit=name_limit),
-        "measure": clean(verdict.measure or "", limit=name_limit),
-        "warnings": warnings,
-        "worst": [_query(card, topic, documents, name_limit) for topic in worst],
-        "more": len(card.worst) - len(worst) + card.more if worst else 0,
-        "next": commands,
-    }
-    return {key: value for key, value in said.items() if value}
-
-
-def _query(card: Card, topic: ResponsibleTopic, documents: int, limit: int) -> dict[str, Any]:
-    moved = card.documents[topic.topic].moved if topic.topic in card.documents else []
-    said = {
-        "id": clean(topic.topic, limit=limit),
-        "query": clean(topic.query or "", limit=limit),
-        "from": round(topic.baseline, 4),
-        "to": round(topic.candidate, 4),
-        "moved": [
-            {
-                "docid": clean(one.document, limit=limit),
-                "from": one.baseline_rank,
-                "to": one.candidate_rank,
-                "grade": one.grade,
-            }
-            for one in moved[:documents]
+    worst = [] if verdict.outcome == "pass" and card.tone == "go" else card.worst[: _QUERIES // scale or 1]
+    return _filled(
+        gate=cut(name),
+        outcome=word(verdict),
+        code=cut(verdict.reason),
+        reason=cut(fault(verdict) or line(verdict), _SENTENCE),
+        cause=cut(cause(verdict), _SENTENCE),
+        candidate=cut(verdict.candidate),
+        baseline=cut(verdict.baseline),
+        measure=cut(verdict.measure),
+        warnings=[
+            cut(f"{one.code}: {one.message}" if one.code in FIRST_WARNINGS else one.code, _SENTENCE)
+            for one in unsaid(verdict, with_paragraph=True)[:_MAX_WARNINGS]
         ],
-    }
-    return {key: value for key, value in said.items() if value not in ("", [])}
+        worst=[query(topic) for topic in worst],
+        next=[*_commands(verdict, again)],
+    )
 
 
-def _commands(verdict: Verdict, reproduce: str) -> Iterator[str]:
+def _commands(verdict: Verdict, again: str) -> Iterator[str]:
     """What to type next, as far as there is room. Accepting a change as the baseline is not for an agent."""
-    if verdict.passed:
-        return
     known, left = verdict.commands or Commands(), MAX_COMMANDS
-    for command in filter(None, (known.verify, known.explain, known.judge_next, reproduce)):
+    verify = known.verify if verdict.reason == "bad_baseline" else ""
+    for command in filter(None, () if verdict.passed else (verify, known.explain, known.judge_next, again)):
         left -= len(_dumped(command))
         if left >= 0:
             yield command

@@ -133,6 +133,11 @@ def by_service(verdicts: Sequence[Verdict], gates: Sequence[KnownGate]) -> list[
     return shown
 
 
+def has_rivals(verdicts: Sequence[Verdict]) -> bool:
+    """Whether a gate was asked about several candidates, so that its name alone does not say which."""
+    return len({verdict.candidate for verdict in verdicts}) > 1
+
+
 def missing(gates: Sequence[KnownGate]) -> list[KnownGate]:
     """The gates without a verdict."""
     return [gate for gate in gates if gate.is_missing]

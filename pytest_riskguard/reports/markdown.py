@@ -132,7 +132,7 @@ def _failures(report: Report, ordered: Sequence[int]) -> list[list[str]]:
     same_as, found = repeats([verdicts[place] for place in failed]), []
     for number, place in enumerate(failed):
         verdict = verdicts[place]
-        title = f"{_word(verdict, before.get(place))} {code(verdict.gate)}: {_sentence(words.line(verdict))}"
+        title = f"{_word(verdict, before.get(place))} {_gate(verdict, verdicts)}: {_sentence(words.line(verdict))}"
         lines = [f"### {title}", "", _sentence(words.paragraph(verdict)), "", *_worst(verdict, same_as.get(number))]
         for step in words.steps(verdict, verdicts, complete=complete, reproduce=commands.get(place)):
             lines.append(f"- {prose(step.text)}{': ' if step.command else ''}{code(step.command, limit=500)}")
@@ -168,8 +168,10 @@ def _overview(report: Report, ordered: Sequence[int]) -> tuple[list[list[str]], 
     verdicts, gates = report.verdicts, report.gates
     before, complete = comparisons.failures_before(gates), not comparisons.missing(gates)
     said = notes(verdicts, complete=complete, with_commands=False)
-    rows = [_row(verdicts[place], before.get(place)) for place in ordered]
-    known = [[f"- {code(verdicts[place].gate)}: {_sentence(note)}" for note in said[place]] for place in ordered]
+    rows = [_row(verdicts[place], verdicts, before.get(place)) for place in ordered]
+    known = [
+        [f"- {_gate(verdicts[place], verdicts)}: {_sentence(note)}" for note in said[place]] for place in ordered
+    ]
     unjudged = [f"- {prose(one)}" for one in comparisons.summary(gates)]
     alike = [text for remark in remarks(verdicts) for text in (prose(remark), "")]
     return rows, [*unjudged, *([""] if unjudged else []), *alike], known
@@ -184,11 +186,17 @@ def _word(verdict: Verdict, failures: int | None) -> str:
     return (said if verdict.outcome == "pass" else f"**{said.upper()}**") + comparisons.after(failures)
 
 
-def _row(verdict: Verdict, failures: int | None) -> list[str]:
+def _gate(verdict: Verdict, run: Sequence[Verdict]) -> str:
+    """The gate, with the candidate where there are several."""
+    candidate = code(verdict.candidate, limit=60) if comparisons.has_rivals(run) else ""
+    return f"{code(verdict.gate, limit=200)} {candidate}".rstrip()
+
+
+def _row(verdict: Verdict, run: Sequence[Verdict], failures: int | None) -> list[str]:
     """Its row in the table of gates."""
     return [
         _word(verdict, failures) + (f" ({prose(verdict.reason)})" if verdict.reason else ""),
-        code(verdict.gate, limit=200),
+        _gate(verdict, run),
         code(verdict.measure or ""),
         _sentence(words.estimate(verdict)),
         words.means(verdict).replace("->", "→"),

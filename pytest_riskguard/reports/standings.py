@@ -10,6 +10,9 @@ from pytest_riskguard.reports.card import Card
 from pytest_riskguard.reports.comparisons import KnownGate, by_service, urgency
 from pytest_riskguard.reports.parts import Table
 
+#: Candidates in a table.
+MOST = 50
+
 
 def standings(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> list[Table]:
     """A table for all candidates that answered the same questions about the same baselines of one file of gates.
@@ -48,6 +51,8 @@ def _table(ranked: Sequence[Sequence[Verdict]]) -> Table:
         [one[0].candidate, words.advice(one)[1], words.means(one[0]), Card(one[0]).risk, _stopped_by(one)]
         for one in ranked
     ]
+    if (more := len(rows) - MOST) > 0:
+        rows[MOST:] = [[f"and {more} more", "", "", "", ""]]
     return Table("", columns, rows)
 
 

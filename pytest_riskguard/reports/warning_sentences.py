@@ -27,13 +27,18 @@ def worded(verdict: Verdict) -> Verdict:
 def _worded(verdict: Verdict, findings: Findings) -> Findings:
     warnings = tuple(
         warning if warning.message else replace(warning, message=message(verdict, warning))
-        for warning in sorted(findings.warnings, key=lambda warning: warning.code not in FIRST_WARNINGS)
+        for warning in sorted(findings.warnings, key=_urgency)
     )
     findings = replace(findings, warnings=warnings)
     if verdict.outcome == "incomparable":
         return findings
     verdict = verdict.with_findings(lambda _: findings)
     return replace(findings, figures=tuple(figures(verdict)), summary=f"{line(verdict)}. {paragraph(verdict)}")
+
+
+def _urgency(warning: VerdictWarning) -> int:
+    first = FIRST_WARNINGS
+    return first.index(warning.code) if warning.code in first else len(first)
 
 
 def message(verdict: Verdict, warning: VerdictWarning) -> str:

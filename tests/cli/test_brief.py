@@ -91,6 +91,15 @@ def test_show_tells_of_a_report(command, failing):
     assert said["gates"][0]["next"] == ["riskguard explain t07 report.json", "riskguard check -o report.json"]
 
 
+def test_of_data_that_cannot_be_compared_a_command_shows_more(command):
+    command("compare prod.run nowhere.run --qrels qrels.txt -o report.json")
+    ended = command("show report.json --brief")
+    (first, *_) = json.loads(ended.out)["gates"]
+    assert (ended.status, first["code"], first["reason"]) == (3, "missing_input", "nowhere.run: no such file")
+    assert first["next"] == ["riskguard show report.json --brief -v"]
+    assert command("show report.json --brief -v").out.startswith("No verdict")
+
+
 # ---- the skill
 
 

@@ -437,3 +437,16 @@ def test_runs_can_be_named_stored_or_scores(command, folder):
     shutil.copy(folder / "loss.run", folder / "k=5.run")
     assert command(f"compare prod.run k=5.run {QRELS} {ALONE_OF}").status == 1
     assert outcomes(folder)[0][0] == "k=5"
+
+
+def test_several_candidates_are_ranked_first_and_a_beir_folder_is_named_last(command, folder):
+    home = folder / "beir/help"
+    (home / "qrels").mkdir(parents=True)
+    rows = "".join(f"{topic}\tgood\t1\n" for topic in world.TOPICS)
+    (home / "qrels/test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
+    ended = command("compare prod.run loss.run good.run churn.run --qrels beir --measure AP")
+    roles, answer, head, *ranked = ended.out.splitlines()[:6]
+    assert (roles, head.split()[:3]) == ("loss, good, churn against prod (baseline)", ["candidate", "answer", "mean"])
+    assert answer == "1 of 3 candidates may ship: 3 of 9 gates failed"
+    assert [row.split()[0] for row in ranked] == ["good", "churn", "loss"]
+    assert ended.out.splitlines()[-1] == "  judged by help/qrels/test.tsv"

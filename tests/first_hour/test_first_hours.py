@@ -83,3 +83,7 @@ def test_it_takes_at_most_five_commands_or_lines_of_python(name):
         if line.startswith("$ ") or (block.action != "run" and line.strip())
     ]
     assert 1 <= len([line for line in lines if line != "$ echo $?"]) <= 5
+
+
+def test_there_are_eight():
+    assert len(PAGES) == 8

@@ -136,6 +136,19 @@ def test_no_version_with_a_known_fault_may_be_installed():
     assert [name for name, floor in found if floor < FIXED.get(name, ())] == []
 
 
+def test_what_is_installed_from_the_repository_names_its_address():
+    places = ["README.md", "docs", "examples/ci"]
+    files = [path for place in places for path in ((ROOT / place).rglob("*") if "." not in place else [ROOT / place])]
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path in files
+        if path.suffix in (".md", ".yml") or path.stem == "Jenkinsfile"
+    ]
+    found = [one for content in texts for one in re.findall(r"git\+([^\s\"']+)", content)]
+    assert len(found) >= 8
+    assert set(found) == {PYPROJECT["project"]["urls"]["Repository"]}
+
+
 def test_the_oldest_pytest_that_is_tested_is_the_oldest_that_may_be_installed():
     (floor,) = [one for one in PYPROJECT["project"]["dependencies"] if one.startswith("pytest>=")]
     version = floor.removeprefix("pytest>=")

@@ -50,6 +50,6 @@ def test_a_verdict_saves_itself_and_errors_name_the_file(tmp_path):
             "look at the ranking first" in (tmp_path / f"r{suffix}").read_text(encoding="utf-8") or suffix == ".json"
         )
     assert [verdict.outcome for verdict in read(tmp_path / "r.json").verdicts] == ["fail"]
-    for name, problem in (("nowhere/r.md", r"cannot write \(No such"), ("r.txt", r".*expected \.json")):
+    for name, problem in (("nowhere/r.md", r"cannot write \(there is no folder"), ("r.txt", r".*expected \.json")):
         with pytest.raises(UsageError, match=f"{tmp_path / name}: {problem}"):
             CASES["pass"]().save(tmp_path / name)

@@ -12,7 +12,7 @@ from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports import markdown
 from pytest_riskguard.reports.comparisons import KnownGate, Report
 from pytest_riskguard.reports.html.page import document
-from pytest_riskguard.reports.standings import standings
+from pytest_riskguard.reports.standings import MOST, standings
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import judged
 from tests.verdicts import altered
@@ -76,3 +76,11 @@ def test_every_format_has_the_table_before_the_verdicts():
     assert rows[0] < rows[1] < text.index("###")
     page = document(Report(verdicts))
     assert page.index("stopped by") < page.index('class="verdict"')
+    assert "| <code>no-risk</code> <code>worst</code> |" in text
+    assert "worst: Don&#39;t ship" in page
+    assert '<span class="quiet">worst</span>' in page
+
+
+def test_of_very_many_candidates_the_first_are_shown():
+    (table,) = standings([WORST, *(named(judged(GOOD), f"c{number}") for number in range(MOST + 1))])
+    assert [len(table.rows), table.rows[-1][0]] == [MOST + 1, "and 2 more"]

@@ -19,6 +19,7 @@ from pytest_riskguard.reports.comparisons import (
     after,
     answer,
     comparisons,
+    has_rivals,
     missing,
     title,
 )
@@ -127,6 +128,7 @@ class ComparisonView:
     advice: str
     steps: list[words.Step]
     full: bool = True
+    has_rivals: bool = False
 
     @property
     def lead(self) -> GateView:
@@ -146,8 +148,9 @@ class ComparisonView:
     @property
     def title(self) -> str:
         """The answer in a line."""
-        service = self.lead.verdict.service
-        whose = f"{service}: " * bool(service)
+        verdict = self.lead.verdict
+        names = [verdict.service] if verdict.service or not self.has_rivals else [_short(verdict.candidate)]
+        whose = "".join(f"{name}: " for name in names if name)
         return f"{whose}{self.advice}: {words.line(self.lead.verdict)}".replace(" -> ", " → ")
 
     @property
@@ -209,6 +212,7 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
             advice=words.own_advice(lead.verdict, verdicts, complete=complete),
             steps=[*words.steps(lead.verdict, verdicts, complete=complete, reproduce=reproduce)],
             full=number <= _MAX_FULL,
+            has_rivals=has_rivals(verdicts),
         )
         views.append(view)
     return views

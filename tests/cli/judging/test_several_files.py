@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.cli.check import sorted_out
 from pytest_riskguard.cli.main import run
 from tests.plugin import world
 from tests.plugin.world import read_report
@@ -26,17 +27,21 @@ def services(folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "names"),
     [
-        "services",
-        "'services/*'",
-        "'**/riskguard.yaml'",
-        "services/help services/shop/riskguard.yaml services no-risk",
+        (["services"], []),
+        (["services/*", "no-risk"], ["no-risk"]),
+        (["**/riskguard.yaml"], []),
+        (["services/help", "services/shop/riskguard.yaml", "services"], []),
     ],
 )
+def test_files_folders_and_patterns_are_told_from_gates_and_each_file_counts_once(services, words, names):
+    assert sorted_out(words) == ([services / name / "riskguard.yaml" for name in ("help", "shop")], names)
+
+
 @pytest.mark.usefixtures("services")
-def test_files_folders_and_patterns_are_judged_once_in_one_report(command, words):
-    ended = command(f"check {words} -q -o r.json")
+def test_all_files_are_judged_in_one_report(command):
+    ended = command("check services -q -o r.json")
     assert ended.status == 1
     help_, shop = ended.out.splitlines()
     assert help_.startswith("PASS help: no-risk: candidate against prod: ")
@@ -153,3 +158,16 @@ def test_each_service_asks_its_own_search_though_both_are_called_alike(pytester,
     for folder in (services.parent, pytester.path):
         means = [one["estimates"]["candidate_mean"] for one in read_report(folder / "r.json")["verdicts"]]
         assert means == [1, 0]
+
+
+@pytest.mark.usefixtures("services")
+def test_a_report_on_several_is_accepted_into_the_store_of_each(command):
+    command("check services -o r.json")
+    out = command("accept r.json --note because --in-ci").out
+    assert [line for line in out.splitlines() if line.endswith((".yaml:", "prod/0001"))] == [
+        "services/help/riskguard.yaml:",
+        "kept the old run as prod/0001",
+        "services/shop/riskguard.yaml:",
+        "kept the old run as prod/0001",
+    ]
+    assert "shop: no-risk: candidate against prod: identical to prod" in command("check services -q").out
