@@ -53,7 +53,16 @@ from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.surprise import judge_rankings
 from pytest_riskguard.gates.unjudged import Labels, Rejudged
-from pytest_riskguard.gates.verdict import HOW_READ, Family, Inputs, JudgedFile, Verdict, incomparable, warning
+from pytest_riskguard.gates.verdict import (
+    HOW_READ,
+    Family,
+    Inputs,
+    JudgedFile,
+    Verdict,
+    VerdictWarning,
+    incomparable,
+    warning,
+)
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.kept_runs import keep
 from pytest_riskguard.reports.warning_sentences import message, worded
@@ -400,7 +409,15 @@ class Engine:
 def _with_cause(verdict: Verdict, labels: Labels | None) -> Verdict:
     """The verdict with the mistake that seems to be behind it, where it does not pass."""
     cause = None if verdict.outcome == "pass" else cause_of(verdict, labels)
-    return verdict if cause is None else verdict.warned(cause)
+    if cause is None:
+        return verdict
+    if cause.parameters["about"] == "few_results":  # of a short list more is judged, whatever the baseline's ids are
+        verdict = verdict.with_findings(lambda found: replace(found, warnings=_without_shares(found.warnings)))
+    return verdict.warned(cause)
+
+
+def _without_shares(warnings: Sequence[VerdictWarning]) -> tuple[VerdictWarning, ...]:
+    return tuple(one for one in warnings if one.parameters.get("about") != "little_judged")
 
 
 @contextmanager
