@@ -48,7 +48,8 @@ from pytest_riskguard.gates.causes import cause_of
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
-from pytest_riskguard.gates.kinds import Gate, NoSurprise, Response, parse_slice
+from pytest_riskguard.gates.kinds import Gate, NoSurprise, Response
+from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.surprise import judge_rankings
 from pytest_riskguard.gates.unjudged import Labels, Rejudged
@@ -279,23 +280,25 @@ class Engine:
         assert isinstance(gate, NoSurprise)
         question.refuse_without_answer(None if store is None else store.root)
         candidate, baseline = map(self.sources.rankings, question.sources)
-        among: Sequence[str] | None = None
+        among = self.topics_in([gate.slice] if gate.slice else (), candidate, baseline)
         if self.sources.is_judged and any(isinstance(source, LiveRun) for source in question.sources):
-            among = self.sources.qrels.topics
-        if gate.slice is not None:
-            with _about_slices():
-                tags, known = self._tags_for(gate.slice), sorted(baseline.lists.keys() | candidate.lists.keys())
-                (part,) = slices_of(gate.slice, known, tags)
-            tag, value = parse_slice(part)
-            among = [topic for topic in among or known if tags.get(topic, {}).get(tag) == value]
-        texts = self.sources.topics.queries if self.sources.topics is not None else {}
-        queries = {**baseline.queries, **candidate.queries, **texts}
-        verdict = judge_rankings(gate, candidate, baseline, queries=queries, among=among)
+            among = among & {*self.sources.qrels.topics}
+        verdict = judge_rankings(gate, candidate, baseline, among=among)
         if verdict.documents is None:
             return verdict
         shown = {row.document for topic in verdict.documents.topics for row in topic.documents}
         titles, urls = self._titles.of(shown)
         return replace(verdict, documents=replace(verdict.documents, titles=titles, urls=urls))
+
+    def topics_in(self, entries: Sequence[str], *systems: Rankings) -> set[str]:
+        """The topics that systems answer, in slices as ``slices`` takes them; without any all."""
+        known = set[str]().union(*(system.lists for system in systems))
+        with _about_slices():
+            parts = {part for entry in entries for part in slices_of(entry, sorted(known), self._tags_for(entry))}
+        if not entries or self.sources.topics is None:
+            return known
+        tags = self.sources.topics.tags
+        return {one for one in known if parts.intersection(map("=".join, tags.get(one, {}).items()))}
 
     def _sure(self, asked: Asked, family: Family | None) -> Verdict:
         """The verdict with what it rests on; ``DataError`` where it would be another without that."""
