@@ -224,9 +224,9 @@ USAGE: Mapping[str, Cases] = {
     },
     "": {
         "compare prod.run": ("no baseline", "riskguard compare BASELINE CANDIDATE --qrels QRELS"),
-        "diff": ("expected two runs", "riskguard diff BASELINE CANDIDATE", "found 0"),
-        "diff prod.run": ("expected two runs", "riskguard diff BASELINE CANDIDATE", "found 1"),
-        "diff prod.run good.run qrels.txt": ("expected two runs", "found 3"),
+        "diff": ("Missing argument 'BASELINE CANDIDATE'",),
+        "diff prod.run": ("expected two runs", "riskguard diff BASELINE CANDIDATE"),
+        "diff prod.run good.run qrels.txt": ("expected two runs", "riskguard diff BASELINE CANDIDATE"),
         "diff prod.run good.run --qrels qrels.txt": ("No such option '--qrels'",),
         "diff prod.run good.run -o page.pdf": ("--output page.pdf", "expected .json,"),
         "explain t99": ("no query 't99'", "did you mean 't29'?"),
