@@ -110,7 +110,7 @@ def nobody():
 
 def every() -> Iterator[tuple[str, int, list[str]]]:
     """Each line, its status, and what its message says."""
-    for status in (2, 3):
+    for status in (1, 2, 3):
         for beginning, cases in ASKED[status].items():
             for more, said in cases.items():
                 start, _, end = beginning.partition("*")

@@ -131,7 +131,10 @@ NAMED = re.compile(r"(?<!that )\briskguard ((?:(?:baseline )?[a-z-]+)(?: [^\s`;]
 
 
 def message(ended):
-    """What a person reads of the mistake: the error, or why nothing was compared."""
+    """What a person reads of the mistake: the error, why nothing was compared, or why a gate failed."""
+    _, failed, why = ended.out.partition(" against prod\n")
+    if ended.status == 1 and failed:
+        return why.splitlines()[0].strip()
     _, found, why = ended.out.partition("Nothing was compared: ")
     text = re.split(r"\n(?=\S)", why)[0] if found else ended.out + ended.err.rpartition("Error: ")[2]
     return text.strip()
