@@ -27,7 +27,7 @@ _SKIPPED = (".", "_", "build", "dist", "node_modules", "site-packages")
 #: Formats of which one file may have judgements and rankings; of any other format it has the one or the other.
 _OF_BOTH = ("quepid", "workbench", "rank-eval")
 #: Words in the names of judgements, and of runs: of the system that there is, and of the one to judge.
-_JUDGED = re.compile(r"qrel|judg|rating|label")
+_JUDGED = re.compile(r"qrel|judg|rating|label|/(test|dev|train)\.")
 _BASELINE = re.compile(r"(^|[^a-z])(prod|production|base|baseline|old|main|master|control|current|a)([^a-z]|$)")
 _CANDIDATE = re.compile(r"(^|[^a-z])(cand|candidate|new|test|b|exp|experiment|treatment)([^a-z]|$)")
 #: The largest grade in use: a whole number above it is a score.
@@ -167,12 +167,15 @@ def _kinds(path: Path) -> Iterator[tuple[Kind, str, Any]]:
     if file.first_line.count("\t") != 1:  # else words of a query might pass for columns
         judged, ranked = _read(file, "judgements"), _read(file, "rankings")
     if judged and ranked and ranked[1] not in _OF_BOTH:
+        if _read(file, "scores"):
+            return
         grades, name = judged[2].arrays.grades, path.name.lower()
-        like_scores = bool((grades % 1 + (grades > _LARGEST_GRADE)).any())
+        like_scores = ranked[1] == "msmarco" or bool((grades % 1 + (grades > _LARGEST_GRADE)).any())
         is_run = _BASELINE.search(name) or _CANDIDATE.search(name) or like_scores
         is_judged = _JUDGED.search("/".join(path.parts[-2:]).lower()) or not is_run
         judged, ranked = (judged, None) if is_judged else (None, ranked)
-    yield from filter(None, (judged, ranked, None if judged or ranked else _read(file, "topics")))
+    topics = None if judged or ranked or _read(file, "scores") else _read(file, "topics")
+    yield from filter(None, (judged, ranked, topics))
 
 
 def _read(file: InputFile, kind: Kind) -> tuple[Kind, str, Any] | None:
