@@ -106,7 +106,9 @@ def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: st
     about: dict[object, str] = {one.path: f" ({one.format})" for kind in held.values() for one in kind}
     named, lines = (qrels, topics, baseline, chosen), list[str]()
     for what, name, example in zip(("judgements", "topics", "baseline", "candidate"), named, _EXAMPLES, strict=True):
-        found = f"none found ({example})" if name is None else f"{name}{about.get(name, '')}"
+        is_missing = isinstance(name, Path) and not os.path.exists(folder / name)  # noqa: PTH110 - it may be too long
+        found = f"{name}{' (not there yet)' if is_missing else about.get(name, '')}"
+        found = f"none found ({example})" if name is None else found
         lines.append(f"{what}: {found}")
     if judgements is not None:
         lines[0] += f", {counted(len(judged), 'query', 'queries')}"
@@ -140,7 +142,7 @@ def _paths(folder: Path) -> Iterator[Path]:
             for name in sorted(folders)
             if len(here.relative_to(folder).parts) < DEPTH
             and not name.startswith(_SKIPPED)
-            and not (here / name / "manifest.json").exists()  # a stored baseline
+            and not os.path.exists(here / name / "manifest.json")  # noqa: PTH110 - a stored baseline; raises nothing
         ]
         paths = [here / name for name in sorted(files) if not name.startswith(".")]
         if here != folder and len(paths) > 1 and all(".json" in path.suffixes for path in paths):
