@@ -59,7 +59,9 @@ def reference_scores(scores: Sequence[np.ndarray] | np.ndarray, *, kind: str) ->
     With a candidate in a pool of r, each difference from ``mean`` is (r - 1)/r of that from the mean of the others:
     URisk shrinks likewise, and TRisk stays the same. ``max`` has no win for a member of the pool.
     """
-    return {"mean": np.mean, "median": np.median, "max": np.max}[kind](scores, axis=0)
+    combine: Any = {"mean": np.mean, "median": np.median, "max": np.max}[kind]
+    reference: np.ndarray = combine(scores, axis=0)
+    return reference
 
 
 def minus(value: Any) -> Any:
