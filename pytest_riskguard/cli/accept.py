@@ -152,8 +152,10 @@ def _by_config(content: Report) -> dict[Path | None, list[Verdict]]:
                 f"{clean(owners[place])}, whose gates were judged, is not here: go to the folder where they were, or "
                 "name the riskguard.yaml with --config"
             )
-        if chosen is None or own is None or same_file(own, chosen):
+        if chosen is None or own in (None, chosen) or same_file(own, chosen):
             found.setdefault(chosen or own, []).append(verdict)
+    if chosen is not None and not found:
+        raise UsageError(f"the report has no gate of {chosen}")
     return found
 
 
