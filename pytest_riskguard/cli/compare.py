@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     """Judge runs against baselines.
 
-    The first run is the baseline, a file or the name of a stored one, and each of the others is judged against it.
-    With --baseline every run is judged. NAME=RUN gives a run another name than its file's.
+    The first run is the baseline, a file or the name of a stored one, and each of the others is judged against it;
+    a table ranks several. With --baseline every run is judged. A run may be a folder with a file for each response,
+    and --qrels a folder of BEIR. NAME=RUN gives a run another name than its file's.
 
     One verdict for each candidate, gate, measure, alpha, baseline and slice, in the order given; georisk_not_worse
     gives one for each candidate, measure, alpha and slice, over all baselines. Options of a gate are those of

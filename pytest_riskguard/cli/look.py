@@ -109,6 +109,8 @@ def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: st
         is_missing = isinstance(name, Path) and not os.path.exists(folder / name)  # noqa: PTH110 - it may be too long
         found = f"{name}{' (not there yet)' if is_missing else about.get(name, '')}"
         found = f"none found ({example})" if name is None else found
+        if isinstance(name, str) and name not in searches:
+            found += " (no file here has it)"
         lines.append(f"{what}: {found}")
     if judgements is not None:
         lines[0] += f", {counted(len(judged), 'query', 'queries')}"
