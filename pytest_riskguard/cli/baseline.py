@@ -164,7 +164,8 @@ def update(name: str, run: Path | None, *, collection: Collection, dry_run: bool
         click.echo(f"{name} already holds this run; nothing was written")
         return
     click.echo(f"would replace {name}; nothing was written" if dry_run else replaced_line(store, name))
-    _tell_changes(changes)
+    if changes or old.is_judged:
+        _tell_changes(changes)
     if not dry_run:
         click.echo(kept_as(old))
 

@@ -17,6 +17,8 @@ from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.cli.inputs import Inputs
+    from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.engine.advice import Reader
     from pytest_riskguard.engine.question import Question
     from pytest_riskguard.gates.verdict import Verdict
 
@@ -42,8 +44,9 @@ if TYPE_CHECKING:
 def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     """Judge runs against baselines.
 
-    The first run is the baseline, a file or the name of a stored one, and each of the others is judged against it.
-    With --baseline every run is judged. NAME=RUN gives a run another name than its file's.
+    The first run is the baseline, a file or the name of a stored one, and each of the others is judged against it;
+    a table ranks several. With --baseline every run is judged. A run may be a folder with a file for each response,
+    and --qrels a folder of BEIR. NAME=RUN gives a run another name than its file's.
 
     One verdict for each candidate, gate, measure, alpha, baseline and slice, in the order given; georisk_not_worse
     gives one for each candidate, measure, alpha and slice, over all baselines. Options of a gate are those of
@@ -53,7 +56,6 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
     its gates.
     """
     from pytest_riskguard.engine.advice import advised
-    from pytest_riskguard.engine.declared_gates import named_in
 
     outputs.withdraw()
     inputs.report, inputs.keep_in = bool(outputs.paths), outputs.kept_in
@@ -91,7 +93,7 @@ def compare(inputs: Inputs, outputs: Outputs, **detail: Any) -> int:
             question,
             reader,
             accept=f"{verdict.baseline}={verdict.candidate}" if many else "",
-            named=named_in(config, verdict.error, *reader.folders),
+            named=_named(config, verdict, reader),
         )
         for question, verdict in zip(questions, verdicts, strict=True)
     ]
@@ -117,6 +119,15 @@ def _refuse_without_judgements(inputs: Inputs) -> None:
         f"{shlex.join(systems)}` shows what changed, and lists what to judge first; with judgements add --qrels "
         "QRELS; files that hold a score for each query need --scores"
     )
+
+
+def _named(config: Config | None, verdict: Verdict, reader: Reader) -> str:
+    """Where riskguard.yaml names the file at fault; what reads one is loaded only then."""
+    if config is None or verdict.error is None:
+        return ""
+    from pytest_riskguard.engine.declared_gates import named_in
+
+    return named_in(config, verdict.error, *reader.folders)
 
 
 def _roles(verdicts: Sequence[Verdict]) -> str:

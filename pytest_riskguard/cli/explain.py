@@ -10,6 +10,7 @@ from pytest_riskguard.cli.check import code_from, declared_gates, judged_options
 from pytest_riskguard.cli.main import ExitStatus
 from pytest_riskguard.cli.options import FILE, NamedPath, the_config
 from pytest_riskguard.cli.output import terminal_width
+from pytest_riskguard.errors import UsageError
 
 
 @click.command()
@@ -30,6 +31,8 @@ def explain(
     from pytest_riskguard.reports.query import explained
 
     if report is not None:
+        if candidate or baselines:
+            raise UsageError("--candidate and --baseline are for judging anew: leave them out, or REPORT")
         from pytest_riskguard.reports.json import read
 
         verdicts = list(read(report).shown.verdicts)

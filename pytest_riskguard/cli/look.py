@@ -27,7 +27,7 @@ _SKIPPED = (".", "_", "build", "dist", "node_modules", "site-packages")
 #: Formats of which one file may have judgements and rankings; of any other format it has the one or the other.
 _OF_BOTH = ("quepid", "workbench", "rank-eval")
 #: Words in the names of judgements, and of runs: of the system that there is, and of the one to judge.
-_JUDGED = re.compile(r"qrel|judg|rating|label")
+_JUDGED = re.compile(r"qrel|judg|rating|label|/(test|dev|train)\.")
 _BASELINE = re.compile(r"(^|[^a-z])(prod|production|base|baseline|old|main|master|control|current|a)([^a-z]|$)")
 _CANDIDATE = re.compile(r"(^|[^a-z])(cand|candidate|new|test|b|exp|experiment|treatment)([^a-z]|$)")
 #: The largest grade in use: a whole number above it is a score.
@@ -106,7 +106,11 @@ def planned(folder: Path, qrels: Path | None, topics: Path | None, candidate: st
     about: dict[object, str] = {one.path: f" ({one.format})" for kind in held.values() for one in kind}
     named, lines = (qrels, topics, baseline, chosen), list[str]()
     for what, name, example in zip(("judgements", "topics", "baseline", "candidate"), named, _EXAMPLES, strict=True):
-        found = f"none found ({example})" if name is None else f"{name}{about.get(name, '')}"
+        is_missing = isinstance(name, Path) and not os.path.exists(folder / name)  # noqa: PTH110 - it may be too long
+        found = f"{name}{' (not there yet)' if is_missing else about.get(name, '')}"
+        found = f"none found ({example})" if name is None else found
+        if isinstance(name, str) and name not in searches:
+            found += " (no file here has it)"
         lines.append(f"{what}: {found}")
     if judgements is not None:
         lines[0] += f", {counted(len(judged), 'query', 'queries')}"
@@ -140,7 +144,7 @@ def _paths(folder: Path) -> Iterator[Path]:
             for name in sorted(folders)
             if len(here.relative_to(folder).parts) < DEPTH
             and not name.startswith(_SKIPPED)
-            and not (here / name / "manifest.json").exists()  # a stored baseline
+            and not os.path.exists(here / name / "manifest.json")  # noqa: PTH110 - a stored baseline; raises nothing
         ]
         paths = [here / name for name in sorted(files) if not name.startswith(".")]
         if here != folder and len(paths) > 1 and all(".json" in path.suffixes for path in paths):
@@ -167,12 +171,15 @@ def _kinds(path: Path) -> Iterator[tuple[Kind, str, Any]]:
     if file.first_line.count("\t") != 1:  # else words of a query might pass for columns
         judged, ranked = _read(file, "judgements"), _read(file, "rankings")
     if judged and ranked and ranked[1] not in _OF_BOTH:
+        if _read(file, "scores"):
+            return
         grades, name = judged[2].arrays.grades, path.name.lower()
-        like_scores = bool((grades % 1 + (grades > _LARGEST_GRADE)).any())
+        like_scores = ranked[1] == "msmarco" or bool((grades % 1 + (grades > _LARGEST_GRADE)).any())
         is_run = _BASELINE.search(name) or _CANDIDATE.search(name) or like_scores
         is_judged = _JUDGED.search("/".join(path.parts[-2:]).lower()) or not is_run
         judged, ranked = (judged, None) if is_judged else (None, ranked)
-    yield from filter(None, (judged, ranked, None if judged or ranked else _read(file, "topics")))
+    topics = None if judged or ranked or _read(file, "scores") else _read(file, "topics")
+    yield from filter(None, (judged, ranked, topics))
 
 
 def _read(file: InputFile, kind: Kind) -> tuple[Kind, str, Any] | None:

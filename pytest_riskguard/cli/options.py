@@ -111,7 +111,7 @@ _OF_STORE = ("explain", "list", "remove", "show", "verify")
 
 def place_words(command: str) -> list[str]:
     """The options of places that are given, as far as a command, perhaps of ``riskguard baseline``, knows them."""
-    known = {"--config"} if command in _OF_STORE else {*_places()} - ({"--qrels"} if command == "diff" else {*()})
+    known = {"--config"} if command in _OF_STORE else {"--config", "--topics"} if command == "diff" else _places()
     return [word for option, value in _places().items() if option in known for word in (option, value)]
 
 
@@ -283,7 +283,7 @@ def collection_options(*settings: str, scores: bool = True, judged: bool = True)
     return grouped(
         "collection",
         Collection,
-        *(scoring[:1] if judged else ()),
+        *(scoring if judged else ()),
         _place_option(
             "--topics",
             "Query texts, tags and weights of topics. [default: riskguard.yaml's"
@@ -291,7 +291,6 @@ def collection_options(*settings: str, scores: bool = True, judged: bool = True)
         ),
         config_option,
         *(tables if scores else ()),
-        *(scoring[1:] if judged else ()),
         *([_set_option(*dict.fromkeys((*settings, "format", "ties")))] if settings else ()),
     )
 
@@ -413,6 +412,7 @@ def system_options(
     required: bool = True,
     first: int = 0,
     alphas: tuple[float, ...] = (),
+    judged: bool = True,
 ) -> Callable[[Command], Command]:
     """The argument and the options of a command about systems, handed over as ``inputs``, of the class ``Inputs``.
 
@@ -434,13 +434,15 @@ def system_options(
         Of this many systems or more the first is the baseline, where ``--baseline`` names none; 0 for never.
     alphas : tuple of float
         The default of ``--alpha``; without it, that of the gates.
+    judged : bool
+        Whether the systems are scored: without it there is no ``--qrels``, ``--measure`` and ``--alpha``.
     """
     default = alphas
 
     def make(
         systems: tuple[NamedPath, ...],
         collection: Collection,
-        alphas: tuple[float, ...],
+        alphas: tuple[float, ...] = (),
         baselines: tuple[NamedPath, ...] = (),
         slices: tuple[str, ...] = (),
         kind: str | None = None,
@@ -460,6 +462,6 @@ def system_options(
             "systems", nargs=-1, type=system, required=required, metavar=metavar or f"[NAME=]{argument}..."
         ),
         *(of_baselines if baseline else ()),
-        collection_options(*settings, scores=scores),
-        alpha_option(*alphas),
+        collection_options(*settings, scores=scores, judged=judged),
+        *([alpha_option(*alphas)] if judged else ()),
     )

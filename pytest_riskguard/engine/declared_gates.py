@@ -93,8 +93,11 @@ class DeclaredGates:
         family, question = self.verdict(item).family, self._question(item)
         return question if family is None else replace(question, gate=replace(question.gate, level=family.level))
 
-    def advised(self, verdict: Verdict, item: GateItem, reader: Reader) -> Verdict:
-        """The verdict with what its reader can type, and the setting that names the file at fault."""
+    def advised(self, verdict: Verdict, item: GateItem, reader: Reader, *, accept: str = "") -> Verdict:
+        """The verdict with what its reader can type, and the setting that names the file at fault.
+
+        ``accept`` is as ``advice.advised`` takes it.
+        """
         gate, question = item.settings, self._question(item)
         given = [] if self._candidate is None else [reader.path(self._candidate)]
         runs = list[str | None]()
@@ -113,7 +116,7 @@ class DeclaredGates:
             judge_next=words,
             explain=explain,
             keeps=keeps,
-            accept=item.id if gate.candidate and self._candidate is None else "",
+            accept=item.id if gate.candidate and self._candidate is None else accept,
             named=named,
         )
 

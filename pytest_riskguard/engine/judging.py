@@ -48,11 +48,21 @@ from pytest_riskguard.gates.causes import cause_of
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.documents import documents
 from pytest_riskguard.gates.judge import compare, judge
-from pytest_riskguard.gates.kinds import Gate, NoSurprise, Response, parse_slice
+from pytest_riskguard.gates.kinds import Gate, NoSurprise, Response
+from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.surprise import judge_rankings
 from pytest_riskguard.gates.unjudged import Labels, Rejudged
-from pytest_riskguard.gates.verdict import HOW_READ, Family, Inputs, JudgedFile, Verdict, incomparable, warning
+from pytest_riskguard.gates.verdict import (
+    HOW_READ,
+    Family,
+    Inputs,
+    JudgedFile,
+    Verdict,
+    VerdictWarning,
+    incomparable,
+    warning,
+)
 from pytest_riskguard.plugins import told
 from pytest_riskguard.reports.kept_runs import keep
 from pytest_riskguard.reports.warning_sentences import message, worded
@@ -270,23 +280,25 @@ class Engine:
         assert isinstance(gate, NoSurprise)
         question.refuse_without_answer(None if store is None else store.root)
         candidate, baseline = map(self.sources.rankings, question.sources)
-        among: Sequence[str] | None = None
+        among = self.topics_in([gate.slice] if gate.slice else (), candidate, baseline)
         if self.sources.is_judged and any(isinstance(source, LiveRun) for source in question.sources):
-            among = self.sources.qrels.topics
-        if gate.slice is not None:
-            with _about_slices():
-                tags, known = self._tags_for(gate.slice), sorted(baseline.lists.keys() | candidate.lists.keys())
-                (part,) = slices_of(gate.slice, known, tags)
-            tag, value = parse_slice(part)
-            among = [topic for topic in among or known if tags.get(topic, {}).get(tag) == value]
-        texts = self.sources.topics.queries if self.sources.topics is not None else {}
-        queries = {**baseline.queries, **candidate.queries, **texts}
-        verdict = judge_rankings(gate, candidate, baseline, queries=queries, among=among)
+            among = among & {*self.sources.qrels.topics}
+        verdict = judge_rankings(gate, candidate, baseline, among=among)
         if verdict.documents is None:
             return verdict
         shown = {row.document for topic in verdict.documents.topics for row in topic.documents}
         titles, urls = self._titles.of(shown)
         return replace(verdict, documents=replace(verdict.documents, titles=titles, urls=urls))
+
+    def topics_in(self, entries: Sequence[str], *systems: Rankings) -> set[str]:
+        """The topics that systems answer, in slices as ``slices`` takes them; without any all."""
+        known = set[str]().union(*(system.lists for system in systems))
+        with _about_slices():
+            parts = {part for entry in entries for part in slices_of(entry, sorted(known), self._tags_for(entry))}
+        if not entries or self.sources.topics is None:
+            return known
+        tags = self.sources.topics.tags
+        return {one for one in known if parts.intersection(map("=".join, tags.get(one, {}).items()))}
 
     def _sure(self, asked: Asked, family: Family | None) -> Verdict:
         """The verdict with what it rests on; ``DataError`` where it would be another without that."""
@@ -397,7 +409,15 @@ class Engine:
 def _with_cause(verdict: Verdict, labels: Labels | None) -> Verdict:
     """The verdict with the mistake that seems to be behind it, where it does not pass."""
     cause = None if verdict.outcome == "pass" else cause_of(verdict, labels)
-    return verdict if cause is None else verdict.warned(cause)
+    if cause is None:
+        return verdict
+    if cause.parameters["about"] == "few_results":  # of a short list more is judged, whatever the baseline's ids are
+        verdict = verdict.with_findings(lambda found: replace(found, warnings=_without_shares(found.warnings)))
+    return verdict.warned(cause)
+
+
+def _without_shares(warnings: Sequence[VerdictWarning]) -> tuple[VerdictWarning, ...]:
+    return tuple(one for one in warnings if one.parameters.get("about") != "little_judged")
 
 
 @contextmanager

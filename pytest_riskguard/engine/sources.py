@@ -207,7 +207,8 @@ class ScoreCache:
                 run = self._run(source)
             depths = np.full(len(run.topics), DEPTH)
             depths[:LOOKED_AT] = LOOKED_DEEP
-            return Rankings(label(source), run.source.digest, first_documents(run, depths), run.source.texts)
+            queries = {**run.source.texts, **({} if self.topics is None else self.topics.queries)}
+            return Rankings(label(source), run.source.digest, first_documents(run, depths), queries)
 
         return self.once("rankings", source, read)
 

@@ -16,6 +16,7 @@ from pytest_riskguard.data.measures import cutoff_of, has_kernel
 from pytest_riskguard.data.scoring import kernel_of
 from pytest_riskguard.gates.unjudged import Labels
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning, warning
+from pytest_riskguard.text import counted
 
 #: From this share of queries without a result on, a run may be cut off.
 MUCH_MISSING = 0.25
@@ -63,7 +64,7 @@ def _causes(verdict: Verdict, labels: Labels | None) -> Iterator[VerdictWarning]
     if reverse is not None and is_upside_down(baseline=baseline, candidate=candidate, reverse=reverse):
         yield warning("suspicious_run", about="upside_down", mean=candidate, reverse=reverse)
     if (wanted := wanted_results(ours.retrieved, theirs.retrieved, cutoff_of(labels.measure))) is not None:
-        most = int(ours.retrieved.max(initial=0))
+        most = counted(int(ours.retrieved.max(initial=0)), "result")
         yield warning("suspicious_run", about="few_results", most=most, wanted=wanted)
 
 

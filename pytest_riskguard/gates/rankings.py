@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
-from math import log2
+from math import fsum, log2
 
 from pytest_riskguard.frozen import frozen
 
@@ -19,6 +18,8 @@ LOOKED_AT, LOOKED_DEEP = 200, 100
 MOST = 0.9
 #: The most pairs of query and document that are listed to be judged.
 MAX_TO_JUDGE = 50
+#: What can happen to a query, beside other results.
+EMPTY, NEW, SHORTER, OTHER_FIRST = "empty", "new", "shorter", "other first result"
 
 #: Documents of each topic, best first.
 Lists = Mapping[str, tuple[str, ...]]
@@ -36,90 +37,66 @@ class Rankings:
 
 @frozen
 class Change:
-    """A query's first ``DEPTH`` results ``before`` and ``after``."""
+    """A query's first ``DEPTH`` results ``before`` and ``after``, of which there is one at least.
+
+    ``overlap`` is the share of the documents of the longer list that both have. ``what`` happened is ``empty`` (none
+    is left), ``new`` (there was none), or ``shorter`` and ``other first result``, if anything of these.
+    """
 
     topic: str
     before: tuple[str, ...]
     after: tuple[str, ...]
-
-    @cached_property
-    def overlap(self) -> float:
-        """The share of the documents of the longer list that both have; 1 where both are empty."""
-        longest = max(len(self.before), len(self.after))
-        return len({*self.before} & {*self.after}) / longest if longest else 1.0
-
-    @cached_property
-    def rbo(self) -> float:
-        """Rank-biased overlap of the first ``DEPTH`` ranks, as a share of what equal lists have, so from 0 to 1.
-
-        The mean over ranks d of the share of d documents that both have among their first d, each d weighted by
-        ``PATIENCE ** d``, up to the end of the longer list. The definition is for endless lists; what follows the
-        last rank is left out here, not extrapolated.
-
-        References
-        ----------
-        W. Webber, A. Moffat and J. Zobel, "A similarity measure for indefinite rankings", ACM Transactions on
-        Information Systems 28(4), 2010, section 4.
-        """
-        total, weights, weight = 0.0, 0.0, 1.0
-        for depth in range(1, max(len(self.before), len(self.after)) + 1):
-            total += weight * len({*self.before[:depth]} & {*self.after[:depth]}) / depth
-            weights += weight
-            weight *= PATIENCE
-        return total / weights if weights else 1.0
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is left."""
-        return bool(self.before) and not self.after
-
-    @property
-    def is_new(self) -> bool:
-        """Whether there was nothing before."""
-        return bool(self.after) and not self.before
-
-    @property
-    def is_shorter(self) -> bool:
-        """Whether there are fewer results than before, but some."""
-        return 0 < len(self.after) < len(self.before)
-
-    @property
-    def is_other_first(self) -> bool:
-        """Whether both have a first result, and it is not the same document."""
-        return bool(self.before and self.after) and self.before[0] != self.after[0]
+    overlap: float
+    rbo: float
+    what: tuple[str, ...]
 
     @property
     def is_changed(self) -> bool:
         """Whether anything differs."""
         return self.before != self.after
 
-    def moved(self) -> dict[str, float]:
-        """The documents that entered, left or moved, with how much of a reader's attention that is (log discount)."""
-        worth = [{document: 1 / log2(rank + 1) for rank, document in enumerate(side, 1)} for side in self.sides]
-        moves = {one: abs(worth[0].get(one, 0.0) - worth[1].get(one, 0.0)) for one in worth[0] | worth[1]}
-        return {document: move for document, move in moves.items() if move}
 
-    @property
-    def sides(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Before and after."""
-        return self.before, self.after
+def change(topic: str, before: tuple[str, ...], after: tuple[str, ...]) -> Change:
+    """What changed in a query's first results.
+
+    RBO, rank-biased overlap, is the mean over ranks d of the share of d documents that both have among their first d,
+    weighted by ``PATIENCE ** d``, up to the end of the longer list. The definition is for endless lists; what follows
+    the last rank is left out, not extrapolated, so that equal lists of any length have 1.
+
+    References
+    ----------
+    W. Webber, A. Moffat and J. Zobel, "A similarity measure for indefinite rankings", ACM Transactions on Information
+    Systems 28(4), 2010, section 4.
+    """
+    before, after = before[:DEPTH], after[:DEPTH]
+    ranks = range(1, max(len(before), len(after)) + 1)
+    shared = [len({*before[:rank]} & {*after[:rank]}) / rank for rank in ranks]
+    weights = [PATIENCE**rank for rank in ranks]
+    rbo = fsum(weight * share for weight, share in zip(weights, shared, strict=True)) / fsum(weights)
+    both = {SHORTER: len(after) < len(before), OTHER_FIRST: before[:1] != after[:1]}
+    what = {EMPTY: not after, NEW: not before} if not (before and after) else both
+    return Change(topic, before, after, shared[-1], rbo, tuple(word for word, holds in what.items() if holds))
 
 
 def changes(before: Lists, after: Lists, among: Collection[str] | None = None) -> list[Change]:
     """The change of every query that either side answers, those that moved most first; ``among`` some topics only."""
     topics = before.keys() | after.keys()
     topics = topics if among is None else topics & {*among}
-    every = [Change(topic, before.get(topic, ())[:DEPTH], after.get(topic, ())[:DEPTH]) for topic in topics]
+    every = [change(topic, before.get(topic, ()), after.get(topic, ())) for topic in topics]
     return sorted(every, key=lambda one: (round(one.rbo, 12), one.topic))
 
 
 def to_judge(changed: Sequence[Change], most: int = MAX_TO_JUDGE) -> list[tuple[str, str]]:
-    """Pairs of topic and document to judge first: those that moved most, over all queries.
+    """Pairs of topic and document to judge first: those that moved most, by nDCG's discount, over all queries.
 
     New and lost first results come first, so that few judgements already tell something of many queries.
     """
-    pairs = [(-move, place, document) for place, one in enumerate(changed) for document, move in one.moved().items()]
-    return [(changed[place].topic, document) for _, place, document in sorted(pairs)[:most]]
+    pairs = []
+    for place, one in enumerate(changed):
+        old, new = ({name: 1 / log2(rank) for rank, name in enumerate(side, 2)} for side in (one.before, one.after))
+        moves = {name: abs(new.get(name, 0.0) - old.get(name, 0.0)) for name in old | new}
+        pairs += [(-move, place, name) for name, move in moves.items() if move]
+    return [(changed[place].topic, name) for _, place, name in sorted(pairs)[:most]]
 
 
 def cause(before: Lists, after: Lists) -> str:
@@ -132,16 +109,14 @@ def cause(before: Lists, after: Lists) -> str:
             f"nearly no query has a document in both, whose first ones are {pairs[0][0][0]!r:.60} and "
             f"{pairs[0][1][0]!r:.60}: they may be ids of another collection, or written in another way"
         )
-    reversed_, comparable = 0, 0
+    turned = list[bool]()
     for one, other in pairs:
-        inside = {*one} & {*other}
-        common = [document for document in one if document in inside]
-        comparable += len(common) > 2
-        reversed_ += len(common) > 2 and common[::-1] == [document for document in other if document in inside]
-    if comparable and reversed_ >= MOST * comparable:
+        both = {*one} & {*other}
+        old, new = ([name for name in side if name in both] for side in (one, other))
+        turned += [old[::-1] == new] * (len(both) > 2)
+    if turned and sum(turned) >= MOST * len(turned):
         return "the order of nearly every ranking is reversed: distances, or ranks, may be written as scores"
     longest = max(len(other) for _, other in pairs)
-    cut = sum(len(other) == longest < len(one) for one, other in pairs)
-    if cut >= MOST * len(pairs) and longest < DEPTH:
+    if longest < DEPTH and sum(len(other) == longest < len(one) for one, other in pairs) >= MOST * len(pairs):
         return f"nearly every ranking of the candidate ends at rank {longest}: its run may be cut at k = {longest}"
     return ""

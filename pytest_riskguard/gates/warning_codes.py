@@ -111,7 +111,7 @@ SAID: Mapping[str, str] = {
         "better document must have a higher score, so write distances with a minus sign"
     ),
     "few_results": (
-        "the candidate has at most {most} results a query, where the baseline has more and {wanted} count: ask the "
+        "the candidate has at most {most} a query, where the baseline has more and {wanted} count: ask the "
         "search for {wanted}"
     ),
     "order_as_written": (

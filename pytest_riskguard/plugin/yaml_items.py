@@ -113,7 +113,8 @@ class GateTest(_Reported):
             from pytest_riskguard.engine.advice import Reader
 
             reader = Reader.of_config(self.file.path, *folders, report=json_report(self.config))
-            verdict = declared.advised(verdict, self.item, reader)
+            # tests may have judged other candidates
+            verdict = declared.advised(verdict, self.item, reader, accept=self.item.id)
         record(verdict)
         if not verdict.passed:
             raise RiskyError(self._explained(verdict), verdict)

@@ -186,16 +186,12 @@ def _surprises(verdict: Verdict) -> list[tuple[str, str, bool]]:
     assert isinstance(gate, NoSurprise)
     said = []
     for limit, (_, what) in SURPRISES.items():
-        if limit in found and (most := gate.most(limit, total)) is not None:
+        if limit in found:
+            most = gate.most(limit, total) or 0
             which = f"{found[limit] or 'none'} of {_all(verdict)}"
             may = f"{most or 'none'} may"
             said.append((f"{which} {what.format(gate.min_overlap)}", may, found[limit] > most))
     return sorted(said, key=lambda one: not one[2])
-
-
-def _exceeded(card: Card) -> set[str]:
-    """The limits that some topic exceeds."""
-    return {limit for topic in card.worst for limit in topic.exceeds}
 
 
 def _surprise(verdict: Verdict) -> _Line:
@@ -344,9 +340,8 @@ def paragraph(verdict: Verdict) -> str:
     if verdict.asked.of_rankings:
         every = [f"{text} ({may})" for text, may, _ in _surprises(verdict)]
         mistake = cause(verdict) if card.suspicion is not None else ""
-        parsed = "Look first at how queries that find nothing are parsed." if "max_empty" in _exceeded(card) else ""
         about = "This measures change, not harm: no judgement says which ranking is better."
-        return " ".join(filter(None, [mistake, sentence("; ".join(every)), parsed, about]))
+        return " ".join(filter(None, [mistake, sentence("; ".join(every)), about]))
     said = [cause(verdict), _tally(card), *_reasons(card), weakness(verdict)]
     said += [] if said[0] and card.fates["empty"] else [_unanswered(card)]
     said += [f"Without {clean(topic, limit=MAX_NAME)} it would pass." for topic in card.decisive_topics]

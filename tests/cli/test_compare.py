@@ -450,3 +450,16 @@ def test_several_candidates_are_ranked_first_and_a_beir_folder_is_named_last(com
     assert answer == "1 of 3 candidates may ship: 3 of 9 gates failed"
     assert [row.split()[0] for row in ranked] == ["good", "churn", "loss"]
     assert ended.out.splitlines()[-1] == "  judged by help/qrels/test.tsv"
+
+
+def test_too_few_results_are_the_cause_and_no_fault_of_the_baseline(command, folder):
+    rows = (folder / "prod.run").read_text().splitlines()
+    (folder / "short.run").write_text("\n".join(row for row in rows if int(row.split()[3]) <= 1))
+    (folder / "qrels.txt").write_text(
+        "".join(f"{topic} 0 {d} 1\n" for topic in world.TOPICS for d in ("good", "bad1"))
+    )
+    ended = command("compare prod.run short.run --qrels qrels.txt --measure nDCG@10 --gate not_significantly_risky")
+    assert ended.out.splitlines()[3].startswith(
+        "  The candidate has at most 1 result a query, where the baseline has"
+    )
+    assert "are judged" not in " ".join(ended.out.split())

@@ -35,6 +35,7 @@ def test_a_report_says_the_same_wherever_it_is_read(command, failing, monkeypatc
     ("asked", "said"),
     [
         ("'number 1'", "'number 1' is part of 10 queries: t10 (query number 10), t11"),
+        ("t07 report.json --candidate loss.run", "--candidate and --baseline are for judging anew"),
         ("t070", "no query 't070' among the 30 that the verdicts name; did you mean 't07'?"),
     ],
 )

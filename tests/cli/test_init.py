@@ -238,3 +238,10 @@ def test_without_a_candidate_check_says_how_to_name_one_and_takes_one(command, f
     assert "gate 'no-risk': expected `candidate: RUN` in the file, or `riskguard check --candidate RUN`" in ended.err
     assert command("check --candidate good.run").status == 0
     assert command("baseline list").status == 0
+
+
+def test_what_is_named_and_is_not_there_is_said(command):
+    ended = command("init -o new.yaml --qrels nowhere.txt --candidate nothing:search")
+    assert ended.status == 0
+    assert "judgements: nowhere.txt (not there yet)" in ended.out
+    assert "candidate: nothing:search (no file here has it)" in ended.out

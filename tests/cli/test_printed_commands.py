@@ -52,6 +52,20 @@ candidate: {retrieve: "MODULE:answers", depth: 20}
 gates:
   - {name: no-risk, kind: not_significantly_risky, baseline: prod}
 """
+OWN_CANDIDATE = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+store: baselines
+measures: [AP]
+candidate: prod.run
+gates:
+  - {name: first, kind: no_topic_collapse, baseline: prod, max_loss: 0.4}
+  - {name: second, kind: not_significantly_risky, baseline: prod, candidate: good.run}
+"""
+BETTER = "--note 'significantly better: AP 0.5000 to 0.6361'"
+BETTER_IN_PYTHON = """\
+def test_file(riskguard):
+    riskguard.assert_not_significantly_risky(riskguard.run("good.run"), "prod")
+"""
 #: The relevant document comes first or, for the first queries, nowhere near; everything else is unjudged.
 SEARCH = """\
 def answers(query):
@@ -275,6 +289,25 @@ SITUATIONS = {
         "pytest --riskguard",
         ("riskguard baseline update prod candidate.run --note 'significantly better: AP 0.5000 to 0.6361'",),
     ),
+    "check, a better run and a report, from another folder": Situation(
+        "riskguard check --config ../riskguard.yaml -o r.json",
+        (f"riskguard accept r.json prod {BETTER} --config ../riskguard.yaml",),
+        where="elsewhere",
+    ),
+    "compare, a better run among several, and a report": Situation(
+        "riskguard compare prod good.run churn.run --measure AP -o r.json -q", ()
+    ),
+    "pytest, a better run that one gate names, and a report, from another folder": Situation(
+        "pytest --riskguard .. --riskguard-report=r.json",
+        (f"riskguard accept r.json second {BETTER} --config ../riskguard.yaml",),
+        (("riskguard.yaml", OWN_CANDIDATE), ("pytest.ini", "[pytest]\n")),
+        where="elsewhere",
+    ),
+    "pytest, a better run in Python, and a report": Situation(
+        "pytest --riskguard test_better.py --riskguard-report=r.json",
+        (f"riskguard accept r.json no-risk {BETTER}", f"riskguard accept r.json test_better.py::test_file {BETTER}"),
+        (("test_better.py", BETTER_IN_PYTHON),),
+    ),
     "pytest, changed judgements, from another folder": Situation(
         "pytest --riskguard ..",
         (
@@ -352,7 +385,7 @@ def printed_commands_run(command, folder, monkeypatch):
             if situation.where != ".":
                 filled = re.sub(r"(?<!/)good\.run", "../good.run", filled)
             status, said = ended(filled, here, in_this_process)
-            assert status in ((0,) if " baseline " in line else (0, 1, 3)), (filled, said)
+            assert status in ((0,) if re.search(" (baseline|accept) ", line) else (0, 1, 3)), (filled, said)
             if " judge-next " in line:
                 assert "to judge; the verdict could change" in " ".join(said.split()), (filled, said)
 

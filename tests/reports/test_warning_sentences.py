@@ -66,7 +66,7 @@ WARNINGS: list[tuple[str, Verdict, dict[str, Any]]] = [
     ("stale_labels", VERDICT, {"topics": ("t1", "t2"), "documents": 3, "file": "docs.jsonl"}),
     ("cut_off", VERDICT, {"missing": 35, "count": 60}),
     ("upside_down", VERDICT, {"mean": 0.21, "reverse": 0.6}),
-    ("few_results", VERDICT, {"most": 5, "wanted": 10}),
+    ("few_results", VERDICT, {"most": "1 result", "wanted": 10}),
     ("history_unusable", VERDICT, {"baseline": "prod", "problem": "no manifest"}),
 ]
 
