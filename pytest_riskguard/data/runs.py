@@ -300,7 +300,7 @@ def _ranks(column: Numbers) -> Ranks:
     """Ranks as whole numbers, ``NO_RANK`` for others."""
     ranks = np.asarray(column, dtype=np.float64)
     is_whole = np.abs(ranks) < 2.0**31
-    is_whole[is_whole] = ranks[is_whole] % 1 == 0
+    is_whole &= ranks % 1 == 0
     return np.where(is_whole, ranks, NO_RANK).astype(np.int32)
 
 

@@ -92,7 +92,6 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
     sizes: list[int] = []
     others: list[tuple[int, Ranks]] = []  # ranks of blocks in which they do not number the lines of a topic
     text, lengths, values = bytearray(), bytearray(), bytearray()  # these grow where they are, never held twice
-    blocks: list[tuple[slice, int, int]] = []  # rows, where their text begins, and the room that each has; 0 if none
     rows = 0
     try:
         for cells in text_blocks(file, layout.fields, longest=ROW_BYTES):
@@ -110,9 +109,7 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
             sizes += counts.tolist()
             if layout is _RUN and not _are_numbers(cells[3], expected):
                 others.append((rows, whole_numbers(cells[3], NO_RANK)))
-            documents = documents.evenly()
-            is_even = len(documents.text) > documents.lengths.sum()
-            blocks.append((slice(rows, rows + len(found)), len(text), len(documents.text) // len(found) * is_even))
+            documents = documents.compact()
             text += documents.text.data
             lengths += documents.lengths.astype(np.uint16).data
             values += found.data
@@ -129,11 +126,8 @@ def _read(file: InputFile, layout: _Layout) -> tuple[Groups, Ids, FloatArray, Ra
         for row, ranks in others:
             numbering[row : row + len(ranks)] = ranks
     id_lengths: Any = np.frombuffer(lengths, np.uint16)
-    starts: Any = np.empty(rows, np.int32)
-    for block, begin, room in blocks:
-        starts[block] = begin
-        starts[block] += np.arange(block.stop - block.start) * room if room else starts_of(id_lengths[block])
-    return groups, Ids(np.frombuffer(text, np.uint8), starts, id_lengths), np.frombuffer(values), numbering
+    ids = Ids(np.frombuffer(text, np.uint8), starts_of(id_lengths), id_lengths)
+    return groups, ids, np.frombuffer(values), numbering
 
 
 def _are_numbers(cells: Ids, numbers: IntArray) -> bool:
