@@ -23,14 +23,13 @@ from pytest_riskguard.cli.options import (
     is_config_given,
     refuse_unseen,
     store_of,
-    the_config,
 )
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import BaselineError, DataError, FileError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import HOW_READ
-from pytest_riskguard.text import clean, did_you_mean, named
+from pytest_riskguard.text import clean, named
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -43,16 +42,12 @@ _YAML = (".yaml", ".yml")
 
 @frozen(eq=False)
 class Pair:
-    """A candidate and the stored baseline whose place it takes, with the verdicts of the report on both.
-
-    ``digest`` is that of the candidate when it was judged, unless it was in memory.
-    """
+    """A candidate and the stored baseline whose place it takes, with the verdicts of the report on both."""
 
     config: Config | None
     store: Store
     baseline: str
     candidate: str
-    digest: str | None
     verdicts: Sequence[Verdict]
 
 
@@ -99,53 +94,45 @@ def _chosen(content: Report, name: str | None) -> list[Pair]:
     for path, verdicts in _by_config(content).items():
         config = None if path is None else load_config(path, require_gates=False)
         store = store_of(config)
+        pairs: dict[tuple[str, str], list[Verdict]] = {}
         stored = store.names()
-        pairs: dict[tuple[str, str, str | None], list[Verdict]] = {}
         for verdict in verdicts:
-            gate, candidate = verdict.gate, verdict.candidate
-            for baseline in dict.fromkeys(one.partition("/")[0] for one in verdict.baselines):
-                words = baseline, candidate, f"{baseline}={candidate}", gate.partition("[")[0], gate
-                if baseline not in stored:
-                    continue
-                known += words
-                if name not in (None, *words):
-                    continue
-                if verdict.outcome == "incomparable":
-                    problem = f"{clean(gate)} could not be compared ({clean(verdict.problem or '')})"
-                    raise DataError(f"{problem}: nobody knows what would be accepted", reason=verdict.reason)
-                digest = None if verdict.inputs is None else verdict.inputs.candidate
-                pairs.setdefault((baseline, candidate, digest), []).append(verdict)
-        if len(pairs) > 1:
-            several = [f"{pair[0]}={pair[1]} (gate {about[0].gate})" for pair, about in pairs.items()]
+            judged = {one.partition("/")[0] for one in verdict.baselines}
+            for baseline in (one for one in stored if one in judged):
+                gate, candidate = verdict.gate, verdict.candidate
+                names = (baseline, candidate, f"{baseline}={candidate}", gate.partition("[")[0], gate)
+                known += names
+                if name in (None, *names):
+                    pairs.setdefault((baseline, candidate), []).append(verdict)
+        several = [f"{baseline}={candidate}" for baseline, candidate in pairs]
+        for (baseline, candidate), about in pairs.items():
+            if len({_digest(verdict) for verdict in about} - {None}) > 1:  # runs of one name
+                several += [verdict.gate for verdict in about]
+            found.append(Pair(config, store, baseline, candidate, about))
+        if len(several) > 1:
             raise UsageError(f"the report judged {named(several, most=10)}: name the one to accept")
-        found += [Pair(config, store, *pair, about) for pair, about in pairs.items()]
-    if not found and name is not None and known:
-        hint = did_you_mean(name, known) or f"; there are {named([*dict.fromkeys(known)], most=10)}"
-        raise UsageError(f"the report judged no {name!r:.60}{hint}")
     if not found:
-        raise UsageError("the report compares nothing with a baseline of the store, so there is none to replace")
+        hint = f"; there are {named([*dict.fromkeys(known)], most=10)}" if known else ""
+        what = "a stored baseline" if name is None else f"{name!r:.60}"
+        raise UsageError(f"the report compares nothing with {what}{hint}")
     return found
 
 
 def _by_config(content: Report) -> dict[Path | None, list[Verdict]]:
     """The verdicts by the riskguard.yaml of their gates; with --config only those of one."""
     owners = {place: gate.file for gate in content.gates for place in gate.verdicts}
-    found: dict[Path | None, list[Verdict]] = {}
+    chosen, found = config_path() if is_config_given() else None, dict[Path | None, list["Verdict"]]()
     for place, verdict in enumerate(content.verdicts):
-        path = _config_of(owners[place]) if place in owners else config_path()
-        found.setdefault(path, []).append(verdict)
-    if is_config_given():
-        chosen = the_config()
-        of_chosen = [found[path] for path in found if path is not None and same_file(path, chosen)]
-        whole = of_chosen or list(found.values())
-        if len(whole) > 1:
-            raise UsageError(f"the report has no gate of {chosen}")
-        return dict.fromkeys([chosen], *whole)
-    if lost := [file for file in owners.values() if _config_of(file) is None]:
-        raise UsageError(
-            f"{clean(lost[0])}, whose gates were judged, is not here: go to the folder where they were, or name the "
-            "riskguard.yaml with --config"
-        )
+        own = _config_of(owners[place]) if place in owners else config_path()
+        if chosen is None and own is None and place in owners:
+            raise UsageError(
+                f"{clean(owners[place])}, whose gates were judged, is not here: go to the folder where they were, or "
+                "name the riskguard.yaml with --config"
+            )
+        if chosen is None or own in (None, chosen) or same_file(own, chosen):
+            found.setdefault(chosen or own, []).append(verdict)
+    if chosen is not None and not found:
+        raise UsageError(f"the report has no gate of {chosen}")
     return found
 
 
@@ -162,45 +149,53 @@ def _config_of(file: str) -> Path | None:
 # Whether it is still what was judged.
 
 
+def _digest(verdict: Verdict) -> str | None:
+    return None if verdict.inputs is None else verdict.inputs.candidate
+
+
 def _verified(pair: Pair, report: Path, content: Report, collection: Collection) -> dict[str, Any]:
     """What ``replace_run`` is given; ``RiskguardError`` if that, or the baseline, is not what was judged."""
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.question import RunFile, ScoreFile
 
+    for verdict in pair.verdicts:
+        if verdict.outcome == "incomparable":
+            problem = f"{clean(verdict.gate)} could not be compared ({clean(verdict.problem or '')})"
+            raise DataError(f"{problem}: nobody knows what would be accepted", reason=verdict.reason)
     file, path = _file_of(pair, report, content)
-    scoring = scoring_of(replace(collection, scores=file.scores), (), config=pair.config)
+    collection, inputs = replace(collection, scores=file.scores), pair.verdicts[0].inputs
+    scoring = scoring_of(collection, (), config=pair.config)
     given = GivenFile(path, **{part: getattr(file, part) for part in HOW_READ})
     sources = Engine(qrels=scoring["qrels"], topics=scoring["topics"]).sources
     if file.scores:
-        table = ScoreFile(given, pair.candidate)
-        digest, queries = sources.scored(table, pair.verdicts[0].measure).scores.digest, sources.queries
+        digest = sources.scored(ScoreFile(given), pair.verdicts[0].measure).scores.digest
     else:
-        rankings = sources.rankings(RunFile(given, pair.candidate))
-        digest, queries = rankings.digest, {**rankings.queries, **sources.queries}
+        digest = sources.rankings(RunFile(given)).digest
     if digest != (file.kept or file.digest):
         raise FileError(path, None, "not the run that was judged: it changed since", "judge it again")
-    old, inputs = pair.store.manifest(pair.baseline), [one.inputs for one in pair.verdicts if one.inputs is not None]
-    against = {one.baselines.get(pair.baseline) for one in inputs} - {None}
-    if against and old.digests.run not in {digest, *against}:
+    old = pair.store.manifest(pair.baseline)
+    assert inputs is not None
+    if inputs.baselines.get(pair.baseline) not in (None, old.digests.run) and old.digests.run != digest:
         raise BaselineError(
             "holds another run than was judged against: it was replaced since, or --baseline named one",
             where=pair.store.root / pair.baseline,
             reason="inputs_changed",
             remedy="judge it against this one first",
         )
-    if sources.is_judged and {one.qrels for one in inputs} - {None, sources.qrels.digest}:
+    if scoring["qrels"] is not None and inputs.qrels not in (None, sources.qrels.digest):
         click.echo("the judgements changed since the report: all scores here are those of today's")
     kept = old.run_kept or not old.has_run
-    return {"run": given, "queries": queries, "scores": file.scores, "keep_run": kept, **scoring}
+    return {"run": given, "queries": sources.queries, "scores": file.scores, "keep_run": kept, **scoring}
 
 
 def _file_of(pair: Pair, report: Path, content: Report) -> tuple[JudgedFile, Path]:
     """The file of the candidate, and where it is now."""
     from pytest_riskguard.reports.kept_runs import folder_of
 
-    folder, found = Path() if pair.config is None else pair.config.path.parent, list[tuple["JudgedFile", Path]]()
+    folder = Path() if pair.config is None else pair.config.path.parent
+    digests, found = {_digest(verdict) for verdict in pair.verdicts}, list[tuple["JudgedFile", Path]]()
     for file in () if content.provenance is None else content.provenance.files:
-        if (file.candidate, file.digest) == (pair.candidate, pair.digest):
+        if file.candidate == pair.candidate and file.digest in digests:
             found.append((file, folder_of(report) / Path(file.path).name if file.kept else folder / file.path))
     if not found:
         raise UsageError(
@@ -208,4 +203,4 @@ def _file_of(pair: Pair, report: Path, content: Report) -> tuple[JudgedFile, Pat
             "unless that is an address, or scores in memory",
             remedy=f"store a run with `riskguard baseline update {pair.baseline} RUN --note WHY`",
         )
-    return max(found, key=lambda one: one[1].exists())  # of another service it may be elsewhere
+    return max(found, key=lambda one: one[1].exists())  # the same run of another service may be elsewhere
