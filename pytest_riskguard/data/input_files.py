@@ -129,7 +129,7 @@ class InputFile(InputData):
 
     def __init__(
         self,
-        given: Path | GivenFile,
+        given: Path | str | GivenFile,
         *,
         error: type[FileError],
         limit: Limit = TABLE_BYTES,
