@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,11 +29,10 @@ from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import BaselineError, DataError, FileError, UsageError
 from pytest_riskguard.frozen import frozen
-from pytest_riskguard.gates.kinds import NoSurprise
 from pytest_riskguard.gates.verdict import HOW_READ
 from pytest_riskguard.reports.numbers import plain, signed
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
-from pytest_riskguard.text import clean, counted, did_you_mean, named
+from pytest_riskguard.text import clean, counted, named
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -122,52 +120,42 @@ def _chosen(content: Report, name: str | None) -> list[Pair]:
         pairs: dict[tuple[str, str], list[Verdict]] = {}
         stored = store.names()
         for verdict in verdicts:
-            for baseline in dict.fromkeys(one.partition("/")[0] for one in verdict.baselines):
-                words = _names(verdict, baseline)
-                if baseline in stored and name in (None, *words):
-                    pairs.setdefault((baseline, verdict.candidate), []).append(verdict)
-                known += words if baseline in stored else []
-        if len(pairs) > 1:
-            several = [f"{baseline}={candidate}" for baseline, candidate in pairs]
-            raise UsageError(f"the report judged {named(several, most=10)}: name the one to accept")
+            judged = {one.partition("/")[0] for one in verdict.baselines}
+            for baseline in (one for one in stored if one in judged):
+                gate, candidate = verdict.gate, verdict.candidate
+                names = (baseline, candidate, f"{baseline}={candidate}", gate.partition("[")[0], gate)
+                known += names
+                if name in (None, *names):
+                    pairs.setdefault((baseline, candidate), []).append(verdict)
+        several = [f"{baseline}={candidate}" for baseline, candidate in pairs]
         for (baseline, candidate), about in pairs.items():
-            if len({_digest(verdict) for verdict in about} - {None}) > 1:
-                gates = named([verdict.gate for verdict in about], most=10)
-                raise UsageError(f"several runs that were judged are called {candidate!r:.60}: name a gate, {gates}")
+            if len({_digest(verdict) for verdict in about} - {None}) > 1:  # runs of one name
+                several += [verdict.gate for verdict in about]
             found.append(Pair(config, store, baseline, candidate, about))
-    if not found and name is not None and known:
-        hint = did_you_mean(name, known) or f"; there are {named([*dict.fromkeys(known)], most=10)}"
-        raise UsageError(f"the report judged no {name!r:.60}{hint}")
+        if len(several) > 1:
+            raise UsageError(f"the report judged {named(several, most=10)}: name the one to accept")
     if not found:
-        raise UsageError("the report compares nothing with a baseline of the store, so there is none to replace")
+        hint = f"; there are {named([*dict.fromkeys(known)], most=10)}" if known else ""
+        what = "a stored baseline" if name is None else f"{name!r:.60}"
+        raise UsageError(f"the report compares nothing with {what}{hint}")
     return found
-
-
-def _names(verdict: Verdict, baseline: str) -> tuple[str, ...]:
-    """What a pair can be called."""
-    gate, candidate = verdict.gate, verdict.candidate
-    return baseline, candidate, f"{baseline}={candidate}", gate.partition("[")[0], gate
 
 
 def _by_config(content: Report) -> dict[Path | None, list[Verdict]]:
     """The verdicts by the riskguard.yaml of their gates; with --config only those of one."""
     owners = {place: gate.file for gate in content.gates for place in gate.verdicts}
-    found: dict[Path | None, list[Verdict]] = {}
+    chosen, found = config_path() if is_config_given() else None, dict[Path | None, list["Verdict"]]()
     for place, verdict in enumerate(content.verdicts):
-        path = _config_of(owners[place]) if place in owners else config_path()
-        found.setdefault(path, []).append(verdict)
-    if is_config_given():
-        chosen = config_path()
-        assert chosen is not None
-        same = [path for path in found if path is not None and same_file(path, chosen)]
-        if not same and len(found) > 1:
-            raise UsageError(f"the report has no gate of {chosen}")
-        return {chosen: next(iter(found.values())) if not same else found[same[0]]}
-    if lost := [file for file in owners.values() if _config_of(file) is None]:
-        raise UsageError(
-            f"{clean(lost[0])}, whose gates were judged, is not here: go to the folder where they were, or name the "
-            "riskguard.yaml with --config"
-        )
+        own = _config_of(owners[place]) if place in owners else config_path()
+        if chosen is None and own is None and place in owners:
+            raise UsageError(
+                f"{clean(owners[place])}, whose gates were judged, is not here: go to the folder where they were, or "
+                "name the riskguard.yaml with --config"
+            )
+        if chosen is None or own in (None, chosen) or same_file(own, chosen):
+            found.setdefault(chosen or own, []).append(verdict)
+    if chosen is not None and not found:
+        raise UsageError(f"the report has no gate of {chosen}")
     return found
 
 
@@ -202,22 +190,18 @@ def _verified(
         if verdict.outcome == "incomparable":
             problem = f"{clean(verdict.gate)} could not be compared ({clean(verdict.problem or '')})"
             raise DataError(f"{problem}: nobody knows what would be accepted", reason=verdict.reason)
-    verdict = min(pair.verdicts, key=lambda verdict: isinstance(verdict.asked, NoSurprise))
     file, path = _file_of(pair, report, content)
-    collection = replace(collection, scores=file.scores)
+    collection, inputs = replace(collection, scores=file.scores), pair.verdicts[0].inputs
     scoring = scoring_of(collection, (), config=pair.config)
     given = GivenFile(path, **{part: getattr(file, part) for part in HOW_READ})
-    source = (ScoreFile if file.scores else RunFile)(given, pair.candidate)
-    engine = Engine(qrels=scoring["qrels"], topics=scoring["topics"])
-    if isinstance(verdict.asked, NoSurprise):  # perhaps there are no judgements
-        rankings = engine.sources.rankings(source)
-        digest, qrels, texts = rankings.digest, None, {**rankings.queries, **engine.sources.queries}
+    sources = Engine(qrels=scoring["qrels"], topics=scoring["topics"]).sources
+    if file.scores:
+        digest = sources.scored(ScoreFile(given), pair.verdicts[0].measure).scores.digest
     else:
-        found = engine.scores(source, verdict.measure)
-        digest, qrels, texts = str(found.digest), found.qrels_digest, dict(found.queries)
+        digest = sources.rankings(RunFile(given)).digest
     if digest != (file.kept or file.digest):
         raise FileError(path, None, "not the run that was judged: it changed since", "judge it again")
-    old, inputs = pair.store.manifest(pair.baseline), verdict.inputs
+    old = pair.store.manifest(pair.baseline)
     assert inputs is not None
     if inputs.baselines.get(pair.baseline) not in (None, old.digests.run) and old.digests.run != digest:
         raise BaselineError(
@@ -226,10 +210,10 @@ def _verified(
             reason="inputs_changed",
             remedy="judge it against this one first",
         )
-    if inputs.qrels is not None and qrels not in (None, inputs.qrels):
+    if scoring["qrels"] is not None and inputs.qrels not in (None, sources.qrels.digest):
         click.echo("the judgements changed since the report: all scores here are those of today's")
     kept = old.run_kept or not old.has_run
-    return {"run": given, "scores": file.scores, "keep_run": kept, **scoring}, texts
+    return {"run": given, "scores": file.scores, "keep_run": kept, **scoring}, sources.queries
 
 
 def _file_of(pair: Pair, report: Path, content: Report) -> tuple[JudgedFile, Path]:
@@ -237,19 +221,17 @@ def _file_of(pair: Pair, report: Path, content: Report) -> tuple[JudgedFile, Pat
     from pytest_riskguard.reports.kept_runs import folder_of
 
     folder = Path() if pair.config is None else pair.config.path.parent
-    digests, found = {_digest(verdict) for verdict in pair.verdicts}, list[tuple[bool, "JudgedFile", Path]]()
+    digests, found = {_digest(verdict) for verdict in pair.verdicts}, list[tuple["JudgedFile", Path]]()
     for file in () if content.provenance is None else content.provenance.files:
         if file.candidate == pair.candidate and file.digest in digests:
-            path = folder_of(report) / Path(file.path).name if file.kept else folder / file.path
-            found.append((path.exists(), file, path))
+            found.append((file, folder_of(report) / Path(file.path).name if file.kept else folder / file.path))
     if not found:
         raise UsageError(
             f"the report does not say where {pair.candidate!r:.60} is: one that is written to a .json file does, "
             "unless that is an address, or scores in memory",
             remedy=f"store a run with `riskguard baseline update {pair.baseline} RUN --note WHY`",
         )
-    _, file, path = max(found, key=lambda one: one[0])  # of another service it may be elsewhere
-    return file, path
+    return max(found, key=lambda one: one[1].exists())  # the same run of another service may be elsewhere
 
 
 # What changes for good.
@@ -257,7 +239,6 @@ def _file_of(pair: Pair, report: Path, content: Report) -> tuple[JudgedFile, Pat
 
 def _told(pair: Pair, changes: Sequence[tuple[TopicScores, TopicScores]], texts: Mapping[str, str]) -> Iterator[str]:
     """How the gates ended, and which queries lose and gain for good."""
-    from pytest_riskguard.data.measures import span
     from pytest_riskguard.reports.comparisons import answer
 
     title = f"{pair.baseline}: {answer(pair.verdicts).counts}"
@@ -270,9 +251,7 @@ def _told(pair: Pair, changes: Sequence[tuple[TopicScores, TopicScores]], texts:
     moved = {topic: new[topic] - old[topic] for topic in sorted(old.keys() & new.keys())}
     losses = sorted((topic for topic in moved if moved[topic] < -ROUNDING_ERROR), key=lambda topic: moved[topic])
     gains = sorted((topic for topic in moved if moved[topic] > ROUNDING_ERROR), key=lambda topic: -moved[topic])
-    large = 0
-    with suppress(UsageError):  # a column of a table of scores may have any name
-        large = sum(moved[topic] < -LARGE for topic in losses) if span(str(ordered[0][1].measure)) == 1 else 0
+    large = sum(moved[topic] < -LARGE for topic in losses) if max(*old.values(), *new.values()) <= 1 else 0
     said = counted(len(losses), "query that loses", "queries that lose")
     if large:
         said += f" more than {LARGE:.2f}" if large == len(losses) else f", {large} of them more than {LARGE:.2f}"

@@ -150,7 +150,10 @@ def test_pytest_keeps_the_answers_too(command, live, options):
     ended = subprocess.run([*words, *options], cwd=live, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout
     ended = command("accept r.json --dry-run")
-    assert (ended.status, "several runs that were judged are called 'candidate'" in ended.err) == (2, True)
+    assert (
+        ended.status,
+        "the report judged prod=candidate, no-risk, test_gate.py::test_own: name the one to accept" in ended.err,
+    ) == (2, True)
     assert command("accept r.json no-risk --dry-run").status == 0
     ended = command("accept r.json test_gate.py::test_own --note why")
     assert (ended.status, ended.err) == (0, "")
@@ -167,14 +170,17 @@ def test_a_name_tells_several_candidates_apart(command):
         2,
         "Error: the report judged prod=good, prod=churn: name the one to accept\n",
     )
-    assert "the report judged no 'goood'; did you mean 'good'?" in command("accept r.json goood --note why").err
+    assert (
+        "the report compares nothing with 'goood'; there are prod, good, prod=good, no-risk"
+        in command("accept r.json goood --note why").err
+    )
     assert command("accept r.json prod=churn --dry-run").out.startswith("prod: ")
     assert command("accept r.json good --note why").status == 0
 
 
 def test_a_report_without_a_stored_baseline_has_nothing_to_replace(command):
     command("compare churn.run good.run --measure AP -o r.json")
-    assert "compares nothing with a baseline of the store" in command("accept r.json --note why").err
+    assert "compares nothing with a stored baseline" in command("accept r.json --note why").err
 
 
 def test_the_report_of_several_services_updates_each_store(command, folder):
