@@ -69,7 +69,7 @@ def table(known: Table) -> list[str]:
     kinds = known.kinds
     rules = ["---:" if kind == "number" else "---" for kind in kinds]
     rows = [
-        [code(cell) if kind == "name" else cell.replace("->", "→") for cell, kind in zip(row, kinds, strict=True)]
+        [code(cell) if kind == "name" else cell.replace(" -> ", " → ") for cell, kind in zip(row, kinds, strict=True)]
         for row in known.cells
     ]
     return [*(f"| {' | '.join(cells)} |" for cells in (map(prose, known.columns), rules, *rows)), ""]
