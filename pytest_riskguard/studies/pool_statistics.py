@@ -9,18 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc
 
-from pytest_riskguard.risk.checks import (
-    ROUNDING_ERROR,
-    FloatArray,
-    loss_weight,
-    mean,
-    systems_by_topics,
-)
+from pytest_riskguard.risk import trisk
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, systems_by_topics
 
 
 def correlations(scores: npt.ArrayLike) -> FloatArray:
@@ -31,22 +27,13 @@ def correlations(scores: npt.ArrayLike) -> FloatArray:
     ValueError).
     """
     scores = systems_by_topics(scores)
-    directions = np.full(scores.shape, np.nan)
-    for row, (system, varies) in enumerate(zip(scores, _vary(scores), strict=True)):
-        if varies:
-            centred = system - mean(system)
-            # scaled to a size near 1: squares of very small or very large scores leave the range of floats
-            centred = centred / np.max(np.abs(centred))
-            directions[row] = centred / math.sqrt(math.fsum(centred**2))
-    matrix: FloatArray = np.clip(directions @ directions.T, -1.0, 1.0)
-    matrix = (matrix + matrix.T) / 2
+    sizes = np.maximum(1.0, np.max(np.abs(scores), axis=1))
+    varying = np.flatnonzero(np.ptp(scores, axis=1) > ROUNDING_ERROR * sizes)
+    matrix = np.full((len(scores), len(scores)), np.nan)
+    matrix[np.ix_(varying, varying)] = np.corrcoef(scores[varying])
+    matrix = np.asarray((matrix + matrix.T) / 2)
     matrix[np.abs(matrix - 1) <= ROUNDING_ERROR] = 1.0  # exact for a system with itself or with its equal
     return matrix
-
-
-def _vary(rows: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which rows differ over topics by more than the rounding of their size."""
-    return np.asarray(np.ptp(rows, axis=1) > ROUNDING_ERROR * np.maximum(1.0, np.max(np.abs(rows), axis=1)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +54,12 @@ def every_baseline(scores: npt.ArrayLike, *, alpha: float) -> EveryBaseline:
     Scores are those of ``correlations``, of either sign; alpha is at least 0; the trade-off is linear.
     """
     scores = systems_by_topics(scores)
-    weight = 1 + loss_weight(alpha)
-    n, topics = scores.shape
-    urisk, trisk = np.zeros((n, n)), np.full((n, n), np.nan)
-    for column, baseline in enumerate(scores):
-        x = scores - baseline
-        x = np.where(x < 0, weight * x, x)
-        means = np.array([math.fsum(row) for row in x.tolist()]) / topics
-        urisk[:, column] = means + 0.0
-        if topics < 2:
-            continue
-        squares = ((x - means[:, None]) ** 2).tolist()
-        errors = np.sqrt(np.array([math.fsum(row) for row in squares]) / (topics - 1) / topics)
-        varying = _vary(x)
-        trisk[varying, column] = means[varying] / errors[varying]
-    return EveryBaseline(urisk, trisk)
+    shape = len(scores), len(scores)
+    tests = [trisk(system - baseline, alpha=alpha) for system, baseline in product(scores, scores)]
+    return EveryBaseline(
+        np.array([test.estimate for test in tests]).reshape(shape),
+        np.array([test.statistic for test in tests], dtype=np.float64).reshape(shape),
+    )
 
 
 def sortable_trisk(risks: EveryBaseline) -> FloatArray:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import pearsonr
 
+from pytest_riskguard import studies
 from pytest_riskguard.risk import trisk
 from pytest_riskguard.studies.pool_statistics import correlations, every_baseline, places, ranks, sortable_trisk
 
@@ -96,3 +97,8 @@ def test_bad_scores_are_refused(table, message):
         every_baseline(table, alpha=1)
     with pytest.raises(ValueError, match="alpha must be finite and at least 0, got -1"):
         every_baseline([[0.1], [0.2]], alpha=-1)
+
+
+def test_the_function_for_a_pool_stays_one_after_its_first_use():
+    studies.every_baseline(POOL, alpha=1)
+    assert [callable(studies.pool_report) for _ in range(2)] == [True, True]
