@@ -262,7 +262,7 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
 
     level: float = option(
         0.95,
-        Number(MIN_LEVEL, MAX_GEORISK_LEVEL, words=f"a number between {MIN_LEVEL:f} and {MAX_GEORISK_LEVEL}"),
+        Number(MIN_LEVEL, MAX_GEORISK_LEVEL),
         _LEVEL_HELP,
     )
     method: Method = option(

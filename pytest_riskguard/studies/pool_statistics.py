@@ -93,7 +93,7 @@ def places(values: npt.ArrayLike) -> FloatArray:
     falling = values[order]
     with np.errstate(invalid="ignore"):  # inf - inf is NaN, and the two are tied
         gaps = (falling[:-1] - falling[1:] > ROUNDING_ERROR) & (falling[:-1] != falling[1:])
-    groups = np.concatenate([[0], np.cumsum(gaps)]) if values.size else np.zeros(0, dtype=np.intp)
+    groups = np.concatenate([[0], np.cumsum(gaps)])
     sizes = np.bincount(groups)
     shared = np.cumsum(sizes) - (sizes - 1) / 2
     ranked = np.empty(values.size)
@@ -105,20 +105,11 @@ def places(values: npt.ArrayLike) -> FloatArray:
 PHI = 0.9
 
 
-@dataclass(frozen=True)
-class Overlap:
-    """Rank-biased overlap of two orders, from 0 to 1.
+def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: float = PHI) -> tuple[float, float]:
+    """Rank-biased overlap of two orders of the same systems, from 0 to 1: its lower bound, and the residual.
 
-    ``lower`` is the overlap if both orders continued with systems that have nothing in common, ``residual`` how much
+    The bound is the overlap if both orders continued with systems that have nothing in common, the residual how much
     further systems could add.
-    """
-
-    lower: float
-    residual: float
-
-
-def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: float = PHI) -> Overlap:
-    """Rank-biased overlap of two orders of the same systems.
 
     Parameters
     ----------
@@ -139,7 +130,7 @@ def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: flo
     # n systems in common at depths d > n: (1 - phi) sum phi^(d-1) n/d, the logarithm's series from term n + 1
     beyond = n * (1 - phi) / phi * (-math.log1p(-phi) - math.fsum(phi**depths / depths))
     beyond = min(max(beyond, 0.0), phi**n)
-    return Overlap(seen + beyond, phi**n - beyond)
+    return seen + beyond, phi**n - beyond
 
 
 def agreement_by_depth(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
@@ -184,14 +175,11 @@ def friedman_test(values: npt.ArrayLike) -> RankTest | None:
     bad it is, and baselines seem to agree less than they do: Table 2 of ECIR 2014 gives p = 0.0003, as printed, and W
     = 0.49, but ``durbin_test`` gives W = 0.87. Computed by ``scipy.stats.friedmanchisquare``, corrected for ties.
 
-    ``values``, shape (n_systems, n_baselines), are URisk, higher is better; values within 1e-12 are tied.
-    None for fewer than three systems or two baselines, and where all systems are equal
-    under every baseline.
+    ``values``, shape (n_systems, n_baselines), are URisk, higher is better, of at least three systems; values within
+    1e-12 are tied. None where all systems are equal under every baseline.
     """
     values = np.asarray(values, dtype=np.float64)
     systems, baselines = values.shape
-    if systems < 3 or baselines < 2:
-        return None
     table = np.column_stack([places(column) for column in values.T])
     if np.ptp(table) == 0:
         return None
@@ -206,8 +194,8 @@ def durbin_test(values: npt.ArrayLike) -> RankTest | None:
     """Durbin's test: Friedman's for incomplete blocks, here without each baseline's place in its own ranking.
 
     Each baseline ranks the other n - 1 systems, so any two systems meet under n - 2 baselines: a balanced incomplete
-    block design. None for fewer than three systems, and where all are equal under every baseline. ``values`` are
-    those of ``ranks``.
+    block design. None where all are equal under every baseline. ``values`` are those of ``ranks``, of at least three
+    systems.
 
     References
     ----------
@@ -215,8 +203,6 @@ def durbin_test(values: npt.ArrayLike) -> RankTest | None:
     """
     table = ranks(values)
     n = len(table)
-    if n < 3:
-        return None
     centred = table - n / 2  # the mean of the places 1 to n - 1
     within = float(np.nansum(centred**2))
     if within == 0:

@@ -72,7 +72,6 @@ def test_without_variation_trisk_keeps_its_side():
 def test_places_share_what_is_tied():
     assert places([0.1, 0.4, 0.4, -np.inf, np.inf, np.inf]).tolist() == [5, 3.5, 3.5, 6, 1.5, 1.5]
     assert places([0.3, 0.1 + 0.2]).tolist() == [1.5, 1.5]
-    assert places([]).tolist() == []
 
 
 def test_a_baseline_has_no_place_in_its_own_ranking():
@@ -86,8 +85,8 @@ def test_a_baseline_has_no_place_in_its_own_ranking():
         ([0.1, 0.2], r"two axes \(systems, topics\), got shape \(2,\)"),
         ([[0.1, 0.2]], "at least 2 systems, got 1"),
         ([[], []], "at least 1 topics, got 0"),
-        ([[0.1], [np.nan]], "finite, got nan"),
-        ([[0.1], [1e101]], "must not exceed"),
+        ([[0.1], [np.nan]], "finite .*, got nan"),
+        ([[0.1], [1e101]], "at most 1e.100 in size"),
     ],
 )
 def test_bad_scores_are_refused(table, message):
