@@ -142,7 +142,7 @@ BAD = [
     ([[0.1, math.nan], [0.3, 0.4]], r"scores must be finite .*, got nan for system 0, topic 1"),
     (
         [[0.1, 0.2], [0.3, 1e101]],
-        r"scores must be finite and at most 1e\+100 in size, got 1e\+101 for system 1, topic 1",
+        r"at most 1e\+100 in size, got 1e\+101 for system 1, topic 1",
     ),
 ]
 
@@ -203,7 +203,7 @@ def test_scores_as_far_as_one_from_the_expected_ones_have_a_cubic():
     [
         (
             lambda: risk.topic_contributions([[1e90, 0.0], [0.0, 1e90]], alpha=1e300),
-            r"^z weighted by 1 \+ alpha must be finite and at most 1e\+100 in size, got -inf for system 0, topic 1 \(counted from 0\)$",
+            r"^z weighted by 1 \+ alpha must be finite .*, got -inf for system 0, topic 1 \(counted from 0\)$",
         ),
         (
             lambda: risk.topic_contributions([[0.5, 0.0], [0.0, 0.5]], alpha=1e101),
