@@ -358,7 +358,7 @@ def fault(verdict: Verdict) -> str:
 #: What became of queries, and where that points.
 _FATES: dict[Fate, tuple[str, str]] = {
     "empty": ("{} found nothing", "how such queries are parsed"),
-    "gone": ("{} lost the best document", "why it is not found: query parsing, a filter, the index"),
+    "gone": ("{} lost the best document", "query parsing, filters and the index"),
     "lower": ("in {} the best document ranks lower", "the ranking"),
 }
 
