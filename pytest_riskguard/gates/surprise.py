@@ -33,7 +33,7 @@ from pytest_riskguard.text import counted, listed
 MEASURE = f"RBO@{DEPTH}"
 #: The most topics whose rankings a report has.
 MAX_SHOWN = 50
-#: A baseline may leave this share of the queries, or one, to the candidate: search in use has queries without results.
+#: A baseline may leave this share of the queries, or one, to the candidate: people also ask what nothing answers.
 FEW = 0.25
 #: What of a query each limit counts.
 _COUNTED = {"max_empty": EMPTY, "max_shorter": SHORTER, "max_changed_first": OTHER_FIRST}
