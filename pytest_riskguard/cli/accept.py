@@ -245,7 +245,10 @@ def _told(pair: Pair, changes: Sequence[tuple[TopicScores, TopicScores]], texts:
     measure = pair.verdicts[0].measure
     ordered = sorted(changes, key=lambda change: change[1].measure != measure)  # what was judged comes first
     if not ordered:
-        yield f"{title}; nothing to compare with: the old scores are from other judgements or measures"
+        why = "the old scores are from other judgements or measures"
+        if not pair.store.manifest(pair.baseline).is_judged:
+            why = "it was stored without judgements"
+        yield f"{title}; nothing to compare with: {why}"
         return
     old, new = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in ordered[0])
     moved = {topic: new[topic] - old[topic] for topic in sorted(old.keys() & new.keys())}

@@ -173,24 +173,20 @@ class ScoreCache:
         return {str(one.measure): Scored(one) for one in scored.scores}
 
     def _scored_run(self, source: Ranked, measures: Sequence[str]) -> ScoredRun:
-        depth, run = self._depth(measures[0]), self._run(source)  # without judgements no run is read
+        depth, run = self._depth(measures[0]), self.run(source)  # without judgements no run is read
         return scored_run(run, self.qrels, measures, name=label(source), queries=self.queries, depth=depth)
 
     def _depth(self, measure: str) -> int:
         """How many ranks are kept whole: the same for each reading, so that each finds what another has kept."""
         return depth_for(list(map(parse_measure, self._together(measure))), self.qrels)
 
-    def _run(self, source: Ranked) -> Run:
+    def run(self, source: Ranked) -> Run:
         """A run; a live system is queried once, even if that failed."""
         if isinstance(source, RunFile):
             return read_run(source.file, self.queries)
         if isinstance(source, LiveRun):
             return self._memoised(source, source.retrieve)
         return keyed(InputData(label(source), reason="bad_run"), source, self.queries)
-
-    def ranked_by(self, source: LiveRun | Run) -> Run:
-        """The rankings of a system that was judged, which is not queried again."""
-        return self._run(source)
 
     def rankings(self, source: Source) -> Rankings:
         """The rankings of a system, for which no judgements are needed.
@@ -204,10 +200,10 @@ class ScoreCache:
             if isinstance(source, Stored):
                 run = self.store_of(source).read(source.name, lambda entry: entry.held(source.earlier).read_run())
             else:
-                run = self._run(source)
+                run = self.run(source)
             depths = np.full(len(run.topics), DEPTH)
             depths[:LOOKED_AT] = LOOKED_DEEP
-            queries = {**run.source.texts, **({} if self.topics is None else self.topics.queries)}
+            queries = {**run.source.texts, **self._texts}
             return Rankings(label(source), run.source.digest, first_documents(run, depths), queries)
 
         return self.once("rankings", source, read)
