@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.baselines.stored_files import same_file
-from pytest_riskguard.cli.baseline import kept_as, replaced_line, scoring_of
+from pytest_riskguard.cli.baseline import replace_run, scoring_of
 from pytest_riskguard.cli.options import (
-    DEFAULT_STORE,
     FILE,
     Collection,
     allow_unanswered_option,
@@ -22,29 +21,22 @@ from pytest_riskguard.cli.options import (
     flag,
     in_ci_option,
     is_config_given,
-    refuse_in_ci,
-    stored_in,
+    refuse_unseen,
+    store_of,
 )
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.data.given_file import GivenFile
 from pytest_riskguard.errors import BaselineError, DataError, FileError, UsageError
 from pytest_riskguard.frozen import frozen
 from pytest_riskguard.gates.verdict import HOW_READ
-from pytest_riskguard.reports.numbers import plain, signed
-from pytest_riskguard.risk.checks import ROUNDING_ERROR
-from pytest_riskguard.text import clean, counted, named
+from pytest_riskguard.text import clean, named
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.config.schema import Config
-    from pytest_riskguard.data.scores import TopicScores
     from pytest_riskguard.gates.verdict import JudgedFile, Verdict
     from pytest_riskguard.reports.comparisons import Report
 
-#: How many queries that lose, and that gain, are shown.
-MAX_SHOWN = 10
-#: A loss that is counted apart, of measures from 0 to 1: the one of which the gates of ``compare`` allow few.
-LARGE = 0.3
 _YAML = (".yaml", ".yml")
 
 
@@ -68,7 +60,7 @@ class Pair:
 @in_ci_option
 @collection_options(scores=False)
 def accept(
-    report: Path, name: str | None, *, collection: Collection, note: str, dry_run: bool, in_ci: bool, **about: Any
+    report: Path, name: str | None, *, collection: Collection, dry_run: bool, in_ci: bool, **about: Any
 ) -> None:
     """Make what a JSON report judged the new baseline.
 
@@ -76,36 +68,21 @@ def accept(
     old run is kept as an earlier run. NAME is a baseline, a candidate, BASELINE=CANDIDATE or a gate, where the report
     has several. Of a report over several riskguard.yaml each store is updated, with --config that of one.
     """
-    from pytest_riskguard.reports.comparisons import summary
+    from pytest_riskguard.reports.comparisons import answer, summary
     from pytest_riskguard.reports.json import read
 
     if not dry_run:
-        refuse_in_ci(in_ci)
-        if not note.strip():
-            raise UsageError("riskguard accept needs --note: say why the new run is trusted, for the reviewer")
+        refuse_unseen(in_ci, about["note"])
     content = read(report)
-    work = []
-    for pair in _chosen(content, name):
-        given, texts = _verified(pair, report, content, collection)
-        changes = pair.store.update(pair.baseline, dry_run=True, **about, **given)
-        work.append((pair, given, texts, changes))
+    pairs = _chosen(content, name)
+    verified = [_verified(pair, report, content, collection) for pair in pairs]
     for line in summary(content.gates):
         click.echo(line)
-    for pair, given, texts, changes in work:
-        if len(work) > 1 and pair.config is not None:
+    for pair, given in zip(pairs, verified, strict=True):
+        if len(pairs) > 1 and pair.config is not None:
             click.echo(f"{Path(os.path.relpath(pair.config.path)).as_posix()}:")
-        if changes is None:
-            click.echo(f"{pair.baseline} already holds this run; nothing was written")
-            continue
-        for line in _told(pair, changes, texts):
-            click.echo(line)
-        if dry_run:
-            click.echo(f"would replace {pair.baseline}; nothing was written")
-            continue
-        old = pair.store.manifest(pair.baseline)
-        pair.store.update(pair.baseline, note=note, **about, **given)
-        click.echo(replaced_line(pair.store, pair.baseline))
-        click.echo(kept_as(old))
+        click.echo(f"{pair.baseline}: {answer(pair.verdicts).counts}")
+        replace_run(pair.store, pair.baseline, dry_run=dry_run, **about, **given)
 
 
 # What is accepted in whose place.
@@ -116,7 +93,7 @@ def _chosen(content: Report, name: str | None) -> list[Pair]:
     found, known = list[Pair](), list[str]()
     for path, verdicts in _by_config(content).items():
         config = None if path is None else load_config(path, require_gates=False)
-        store = stored_in(DEFAULT_STORE if config is None else config.store)
+        store = store_of(config)
         pairs: dict[tuple[str, str], list[Verdict]] = {}
         stored = store.names()
         for verdict in verdicts:
@@ -176,13 +153,8 @@ def _digest(verdict: Verdict) -> str | None:
     return None if verdict.inputs is None else verdict.inputs.candidate
 
 
-def _verified(
-    pair: Pair, report: Path, content: Report, collection: Collection
-) -> tuple[dict[str, Any], Mapping[str, str]]:
-    """What the store is given, and the query texts.
-
-    ``RiskguardError`` if that, or the baseline, is not what was judged.
-    """
+def _verified(pair: Pair, report: Path, content: Report, collection: Collection) -> dict[str, Any]:
+    """What ``replace_run`` is given; ``RiskguardError`` if that, or the baseline, is not what was judged."""
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.engine.question import RunFile, ScoreFile
 
@@ -213,7 +185,7 @@ def _verified(
     if scoring["qrels"] is not None and inputs.qrels not in (None, sources.qrels.digest):
         click.echo("the judgements changed since the report: all scores here are those of today's")
     kept = old.run_kept or not old.has_run
-    return {"run": given, "scores": file.scores, "keep_run": kept, **scoring}, sources.queries
+    return {"run": given, "queries": sources.queries, "scores": file.scores, "keep_run": kept, **scoring}
 
 
 def _file_of(pair: Pair, report: Path, content: Report) -> tuple[JudgedFile, Path]:
@@ -232,46 +204,3 @@ def _file_of(pair: Pair, report: Path, content: Report) -> tuple[JudgedFile, Pat
             remedy=f"store a run with `riskguard baseline update {pair.baseline} RUN --note WHY`",
         )
     return max(found, key=lambda one: one[1].exists())  # the same run of another service may be elsewhere
-
-
-# What changes for good.
-
-
-def _told(pair: Pair, changes: Sequence[tuple[TopicScores, TopicScores]], texts: Mapping[str, str]) -> Iterator[str]:
-    """How the gates ended, and which queries lose and gain for good."""
-    from pytest_riskguard.reports.comparisons import answer
-
-    title = f"{pair.baseline}: {answer(pair.verdicts).counts}"
-    measure = pair.verdicts[0].measure
-    ordered = sorted(changes, key=lambda change: change[1].measure != measure)  # what was judged comes first
-    if not ordered:
-        why = "the old scores are from other judgements or measures"
-        if not pair.store.manifest(pair.baseline).is_judged:
-            why = "it was stored without judgements"
-        yield f"{title}; nothing to compare with: {why}"
-        return
-    old, new = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in ordered[0])
-    moved = {topic: new[topic] - old[topic] for topic in sorted(old.keys() & new.keys())}
-    losses = sorted((topic for topic in moved if moved[topic] < -ROUNDING_ERROR), key=lambda topic: moved[topic])
-    gains = sorted((topic for topic in moved if moved[topic] > ROUNDING_ERROR), key=lambda topic: -moved[topic])
-    large = sum(moved[topic] < -LARGE for topic in losses) if max(*old.values(), *new.values()) <= 1 else 0
-    said = counted(len(losses), "query that loses", "queries that lose")
-    if large:
-        said += f" more than {LARGE:.2f}" if large == len(losses) else f", {large} of them more than {LARGE:.2f}"
-    yield f"{title}; accepting {said}" if losses else f"{title}; no query loses"
-    for before, after in ordered:
-        yield f"  {after.measure} {plain(before.mean)} -> {plain(after.mean)} ({signed(after.mean - before.mean)})"
-    for what, topics in (("lose", losses), ("gain", gains)):
-        if topics:
-            yield f"  {len(topics)} of {counted(len(moved), 'query', 'queries')} {what} for good, the most first:"
-        for topic in topics[:MAX_SHOWN]:
-            text = f"{clean(topic, limit=40)}  {clean(texts.get(topic, ''), limit=80)}"
-            yield f"    {plain(old[topic])} -> {plain(new[topic])}  {text}".rstrip()
-        if rest := len(topics[MAX_SHOWN:]):
-            yield f"    and {rest} more"
-    for what, alone in (
-        ("no longer scored", old.keys() - new.keys()),
-        ("scored from now on", new.keys() - old.keys()),
-    ):
-        if alone:
-            yield f"  {what}: {counted(len(alone), 'query', 'queries')}"

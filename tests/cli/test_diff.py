@@ -159,10 +159,11 @@ def test_a_baseline_without_judgements_is_scored_once_there_are_some(command, st
     assert command("check").status == 0
 
 
-def test_accepting_in_place_of_a_baseline_without_judgements_says_that_there_are_no_scores(command, stored):
+def test_accepting_in_place_of_a_baseline_without_judgements_says_nothing_of_scores(command, stored):
     command("check -o report.json")
     said = command("accept report.json --dry-run").out
-    assert "nothing to compare with: it was stored without judgements" in said
+    assert "would replace prod; nothing was written" in said
+    assert "scores" not in said
 
 
 def test_a_baseline_with_scores_is_not_replaced_by_a_run_without(command, folder):

@@ -64,8 +64,8 @@ USAGE = {
     },
     "baseline": {
         "add new loss.run --measure nDGC@10": "nDCG@10",
-        "update prod good.run": "riskguard baseline update needs --note: say why",
-        "update prod good.run --note ' '": "riskguard baseline update needs --note: say why",
+        "update prod good.run": "a new run of a baseline needs --note: say why",
+        "update prod good.run --note ' '": "a new run of a baseline needs --note: say why",
     },
     "init": {"-o .": "already exists"},
     f"comment --commit {COMMIT}": {
