@@ -135,9 +135,9 @@ class UsageError(RiskguardError):
 class ConfigError(UsageError):
     """A riskguard.yaml is wrong; ``errors`` are all of the file, ordered by line."""
 
-    def __init__(self, path: Path, line: int, fault: str, *, errors: Sequence[ConfigError] = ()) -> None:
+    def __init__(self, path: Path, line: int, fault: str) -> None:
         super().__init__(clean(fault, limit=_MAX_PROBLEM), where=path, line=line)
-        self.errors = tuple(errors) or (self,)
+        self.errors: Sequence[ConfigError] = [self]
 
     def __str__(self) -> str:
         """The first error, and below it the others."""
@@ -149,10 +149,8 @@ class ConfigError(UsageError):
     @classmethod
     def of(cls, errors: Sequence[ConfigError]) -> ConfigError:
         """The first of a file's errors; if there are several it carries and names them all."""
-        first = errors[0]
-        return (
-            first if len(errors) == 1 else cls(Path(first.where or ""), first.line or 1, first.fault, errors=errors)
-        )
+        errors[0].errors = errors
+        return errors[0]
 
 
 class DataError(RiskguardError):

@@ -34,7 +34,7 @@ def _frozen(cls: type, eq: bool) -> type:
     if eq:
         shared |= {"__eq__": _equals, "__hash__": _hash}
     for name, method in shared.items():
-        if name not in vars(cls) or (name == "__hash__" and vars(cls)[name] is None):
+        if vars(cls).get(name) is None:  # a class with an own __eq__ has the hash None
             setattr(cls, name, method)
     return dataclass(repr=False, eq=False)(cls)
 

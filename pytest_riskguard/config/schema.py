@@ -213,9 +213,6 @@ else:
     GateModel = create_model("GateModel", __base__=GateSettings, **_keys)
 
 
-_EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
-
-
 class Config(Model):
     """A whole riskguard.yaml, with absolute paths; the store need not exist.
 
@@ -259,8 +256,9 @@ class Config(Model):
     def _makes_sense(self, info: Any) -> Self:
         """Whether gates have what the file leaves to them, and go together."""
         if info.context["require_gates"] and not self.gates:
+            example = "`gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
             raise SettingError(
-                f"expected {_EXAMPLE} (if gates are only in tests: pytest --riskguard-no-yaml)", "gates"
+                f"expected a list such as {example} (if gates are only in tests: pytest --riskguard-no-yaml)", "gates"
             )
         judging = [gate for gate in self.gates if not KINDS[gate.kind].of_rankings]
         candidates = [one for one in (self.candidate, *(gate.candidate for gate in judging)) if one is not None]

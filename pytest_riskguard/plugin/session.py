@@ -21,6 +21,7 @@ from pytest_riskguard.text import listed
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine import Engine
+    from pytest_riskguard.engine.advice import Reader
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
 
@@ -46,6 +47,14 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
         keep_in = folders([config.invocation_params.dir / path for path in reports])
         engines[settings.path] = engine_of(settings, report=bool(reports), keep_in=keep_in)
     return engines[settings.path]
+
+
+def reader_for(config: pytest.Config, path: Path) -> Reader:
+    """Who reads verdicts about a riskguard.yaml, and in the first JSON report that is written, as it was typed."""
+    from pytest_riskguard.engine.advice import Reader
+
+    report = next((path for path in config.getoption("riskguard_report") if path.lower().endswith(".json")), None)
+    return Reader.of_config(path, config.invocation_params.dir, config.rootpath, report=report)
 
 
 class RiskguardSession:
@@ -268,8 +277,9 @@ class RiskguardSession:
         named = comparisons.by_service(self.verdicts, self.gates)
         judged = [(test, verdict) for (test, _), verdict in zip(self.log.by_test(), named, strict=True)]
         shown = [(test, verdict) for test, verdict in judged if not (quiet and _is_fine(verdict))]
-        if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
-            shown = []
+        failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
+        if len(shown) == 1 and not shown[0][1].passed and shown[0][0] in failed:
+            shown = shown if self.config.getoption("tbstyle") == "no" else []  # it is on the screen already
         left_out = set() if self.problems else self._left_out()
         unjudged = comparisons.summary([gate for gate in self.gates if gate.became not in left_out])
         changes = self.policy_changes if self.log.by_test() else ()
@@ -312,11 +322,6 @@ class RiskguardSession:
         if is_selection_typed(self.config):
             return {"deselected", "not_collected"}
         return {"not_collected"} if self.config.getoption("riskguard_no_yaml") else set()
-
-    def _has_shown(self, test: str, verdict: Verdict, terminalreporter: pytest.TerminalReporter) -> bool:
-        """Whether the failure of this gate is on the screen already."""
-        failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
-        return not verdict.passed and test in failed and self.config.getoption("tbstyle") != "no"
 
 
 def _is_fine(verdict: Verdict) -> bool:
